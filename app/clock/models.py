@@ -1,0 +1,421 @@
+"""The tables of the mirror, in every workspace (spec: time-clock, "Stored tables"). No query lives here."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any
+
+from sqlalchemy import (
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Numeric,
+    SmallInteger,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZRANGE, Range
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Id, Words
+
+Count = Annotated[int, mapped_column(Integer, server_default="0")]
+Flag = Annotated[bool, mapped_column(server_default=text("false"))]
+
+
+class Connection(Base):
+    """The one configured server of a workspace (`id` is always 1). `password` and `tokens` are sealed by app.secrets.
+
+    `id_generation` counts how often the server's ids began anew; `not_before` holds the next call back after TC-RATE.
+    """
+
+    __tablename__ = "clock_connections"
+    __table_args__ = (
+        CheckConstraint("id = 1", name="single"),
+        CheckConstraint("status IN ('unverified', 'healthy', 'failing', 'locked', 'paused')", name="status"),
+    )
+
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, server_default="1", autoincrement=False)
+    base_url: Mapped[str]
+    username: Mapped[str]
+    company: Mapped[str | None]
+    password: Mapped[str]
+    tokens: Mapped[str | None]
+    profile: Mapped[str]
+    timezone: Mapped[str]
+    overrides: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    status: Mapped[str] = mapped_column(server_default="unverified")
+    credential_failures: Mapped[Count]
+    locked_until: Mapped[datetime | None]
+    not_before: Mapped[datetime | None]
+    id_generation: Mapped[int] = mapped_column(Integer, server_default="1")
+    last_success_at: Mapped[datetime | None]
+    last_error_code: Mapped[str | None]
+    last_error_message: Mapped[str | None]
+    last_error_at: Mapped[datetime | None]
+    tested_at: Mapped[datetime | None]
+    created_at: Mapped[Created]
+    updated_at: Mapped[Created]
+
+
+class Setting(Base):
+    """One module setting that differs from its default (contract: "Module settings of the clock")."""
+
+    __tablename__ = "clock_settings"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[Any] = mapped_column(JSONB)
+
+
+class _Organisation:
+    """Columns that departments, positions, areas and locations share; `seen` is the last listing generation that held the row."""
+
+    id: Mapped[Id]
+    code: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str]
+    parent_code: Mapped[str | None]
+    remote_id: Mapped[str | None]
+    remarks: Mapped[str | None]
+    seen: Mapped[int] = mapped_column(server_default="0")
+    absent_since: Mapped[datetime | None]
+    updated_at: Mapped[Created]
+
+
+class Department(_Organisation, Base):
+    __tablename__ = "clock_departments"
+
+
+class Position(_Organisation, Base):
+    __tablename__ = "clock_positions"
+
+
+class Area(_Organisation, Base):
+    __tablename__ = "clock_areas"
+
+
+class Location(_Organisation, Base):
+    __tablename__ = "clock_locations"
+
+
+class Device(Base):
+    """A terminal, keyed by serial. `kind_mark` is the operator's word and wins over the remote flag; `direction` null means
+    the setting `default_direction`. Skew is the median of upload minus punch: negative when the terminal's clock is fast."""
+
+    __tablename__ = "clock_devices"
+    __table_args__ = (
+        CheckConstraint("kind_mark IN ('attendance', 'access')", name="kind_mark"),
+        CheckConstraint("direction IN ('by_code', 'in', 'out', 'undirected')", name="direction"),
+        CheckConstraint("state IN ('online', 'offline', 'unknown')", name="state"),
+    )
+
+    id: Mapped[Id]
+    sn: Mapped[str] = mapped_column(unique=True)
+    remote_id: Mapped[str | None]
+    alias: Mapped[str | None]
+    ip_address: Mapped[str | None]
+    firmware: Mapped[str | None]
+    state: Mapped[str] = mapped_column(server_default="unknown")
+    last_activity_at: Mapped[datetime | None]
+    area_code: Mapped[str | None]
+    remote_attendance: Mapped[bool | None]
+    kind_mark: Mapped[str | None]
+    direction: Mapped[str | None]
+    user_count: Mapped[int | None] = mapped_column(Integer)
+    fingerprint_count: Mapped[int | None] = mapped_column(Integer)
+    face_count: Mapped[int | None] = mapped_column(Integer)
+    palm_count: Mapped[int | None] = mapped_column(Integer)
+    transaction_count: Mapped[int | None]
+    clock_skew_seconds: Mapped[int | None]
+    last_punch_at_utc: Mapped[datetime | None]
+    remarks: Mapped[str | None]
+    seen: Mapped[int] = mapped_column(server_default="0")
+    absent_since: Mapped[datetime | None]
+    updated_at: Mapped[Created]
+
+
+class ClockEmployee(Base):
+    """Mirrored personnel, keyed by `emp_code` as text. Only flags say which biometrics are enrolled; no template is kept."""
+
+    __tablename__ = "clock_employees"
+    __table_args__ = (Index(None, "updated_at", "id"),)
+
+    id: Mapped[Id]
+    emp_code: Mapped[str] = mapped_column(unique=True)
+    remote_id: Mapped[str | None]
+    first_name: Mapped[str | None]
+    last_name: Mapped[str | None]
+    full_name: Mapped[str] = mapped_column(server_default="")
+    department_code: Mapped[str | None]
+    position_code: Mapped[str | None]
+    area_codes: Mapped[Words]
+    email: Mapped[str | None]
+    mobile: Mapped[str | None]
+    hired_on: Mapped[date | None]
+    active: Mapped[bool] = mapped_column(server_default=text("true"))
+    has_fingerprint: Mapped[Flag]
+    has_face: Mapped[Flag]
+    has_palm: Mapped[Flag]
+    has_card: Mapped[Flag]
+    has_password: Mapped[Flag]
+    photo_ref: Mapped[str | None]
+    remarks: Mapped[str | None]
+    seen: Mapped[int] = mapped_column(server_default="0")
+    absent_since: Mapped[datetime | None]
+    created_at: Mapped[Created]
+    updated_at: Mapped[Created]
+
+
+class Binding(Base):
+    """The link of one clock code to a host employee: one row per mirrored employee, in exactly one of nine states.
+
+    `cleared` tells the two kinds of unbound apart: true when an operator cleared it, so that no automatic pass touches it.
+    `resumes` is the state that comes back when a missing or disabled person returns. `rejected` are host employees never to
+    be proposed again. `candidates` is a list of {host_employee_id, name, score}.
+    """
+
+    __tablename__ = "clock_employee_bindings"
+    __table_args__ = (
+        CheckConstraint(
+            "state IN ('bound', 'auto_matched', 'suggested', 'unbound', 'not_found', 'conflict', 'missing_remote',"
+            " 'ignored', 'disabled')",
+            name="state",
+        ),
+        CheckConstraint("method IN ('manual', 'kiosk', 'id_number', 'name')", name="method"),
+        CheckConstraint(
+            "(state IN ('bound', 'auto_matched', 'missing_remote')) = (host_employee_id IS NOT NULL)",
+            name="host_employee",
+        ),
+        Index(None, "state", "id"),
+        Index(None, "updated_at", "id"),
+    )
+
+    id: Mapped[Id]
+    clock_employee_id: Mapped[int] = mapped_column(ForeignKey("clock_employees.id"), unique=True)
+    emp_code: Mapped[str] = mapped_column(unique=True)
+    state: Mapped[str] = mapped_column(server_default="unbound")
+    method: Mapped[str | None]
+    host_employee_id: Mapped[int | None] = mapped_column(ForeignKey("employees.id"), index=True)
+    cleared: Mapped[Flag]
+    resumes: Mapped[str | None]
+    candidates: Mapped[list[Any]] = mapped_column(JSONB, server_default="[]")
+    rejected: Mapped[list[int]] = mapped_column(JSONB, server_default="[]")
+    decided_by: Mapped[str | None]
+    decided_at: Mapped[datetime | None]
+    reason: Mapped[str | None]
+    updated_at: Mapped[Created]
+
+
+class BindingChange(Base):
+    """History: one row for every change of a binding."""
+
+    __tablename__ = "clock_binding_history"
+
+    id: Mapped[Id]
+    binding_id: Mapped[int] = mapped_column(ForeignKey("clock_employee_bindings.id"), index=True)
+    from_state: Mapped[str | None]
+    to_state: Mapped[str]
+    method: Mapped[str | None]
+    host_employee_id: Mapped[int | None]
+    decided_by: Mapped[str]
+    at: Mapped[Created]
+    why: Mapped[str]
+
+
+class Punch(Base):
+    """One mirrored punch and what the import made of it. Unique by the server's id within one id generation.
+
+    `judge_at` is when the import must look at it again: '-infinity' when it is new or something it depends on changed, an
+    instant when only time can change it, null when it is settled. `imported_role` is the role it was imported with
+    (import-rules, line 0); `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a
+    deleted record again.
+    """
+
+    __tablename__ = "clock_transactions"
+    __table_args__ = (
+        UniqueConstraint("id_generation", "remote_id"),
+        Index(None, "local_date", "punched_at_utc", "id"),
+        Index(None, "emp_code", "punched_at_utc", "id"),
+        Index(None, "terminal_sn", "local_date", "punched_at_utc", "id"),
+        Index(None, "updated_at", "id"),
+        Index(None, "import_outcome", "local_date", "punched_at_utc", "id"),
+        Index("clock_transactions_judge", "judge_at", "emp_code", postgresql_where=text("judge_at IS NOT NULL")),
+        Index(
+            "clock_transactions_record", "host_attendance_id", postgresql_where=text("host_attendance_id IS NOT NULL")
+        ),
+        {"postgresql_with": {"fillfactor": "85"}},
+    )
+
+    id: Mapped[Id]
+    id_generation: Mapped[int] = mapped_column(Integer)
+    remote_id: Mapped[str]
+    emp_code: Mapped[str]
+    terminal_sn: Mapped[str | None]
+    terminal_alias: Mapped[str | None]
+    punch_code: Mapped[int | None] = mapped_column(Integer)
+    verify_code: Mapped[int | None] = mapped_column(Integer)
+    punched_at_raw: Mapped[str]
+    punched_at_local: Mapped[datetime] = mapped_column(DateTime(timezone=False))
+    punched_at_utc: Mapped[datetime]
+    uploaded_at_utc: Mapped[datetime | None]
+    local_date: Mapped[date]
+    temperature: Mapped[Decimal | None] = mapped_column(Numeric(5, 2))
+    photo_ref: Mapped[str | None]
+    first_run_id: Mapped[int | None]
+    import_outcome: Mapped[str | None]
+    imported_role: Mapped[str | None]
+    host_attendance_id: Mapped[int | None]
+    imported_at_utc: Mapped[datetime | None]
+    reviewed: Mapped[Flag]
+    retry: Mapped[Flag]
+    judge_at: Mapped[datetime | None] = mapped_column(server_default=text("'-infinity'"))
+    updated_at: Mapped[Created]
+
+
+class ImportedRecord(Base):
+    """What the import last wrote into a host record, so that a person's correction is seen (`record_edited`)."""
+
+    __tablename__ = "clock_imported_records"
+
+    record_id: Mapped[int] = mapped_column(ForeignKey("attendance_records.id"), primary_key=True, autoincrement=False)
+    clock_in: Mapped[datetime]
+    clock_out: Mapped[datetime | None]
+    breaks: Mapped[list[Range[datetime]]] = mapped_column(ARRAY(TSTZRANGE), server_default="{}")
+    written_at: Mapped[Created]
+
+
+class SyncRun(Base):
+    """One run. `request` says what was asked ({resources, budget_seconds, import, backfill: {from, to, emp_codes}}), `progress`
+    what the Sync Center shows live, `resources` and `outcomes` the counts of the contract's `resources` and `import`."""
+
+    __tablename__ = "clock_sync_runs"
+    __table_args__ = (
+        CheckConstraint(
+            "status IN ('queued', 'running', 'succeeded', 'partial', 'truncated', 'failed')", name="status"
+        ),
+        CheckConstraint("trigger IN ('schedule', 'manual', 'resume', 'command')", name="trigger"),
+    )
+
+    id: Mapped[Id]
+    trigger: Mapped[str]
+    status: Mapped[str] = mapped_column(server_default="queued")
+    request: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    requested_by: Mapped[str | None]
+    queued_at: Mapped[Created]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    stop_requested: Mapped[Flag]
+    error_code: Mapped[str | None]
+    error_message: Mapped[str | None]
+    calls: Mapped[Count]
+    resources: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    outcomes: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    progress: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    findings: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+
+
+class Lease(Base):
+    """Who may write for the connection (`id` is always 1). Every page's transaction checks `fence`; a stale holder stops."""
+
+    __tablename__ = "clock_sync_lease"
+    __table_args__ = (CheckConstraint("id = 1", name="single"),)
+
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, server_default="1", autoincrement=False)
+    fence: Mapped[int] = mapped_column(server_default="0")
+    run_id: Mapped[int | None]
+    expires_at: Mapped[datetime | None]
+
+
+class Cursor(Base):
+    """How far one walk got, so that a sync can resume. Complete listings have one row (`window` is empty); punches one per
+    window. `pending` describes the disappearance that waits for a person."""
+
+    __tablename__ = "clock_sync_cursors"
+    __table_args__ = (
+        CheckConstraint("kind IN ('listing', 'live', 'check', 'backfill')", name="kind"),
+        CheckConstraint("state IN ('open', 'complete', 'refused')", name="state"),
+        Index(None, "resource", "kind", "starts_on"),
+    )
+
+    resource: Mapped[str] = mapped_column(primary_key=True)
+    window: Mapped[str] = mapped_column(primary_key=True, server_default="")
+    kind: Mapped[str]
+    state: Mapped[str] = mapped_column(server_default="open")
+    starts_on: Mapped[date | None]
+    ends_on: Mapped[date | None]
+    generation: Mapped[int] = mapped_column(server_default="0")
+    page: Mapped[Count]
+    walks: Mapped[Count]
+    rows_seen: Mapped[int] = mapped_column(server_default="0")
+    total: Mapped[int | None]
+    last_page_digest: Mapped[bytes | None] = mapped_column(LargeBinary)
+    note: Mapped[str | None]
+    pending: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    updated_at: Mapped[Created]
+
+
+class SetAside(Base):
+    """A row that could not be read, redacted, with the reason; the walk went on without it."""
+
+    __tablename__ = "clock_set_aside"
+
+    id: Mapped[Id]
+    run_id: Mapped[int] = mapped_column(index=True)
+    resource: Mapped[str]
+    raw: Mapped[str]
+    reason: Mapped[str]
+    at: Mapped[Created]
+
+
+class ApiLog(Base):
+    """One outbound call, with a redacted excerpt of at most 2 KiB."""
+
+    __tablename__ = "clock_api_logs"
+    __table_args__ = (Index(None, "at", "id"), Index(None, "run_id", "id"))
+
+    id: Mapped[Id]
+    at: Mapped[Created]
+    run_id: Mapped[int | None]
+    method: Mapped[str]
+    host: Mapped[str]
+    path: Mapped[str]
+    query: Mapped[str]
+    http_status: Mapped[int | None] = mapped_column(Integer)
+    body_code: Mapped[str | None]
+    duration_ms: Mapped[int]
+    bytes: Mapped[int]
+    tc_code: Mapped[str | None]
+    excerpt: Mapped[str]
+
+
+class DailyTotal(Base):
+    """Punch totals of one local day, kept when punches are purged. `dimension`: all, terminal, department or outcome."""
+
+    __tablename__ = "clock_analytics_daily"
+    __table_args__ = (CheckConstraint("dimension IN ('all', 'terminal', 'department', 'outcome')", name="dimension"),)
+
+    local_date: Mapped[date] = mapped_column(primary_key=True)
+    dimension: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True, server_default="")
+    total: Mapped[Count]
+    check_in: Mapped[Count]
+    check_out: Mapped[Count]
+    break_out: Mapped[Count]
+    break_in: Mapped[Count]
+    overtime_in: Mapped[Count]
+    overtime_out: Mapped[Count]
+    unknown: Mapped[Count]
+    employees: Mapped[Count]
+    terminals: Mapped[Count]
+    imported: Mapped[Count]
+    frozen: Mapped[Flag]
+
+
+class StaleDay(Base):
+    """A local day whose totals must be computed again; written with the punches, removed by the rollup."""
+
+    __tablename__ = "clock_stale_days"
+
+    local_date: Mapped[date] = mapped_column(primary_key=True)
+    marked_at: Mapped[Created]

@@ -1,0 +1,104 @@
+"""Settings of one Muster process, read once from the environment (contract: "Environment"). No defaults live elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+REQUIRED_IN_PRODUCTION = (
+    "MUSTER_DATABASE_URL",
+    "MUSTER_OWNER_DATABASE_URL",
+    "MUSTER_SECRET_KEYS",
+    "MUSTER_BASE_URL",
+)
+
+
+class ConfigError(Exception):
+    """The environment is unusable; the message is one line that says what to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment says. `database_url` and `owner_database_url` are None when the embedded database is meant;
+    `secret_keys` is None when keys are generated into the data directory."""
+
+    env: Literal["development", "production"]
+    data_dir: Path
+    database_url: str | None
+    owner_database_url: str | None
+    secret_keys: str | None
+    base_url: str
+    allowed_hosts: tuple[str, ...]
+    outbound_allow: str
+    trusted_proxies: int
+    api_rate: int
+    log_format: Literal["console", "json"]
+
+    @property
+    def production(self) -> bool:
+        return self.env == "production"
+
+    @property
+    def secure(self) -> bool:
+        """Whether cookies may demand HTTPS."""
+        return self.base_url.startswith("https://")
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """Raises ConfigError naming everything that is missing or malformed."""
+    env = environ.get("MUSTER_ENV", "development")
+    if env not in ("development", "production"):
+        raise ConfigError(f"MUSTER_ENV is {env!r}; it must be development or production")
+    if env == "production":
+        _refuse_missing(environ)
+    base_url = environ.get("MUSTER_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
+    return Settings(
+        env="production" if env == "production" else "development",
+        data_dir=Path(environ.get("MUSTER_DATA_DIR", ".muster")).absolute(),
+        database_url=_postgres_url(environ, "MUSTER_DATABASE_URL"),
+        owner_database_url=_postgres_url(environ, "MUSTER_OWNER_DATABASE_URL"),
+        secret_keys=environ.get("MUSTER_SECRET_KEYS") or None,
+        base_url=base_url,
+        allowed_hosts=_hosts(environ, base_url),
+        outbound_allow=environ.get("MUSTER_OUTBOUND_ALLOW", ""),
+        trusted_proxies=_whole_number(environ, "MUSTER_TRUSTED_PROXIES", 0),
+        api_rate=_whole_number(environ, "MUSTER_API_RATE", 600),
+        log_format="json" if environ.get("MUSTER_LOG_FORMAT") == "json" else "console",
+    )
+
+
+def _refuse_missing(environ: Mapping[str, str]) -> None:
+    missing = [name for name in REQUIRED_IN_PRODUCTION if not environ.get(name)]
+    if missing:
+        raise ConfigError(f"MUSTER_ENV=production needs {', '.join(missing)}")
+    users = {urlsplit(environ[name]).username for name in REQUIRED_IN_PRODUCTION[:2]}
+    if len(users) < 2:
+        raise ConfigError("MUSTER_DATABASE_URL and MUSTER_OWNER_DATABASE_URL must name two different roles")
+
+
+def _postgres_url(environ: Mapping[str, str], name: str) -> str | None:
+    value = environ.get(name)
+    if not value:
+        return None
+    if urlsplit(value).scheme not in ("postgresql", "postgres"):
+        raise ConfigError(f"{name} must start with postgresql://")
+    return value
+
+
+def _hosts(environ: Mapping[str, str], base_url: str) -> tuple[str, ...]:
+    named = environ.get("MUSTER_ALLOWED_HOSTS", "")
+    hosts = [host.strip().lower() for host in named.split(",") if host.strip()]
+    own = urlsplit(base_url).hostname
+    if not own:
+        raise ConfigError("MUSTER_BASE_URL must be an address such as https://muster.example")
+    return tuple(hosts or [own])
+
+
+def _whole_number(environ: Mapping[str, str], name: str, default: int) -> int:
+    value = environ.get(name, "")
+    if not value:
+        return default
+    if not value.isascii() or not value.isdigit():
+        raise ConfigError(f"{name} is {value!r}; it must be a whole number")
+    return int(value)

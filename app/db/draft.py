@@ -1,0 +1,32 @@
+"""Drafts a migration from the difference between the models and a migrated database: `make migration module=clock title=…`.
+
+A draft is read and tidied before it is committed; nothing at run time imports this module.
+"""
+
+import re
+import sys
+from datetime import date
+
+from alembic import command
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import make_url
+
+from app.db.migrate import SHARED, _config
+from app.db.session import PLATFORM
+
+
+def draft(owner_url: str, module: str, title: str) -> None:
+    """Writes migrations/versions/MODULE/DATE_title.py."""
+    engine = create_engine(make_url(owner_url).set(drivername="postgresql+psycopg"))
+    config = _config(module)
+    config.set_main_option("file_template", "%%(rev)s")
+    slug = re.sub(r"\W+", "_", title.lower()).strip("_")
+    with engine.connect() as connection:
+        path = SHARED if module == SHARED else f"{PLATFORM}, {SHARED}"
+        connection.execute(text("SELECT set_config('search_path', :path, false)"), {"path": path})
+        config.attributes["connection"] = connection
+        command.revision(config, message=title, autogenerate=True, rev_id=f"{date.today():%Y_%m_%d}_{slug}")
+
+
+if __name__ == "__main__":
+    draft(*sys.argv[1:4])

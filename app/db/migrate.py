@@ -1,0 +1,136 @@
+"""Creates and upgrades tables: per module, per workspace, as the owner role. Safe to run twice and from two processes at once.
+
+Which module has which tables is said in MODULES alone; the steps are under migrations/versions/MODULE.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from app.db.base import Base
+from app.db.session import PLATFORM, schema_of
+
+ROOT = Path(__file__).parents[2] / "migrations"
+MODULES: dict[str, tuple[str, ...]] = {
+    "shared": ("app.host.shared",),
+    "host": ("app.host.models",),
+    "clock": ("app.clock.models",),
+}
+SHARED = "shared"
+# Two processes that migrate at once queue up here; any number would do, as long as nobody else takes it.
+LOCK = 5_201_001
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What one module of one schema is at; `before` is None where it had no tables yet."""
+
+    schema: str
+    module: str
+    before: str | None
+    after: str | None
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+async def migrate(
+    owner_url: str, app_role: str, *, modules: Iterable[str] = (), workspaces: Iterable[str] = ()
+) -> list[Applied]:
+    """Brings the given modules (default: all) of the given workspaces (default: every one there is) to the newest step.
+
+    Everything happens in one transaction: a failing step leaves nothing behind. `app_role` is granted what the app may do.
+    """
+    wanted = [name for name in MODULES if name in set(modules or MODULES) | {SHARED}]
+    engine = create_async_engine(make_url(owner_url).set(drivername="postgresql+asyncpg"), poolclass=NullPool)
+    try:
+        async with engine.begin() as connection:
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+            return await connection.run_sync(_migrate_all, app_role, wanted, tuple(workspaces))
+    finally:
+        await engine.dispose()
+
+
+def heads() -> dict[str, str | None]:
+    """The newest step of every module, as the files have it."""
+    return {module: ScriptDirectory.from_config(_config(module)).get_current_head() for module in MODULES}
+
+
+def _migrate_all(
+    connection: Connection, app_role: str, modules: Sequence[str], workspaces: Sequence[str]
+) -> list[Applied]:
+    connection.execute(text("SET LOCAL lock_timeout = '10s'"))
+    _prepare_shared(connection, app_role)
+    applied = [_upgrade(connection, SHARED, SHARED, app_role)]
+    for workspace in workspaces or _known_workspaces(connection):
+        schema = schema_of(workspace)
+        connection.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema}"'))
+        applied += [_upgrade(connection, schema, module, app_role) for module in modules if module != SHARED]
+    return applied
+
+
+def _prepare_shared(connection: Connection, app_role: str) -> None:
+    """The queue makes its own tables, so the app's role may create in schema `saq`, and nowhere else."""
+    connection.execute(text("CREATE SCHEMA IF NOT EXISTS shared"))
+    connection.execute(text("CREATE SCHEMA IF NOT EXISTS saq"))
+    connection.execute(text(f'GRANT USAGE, CREATE ON SCHEMA saq TO "{app_role}"'))
+
+
+def _known_workspaces(connection: Connection) -> list[str]:
+    return [PLATFORM, *connection.scalars(text("SELECT key FROM shared.tenants ORDER BY key"))]
+
+
+def _upgrade(connection: Connection, schema: str, module: str, app_role: str) -> Applied:
+    path = schema if schema == SHARED else f"{schema}, {SHARED}"
+    connection.execute(text("SELECT set_config('search_path', :path, true)"), {"path": path})
+    before = _current(connection, module)
+    config = _config(module)
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+    _grant(connection, schema, app_role)
+    return Applied(schema, module, before, _current(connection, module))
+
+
+def _current(connection: Connection, module: str) -> str | None:
+    options = {"version_table": version_table(module)}
+    return MigrationContext.configure(connection, opts=options).get_current_revision()
+
+
+def _grant(connection: Connection, schema: str, app_role: str) -> None:
+    """The app's role reads and writes rows, and never alters a table; of append-only ones it changes no row."""
+    connection.execute(text(f'GRANT USAGE ON SCHEMA "{schema}" TO "{app_role}"'))
+    connection.execute(text(f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{schema}" TO "{app_role}"'))
+    connection.execute(text(f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA "{schema}" TO "{app_role}"'))
+    for table in _append_only_tables(connection, schema):
+        connection.execute(text(f'REVOKE UPDATE, DELETE, TRUNCATE ON "{schema}"."{table}" FROM "{app_role}"'))
+
+
+def _append_only_tables(connection: Connection, schema: str) -> list[str]:
+    """Tables whose model says `info={"append_only": True}`, and the ones that keep the migrations' own state."""
+    marked = {table.name for table in Base.metadata.tables.values() if table.info.get("append_only")}
+    present = set(inspect(connection).get_table_names(schema))
+    return sorted(present & (marked | {version_table(module) for module in MODULES}))
+
+
+def _config(module: str) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(ROOT))
+    config.set_main_option("version_locations", str(ROOT / "versions" / module))
+    config.set_main_option("path_separator", "os")
+    config.attributes["module"] = module
+    return config
+
+
+def version_table(module: str) -> str:
+    """The table that says at which step a module of a schema is. It stands in the schema that the search path names first."""
+    return f"migrations_{module}"

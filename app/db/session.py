@@ -1,0 +1,92 @@
+"""The one seam to PostgreSQL: opens transactions and sets the workspace they belong to. Nothing else names a schema.
+
+A transaction belongs to one workspace (design: decisions, "Workspaces"). Return commits, raise rolls back; jobs that were
+asked for meanwhile are sent after the commit and dropped with a rollback.
+"""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+
+PLATFORM = "main"
+TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_SET_PATH = text("SELECT set_config('search_path', :path, true)")
+
+AfterCommit = Callable[[], Awaitable[None]]
+
+
+def schema_of(workspace: str) -> str:
+    """The schema of a workspace key. Raises ValueError for anything that is not a key: it ends up in DDL."""
+    if workspace == PLATFORM:
+        return PLATFORM
+    if not TENANT_KEY.fullmatch(workspace) or workspace == "shared":
+        raise ValueError(f"not a workspace key: {workspace!r}")
+    return f"tenant_{workspace}"
+
+
+def _json_text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+class Database:
+    """An engine with small pools, and the transactions on it."""
+
+    def __init__(self, url: str, *, pool_size: int = 5, application_name: str = "muster") -> None:
+        self.url = url
+        self.engine: AsyncEngine = create_async_engine(
+            make_url(url).set(drivername="postgresql+asyncpg"),
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_recycle=1800,
+            pool_timeout=10,
+            pool_pre_ping=False,
+            json_serializer=_json_text,
+            json_deserializer=msgspec.json.decode,
+            connect_args={"server_settings": {"application_name": application_name}, "timeout": 10},
+        )
+
+    @asynccontextmanager
+    async def transaction(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
+        """A transaction in `workspace`, with the shared tables behind it."""
+        async with self.shared_transaction() as session:
+            await enter_workspace(session, workspace)
+            yield session
+
+    @asynccontextmanager
+    async def shared_transaction(self) -> AsyncIterator[AsyncSession]:
+        """A transaction that sees the shared tables alone, until `enter_workspace`."""
+        async with AsyncSession(self.engine, expire_on_commit=False) as session:
+            async with session.begin():
+                await session.execute(_SET_PATH, {"path": "shared"})
+                session.info["after_commit"] = []
+                yield session
+            for send in session.info.pop("after_commit"):
+                await send()
+
+    async def close(self) -> None:
+        await self.engine.dispose()
+
+
+async def enter_workspace(session: AsyncSession, workspace: str) -> None:
+    """Puts an open transaction into a workspace, once. Raises RuntimeError when it is already in another one."""
+    if session.info.get("workspace", workspace) != workspace:
+        raise RuntimeError(f"this transaction belongs to {session.info['workspace']}, not to {workspace}")
+    session.info["workspace"] = workspace
+    await session.execute(_SET_PATH, {"path": f"{schema_of(workspace)}, shared"})
+
+
+def workspace_of(session: AsyncSession) -> str:
+    """The workspace that the transaction is in."""
+    workspace: str = session.info["workspace"]
+    return workspace
+
+
+def after_commit(session: AsyncSession, send: AfterCommit) -> None:
+    """Runs `send` once the transaction has committed; a rollback drops it."""
+    session.info["after_commit"].append(send)

@@ -1,0 +1,31 @@
+"""Alembic's entry: runs on the connection that app.db.migrate hands over, whose search path names the schema.
+
+`version_table_schema` stays unset on purpose: with it, autogenerate would drop its own table.
+"""
+
+from importlib import import_module
+
+from alembic import context
+
+from app.db.base import Base
+from app.db.migrate import MODULES, version_table
+
+module = context.config.attributes["module"]
+for names in MODULES.values():
+    for name in names:
+        import_module(name)
+own_tables = {
+    mapper.local_table.name for mapper in Base.registry.mappers if mapper.class_.__module__ in MODULES[module]
+}
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    version_table=version_table(module),
+    include_name=lambda name, kind, _: kind != "table" or name in own_tables,
+    include_object=lambda item, name, kind, *_: kind != "table" or name in own_tables,
+    compare_type=True,
+    transaction_per_migration=False,
+)
+with context.begin_transaction():
+    context.run_migrations()
