@@ -1,0 +1,79 @@
+"""What the product refuses, and with which code and status; one handler (app.web.errors) turns a Refusal into an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One thing that is wrong with one field or parameter; `message` says what to do."""
+
+    field: str
+    message: str
+
+
+class Refusal(Exception):
+    """Base of every domain error: a code of the contract's error table, a status, and one sentence for the person."""
+
+    status = 400
+    code = "invalid_parameter"
+
+    def __init__(self, message: str, *, details: Sequence[FieldError] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = tuple(details)
+
+
+class NotSignedIn(Refusal):
+    status, code = 401, "unauthorized"
+
+
+class Forbidden(Refusal):
+    status, code = 403, "forbidden"
+
+
+class InsufficientScope(Refusal):
+    status, code = 403, "insufficient_scope"
+
+
+class NotFound(Refusal):
+    status, code = 404, "not_found"
+
+    def __init__(self, message: str = "There is nothing here.") -> None:
+        super().__init__(message)
+
+
+class ModuleUnavailable(NotFound):
+    code = "module_unavailable"
+
+
+class Conflict(Refusal):
+    """The act does not fit the state that the thing is in now."""
+
+    status, code = 409, "conflict"
+
+
+class TooLarge(Refusal):
+    status, code = 413, "too_large"
+
+
+class Invalid(Refusal):
+    """A parameter or field is wrong; `details` names each."""
+
+    status, code = 422, "invalid_parameter"
+
+
+class InvalidBody(Invalid):
+    code = "invalid_body"
+
+
+class RateLimited(Refusal):
+    status, code = 429, "rate_limited"
+
+    def __init__(self, message: str, *, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Unavailable(Refusal):
+    status, code = 503, "unavailable"

@@ -1,0 +1,52 @@
+"""The audit: one row for every act of a person or of the system, with what it changed. Appended in the act's transaction."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import workspace_of
+from app.host.shared import AuditEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts: a signed-in person, a command on the server, or the system itself (`id` None)."""
+
+    id: int | None
+    name: str
+    ip: str | None = None
+    request_id: str | None = None
+
+
+SYSTEM = Actor(None, "Muster")
+COMMAND_LINE = Actor(None, "Command line")
+
+
+async def record(
+    db: AsyncSession,
+    actor: Actor,
+    act: str,
+    subject_type: str,
+    subject_id: object,
+    *,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """`act` is a verb such as `employee.deactivate`; `before` and `after` hold the changed fields and never a secret."""
+    await db.execute(
+        insert(AuditEntry).values(
+            workspace=workspace_of(db),
+            actor_id=actor.id,
+            actor_name=actor.name,
+            act=act,
+            subject_type=subject_type,
+            subject_id=str(subject_id),
+            before=before,
+            after=after,
+            ip=actor.ip,
+            request_id=actor.request_id,
+        )
+    )

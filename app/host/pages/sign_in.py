@@ -1,0 +1,113 @@
+"""`/sign-in`, `/sign-out`, and `/welcome/SECRET`, where an invited person sets a password."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from litestar.response import Redirect
+
+from app.errors import Invalid, NotFound
+from app.host import audit, identity
+from app.web import sessions
+from app.web.context import Context
+from app.web.forms import Bound, Email, Form, Password, Text
+from app.web.guards import public, signed_in
+from app.web.pages import go, page
+
+FORM = Form(
+    Email("email", "E-mail", required=True, autocomplete="username"),
+    Password("password", "Password", required=True),
+    Text("otp", "Authenticator code", longest=10, autocomplete="one-time-code"),
+)
+WELCOME = Form(
+    Password(
+        "password",
+        "New password",
+        required=True,
+        shortest=identity.SHORTEST_PASSWORD,
+        autocomplete="new-password",
+        help=f"At least {identity.SHORTEST_PASSWORD} characters; a sentence is easiest to remember.",
+    )
+)
+
+
+@get("/sign-in", guards=[public])
+async def show(ctx: NamedDependency[Context]) -> Response[Any]:
+    if ctx.person is not None:
+        return go(_next(ctx.request.query_params.get("next", "")))
+    return await _form(ctx, FORM.fill())
+
+
+@post("/sign-in", guards=[public], status_code=200)
+async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = FORM.read(await ctx.form())
+    if not form.ok:
+        return await _form(ctx, form, status=422)
+    attempt = identity.Attempt(form["email"], form["password"], form["otp"])
+    try:
+        user_id = await identity.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
+    except identity.SecondFactorNeeded as wanted:
+        form.refuse("otp", wanted.message)
+        return await _form(ctx, form, status=422, wants_otp=True)
+    except Invalid as refused:
+        form.refuse("", refused.message)
+        return await _form(ctx, form, status=422, wants_otp=bool(form["otp"]))
+    await sessions.begin(ctx, user_id)
+    return go(_next((await ctx.form()).get("next", "")))
+
+
+@post("/sign-out", guards=[signed_in], status_code=200)
+async def sign_out(ctx: NamedDependency[Context]) -> Redirect:
+    await sessions.end(ctx)
+    return go("/sign-in")
+
+
+@get("/welcome/{secret:str}", guards=[public])
+async def welcome(ctx: NamedDependency[Context], secret: FromPath[str]) -> Response[Any]:
+    await _owner(ctx, secret)
+    return await page(ctx, "host/welcome.html", form=WELCOME.fill())
+
+
+@post("/welcome/{secret:str}", guards=[public], status_code=200)
+async def set_password(ctx: NamedDependency[Context], secret: FromPath[str]) -> Response[Any]:
+    await _owner(ctx, secret)
+    form = WELCOME.read(await ctx.form())
+    if not form.ok:
+        return await page(ctx, "host/welcome.html", status=422, form=form)
+    user_id = await identity.use_link(ctx.db, secret, form["password"])
+    if user_id is None:
+        raise _dead()
+    await sessions.end_others(ctx.db, user_id)
+    await audit.record(ctx.db, audit.SYSTEM, "user.set_password", "user", user_id)
+    await sessions.begin(ctx, user_id)
+    return go("/")
+
+
+async def _owner(ctx: Context, secret: str) -> int:
+    user_id = await identity.link_owner(ctx.db, secret)
+    if user_id is None:
+        raise _dead()
+    return user_id
+
+
+def _dead() -> NotFound:
+    return NotFound("This link was used already or is too old. Ask an administrator for a new one.")
+
+
+async def _form(ctx: Context, form: Bound, *, status: int = 200, wants_otp: bool = False) -> Response[str]:
+    target = (
+        (await ctx.form()).get("next", "") if ctx.request.method == "POST" else ctx.request.query_params.get("next")
+    )
+    return await page(ctx, "host/sign_in.html", status=status, form=form, wants_otp=wants_otp, next=_next(target or ""))
+
+
+def _next(target: str) -> str:
+    """Only an address of ours: a link in a mail must not send people elsewhere after they signed in."""
+    parts = urlsplit(target)
+    safe = target.startswith("/") and not target.startswith(("//", "/\\")) and not parts.netloc and not parts.scheme
+    return target if safe else "/"
+
+
+ROUTES = [show, sign_in, sign_out, welcome, set_password]

@@ -1,0 +1,64 @@
+"""The composition root and the site map: which routers there are, and what surrounds every request."""
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from litestar import Litestar, Router
+from litestar.datastructures import State
+from litestar.di import Provide
+from litestar.static_files import create_static_files_router
+from litestar.types import ASGIApp
+
+from app import wiring
+from app.clock import pages as clock_pages
+from app.config import read_settings
+from app.host import health
+from app.host import pages as host_pages
+from app.parts import Parts, make_parts
+from app.web import csrf, preferences
+from app.web.context import provide_context
+from app.web.errors import handle
+from app.web.gate import Gate
+from app.web.templating import STATIC
+
+MENU = (*clock_pages.MENU, *host_pages.MENU)
+LARGEST_UPLOAD = 10 * 1024 * 1024
+
+
+def create_app(parts: Parts) -> ASGIApp:
+    wiring.connect()
+    browser = Router(
+        path="/",
+        route_handlers=[*host_pages.ROUTES, *clock_pages.ROUTES, *preferences.ROUTES],
+        before_request=csrf.check,
+    )
+    static = create_static_files_router("/static", [STATIC], include_in_schema=False)
+    application = Litestar(
+        route_handlers=[browser, *health.ROUTES, static],
+        dependencies={"ctx": Provide(provide_context)},
+        exception_handlers={Exception: handle},
+        lifespan=[_closing(parts)],
+        state=State({"menu": MENU, "parts": parts}),
+        request_max_body_size=LARGEST_UPLOAD,
+        openapi_config=None,
+        logging_config=None,
+    )
+    return Gate(application, parts)
+
+
+def _closing(parts: Parts) -> Callable[[Litestar], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: Litestar) -> AsyncIterator[None]:
+        yield
+        await parts.close()
+
+    return lifespan
+
+
+def application() -> ASGIApp:
+    """What uvicorn's workers call: parts from the environment that `muster serve` prepared."""
+    settings = read_settings(os.environ)
+    if settings.database_url is None:
+        raise RuntimeError("MUSTER_DATABASE_URL is not set; start the portal with `muster serve`")
+    return create_app(make_parts(settings, settings.database_url))

@@ -1,0 +1,36 @@
+"""The long-lived parts that requests, jobs and commands share: settings, database, keys, the outbound client."""
+
+from dataclasses import dataclass
+
+from app.config import Settings
+from app.db.session import Database
+from app.outbound import OutboundClient, parse_allow_list
+from app.secrets import KeyRing, load_or_create_keys
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    settings: Settings
+    database: Database
+    keys: KeyRing
+    outbound: OutboundClient
+
+    async def close(self) -> None:
+        await self.outbound.aclose()
+        await self.database.close()
+
+
+def make_parts(settings: Settings, database_url: str, *, pool_size: int = 5) -> Parts:
+    """Nothing connects yet. `database_url` is the app role's; an embedded cluster runs already."""
+    return Parts(
+        settings=settings,
+        database=Database(database_url, pool_size=pool_size),
+        keys=_keys(settings),
+        outbound=OutboundClient(parse_allow_list(settings.outbound_allow)),
+    )
+
+
+def _keys(settings: Settings) -> KeyRing:
+    if settings.secret_keys:
+        return KeyRing.from_text(settings.secret_keys)
+    return load_or_create_keys(settings.data_dir)

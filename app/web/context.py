@@ -1,0 +1,91 @@
+"""What a handler knows about its request: the person, the workspace, the transaction. Made by the gate, one per request."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from litestar import Request
+from litestar.datastructures import FormMultiDict
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import PLATFORM
+from app.errors import NotSignedIn
+from app.host.audit import Actor
+from app.parts import Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who is asking. `session_id` is the public number of their browser session, None for a token."""
+
+    id: int
+    workspace: str
+    workspace_name: str
+    email: str
+    name: str
+    type: str
+    permissions: frozenset[str]
+    preferences: dict[str, Any]
+    session_id: int | None
+    session_key: bytes = field(repr=False)
+
+
+@dataclass(slots=True)
+class Context:
+    """`db` is the request's transaction: it commits when the answer's status is below 400, else it rolls back."""
+
+    parts: Parts
+    db: AsyncSession
+    request_id: str
+    ip: str
+    user_agent: str
+    person: Person | None = None
+    policies: dict[str, Any] = field(default_factory=dict)
+    flashes: list[dict[str, str]] = field(default_factory=list)
+    cookies: list[str] = field(default_factory=list)
+    _request: Request[Any, Any, Any] | None = None
+
+    @property
+    def request(self) -> Request[Any, Any, Any]:
+        if self._request is None:
+            raise RuntimeError("the request is bound once routing is done")
+        return self._request
+
+    @property
+    def user(self) -> Person:
+        """The signed-in person. Raises NotSignedIn."""
+        if self.person is None:
+            raise NotSignedIn("Sign in first.")
+        return self.person
+
+    @property
+    def actor(self) -> Actor:
+        """The signed-in person as the audit names them."""
+        return Actor(self.user.id, self.user.name, self.ip, self.request_id)
+
+    @property
+    def workspace(self) -> str:
+        return self.person.workspace if self.person else PLATFORM
+
+    @property
+    def on_platform(self) -> bool:
+        return self.workspace == PLATFORM
+
+    def may(self, permission: str) -> bool:
+        return self.person is not None and permission in self.person.permissions
+
+    @property
+    def wants_fragment(self) -> bool:
+        """Whether htmx asks for a piece of the page. Boosted and history-restore requests want the whole page."""
+        headers = self.request.headers
+        partial = headers.get("hx-request") == "true"
+        return partial and "hx-boosted" not in headers and "hx-history-restore-request" not in headers
+
+    async def form(self) -> FormMultiDict:
+        return await self.request.form()
+
+
+async def provide_context(request: Request[Any, Any, Any]) -> Context:
+    """Litestar's dependency `ctx`."""
+    context: Context = request.scope["muster"]  # type: ignore[typeddict-item]
+    context._request = request  # noqa: SLF001 - the context is completed here, nowhere else
+    return context

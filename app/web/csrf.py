@@ -1,0 +1,60 @@
+"""Cross-site request forgery: every unsafe request carries a token bound to its session, and comes from our own origin."""
+
+import hashlib
+import hmac
+import secrets
+from typing import Any
+from urllib.parse import urlsplit
+
+from litestar import Request
+
+from app.errors import Forbidden
+from app.web.context import Context, provide_context
+
+SAFE = {"GET", "HEAD", "OPTIONS"}
+FIELD, HEADER = "csrf_token", "x-csrf-token"
+VISITOR = "muster-visitor"
+_EXPIRED = "This form is too old, or it came from another site. Load the page again and repeat."
+
+
+def token_of(context: Context) -> str:
+    """The token for forms of this session; before sign-in it is bound to a visitor cookie that this sets."""
+    return _sign(context, context.person.session_key if context.person else _visitor(context))
+
+
+async def check(request: Request[Any, Any, Any]) -> None:
+    """Litestar's before_request on every browser route. Raises Forbidden."""
+    if request.method in SAFE:
+        return
+    context = await provide_context(request)
+    if not _same_origin(context):
+        raise Forbidden(_EXPIRED)
+    sent = request.headers.get(HEADER) or (await request.form()).get(FIELD)
+    if not isinstance(sent, str) or not hmac.compare_digest(sent.encode(), token_of(context).encode()):
+        raise Forbidden(_EXPIRED)
+
+
+def _same_origin(context: Context) -> bool:
+    """Browsers send Origin with every form; what sends none is no browser, and the token alone decides."""
+    origin = context.request.headers.get("origin")
+    if not origin:
+        return True
+    allowed = {urlsplit(context.parts.settings.base_url).netloc}
+    if not context.parts.settings.production:
+        allowed.add(context.request.headers.get("host", ""))
+    return urlsplit(origin).netloc in allowed
+
+
+def _visitor(context: Context) -> bytes:
+    known = context.request.cookies.get(VISITOR)
+    if known:
+        return known.encode()
+    fresh = secrets.token_urlsafe(24)
+    secure = "; Secure" if context.parts.settings.secure else ""
+    context.cookies.append(f"{VISITOR}={fresh}; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax{secure}")
+    context.request.cookies[VISITOR] = fresh
+    return fresh.encode()
+
+
+def _sign(context: Context, session: bytes) -> str:
+    return hmac.new(context.parts.keys.derive("csrf"), session, hashlib.sha256).hexdigest()

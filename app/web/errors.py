@@ -1,0 +1,167 @@
+"""The one place that turns an error into an answer: a page, a fragment for htmx, or the envelope of the JSON APIs."""
+
+from typing import Any
+
+import msgspec
+import structlog
+from litestar import Request, Response
+from litestar.enums import MediaType
+from litestar.exceptions import HTTPException
+from litestar.response import Redirect
+from litestar.types import Scope, Send
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from app.errors import Conflict, FieldError, Forbidden, Invalid, NotFound, NotSignedIn, Refusal, TooLarge, Unavailable
+
+log = structlog.get_logger()
+API = ("/api/", "/v1/api/")
+TITLES = {
+    401: "Sign in first",
+    403: "Not for you",
+    404: "Nothing here",
+    405: "Not like this",
+    409: "Not possible now",
+    413: "Too large",
+    422: "Something is wrong with the input",
+    429: "Too many requests",
+    500: "Something broke",
+    503: "Not available",
+}
+
+
+class MethodNotAllowed(Refusal):
+    status, code = 405, "method_not_allowed"
+
+
+class UnsupportedMediaType(Refusal):
+    status, code = 415, "unsupported_media_type"
+
+
+class Internal(Refusal):
+    status, code = 500, "internal"
+
+
+def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """Litestar's exception handler for everything."""
+    refusal = as_refusal(error)
+    if refusal.status >= Internal.status:
+        log.error("request failed", path=request.url.path, exc_info=error)
+    if request.url.path.startswith(API):
+        return envelope(refusal, _request_id(request.scope))
+    if isinstance(refusal, NotSignedIn):
+        return _to_sign_in(request)
+    return _page(request, refusal)
+
+
+def as_refusal(error: Exception) -> Refusal:
+    """What an exception means to the person who met it."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, HTTPException):
+        return _of_litestar(error)
+    if isinstance(error, (OperationalError, InterfaceError, ConnectionError)) or _lost(error):
+        return Unavailable("The database can't be reached. Try again in a moment.")
+    return Internal("Something broke on our side. It was logged under the number below.")
+
+
+def _lost(error: Exception) -> bool:
+    return isinstance(error, DBAPIError) and error.connection_invalidated
+
+
+def _of_litestar(error: HTTPException) -> Refusal:
+    kinds: dict[int, Refusal] = {
+        401: NotSignedIn("Sign in first."),
+        403: Forbidden("You may not do that."),
+        404: NotFound(),
+        405: MethodNotAllowed("This address does not take that method."),
+        413: TooLarge("That is larger than this address takes."),
+        415: UnsupportedMediaType("Send application/json."),
+        409: Conflict(error.detail),
+    }
+    if error.status_code in kinds:
+        return kinds[error.status_code]
+    if error.status_code >= Internal.status:
+        return Internal("Something broke on our side. It was logged under the number below.")
+    extra = error.extra if isinstance(error.extra, list) else []
+    details = [FieldError(str(item.get("key", "")), str(item.get("message", ""))) for item in extra if item]
+    return Invalid("The request can't be read.", details=details)
+
+
+def envelope(refusal: Refusal, request_id: str) -> Response[bytes]:
+    """The failure envelope of the contract."""
+    body: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    if refusal.details:
+        body["details"] = [{"field": item.field, "message": item.message} for item in refusal.details]
+    if refusal.status == Internal.status:
+        body = {"code": refusal.code, "message": request_id}
+    headers = {}
+    if refusal.status == NotSignedIn.status:
+        headers["WWW-Authenticate"] = "Bearer"
+    if hasattr(refusal, "retry_after_s"):
+        headers["Retry-After"] = str(refusal.retry_after_s)
+    return Response(
+        msgspec.json.encode({"success": False, "error": body}),
+        status_code=refusal.status,
+        media_type=MediaType.JSON,
+        headers=headers,
+    )
+
+
+def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
+    from urllib.parse import quote
+
+    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    target = "/sign-in" + (f"?next={quote(here)}" if request.method == "GET" and here != "/" else "")
+    if request.headers.get("hx-request") == "true":
+        return Response("", status_code=401, headers={"HX-Redirect": target})
+    return Redirect(target, status_code=303)
+
+
+def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
+    """Templates: errors/page.html with the menu for whoever is signed in, errors/bare.html, errors/fragment.html for htmx."""
+    from app.web.pages import frame
+    from app.web.templating import render
+
+    values = {
+        "status": refusal.status,
+        "heading": TITLES.get(refusal.status, "Refused"),
+        "message": refusal.message,
+        "details": refusal.details,
+        "request_id": _request_id(request.scope),
+    }
+    context = request.scope.get("muster")
+    if request.headers.get("hx-request") == "true":
+        html = render("errors/fragment.html", **values)
+    elif context is None or context.person is None:  # type: ignore[attr-defined]
+        html = render("errors/bare.html", **values)
+    else:
+        context._request = request  # type: ignore[attr-defined]  # noqa: SLF001 - routing failed before the dependency ran
+        html = render("errors/page.html", **frame(context), flashes=[], **values)  # type: ignore[arg-type]
+    return Response(html, status_code=refusal.status, media_type=MediaType.HTML)
+
+
+def _request_id(scope: Scope) -> str:
+    context = scope.get("muster")
+    return context.request_id if context is not None else ""  # type: ignore[attr-defined]
+
+
+async def plain_answer(send: Send, scope: Scope, refusal: Refusal) -> None:
+    """Answers before there is an application or a database to answer with."""
+    if scope["path"].startswith(API):
+        response: Response[Any] = envelope(refusal, "")
+        body, kind = response.content, b"application/json"
+    else:
+        from app.web.templating import render
+
+        html = render(
+            "errors/bare.html",
+            status=refusal.status,
+            heading=TITLES.get(refusal.status, "Refused"),
+            message=refusal.message,
+            details=(),
+            request_id="",
+        )
+        body, kind = html.encode(), b"text/html; charset=utf-8"
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

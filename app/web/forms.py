@@ -1,0 +1,287 @@
+"""The one way to make a form: fields that read what a browser posts, with the error at the field and nothing lost.
+
+FORM = Form(Text("name", "Name", required=True, longest=200), Choice("type", "Type", {"staff": "Staff"}))
+bound = FORM.read(await ctx.form())      # or FORM.fill({"name": "Ada"}) for a first view
+if not bound.ok: return await page(ctx, "people/edit.html", status=422, form=bound)
+bound["name"]
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from app.errors import FieldError, Invalid
+
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+
+
+class Wrong(Exception):  # noqa: N818 - it reads as what it says: raise Wrong("Give a whole number.")
+    """What a field has against its value, in a sentence that says what to do."""
+
+
+class Posted(Protocol):
+    """What a form needs of Litestar's FormMultiDict."""
+
+    def getall(self, key: str, default: Any = ...) -> list[Any]: ...
+
+
+@dataclass(frozen=True)
+class Field:
+    """`kind` tells the template which control to draw."""
+
+    name: str
+    label: str
+    required: bool = False
+    help: str = ""
+    kind = "text"
+
+    def read(self, raw: list[str]) -> Any:
+        """The value of what was posted, or Wrong."""
+        text = _clean(raw[-1]) if raw else ""
+        if not text:
+            if self.required:
+                raise Wrong("This is needed.")
+            return None
+        return self.parse(text)
+
+    def parse(self, text: str) -> Any:
+        return text
+
+    def show(self, value: Any) -> Any:
+        """The value as the control holds it."""
+        return "" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Text(Field):
+    longest: int = 200
+    lines: int = 1
+    check: Callable[[str], str] | None = None
+    autocomplete: str = "off"
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return "textarea" if self.lines > 1 else "text"
+
+    def parse(self, text: str) -> str:
+        if len(text) > self.longest:
+            raise Wrong(f"At most {self.longest} characters; this has {len(text)}.")
+        return self.check(text) if self.check else text
+
+
+@dataclass(frozen=True)
+class Email(Text):
+    kind = "email"  # type: ignore[assignment]
+
+    def parse(self, text: str) -> str:
+        if not EMAIL.fullmatch(text):
+            raise Wrong("Give an e-mail address such as ada@example.org.")
+        return super().parse(text).lower()
+
+
+@dataclass(frozen=True)
+class Url(Text):
+    kind = "url"  # type: ignore[assignment]
+
+    def parse(self, text: str) -> str:
+        parts = urlsplit(super().parse(text))
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Wrong("Give an address such as https://clock.example.org.")
+        return text.rstrip("/")
+
+
+@dataclass(frozen=True)
+class Password(Field):
+    """Kept exactly as typed, never shown again."""
+
+    shortest: int = 0
+    autocomplete: str = "current-password"
+    kind = "password"
+
+    def read(self, raw: list[str]) -> str | None:
+        value = raw[-1] if raw else ""
+        if not value and self.required:
+            raise Wrong("This is needed.")
+        if value and len(value) < self.shortest:
+            raise Wrong(f"At least {self.shortest} characters.")
+        if len(value) > 1000:  # noqa: PLR2004 - hashing is work, and nobody types that much
+            raise Wrong("At most 1000 characters.")
+        return value or None
+
+    def show(self, value: Any) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class Number(Field):
+    least: int | None = None
+    most: int | None = None
+    unit: str = ""
+    kind = "number"
+
+    def parse(self, text: str) -> int:
+        if not re.fullmatch(r"-?\d{1,12}", text, re.ASCII):
+            raise Wrong("Give a whole number.")
+        value = int(text)
+        if self.least is not None and value < self.least:
+            raise Wrong(f"At least {self.least}.")
+        if self.most is not None and value > self.most:
+            raise Wrong(f"At most {self.most}.")
+        return value
+
+
+@dataclass(frozen=True)
+class Flag(Field):
+    """A check box: absent means no."""
+
+    kind = "flag"
+
+    def read(self, raw: list[str]) -> bool:
+        return bool(raw) and raw[-1] not in ("", "0", "false", "off")
+
+    def show(self, value: Any) -> bool:
+        return bool(value)
+
+
+@dataclass(frozen=True)
+class Choice(Field):
+    """One of `options` (value → label)."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+    kind = "choice"
+
+    @property
+    def choices(self) -> list[dict[str, str]]:
+        return [{"value": value, "label": label} for value, label in self.options.items()]
+
+    def parse(self, text: str) -> str:
+        if text not in self.options:
+            raise Wrong("Choose one of the list.")
+        return text
+
+
+@dataclass(frozen=True)
+class Choices(Field):
+    """Any of `options` (value → label), in their order."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+    kind = "choices"
+
+    @property
+    def choices(self) -> list[dict[str, str]]:
+        return [{"value": value, "label": label} for value, label in self.options.items()]
+
+    def read(self, raw: list[str]) -> list[str]:
+        chosen = {text for text in raw if text}
+        if chosen - set(self.options):
+            raise Wrong("Choose from the list.")
+        if self.required and not chosen:
+            raise Wrong("Choose at least one.")
+        return [value for value in self.options if value in chosen]
+
+    def show(self, value: Any) -> list[str]:
+        return list(value or [])
+
+
+@dataclass(frozen=True)
+class Day(Field):
+    kind = "date"
+
+    def parse(self, text: str) -> date:
+        try:
+            if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+                return date.fromisoformat(text)
+        except ValueError:
+            pass
+        raise Wrong("Give a date such as 2026-11-21.")
+
+
+@dataclass(frozen=True)
+class LocalTime(Field):
+    """A local date and time without zone, to the second, as `<input type="datetime-local">` posts it."""
+
+    kind = "datetime"
+
+    def parse(self, text: str) -> datetime:
+        try:
+            if re.fullmatch(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?", text, re.ASCII):
+                return datetime.fromisoformat(text)
+        except ValueError:
+            pass
+        raise Wrong("Give a date and time such as 2026-11-21 08:00.")
+
+    def show(self, value: Any) -> str:
+        return value.strftime("%Y-%m-%dT%H:%M:%S") if isinstance(value, datetime) else str(value or "")
+
+
+class Form:
+    def __init__(self, *fields: Field) -> None:
+        self.fields = {item.name: item for item in fields}
+
+    def read(self, posted: Posted) -> "Bound":
+        """Every field's value or its error; what was typed is kept either way."""
+        bound = Bound(self.fields)
+        for name, item in self.fields.items():
+            raw = [value for value in posted.getall(name, []) if isinstance(value, str)]
+            bound.shown[name] = raw if item.kind == "choices" else (raw[-1] if raw and item.kind != "password" else "")
+            if item.kind == "flag":
+                bound.shown[name] = bool(raw)
+            try:
+                bound.values[name] = item.read(raw)
+            except Wrong as wrong:
+                bound.errors[name] = str(wrong)
+        return bound
+
+    def fill(self, values: Mapping[str, Any] | None = None) -> "Bound":
+        """The form as a page first shows it."""
+        values = values or {}
+        bound = Bound(self.fields)
+        for name, item in self.fields.items():
+            bound.values[name] = values.get(name)
+            bound.shown[name] = item.show(values.get(name))
+        return bound
+
+
+@dataclass
+class Bound:
+    """A form with what was typed (`shown`), what it means (`values`) and what is wrong (`errors`)."""
+
+    fields: Mapping[str, Field]
+    shown: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def refuse(self, name: str, message: str) -> None:
+        """Puts an error at a field; a name that is no field shows it above the form."""
+        self.errors.setdefault(name, message)
+
+    def absorb(self, refusal: Invalid) -> None:
+        """Puts a domain refusal's details at their fields."""
+        for detail in refusal.details or (FieldError("", refusal.message),):
+            self.refuse(detail.field, detail.message)
+
+    def __iter__(self) -> Any:
+        return iter(self.fields.values())
+
+
+def _clean(text: str) -> str:
+    if CONTROL.search(text):
+        raise Wrong("There are characters in here that can't be kept.")
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
+
+
+def options(pairs: Sequence[str]) -> dict[str, str]:
+    """Values that are their own labels."""
+    return {value: value.replace("_", " ").capitalize() for value in pairs}

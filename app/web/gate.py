@@ -1,0 +1,167 @@
+"""The outermost layer of the server: request id, host check, security headers, and the one transaction of each request.
+
+The transaction commits just before an answer below 400 starts and rolls back otherwise, so nobody ever sees a success that
+was not kept. A streamed answer opens its own.
+"""
+
+import secrets
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, suppress
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+import structlog
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import PLATFORM, enter_workspace
+from app.errors import Refusal, Unavailable
+from app.parts import Parts
+from app.web import sessions
+from app.web.context import Context
+from app.web.errors import plain_answer
+
+log = structlog.get_logger()
+
+CSP = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+HSTS = "max-age=31536000; includeSubDomains"
+API_PREFIXES = ("/api/", "/v1/api/")
+NO_DATABASE = ("/static/", "/health/live", "/favicon.ico")
+SERVER_ERROR, REFUSED = 500, 400
+
+
+class _Undone(Exception):
+    """Rolls the request's transaction back without being an error."""
+
+
+class Gate:
+    """Wraps the Litestar application; `scope["muster"]` holds the request's Context behind it."""
+
+    def __init__(self, app: ASGIApp, parts: Parts) -> None:
+        self.app, self.parts = app, parts
+        self.headers = dict(HEADERS)
+        if parts.settings.production and parts.settings.secure:
+            self.headers["Strict-Transport-Security"] = HSTS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request_id = secrets.token_hex(8)
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        answer = _Answer(send, {**self.headers, "X-Request-ID": request_id}, scope)
+        if self.parts.settings.production and not self._knows_host(scope):
+            await plain_answer(answer.send, scope, Refusal("This server does not answer for that host name."))
+        elif scope["path"].startswith(NO_DATABASE):
+            await self.app(scope, receive, answer.send)
+        else:
+            await self._with_transaction(scope, receive, answer, request_id)
+
+    def _knows_host(self, scope: Scope) -> bool:
+        host = _header(scope, b"host").rsplit(":", 1)[0].strip("[]").lower()
+        return host in self.parts.settings.allowed_hosts
+
+    async def _with_transaction(self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str) -> None:
+        transaction = self.parts.database.shared_transaction()
+        try:
+            session = await transaction.__aenter__()
+            context = await self._context(scope, session, request_id)
+        except (DBAPIError, PoolTimeoutError, OSError) as fault:
+            log.warning("database unreachable", error=type(fault).__name__)
+            await plain_answer(answer.send, scope, Unavailable("The database can't be reached. Try again in a moment."))
+            return
+        scope["muster"] = context  # type: ignore[typeddict-unknown-key]
+        answer.holds(transaction, context)
+        try:
+            await self.app(scope, receive, answer.send)
+        finally:
+            await answer.release()
+
+    async def _context(self, scope: Scope, session: AsyncSession, request_id: str) -> Context:
+        context = Context(
+            parts=self.parts,
+            db=session,
+            request_id=request_id,
+            ip=client_ip(scope, self.parts.settings.trusted_proxies),
+            user_agent=_header(scope, b"user-agent"),
+        )
+        cookie = _cookies(scope).get(sessions.cookie_name(self.parts.settings))
+        if cookie and not scope["path"].startswith(API_PREFIXES):
+            await sessions.resume(context, cookie)
+        if not scope["path"].startswith(API_PREFIXES):
+            await enter_workspace(session, context.workspace or PLATFORM)
+        return context
+
+
+class _Answer:
+    """Sends the answer with our headers, and settles the transaction at the moment its status is known."""
+
+    def __init__(self, send: Send, headers: Mapping[str, str], scope: Scope) -> None:
+        self._send, self._scope = send, scope
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        self._transaction: AbstractAsyncContextManager[AsyncSession] | None = None
+        self._context: Context | None = None
+
+    def holds(self, transaction: AbstractAsyncContextManager[AsyncSession], context: Context) -> None:
+        self._transaction, self._context = transaction, context
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await self._settle(keep=message["status"] < REFUSED)
+            message["headers"] = [*message["headers"], *self._headers, *self._own_headers(message)]
+        await self._send(message)
+
+    async def release(self) -> None:
+        """Rolls back when the application broke before it answered."""
+        await self._settle(keep=False)
+
+    async def _settle(self, *, keep: bool) -> None:
+        transaction, self._transaction = self._transaction, None
+        if transaction is None:
+            return
+        if keep:
+            await transaction.__aexit__(None, None, None)
+            return
+        with suppress(_Undone):
+            await transaction.__aexit__(_Undone, _Undone(), None)
+
+    def _own_headers(self, message: Any) -> list[tuple[bytes, bytes]]:
+        names = {name.lower() for name, _ in message["headers"]}
+        extra = []
+        if b"cache-control" not in names and not self._scope["path"].startswith("/static/"):
+            extra.append((b"cache-control", b"no-store"))
+        if self._context is not None and message["status"] < SERVER_ERROR:
+            extra += [(b"set-cookie", cookie.encode()) for cookie in self._context.cookies]
+        return extra
+
+
+def client_ip(scope: Scope, trusted_proxies: int) -> str:
+    """The caller's address, read `trusted_proxies` hops back; without proxies X-Forwarded-For is nobody's word."""
+    client = scope.get("client")
+    direct = client[0] if client else ""
+    if trusted_proxies == 0:
+        return direct
+    hops = [hop.strip() for hop in _header(scope, b"x-forwarded-for").split(",") if hop.strip()]
+    return hops[-trusted_proxies] if len(hops) >= trusted_proxies else direct
+
+
+def _header(scope: Scope, name: bytes) -> str:
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+
+
+def _cookies(scope: Scope) -> dict[str, str]:
+    try:
+        return {name: morsel.value for name, morsel in SimpleCookie(_header(scope, b"cookie")).items()}
+    except CookieError:
+        return {}

@@ -1,0 +1,43 @@
+"""Who may: every route carries exactly one of these guards, and a test walks all routes to see that none has none."""
+
+from litestar.connection import ASGIConnection
+from litestar.handlers.base import BaseRouteHandler
+
+from app.db.session import PLATFORM
+from app.errors import Forbidden, ModuleUnavailable, NotSignedIn
+from app.host.policies import enabled
+from app.web.context import Context
+
+
+class Requires:
+    """The person needs the permission, and the workspace's switch for `module`, if any, is on.
+
+    `platform_only` pages refuse tenants with 403. `permission` None means: anybody who is signed in.
+    """
+
+    def __init__(self, permission: str | None, *, module: str | None = None, platform_only: bool = False) -> None:
+        self.permission, self.module, self.platform_only = permission, module, platform_only
+
+    async def __call__(self, connection: ASGIConnection, _: BaseRouteHandler) -> None:  # type: ignore[type-arg]
+        context: Context = connection.scope["muster"]  # type: ignore[typeddict-item]
+        if context.person is None:
+            raise NotSignedIn("Sign in to see this page.")
+        if self.permission and not context.may(self.permission):
+            raise Forbidden(
+                f"Your roles do not include the permission “{self.permission}”. An administrator can add it."
+            )
+        if self.platform_only and context.workspace != PLATFORM:
+            raise Forbidden("This page belongs to the platform.")
+        if self.module and not enabled(context.policies, f"module_{self.module}"):
+            raise ModuleUnavailable("This module is switched off here.")
+
+
+class Public:
+    """Anybody may; the route's own code decides what they see."""
+
+    async def __call__(self, connection: ASGIConnection, handler: BaseRouteHandler) -> None:  # type: ignore[type-arg]
+        """Lets everybody pass."""
+
+
+signed_in = Requires(None)
+public = Public()

@@ -1,0 +1,359 @@
+"""The one way to make a list: filters in the address, sort, paging, columns remembered per person, selection.
+
+A list is a `ListSpec` beside its page. `load` answers a request with a `Listing`, which is the `view` of the frame macro
+(templates/components/lists.html); the page writes the rows. `selected` turns a posted bulk selection, or the whole filter,
+into a condition. Streaming the same rows: app.web.exports.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from litestar.datastructures import FormMultiDict, MultiDict
+from sqlalchemy import ColumnElement, Select, UnaryExpression, and_, false, func, or_, select, true
+
+from app.errors import FieldError, Invalid
+from app.web.context import Context
+from app.web.templating import with_query
+
+PER_PAGE = (25, 50, 100, 200)
+DEFAULT_PER_PAGE = 50
+LONGEST_FILTER = 200
+Condition = ColumnElement[bool]
+Query = MultiDict[Any] | FormMultiDict
+
+
+@dataclass(frozen=True)
+class Column:
+    """`value` takes a row for the exports; `order` makes the heading sort; `shown` False waits in the column chooser."""
+
+    key: str
+    label: str
+    value: Callable[[Any], Any]
+    order: ColumnElement[Any] | None = None
+    shown: bool = True
+    numeric: bool = False
+    hint: str = ""
+
+    @property
+    def sort(self) -> str | None:
+        return self.key if self.order is not None else None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition from query parameters. `kind`: text, select, multi, check, hidden, or range.
+
+    A range reads the dates `<name>_from` and `<name>_to` (plain `from` and `to` when the name is empty) and hands `where`
+    a pair of dates or None. The others hand it the text, a list of texts (multi) or True (check).
+    """
+
+    name: str
+    label: str
+    where: Callable[[Any], Condition]
+    kind: str = "text"
+    options: Mapping[str, str] = field(default_factory=dict)
+    placeholder: str = ""
+    advanced: bool = False
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        if self.kind != "range":
+            return (self.name,)
+        prefix = f"{self.name}_" if self.name else ""
+        return (f"{prefix}from", f"{prefix}to")
+
+    def read(self, query: Query) -> Any:
+        """The value in force, None when the address does not ask. Raises Invalid with what to give."""
+        texts = [
+            [str(text).strip() for text in query.getall(name, []) if str(text).strip()] for name in self.parameters
+        ]
+        if not any(texts):
+            return None
+        if any("\x00" in text or len(text) > LONGEST_FILTER for one in texts for text in one):
+            raise self._wrong("Use at most 200 plain characters.")
+        if self.kind == "range":
+            return self._range(*[one[-1] if one else "" for one in texts])
+        return self._value(texts[0])
+
+    def _value(self, texts: list[str]) -> Any:
+        if self.kind in ("select", "multi") and set(texts) - set(self.options):
+            raise self._wrong("Choose from the list.")
+        if self.kind == "multi":
+            return texts
+        if self.kind == "check":
+            return texts[-1] not in ("0", "false", "off") or None
+        return texts[-1]
+
+    def _range(self, first: str, last: str) -> tuple[date | None, date | None]:
+        low, high = self._date(first), self._date(last)
+        if low and high and low > high:
+            raise self._wrong("The first day comes after the last.")
+        return low, high
+
+    def _date(self, text: str) -> date | None:
+        if not text:
+            return None
+        try:
+            if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+                return date.fromisoformat(text)
+        except ValueError:
+            pass
+        raise self._wrong("Give a date such as 2026-11-21.")
+
+    def _wrong(self, message: str) -> Invalid:
+        return Invalid(f"{self.label}: {message}", details=[FieldError(self.name, message)])
+
+    def words(self, value: Any) -> str:
+        """The value as a person reads it."""
+        if self.kind == "range":
+            return " – ".join(str(one) if one else "…" for one in value)
+        if self.kind == "check":
+            return "yes"
+        values = value if isinstance(value, list) else [value]
+        return ", ".join(self.options.get(one, one) for one in values)
+
+
+@dataclass(frozen=True)
+class BulkAction:
+    value: str
+    label: str
+    icon: str
+    danger: bool = False
+
+
+@dataclass(frozen=True)
+class Empty:
+    """What an empty list says, and what to do next."""
+
+    icon: str
+    title: str
+    text: str
+    url: str | None = None
+    action: str = ""
+
+
+@dataclass(frozen=True)
+class ListSpec:
+    """`key` is the column that a selection holds and that makes every order total; `sort` is the default, `-` descends."""
+
+    name: str
+    label: str
+    url: str
+    columns: tuple[Column, ...]
+    filters: tuple[Filter, ...]
+    key: ColumnElement[Any]
+    sort: str
+    empty: Empty
+    bulk_url: str = ""
+    bulk: tuple[BulkAction, ...] = ()
+
+    def orders(self) -> dict[str, ColumnElement[Any]]:
+        return {column.key: column.order for column in self.columns if column.order is not None}
+
+    def offering(self, **options: Mapping[str, str]) -> "ListSpec":
+        """The same list with the options of some filters, which only the request knows."""
+        filters = tuple(replace(item, options=options.get(item.name, item.options)) for item in self.filters)
+        return replace(self, filters=filters)
+
+
+@dataclass
+class Asked:
+    """What the address asks of a list. `errors` name filters that can't be read: then the list is empty, never wider."""
+
+    values: dict[str, Any]
+    errors: dict[str, str]
+    query: dict[str, Any]
+    sort: str
+    page: int
+    per_page: int
+
+
+@dataclass
+class Listing:
+    """One page of a list: the `view` of the frame macro."""
+
+    spec: ListSpec
+    rows: Sequence[Any]
+    total: int
+    asked: Asked
+    columns: tuple[Column, ...]
+    visible: list[str]
+    bulk: dict[str, Any] | None
+    total_note: str = ""
+    per_pages = PER_PAGE
+
+    def __post_init__(self) -> None:
+        self.id, self.label, self.url = self.spec.name, self.spec.label, self.spec.url
+        self.clear_url, self.empty = self.spec.url, self.spec.empty
+        self.columns_url = f"/preferences/columns/{self.spec.name}"
+        self.sort, self.page, self.per_page = self.asked.sort, self.asked.page, self.asked.per_page
+        self.shown = len(self.rows)
+        self.errors = self.asked.errors
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // self.per_page))
+
+    def link(self, **changes: Any) -> str:
+        """The address of this list with something changed; any change but the page goes back to page 1."""
+        query = dict(self.asked.query)
+        if changes and set(changes) != {"page"}:
+            query["page"] = None
+        if changes.get("page") == 1:
+            changes["page"] = None
+        return with_query(self.url, query, **changes)
+
+    @property
+    def filters(self) -> list[dict[str, Any]]:
+        return [self._drawn(item) for item in self.spec.filters]
+
+    def _drawn(self, item: Filter) -> dict[str, Any]:
+        value = self.asked.values.get(item.name)
+        drawn = {"kind": item.kind, "name": item.name, "label": item.label, "value": value, "advanced": item.advanced}
+        if item.kind == "range":
+            del drawn["name"]
+            first, last = item.parameters
+            low, high = value or (None, None)
+            return drawn | {"name_from": first, "name_to": last, "value_from": low, "value_to": high}
+        if item.kind == "multi":
+            drawn["value"] = value or []
+        drawn["placeholder"] = item.placeholder or item.label
+        drawn["options"] = [{"value": one, "label": label} for one, label in item.options.items()]
+        return drawn
+
+    @property
+    def chips(self) -> list[dict[str, str]]:
+        """The filters in force, each with the address without it."""
+        active = [item for item in self.spec.filters if self.asked.values.get(item.name) is not None]
+        chips = [
+            {
+                "label": item.label,
+                "value": item.words(self.asked.values[item.name]),
+                "url": self.link(**dict.fromkeys(item.parameters)),
+            }
+            for item in active
+        ]
+        labels = {item.name: item for item in self.spec.filters}
+        return chips + [
+            {"label": labels[name].label, "value": message, "url": self.link(**dict.fromkeys(labels[name].parameters))}
+            for name, message in self.errors.items()
+        ]
+
+    @property
+    def exports(self) -> list[dict[str, str]]:
+        kinds = {"csv": "CSV", "jsonl": "JSON Lines"}
+        return [{"label": label, "url": self.link(export=kind, per_page=None)} for kind, label in kinds.items()]
+
+
+def asked(spec: ListSpec, query: Query) -> Asked:
+    """Reads filters, sort and page."""
+    values: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    kept: dict[str, Any] = {}
+    for item in spec.filters:
+        for name in item.parameters:
+            raw = [str(text) for text in query.getall(name, []) if str(text).strip()]
+            kept[name] = (raw if item.kind == "multi" else raw[-1]) if raw else None
+        try:
+            values[item.name] = item.read(query)
+        except Invalid as wrong:
+            errors[item.name] = wrong.details[0].message
+    sort = str(query.get("sort") or spec.sort)
+    sort = sort if sort.removeprefix("-") in spec.orders() else spec.sort
+    per_page = _number(query.get("per_page"), DEFAULT_PER_PAGE)
+    per_page = per_page if per_page in PER_PAGE else DEFAULT_PER_PAGE
+    page = max(1, _number(query.get("page"), 1))
+    kept["sort"] = sort if sort != spec.sort else None
+    kept["per_page"] = per_page if per_page != DEFAULT_PER_PAGE else None
+    kept["page"] = page if page > 1 else None
+    return Asked(values, errors, kept, sort, page, per_page)
+
+
+def condition(spec: ListSpec, wanted: Asked) -> Condition:
+    """The filters in force as one condition."""
+    if wanted.errors:
+        return false()
+    in_force = [item.where(wanted.values[item.name]) for item in spec.filters if wanted.values[item.name] is not None]
+    return and_(true(), *in_force)
+
+
+def ordering(spec: ListSpec, sort: str) -> list[UnaryExpression[Any]]:
+    """The order, made total by the key in the same direction."""
+    column = spec.orders()[sort.removeprefix("-")]
+    if sort.startswith("-"):
+        return [column.desc().nulls_last(), spec.key.desc()]
+    return [column.asc().nulls_last(), spec.key.asc()]
+
+
+async def load(context: Context, spec: ListSpec, base: Select[Any]) -> Listing:
+    """One page of `base` under what the address asks: one SELECT for the total, one for the rows."""
+    wanted = asked(spec, context.request.query_params)
+    narrowed = base.where(condition(spec, wanted))
+    counted = select(func.count()).select_from(narrowed.with_only_columns(spec.key).order_by(None).subquery())
+    total = await context.db.scalar(counted) or 0
+    wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
+    ordered = narrowed.order_by(*ordering(spec, wanted.sort))
+    rows = await context.db.execute(ordered.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page))
+    return listing(context, spec, wanted, rows.all(), total)
+
+
+def listing(context: Context, spec: ListSpec, wanted: Asked, rows: Sequence[Any], total: int) -> Listing:
+    """A Listing from rows that a page read in its own way."""
+    bulk = None
+    if spec.bulk:
+        bulk = {"url": with_query(spec.bulk_url, {**wanted.query, "page": None}), "actions": spec.bulk}
+    return Listing(spec, rows, total, wanted, spec.columns, visible_columns(context, spec), bulk)
+
+
+def visible_columns(context: Context, spec: ListSpec) -> list[str]:
+    """The keys of the columns that this person chose for this list, else those shown by default."""
+    chosen = context.user.preferences.get("columns", {}).get(spec.name)
+    if not chosen:
+        return [column.key for column in spec.columns if column.shown]
+    return [column.key for column in spec.columns if column.key in chosen or not column.label]
+
+
+async def selected(context: Context, spec: ListSpec) -> Condition:
+    """The rows that a posted bulk act is meant for: the ticked `id`s, or with `all=1` everything under the address's filter.
+
+    Raises Invalid when nothing is selected or the filter can't be read: an act must never reach further than asked.
+    """
+    form = await context.form()
+    if form.get("all") == "1":
+        wanted = asked(spec, context.request.query_params)
+        if wanted.errors:
+            raise Invalid("The filter can't be read; load the list again.")
+        return condition(spec, wanted)
+    ids = [int(value) for value in form.getall("id", []) if str(value).isascii() and str(value).isdigit()]
+    if not ids:
+        raise Invalid("Select at least one row first.")
+    return spec.key.in_(ids)
+
+
+def contains(*columns: Any) -> Callable[[str], Condition]:
+    """A text filter: every word occurs in one of the columns, case apart. `%` and `_` mean themselves."""
+
+    def where(text: str) -> Condition:
+        words = [re.sub(r"([\\%_])", r"\\\1", word) for word in text.split()]
+        return and_(true(), *(or_(*(one.ilike(f"%{word}%", escape="\\") for one in columns)) for word in words))
+
+    return where
+
+
+def between(column: Any) -> Callable[[tuple[date | None, date | None]], Condition]:
+    """A range filter over a date column, both ends included, either open."""
+
+    def where(days: tuple[date | None, date | None]) -> Condition:
+        first, last = days
+        low = column >= first if first else true()
+        return and_(low, column <= last if last else true())
+
+    return where
+
+
+def _number(raw: Any, default: int) -> int:
+    text = str(raw or "")
+    return int(text) if re.fullmatch(r"\d{1,9}", text, re.ASCII) else default

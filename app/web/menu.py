@@ -1,0 +1,61 @@
+"""The menu: modules say what they offer, a person sees what they may open."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.host.policies import enabled
+from app.web.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """`permission` None is for everybody who is signed in; `module` names the switch that hides it."""
+
+    label: str
+    url: str
+    icon: str
+    permission: str | None
+    module: str | None = None
+    platform_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MenuGroup:
+    label: str
+    items: tuple[MenuItem, ...]
+
+
+def visible(groups: Sequence[MenuGroup], context: Context) -> list[MenuGroup]:
+    """The groups with what the person may open; empty groups go."""
+    kept = [MenuGroup(group.label, tuple(i for i in group.items if _may_open(i, context))) for group in groups]
+    return [group for group in kept if group.items]
+
+
+def rendered(groups: Sequence[MenuGroup], path: str) -> list[dict[str, Any]]:
+    """The groups as the layout draws them; the active entry is the longest address that the path lies under."""
+    urls = [item.url for group in groups for item in group.items]
+    active = max((url for url in urls if path == url or path.startswith(url + "/")), key=len, default="")
+    return [
+        {
+            "label": group.label,
+            "items": [
+                {"label": item.label, "url": item.url, "icon": item.icon, "active": item.url == active, "badge": None}
+                for item in group.items
+            ],
+        }
+        for group in groups
+    ]
+
+
+def first_url(groups: Sequence[MenuGroup]) -> str:
+    """Where a person lands after signing in."""
+    return groups[0].items[0].url if groups else "/account"
+
+
+def _may_open(item: MenuItem, context: Context) -> bool:
+    if context.person is None or (item.platform_only and not context.on_platform):
+        return False
+    if item.permission and not context.may(item.permission):
+        return False
+    return item.module is None or enabled(context.policies, f"module_{item.module}")

@@ -1,0 +1,56 @@
+"""How a handler answers: a page or the block of it that htmx asked for, or a redirect after a POST."""
+
+from typing import Any
+
+from litestar import Response
+from litestar.enums import MediaType
+from litestar.response import Redirect
+
+from app.web import csrf, menu, sessions
+from app.web.context import Context
+from app.web.templating import render, render_fragment
+
+
+async def page(
+    context: Context,
+    template: str,
+    *,
+    fragment: str | None = None,
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+    **values: Any,
+) -> Response[str]:
+    """Renders `template`; when htmx asks and `fragment` is given, that block alone.
+
+    Templates always get `ctx` and `csrf_token`; whole pages also what the layout names (templates/layout.html).
+    """
+    if fragment is not None and context.wants_fragment:
+        html = render_fragment(template, fragment, ctx=context, csrf_token=csrf.token_of(context), **values)
+    else:
+        flashes = await sessions.take_flashes(context) if context.person else []
+        html = render(template, **frame(context), flashes=flashes, **values)
+    headers = {"Vary": "HX-Request", **(headers or {})}
+    return Response(html, status_code=status, media_type=MediaType.HTML, headers=headers)
+
+
+def frame(context: Context) -> dict[str, Any]:
+    """What the layout shows around every page: menu by permission, workspace and user."""
+    groups = menu.visible(context.request.app.state.menu, context)
+    return {
+        "ctx": context,
+        "csrf_token": csrf.token_of(context),
+        "menu": menu.rendered(groups, context.request.url.path),
+        "workspace": context.person.workspace_name if context.person else "",
+        "user": context.person,
+    }
+
+
+def go(url: str) -> Redirect:
+    """303 after a POST; htmx follows it like a browser does."""
+    return Redirect(url, status_code=303)
+
+
+async def done(context: Context, url: str, message: str, *, level: str = "success") -> Redirect:
+    """Leaves a message and goes on to `url`."""
+    await sessions.flash(context, message, level=level)
+    return go(url)

@@ -1,0 +1,30 @@
+"""What a person has arranged for themselves: the columns of each list."""
+
+from litestar import post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from litestar.response import Redirect
+from sqlalchemy import update
+
+from app.host.shared import User
+from app.web.context import Context
+from app.web.guards import signed_in
+from app.web.pages import go
+
+
+@post("/preferences/columns/{name:str}", guards=[signed_in], status_code=200)
+async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> Redirect:
+    """Remembers the ticked columns of one list; none, or `reset`, goes back to the defaults."""
+    form = await ctx.form()
+    keys = [str(key)[:50] for key in form.getall("columns", [])][:50]
+    columns = dict(ctx.user.preferences.get("columns", {}))
+    columns.pop(name, None)
+    if keys and not form.get("reset"):
+        columns[name[:50]] = keys
+    preferences = {**ctx.user.preferences, "columns": columns}
+    await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(preferences=preferences))
+    back = str(form.get("back", "/"))
+    return go(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/")
+
+
+ROUTES = [choose_columns]

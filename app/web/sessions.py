@@ -1,0 +1,157 @@
+"""Browser sessions: only ids that we issued, kept as SHA-256; a new id at sign-in, none survives a change of rights.
+
+Idle sessions end after 30 minutes, every session after 12 hours (design: architecture, "Sessions").
+"""
+
+import hashlib
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, delete, func, insert, select, text, update
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.config import Settings
+from app.db.session import PLATFORM
+from app.host.shared import Policy, Role, Session, Tenant, User, UserRole
+from app.web.context import Context, Person
+
+IDLE = timedelta(minutes=30)
+ABSOLUTE = timedelta(hours=12)
+# A click a second must not be a write a second.
+SEEN_EVERY = timedelta(minutes=1)
+
+_permissions = (
+    select(func.coalesce(func.array_agg(text("DISTINCT permission")), text("'{}'")))
+    .select_from(
+        UserRole.__table__.join(Role, Role.id == UserRole.role_id), func.unnest(Role.permissions).alias("permission")
+    )
+    .where(UserRole.user_id == User.id)
+    .scalar_subquery()
+)
+_policies = (
+    select(func.coalesce(func.jsonb_object_agg(Policy.name, Policy.value), text("'{}'::jsonb"), type_=JSONB))
+    .where(Policy.workspace == User.workspace)
+    .scalar_subquery()
+)
+PERSON_COLUMNS = (
+    User.id,
+    User.workspace,
+    User.email,
+    User.name,
+    User.type,
+    User.preferences,
+    func.coalesce(Tenant.name, "Platform").label("workspace_name"),
+    _permissions.label("permissions"),
+    _policies.label("policies"),
+)
+_FIND = (
+    select(*PERSON_COLUMNS, Session.public_id, Session.flash, Session.last_seen_at)
+    .select_from(Session)
+    .join(User, User.id == Session.user_id)
+    .outerjoin(Tenant, Tenant.key == User.workspace)
+    .where(
+        Session.id_hash == bindparam("id_hash"),
+        Session.expires_at > bindparam("now"),
+        Session.last_seen_at > bindparam("idle_since"),
+        User.active,
+        func.coalesce(Tenant.active, User.workspace == PLATFORM),
+    )
+)
+
+
+def cookie_name(settings: Settings) -> str:
+    return "__Host-muster" if settings.secure else "muster"
+
+
+async def resume(context: Context, session_id: str) -> None:
+    """Fills the context's person from a session cookie; an unknown, idle or expired one is as good as none."""
+    key, now = _hash(session_id), datetime.now(UTC)
+    row = (await context.db.execute(_FIND, {"id_hash": key, "now": now, "idle_since": now - IDLE})).one_or_none()
+    if row is None:
+        return
+    context.person = person_of(row, session_id=row.public_id, session_key=key)
+    context.policies, context.flashes = row.policies, row.flash
+    if now - row.last_seen_at > SEEN_EVERY:
+        await context.db.execute(update(Session).where(Session.id_hash == key).values(last_seen_at=now))
+
+
+def person_of(row: Any, *, session_id: int | None, session_key: bytes) -> Person:
+    """The person that a row of PERSON_COLUMNS describes."""
+    return Person(
+        id=row.id,
+        workspace=row.workspace,
+        workspace_name=row.workspace_name,
+        email=row.email,
+        name=row.name,
+        type=row.type,
+        permissions=frozenset(row.permissions),
+        preferences=row.preferences,
+        session_id=session_id,
+        session_key=session_key,
+    )
+
+
+async def begin(context: Context, user_id: int) -> None:
+    """Signs `user_id` in on this browser under a new id. The old id, if any, ends."""
+    await end(context)
+    session_id = secrets.token_urlsafe(32)
+    now = datetime.now(UTC)
+    await context.db.execute(
+        insert(Session).values(
+            id_hash=_hash(session_id),
+            user_id=user_id,
+            ip=context.ip,
+            user_agent=context.user_agent[:300],
+            expires_at=now + ABSOLUTE,
+        )
+    )
+    _set_cookie(context, session_id, int(ABSOLUTE.total_seconds()))
+
+
+async def end(context: Context) -> None:
+    """Signs this browser out."""
+    if context.person is None:
+        return
+    await context.db.execute(delete(Session).where(Session.id_hash == context.person.session_key))
+    _set_cookie(context, "", 0)
+
+
+async def end_others(db: AsyncSession, user_id: int, *, keep: bytes = b"") -> int:
+    """Ends every session of a user but the one given: at a new password, changed roles, deactivation. Returns how many."""
+    ended = await db.execute(
+        delete(Session).where(Session.user_id == user_id, Session.id_hash != keep).returning(Session.public_id)
+    )
+    return len(ended.all())
+
+
+async def flash(context: Context, message: str, *, level: str = "success") -> None:
+    """Leaves a message for the person's next page. `level`: success, info, warning or danger."""
+    context.flashes = [*context.flashes, {"text": message, "level": level}]
+    await _store_flashes(context)
+
+
+async def take_flashes(context: Context) -> list[dict[str, str]]:
+    """The messages left for this page; they are gone afterwards."""
+    taken, context.flashes = context.flashes, []
+    if taken:
+        await _store_flashes(context)
+    return taken
+
+
+async def _store_flashes(context: Context) -> None:
+    key = context.user.session_key
+    await context.db.execute(update(Session).where(Session.id_hash == key).values(flash=context.flashes))
+
+
+def _set_cookie(context: Context, value: str, max_age_s: int) -> None:
+    settings = context.parts.settings
+    secure = "; Secure" if settings.secure else ""
+    context.cookies.append(
+        f"{cookie_name(settings)}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Lax{secure}"
+    )
+
+
+def _hash(session_id: str) -> bytes:
+    return hashlib.sha256(session_id.encode()).digest()
