@@ -1,0 +1,23 @@
+"""Calls that leave this host: which addresses, how long, how much, and what may be kept of them. No database here."""
+
+from app.outbound.client import Call, CallRecord, Limits, Log, OutboundClient, ProbeStep, Reply
+from app.outbound.errors import OutboundError
+from app.outbound.policy import AddressPolicy, AllowListError, parse_allow_list
+from app.outbound.redaction import Redactor
+from app.outbound.retry_after import retry_after_s
+
+__all__ = [
+    "AddressPolicy",
+    "AllowListError",
+    "Call",
+    "CallRecord",
+    "Limits",
+    "Log",
+    "OutboundClient",
+    "OutboundError",
+    "ProbeStep",
+    "Redactor",
+    "Reply",
+    "parse_allow_list",
+    "retry_after_s",
+]
