@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.simulator import FAULTS, PASSWORD, USERNAME, Simulator, UnknownFault, build_world, create_simulator, serving
 from app.simulator.profiles import PROFILES
@@ -15,19 +16,23 @@ CATCH_UP_H = 12
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code: 0, or 2 for wrong usage."""
+    """Exit code: 0, 1 when the port is taken, 2 for wrong usage."""
     options = _parser().parse_args(arguments)
     if options.list_faults:
         for name, description in FAULTS.items():
-            print(f"{name:22} {description}")
+            _say(f"{name:22} {description}")
         return 0
     try:
         simulator = _simulator(options)
     except UnknownFault as error:
-        print(f"{error}; --list-faults shows them all", file=sys.stderr)
+        sys.stderr.write(f"{error}; --list-faults shows them all\n")
         return 2
-    with asyncio.Runner(loop_factory=_loop) as runner:
-        runner.run(run(simulator, options.port, options.host))
+    try:
+        with asyncio.Runner(loop_factory=_loop) as runner:
+            runner.run(run(simulator, options.port, options.host))
+    except OSError as error:
+        sys.stderr.write(f"cannot listen on port {options.port}: {error.strerror}\n")
+        return 1
     return 0
 
 
@@ -64,11 +69,32 @@ def _simulator(options: argparse.Namespace) -> Simulator:
 
 def _introduce(simulator: Simulator, address: str) -> None:
     world = simulator.world
-    print(f"Time-clock simulator, profile {simulator.profile.name}, on {address}")
-    print(f"  {len(world.people)} people, {len(world.terminals)} terminals, {len(world.punches):,} punches so far")
-    print(f"  user {simulator.sessions.username}  password {simulator.sessions.password}  zone {world.zone.key}")
-    print(f"  faults: {', '.join(simulator.faults.written()) or 'none'}")
-    print(f"  watch it at {address}/", flush=True)
+    _say(f"Time-clock simulator, profile {simulator.profile.name}, on {address}")
+    _say(f"  {len(world.people)} people, {len(world.terminals)} terminals, {len(world.punches):,} punches so far")
+    _say(f"  user {simulator.sessions.username}  password {simulator.sessions.password}  zone {world.zone.key}")
+    _say(f"  faults: {', '.join(simulator.faults.written()) or 'none'}")
+    _say(f"  watch it at {address}/")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least}")
+        return int(text)
+
+    return number
+
+
+def _zone(text: str) -> str:
+    try:
+        return ZoneInfo(text).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise argparse.ArgumentTypeError(f"{text!r} is no time zone") from None
 
 
 def _loop() -> asyncio.AbstractEventLoop:
@@ -85,11 +111,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=int, default=9009)
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="cloud")
-    parser.add_argument("--employees", type=int, default=200)
-    parser.add_argument("--days", type=int, default=30, help="days of history")
-    parser.add_argument("--terminals", type=int, default=8)
+    parser.add_argument("--employees", type=_at_least(0), default=200)
+    parser.add_argument("--days", type=_at_least(0), default=30, help="days of history")
+    parser.add_argument("--terminals", type=_at_least(1), default=8)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--zone", default="Europe/Berlin", help="the server's own time zone")
+    parser.add_argument("--zone", type=_zone, default="Europe/Berlin", help="the server's own time zone")
     parser.add_argument("--username", default=USERNAME)
     parser.add_argument("--password", default=PASSWORD)
     parser.add_argument("--fault", action="append", default=[], metavar="NAME", help="may be given several times")

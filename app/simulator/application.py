@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -18,14 +19,14 @@ from app.simulator.calls import Answer, Call, Receive, Scope, Send, read_call, s
 from app.simulator.envelopes import Page
 from app.simulator.faults import Fault, Faults, read_faults
 from app.simulator.profiles import PHOTO_PATHS, PROFILES, REFUSED_PATHS, Profile
-from app.simulator.rows import Habits, Rows, hex_id
+from app.simulator.rows import Habits, Rows, number_of
 from app.simulator.sessions import Sessions
 from app.simulator.stamps import Stamps, StampStyle
 from app.simulator.wire import send_broken
 from app.simulator.world import World
 
 USERNAME, PASSWORD = "clock", "clock-demo"
-CALLS_KEPT = 500
+CALLS_KEPT, RENDERERS_KEPT = 500, 16
 DATE_STYLES: dict[str, StampStyle] = {
     "trailing_space_dates": "trailing_space", "us_dates": "us", "iso_offset_dates": "iso_offset",
 }  # fmt: skip
@@ -117,7 +118,7 @@ class Simulator:
     def answer(self, call: Call, struck: Struck) -> Answer:
         """What is said to a call on the profile's own paths."""
         answer = breakage.refusal(struck, self.profile) or self._answer(call, struck)
-        if answer.status == 401 and "auth_401_as_500" in struck:
+        if answer.status == HTTPStatus.UNAUTHORIZED and "auth_401_as_500" in struck:
             answer = Answer(500, b"<h1>Server Error (500)</h1>", "text/html")
         return breakage.spoil_body(answer, struck)
 
@@ -146,7 +147,7 @@ class Simulator:
         key = (zone.key, style, habits)
         rows = self._rendered.get(key)
         if rows is None or rows.revision != self.world.revision:
-            if len(self._rendered) > 16:
+            if len(self._rendered) > RENDERERS_KEPT:
                 self._rendered.clear()
             rows = self._rendered[key] = Rows(self.world, Stamps(zone, style), habits)
         return rows
@@ -167,8 +168,8 @@ class Simulator:
     def _lost(self, call: Call) -> Answer:
         """No such path: perhaps only its last slash is missing."""
         if call.path in REFUSED_PATHS:
-            status = REFUSED_PATHS[call.path]
-            return envelopes.refuse(self.profile, status, "", "Not found." if status == 404 else "Method not allowed.")
+            status = HTTPStatus(REFUSED_PATHS[call.path])
+            return envelopes.refuse(self.profile, status, "", status.phrase)
         if self._resource(call.path + "/") and call.method == "GET":
             return Answer(301, headers={"location": call.path + "/"})
         return envelopes.refuse(self.profile, 404, "", "Not found.")
@@ -260,7 +261,7 @@ class Simulator:
             return self.world.find_person(subject) is not None
         if not self.profile.text_ids:
             return subject.isdecimal() and self.world.punches.find(int(subject)) is not None
-        return any(hex_id(number) == subject for number in self.world.punches.number)
+        return self.world.punches.find(number_of(subject)) is not None
 
     def _note(self, call: Call, answer: Answer, struck: Struck, begun: float) -> None:
         self.call_count += 1

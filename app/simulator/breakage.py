@@ -4,12 +4,13 @@ import gzip
 import zlib
 from collections.abc import AsyncIterable, Callable
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
 from app.simulator import envelopes
-from app.simulator.calls import Answer, drip
+from app.simulator.calls import JSON_TYPE, Answer, drip
 from app.simulator.envelopes import Page, refuse, say
 from app.simulator.faults import Fault
 from app.simulator.profiles import Profile
@@ -60,21 +61,21 @@ def _retry_after(status: int) -> Callable[[Fault, Profile], Answer]:
 
 
 REFUSALS: dict[str, Callable[[Fault, Profile], Answer]] = {
-    "http_500": lambda fault, profile: Answer(500, b"<h1>Server Error (500)</h1>", "text/html"),
-    "http_400": lambda fault, profile: Answer(400, b"<h1>Bad Request (400)</h1>", "text/html"),
+    "http_500": lambda *_: Answer(500, b"<h1>Server Error (500)</h1>", "text/html"),
+    "http_400": lambda *_: Answer(400, b"<h1>Bad Request (400)</h1>", "text/html"),
     "http_503_retry_after": _retry_after(503),
     "http_429": _retry_after(429),
     "body_code_failure": _body_code,
     "body_401": _body_401,
-    "licence_403": lambda fault, profile: refuse(profile, 403, envelopes.FAILURE, "Licence has expired."),
-    "nginx_405": lambda fault, profile: Answer(405, NGINX_405, "text/html"),
-    "redirect": lambda fault, profile: Answer(302, headers={"location": fault.value}),
-    "html_200": lambda fault, profile: Answer(200, SIGN_IN_PAGE, "text/html; charset=utf-8"),
-    "spa_shell": lambda fault, profile: Answer(200, SPA_SHELL, "text/html"),
-    "http_204": lambda fault, profile: Answer(204, content_type=""),
-    "signin_400": lambda fault, profile: Answer(400),
-    "signin_401": lambda fault, profile: refuse(profile, 401, envelopes.BAD_CREDENTIALS, "Wrong username or password."),
-    "signin_403": lambda fault, profile: refuse(profile, 403, envelopes.BAD_CREDENTIALS, "The account is disabled."),
+    "licence_403": lambda _, profile: refuse(profile, 403, envelopes.FAILURE, "Licence has expired."),
+    "nginx_405": lambda *_: Answer(405, NGINX_405, "text/html"),
+    "redirect": lambda fault, _: Answer(302, headers={"location": fault.value}),
+    "html_200": lambda *_: Answer(200, SIGN_IN_PAGE, "text/html; charset=utf-8"),
+    "spa_shell": lambda *_: Answer(200, SPA_SHELL, "text/html"),
+    "http_204": lambda *_: Answer(204, content_type=""),
+    "signin_400": lambda *_: Answer(400),
+    "signin_401": lambda _, profile: refuse(profile, 401, envelopes.BAD_CREDENTIALS, "Wrong username or password."),
+    "signin_403": lambda _, profile: refuse(profile, 403, envelopes.BAD_CREDENTIALS, "The account is disabled."),
     "signin_code": _body_code,
 }
 
@@ -111,7 +112,7 @@ def _bad_row(text: str, kind: str) -> str:
 def spoil_body(answer: Answer, struck: Struck) -> Answer:
     """Change a finished answer, and how it goes over the wire."""
     for name, fault in struck.items():
-        if name in SPOILERS and answer.status == 200:
+        if name in SPOILERS and answer.status == HTTPStatus.OK and answer.content_type == JSON_TYPE:
             SPOILERS[name](answer, fault)
         elif name in BROKEN_MANNERS:
             answer.manner = name

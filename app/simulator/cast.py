@@ -89,7 +89,7 @@ def _invent_terminal(index: int) -> Terminal:
         address=f"10.20.{index // 200}.{index % 200 + 10}",
         habit=habit,
         area=index % len(names.AREAS),
-        ahead_s=TERMINAL_AHEAD_S if index % 8 == 7 else 0,
+        ahead_s=0 if (index + 1) % len(BASE_HABITS) else TERMINAL_AHEAD_S,
         attendance=habit != "door",
     )
 
@@ -105,31 +105,34 @@ def _invent_person(rng: Random, index: int, today: date, updated: int) -> Person
         number=index + 501,
         code=code_of(index),
         first_name=rng.choice(names.FIRST_NAMES),
-        last_name=None if rng.random() < 0.03 else rng.choice(names.LAST_NAMES),
+        last_name=None if _happens(rng, 0.03) else rng.choice(names.LAST_NAMES),
         department=_department_of(rng, rota),
-        position=None if rng.random() < 0.1 else rng.randrange(len(names.POSITIONS)),
+        position=None if _happens(rng, 0.1) else rng.randrange(len(names.POSITIONS)),
         area=rng.randrange(len(names.AREAS)),
         hired=today - timedelta(days=rng.randrange(120, 9000)),
-        card=str(rng.randrange(1_000_000, 99_999_999)) if rng.random() < 0.5 else "",
-        attendance=rng.random() >= 0.03,
+        card=str(rng.randrange(1_000_000, 99_999_999)) if _happens(rng, 0.5) else "",
+        attendance=_happens(rng, 0.97),
         app_status=rng.randrange(2),
-        fingerprint=rng.random() < 0.7,
-        face=rng.random() < 0.4,
-        palm=rng.random() < 0.1,
+        fingerprint=_happens(rng, 0.7),
+        face=_happens(rng, 0.4),
+        palm=_happens(rng, 0.1),
         rota=rota,
         style=rng.choices(range(4), (58, 18, 18, 6))[0],
         updated=updated - rng.randrange(86400 * 90),
     )
 
 
+def _happens(rng: Random, share: float) -> bool:
+    return rng.random() < share
+
+
 def _department_of(rng: Random, rota: int) -> int:
-    if rota == 3:
-        return 5
-    return rng.choice((1, 2, 3, 4)) if rota in (1, 2) else rng.choice((6, 7, 8, 9))
+    """Indexes into `names.DEPARTMENTS`: the night's people are the night dispatch, and only shifts make things."""
+    return rng.choice(((6, 7, 8, 9), (1, 2, 3, 4), (1, 2, 3, 4), (5,), (6, 7, 8, 9), (6, 7, 8, 9))[rota])
 
 
 def code_of(index: int) -> str:
     """Mostly five digits; every ninth with leading zeros, every seventeenth with letters."""
-    if index % 17 == 16:
+    if (index + 1) % 17 == 0:
         return f"T-{index + 1:04d}"
-    return f"{index + 1:07d}" if index % 9 == 8 else f"{index + 10001}"
+    return f"{index + 10001}" if (index + 1) % 9 else f"{index + 1:07d}"

@@ -31,7 +31,7 @@ class FaultsBody(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PunchBody(msgspec.Struct, forbid_unknown_fields=True):
-    """`at` is ISO with an offset, or `YYYY-MM-DD HH:MM:SS` in the world's zone; none: now. `upload` likewise."""
+    """`at` is ISO with an offset, or `YYYY-MM-DD HH:MM:SS` in the world's zone; none: now."""
 
     emp_code: str
     terminal_sn: str | None = None
@@ -73,14 +73,23 @@ class SessionsBody(msgspec.Struct, forbid_unknown_fields=True):
     password: str | None = None
 
 
+PAGE_HEADERS = {"content-security-policy": "default-src 'self'; frame-ancestors 'none'", "cache-control": "no-store"}
+
+
 def answer(simulator: "Simulator", call: Call) -> Answer:
     """Any call outside the profile's paths."""
-    if call.path == "/":
-        return Answer(200, draw_page(simulator).encode(), "text/html; charset=utf-8", dict(PAGE_HEADERS))
-    if call.path == "/_control/style.css":
-        return Answer(200, STYLE.encode(), "text/css")
-    if call.path == "/_control/state":
-        return say(200, state(simulator))
+    match call.path:
+        case "/":
+            return Answer(200, draw_page(simulator).encode(), "text/html; charset=utf-8", dict(PAGE_HEADERS))
+        case "/_control/style.css":
+            return Answer(200, STYLE.encode(), "text/css")
+        case "/_control/state":
+            return say(200, state(simulator))
+        case _:
+            return _act(simulator, call)
+
+
+def _act(simulator: "Simulator", call: Call) -> Answer:
     action = ACTIONS.get(call.path.rstrip("/"))
     if action is None:
         return say(404, {"error": "no such control"})
@@ -90,9 +99,6 @@ def answer(simulator: "Simulator", call: Call) -> Answer:
         return say(200, action(simulator, call.body))
     except (msgspec.DecodeError, Refused, UnknownFault) as error:
         return say(422, {"error": str(error)})
-
-
-PAGE_HEADERS = {"content-security-policy": "default-src 'self'; frame-ancestors 'none'", "cache-control": "no-store"}
 
 
 def state(simulator: "Simulator") -> dict[str, Any]:
@@ -140,7 +146,9 @@ def _punch(simulator: "Simulator", body: bytes) -> dict[str, Any]:
         terminal = world.add_terminal(serial)
         world.terminals[terminal].listed = False
     punched = world.now if asked.at is None else _instant(simulator, asked.at)
-    return {"ids": [world.punch(person, terminal, punched, asked.code, asked.verify) for _ in range(asked.times)]}
+    return {
+        "ids": [world.punch(person, terminal, punched, asked.code, verify=asked.verify) for _ in range(asked.times)]
+    }
 
 
 def _instant(simulator: "Simulator", text: str) -> int:
@@ -188,7 +196,7 @@ def _recode(person: Person, asked: PersonBody) -> None:
 
 
 def _set(name: str, value: object) -> Callable[[Any, Any], None]:
-    return lambda one, asked: setattr(one, name, value)
+    return lambda one, _: setattr(one, name, value)
 
 
 PERSON_CHANGES: dict[str, Callable[[Person, PersonBody], None]] = {

@@ -6,7 +6,7 @@ instant at which the day begins) nor what became of the taps.
 
 from collections.abc import Iterable
 from random import Random
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from app.simulator.cast import Habit, Person, Terminal
 
@@ -19,27 +19,35 @@ OVERTIME = 0.06
 REPEATS, DOUBLES = 0.03, 0.02
 PASSES_DOOR = 0.2
 SLOW_UPLOAD, OFFLINE = 0.02, 0.0005
+TWO_FACTORS = 0.97
 
 
 class Rota(NamedTuple):
-    """Seconds after local midnight, and how long. `office` means Monday to Friday; else five days of seven in turn."""
+    """All in seconds. The earliest start is so long after local midnight; each person's own is up to `spread` later.
+
+    `days` is `office`, Monday to Friday, or `shifts`, five days of seven in turn.
+    """
 
     name: str
-    starts: int
+    earliest: int
+    spread: int
     lasts: int
     break_after: int
     break_lasts: int
-    office: bool
+    days: Literal["office", "shifts"]
 
 
+HOUR = 3600
 ROTAS = (
-    Rota("Day", 8 * 3600, 9 * 3600, 4 * 3600, 3600, True),
-    Rota("Early", 6 * 3600, 8 * 3600, 4 * 3600, 1800, False),
-    Rota("Late", 14 * 3600, 8 * 3600, 4 * 3600, 1800, False),
-    Rota("Night", 22 * 3600, 8 * 3600, 4 * 3600, 2700, False),
-    Rota("Flexible", 9 * 3600 + 1800, 9 * 3600, 3 * 3600, 2700, True),
-    Rota("Part-time", 9 * 3600, 4 * 3600, 0, 0, True),
+    Rota("Day", 7 * HOUR, 2 * HOUR, 9 * HOUR, 4 * HOUR, HOUR, "office"),
+    Rota("Early", 5 * HOUR, 3 * HOUR, 8 * HOUR, 4 * HOUR, HOUR // 2, "shifts"),
+    Rota("Late", 13 * HOUR, 3 * HOUR, 8 * HOUR, 4 * HOUR, HOUR // 2, "shifts"),
+    Rota("Night", 20 * HOUR + HOUR // 2, 3 * HOUR, 8 * HOUR, 4 * HOUR, HOUR * 3 // 4, "shifts"),
+    Rota("Flexible", 8 * HOUR, 4 * HOUR, 9 * HOUR, 3 * HOUR, HOUR * 3 // 4, "office"),
+    Rota("Part-time", 8 * HOUR, 8 * HOUR, 4 * HOUR, 0, 0, "office"),
 )
+WORKDAYS = 5
+START_STEP = 600
 
 CODED, IN_AND_OUT, WITHOUT_DIRECTION, ONE_CODE = range(4)
 """Styles: which sort of terminal a person uses."""
@@ -73,20 +81,26 @@ class Site:
 
 def works_on(person: Person, day: int) -> bool:
     """`day` is a proleptic ordinal, as `date.toordinal` gives it."""
-    if ROTAS[person.rota].office:
-        return (day + 6) % 7 < 5
-    return (day + person.number) % 7 < 5
+    if ROTAS[person.rota].days == "office":
+        return (day + 6) % 7 < WORKDAYS
+    return (day + person.number) % 7 < WORKDAYS
+
+
+def starts_at(person: Person) -> int:
+    """When this person's shift begins, in seconds after local midnight: at some ten minutes within the rota's spread."""
+    rota = ROTAS[person.rota]
+    return rota.earliest + person.number * 7 * START_STEP % (rota.spread + START_STEP)
 
 
 def plan_day(rng: Random, person: Person, day: int, midnight: int, site: Site) -> list[Tap]:
     """The taps of one day in no particular order; a night shift's fall partly on the next. `rng` freshly seeded."""
     if not works_on(person, day) or rng.random() < ABSENT:
         return []
-    moments = _moments(rng, ROTAS[person.rota], midnight)
+    moments = _moments(rng, ROTAS[person.rota], midnight + starts_at(person))
     if rng.random() < REPEATS + DOUBLES:
         moments.append(_again(rng, moments))
     place = rng.randrange(1 << 16)
-    taps = [_tap(rng, person, instant, code, site, place) for instant, code in moments]
+    taps = [_tap(rng, person, moment, site, place) for moment in moments]
     if site.doors and rng.random() < PASSES_DOOR:
         first = moments[0][0]
         door = site.doors[place % len(site.doors)]
@@ -96,9 +110,9 @@ def plan_day(rng: Random, person: Person, day: int, midnight: int, site: Site) -
     return taps
 
 
-def _moments(rng: Random, rota: Rota, midnight: int) -> list[tuple[int, int]]:
-    starts = midnight + rota.starts - 240 + int((rng.random() + rng.random() - 1) * 900)
-    ends = midnight + rota.starts + rota.lasts + 200 + int((rng.random() + rng.random() - 1) * 1200)
+def _moments(rng: Random, rota: Rota, begins: int) -> list[tuple[int, int]]:
+    starts = begins - 240 + int((rng.random() + rng.random() - 1) * 900)
+    ends = begins + rota.lasts + 200 + int((rng.random() + rng.random() - 1) * 1200)
     forgotten = rng.random()
     moments = [] if forgotten < FORGETS_IN else [(starts, IN)]
     if rota.break_after:
@@ -124,7 +138,8 @@ def _again(rng: Random, moments: list[tuple[int, int]]) -> tuple[int, int]:
     return instant + rng.randrange(60, 280), code
 
 
-def _tap(rng: Random, person: Person, instant: int, code: int, site: Site, place: int) -> Tap:
+def _tap(rng: Random, person: Person, moment: tuple[int, int], site: Site, place: int) -> Tap:
+    instant, code = moment
     if person.style == CODED:
         terminals = site.coded
     elif person.style == IN_AND_OUT:
@@ -147,5 +162,5 @@ def _verified(person: Person, chance: float) -> tuple[int, int]:
     if person.palm:
         return 20, 0
     if person.fingerprint:
-        return (3, 0) if chance > 0.97 else (1, 0)
+        return (3, 0) if chance > TWO_FACTORS else (1, 0)
     return (2, 255) if person.card else (0, 0)

@@ -30,8 +30,9 @@ def page_of(query: dict[str, str], profile: Profile, page_size_word: str = "page
     return (int(page) if page.isdecimal() and int(page) else 1), min(size, profile.largest_page)
 
 
-def punch_indexes(world: World, query: dict[str, str], bounds: Bounds) -> Sequence[int]:
+def punch_indexes(rows: Rows, query: dict[str, str], bounds: Bounds) -> Sequence[int]:
     """The punches of a window, by punch time only. An unparsable time matches nothing."""
+    world = rows.world
     limits: list[int | None] = []
     for word, inwards in (("start_time", 1), ("end_time", -1)):
         text = query.get(word)
@@ -40,13 +41,13 @@ def punch_indexes(world: World, query: dict[str, str], bounds: Bounds) -> Sequen
             return range(0)
         limits.append(instant + inwards if instant is not None and bounds.excluded else instant)
     found = range(*world.punches.window(limits[0], limits[1]))
-    return _of_person(world, _of_terminal(world, found, query.get("terminal_sn")), query.get("emp_code"))
+    return _of_person(rows, _of_terminal(world, found, query.get("terminal_sn")), query.get("emp_code"))
 
 
-def _of_person(world: World, found: Sequence[int], code: str | None) -> Sequence[int]:
+def _of_person(rows: Rows, found: Sequence[int], code: str | None) -> Sequence[int]:
     if code is None:
         return found
-    wanted, people = world.find_person(code), world.punches.person
+    wanted, people = rows.find_person(code), rows.world.punches.person
     return [index for index in found if people[index] == wanted]
 
 
@@ -86,7 +87,7 @@ def render(rows: Rows, resource: str, found: Sequence[Any]) -> list[str]:
 
 def scheduled(rows: Rows, query: dict[str, str]) -> list[dict[str, Any]]:
     """The schedule of one person from `start_date` to `end_date`, both included; nothing for anything unreadable."""
-    index = rows.world.find_person(query.get("emp_code", ""))
+    index = rows.find_person(query.get("emp_code", ""))
     try:
         first, last = (date.fromisoformat(query.get(word, "")) for word in ("start_date", "end_date"))
     except ValueError:

@@ -6,9 +6,11 @@ Knows nothing of people, terminals or JSON; a row is its index in the columns, w
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 FIRST_NUMBER = 100_001
+BATCH = 10_000
 
 
 class Punch(NamedTuple):
@@ -81,9 +83,10 @@ class PunchTable:
 
     def lay_down(self, punches: Iterable[Punch]) -> None:
         """Fill an empty table. Numbers are given in order of arrival; equal arrivals keep the order they came in."""
-        for punch in punches:
-            for column, value in zip(self.columns, punch, strict=True):
-                column.append(value)
+        rest = iter(punches)
+        while batch := list(islice(rest, BATCH)):
+            for column, values in zip(self.columns, zip(*batch, strict=True), strict=True):
+                column.extend(values)
         arrived = array("q", map(int.__add__, self.punched, self.delay))
         for rank, index in enumerate(sorted(range(len(self)), key=arrived.__getitem__)):
             self.number[index] = self.next_number + rank

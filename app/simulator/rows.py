@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
 from app.simulator.cast import Person, Terminal, Unit
-from app.simulator.days import BREAK_IN, BREAK_OUT, IN, OUT, OVERTIME_IN, OVERTIME_OUT, ROTAS, works_on
+from app.simulator.days import BREAK_IN, BREAK_OUT, IN, OUT, OVERTIME_IN, OVERTIME_OUT, ROTAS, starts_at, works_on
 from app.simulator.stamps import Stamps
 from app.simulator.world import World
 
@@ -24,6 +25,8 @@ CODE_NAMES = {
 VERIFY_NAMES = {
     0: "Password", 1: "Fingerprint", 2: "Card", 3: "Fingerprint + Password", 4: "Card", 15: "Face", 20: "Palm",
 }  # fmt: skip
+
+UNMEASURED = 255
 
 HEX_STRIDE = 0x9E3779B97F4A7C15F39CC0605CEDC835
 HEX_MASK = (1 << 128) - 1
@@ -44,6 +47,14 @@ class Habits:
 def hex_id(number: int) -> str:
     """A number as the 32 hexadecimal digits of the cloud's ids."""
     return f"{number * HEX_STRIDE & HEX_MASK:032x}"
+
+
+def number_of(text: str) -> int:
+    """The number behind such an id; 0, which nothing has, when it is none."""
+    try:
+        return int(text, 16) * pow(HEX_STRIDE, -1, HEX_MASK + 1) & HEX_MASK
+    except ValueError:
+        return 0
 
 
 def as_json(value: object) -> str:
@@ -73,6 +84,10 @@ class Rows:
         """The person's code as this server writes it."""
         return person.code.rjust(self.habits.code_width, "0")
 
+    def find_person(self, code: str) -> int | None:
+        """The index of the person whose code this server writes so."""
+        return next((index for index, one in enumerate(self.world.people) if self.code(one) == code), None)
+
     def punches(self, indexes: Iterable[int]) -> list[str]:
         """Punch rows, JSON text each."""
         table, stamp = self.world.punches, self.stamps.time
@@ -81,13 +96,13 @@ class Rows:
         person_of, terminal_of = self._person_fragment, self._terminals
         code_of, verify_of, heat_of = self._code_fragment, self._verify_fragment, self._heats
         written: Callable[[int], str] = hex_id if self.habits.text_ids else str
-        quote = '"' if self.habits.text_ids else ""
+        mark = '"' if self.habits.text_ids else ""
         rows = []
         for i in indexes:
             at, number = punched[i], written(numbers[i])
-            photo = f'"/media/punches/{number}/"' if 0 < heats[i] < 255 else "null"
+            photo = f'"/media/punches/{number}/"' if 0 < heats[i] < UNMEASURED else "null"
             rows.append(
-                f'{{"id":{quote}{number}{quote},{person_of(people[i])},"punch_time":"{stamp(at)}",{code_of(codes[i])},'
+                f'{{"id":{mark}{number}{mark},{person_of(people[i])},"punch_time":"{stamp(at)}",{code_of(codes[i])},'
                 f"{verify_of(verifies[i])},{terminal_of[terminals[i]]},{heat_of[heats[i]]},"
                 f'"photo":{photo},"upload_time":"{stamp(at + delays[i])}"}}'
             )
@@ -95,13 +110,9 @@ class Rows:
 
     def employee(self, person: Person) -> dict[str, Any]:
         """An employee row, with the device password and (8.x) the password hash that real servers leak."""
-        code = self.code(person)
-        flags = {"enable_att": person.attendance}
-        if self.habits.ninth_generation:
-            flags = {}
         row: dict[str, Any] = {
             "id": self.id(person.number),
-            "emp_code": code,
+            "emp_code": self.code(person),
             "first_name": person.first_name,
             "last_name": person.last_name,
             "nickname": None,
@@ -120,9 +131,8 @@ class Rows:
             "face": "Ver 7:1" if person.face else "-",
             "palm": "Ver 1:1" if person.palm else "-",
             "vl_face": "Ver 58:1" if person.face else "-",
-            "photo": f"/media/people/{code}/",
+            "photo": f"/media/people/{quote(person.code)}/",
             "update_time": self.stamps.time(person.updated),
-            **flags,
         }
         return row | (_ninth(person) if self.habits.ninth_generation else _eighth(person))
 
@@ -174,7 +184,7 @@ class Rows:
         if not works_on(person, day.toordinal()):
             return None
         rota = ROTAS[person.rota]
-        begins = self.world.midnight(day.toordinal()) + rota.starts
+        begins = self.world.midnight(day.toordinal()) + starts_at(person)
         return {
             "id": self.id(person.number * 100_000 + day.toordinal() % 100_000),
             "emp_code": self.code(person),
@@ -250,13 +260,17 @@ class Rows:
 
 def _heat(value: int) -> str:
     """0 and 255 both mean that nobody measured; else tenths above 36 degrees. Whoever is measured is photographed."""
-    degrees = 36 + value / 10 if 0 < value < 255 else float(value)
+    degrees = 36 + value / 10 if 0 < value < UNMEASURED else float(value)
     return f'"temperature":{degrees:.1f},"is_mask":"No"'
 
 
 def _eighth(person: Person) -> dict[str, Any]:
     digest = sha256(person.code.encode()).hexdigest()
-    return {"self_password": f"pbkdf2_sha256$36000$sim${digest}", "effective_start": None}
+    return {
+        "enable_att": person.attendance,
+        "self_password": f"pbkdf2_sha256$36000$sim${digest}",
+        "effective_start": None,
+    }
 
 
 def _ninth(person: Person) -> dict[str, Any]:

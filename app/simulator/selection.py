@@ -19,7 +19,7 @@ UTC_ZONE = ZoneInfo("UTC")
 def select(simulator: "Simulator", call: Call, struck: Struck, rows: Rows, page: int) -> Sequence[Any]:
     """All rows that the call's filters match, as this server understands them."""
     if call.resource == "transactions":
-        return _punches(simulator, call, struck, page)
+        return _punches(simulator, call, struck, rows, page)
     found = listing.objects(rows, call.resource, call.query)
     if "resigned_leave" in struck:
         found = found[: max(0, len(found) - struck["resigned_leave"].number())]
@@ -28,16 +28,16 @@ def select(simulator: "Simulator", call: Call, struck: Struck, rows: Rows, page:
     return [] if "empty_list" in struck else found
 
 
-def _punches(simulator: "Simulator", call: Call, struck: Struck, page: int) -> Sequence[int]:
+def _punches(simulator: "Simulator", call: Call, struck: Struck, rows: Rows, page: int) -> Sequence[int]:
     world, query = simulator.world, call.query
     if "filter_ignored" in struck:
         query = {word: text for word, text in query.items() if word not in ("start_time", "end_time")}
     zone = UTC_ZONE if "filter_utc" in struck else simulator.zone_of(call)
     bounds = listing.Bounds(zone, "bounds_excluded" in struck)
-    found = listing.punch_indexes(world, query, bounds)
+    found = listing.punch_indexes(rows, query, bounds)
     if "inserts_while_paging" in struck and page > 1 and len(found):
         _insert_in_front(simulator, found[0], struck["inserts_while_paging"].number())
-        found = listing.punch_indexes(world, query, bounds)
+        found = listing.punch_indexes(rows, query, bounds)
     if simulator.silent_after is not None:
         punched, delay, last = world.punches.punched, world.punches.delay, simulator.silent_after
         found = [index for index in found if punched[index] + delay[index] <= last]
@@ -47,10 +47,10 @@ def _punches(simulator: "Simulator", call: Call, struck: Struck, page: int) -> S
 
 
 def _insert_in_front(simulator: "Simulator", index: int, count: int) -> None:
-    """The same second as the first row and a lower number would be unfair; just before it is what really happens."""
+    """In the same second as the first row: all that follows moves on by as many places."""
     first = simulator.world.punches[index]
     for _ in range(count):
-        simulator.world.punch(first.person, first.terminal, first.punched, first.code, first.verify)
+        simulator.world.punch(first.person, first.terminal, first.punched, first.code, verify=first.verify)
 
 
 def first_row(simulator: "Simulator", call: Call, struck: Struck, place: tuple[int, int, int]) -> int:

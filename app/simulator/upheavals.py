@@ -61,11 +61,11 @@ def add_lower_ids(world: World, count: int) -> None:
     rng = Random(world.seed + 1)
     for _ in range(count if world.people else 0):
         punched = world.now - rng.randrange(3600)
-        world.punch_as(world.punches.take_lower_number(), rng.randrange(len(world.people)), 0, punched, 0)
+        world.punch_as(world.punches.take_lower_number(), rng.randrange(len(world.people)), 0, punched, code=0)
 
 
 def double_rows(world: World, count: int) -> None:
     """Recent punches once more: same person, same second, another id."""
     last = len(world.punches)
     for punch in [world.punches[index] for index in range(max(0, last - count), last)]:
-        world.punch(punch.person, punch.terminal, punch.punched, punch.code, punch.verify)
+        world.punch(punch.person, punch.terminal, punch.punched, punch.code, verify=punch.verify)

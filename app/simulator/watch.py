@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from html import escape
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from app.simulator.faults import FAULTS
@@ -78,7 +79,9 @@ def _calls(simulator: "Simulator") -> str:
     rows = []
     for noted in list(simulator.calls)[: -SHOWN - 1 : -1]:
         query = "&".join(f"{word}={text}" for word, text in noted.query.items())
-        status = f'<span class="bad">{noted.status}</span>' if noted.status >= 400 else str(noted.status)
+        status = (
+            f'<span class="bad">{noted.status}</span>' if noted.status >= HTTPStatus.BAD_REQUEST else str(noted.status)
+        )
         rows.append(
             [
                 f"{datetime.fromtimestamp(noted.at, simulator.world.zone):%H:%M:%S}",

@@ -76,13 +76,13 @@ class World:
             self._arrive(heapq.heappop(self._pending))
         return len(self.punches) - before
 
-    def punch(self, person: int, terminal: int, punched: int, code: int, verify: int = 1) -> int:
+    def punch(self, person: int, terminal: int, punched: int, code: int, *, verify: int = 1) -> int:
         """One punch arrives now, whatever its time; returns its number."""
         number = self.punches.take_number()
-        self.punch_as(number, person, terminal, punched, code, verify)
+        self.punch_as(number, person, terminal, punched, code=code, verify=verify)
         return number
 
-    def punch_as(self, number: int, person: int, terminal: int, punched: int, code: int, verify: int = 1) -> None:
+    def punch_as(self, number: int, person: int, terminal: int, punched: int, *, code: int, verify: int = 1) -> None:
         """The same under a number of the caller's choice."""
         self.punches.add(Punch(punched, number, person, terminal, code, verify, self.now - punched, 0))
 
@@ -146,7 +146,9 @@ class World:
         )
 
 
-def build_world(seed: int, employees: int, days: int, terminals: int, now: datetime, zone: str) -> World:
+def build_world(  # noqa: PLR0917 -- the six things that make a world, always in this order
+    seed: int, employees: int, days: int, terminals: int, now: datetime, zone: str
+) -> World:
     """A world whose history begins `days` days before the local date of `now` (an aware datetime)."""
     instant = int(now.astimezone(UTC).timestamp())
     today = now.astimezone(ZoneInfo(zone)).date()
