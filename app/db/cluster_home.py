@@ -186,7 +186,9 @@ def _owner_of(folder: Path) -> Account | None:
     try:
         entry = pwd.getpwuid(uid)
     except KeyError:
-        raise EmbeddedError(f"{folder / 'data'} belongs to user id {uid}, which this machine has no name for.") from None
+        raise EmbeddedError(
+            f"{folder / 'data'} belongs to user id {uid}, which this machine has no name for."
+        ) from None
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
 
