@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.config import Settings
 from app.db.session import Database
-from app.outbound import OutboundClient, parse_allow_list
+from app.outbound import AddressPolicy, OutboundClient, parse_allow_list
 from app.secrets import KeyRing, load_or_create_keys
 
 
@@ -26,7 +26,7 @@ def make_parts(settings: Settings, database_url: str, *, pool_size: int = 5) -> 
         settings=settings,
         database=Database(database_url, pool_size=pool_size),
         keys=_keys(settings),
-        outbound=OutboundClient(parse_allow_list(settings.outbound_allow)),
+        outbound=OutboundClient(AddressPolicy(parse_allow_list(settings.outbound_allow))),
     )
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from litestar import Request
 
 from app.errors import Forbidden
+from app.secrets import KeyRing
 from app.web.context import Context, provide_context
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -19,7 +20,7 @@ _EXPIRED = "This form is too old, or it came from another site. Load the page ag
 
 def token_of(context: Context) -> str:
     """The token for forms of this session; before sign-in it is bound to a visitor cookie that this sets."""
-    return _sign(context, context.person.session_key if context.person else _visitor(context))
+    return sign(context.parts.keys, context.person.session_key if context.person else _visitor(context))
 
 
 async def check(request: Request[Any, Any, Any]) -> None:
@@ -56,5 +57,6 @@ def _visitor(context: Context) -> bytes:
     return fresh.encode()
 
 
-def _sign(context: Context, session: bytes) -> str:
-    return hmac.new(context.parts.keys.derive("csrf"), session, hashlib.sha256).hexdigest()
+def sign(keys: KeyRing, session: bytes) -> str:
+    """The token that belongs to a session's key."""
+    return hmac.new(keys.derive("csrf"), session, hashlib.sha256).hexdigest()

@@ -118,7 +118,7 @@ def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
 
 
 def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
-    """Templates: errors/page.html with the menu for whoever is signed in, errors/bare.html, errors/fragment.html for htmx."""
+    """errors/error.html, with the menu for whoever is signed in; errors/fragment.html for htmx."""
     from app.web.pages import frame
     from app.web.templating import render
 
@@ -133,10 +133,10 @@ def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
     if request.headers.get("hx-request") == "true":
         html = render("errors/fragment.html", **values)
     elif context is None or context.person is None:  # type: ignore[attr-defined]
-        html = render("errors/bare.html", **values)
+        html = render("errors/error.html", **values)
     else:
         context._request = request  # type: ignore[attr-defined]  # noqa: SLF001 - routing failed before the dependency ran
-        html = render("errors/page.html", **frame(context), flashes=[], **values)  # type: ignore[arg-type]
+        html = render("errors/error.html", **frame(context), flashes=[], **values)  # type: ignore[arg-type]
     return Response(html, status_code=refusal.status, media_type=MediaType.HTML)
 
 
@@ -154,7 +154,7 @@ async def plain_answer(send: Send, scope: Scope, refusal: Refusal) -> None:
         from app.web.templating import render
 
         html = render(
-            "errors/bare.html",
+            "errors/error.html",
             status=refusal.status,
             heading=TITLES.get(refusal.status, "Refused"),
             message=refusal.message,

@@ -12,7 +12,7 @@ from sqlalchemy import Select
 
 from app.errors import Invalid
 from app.web.context import Context
-from app.web.lists import Column, ListSpec, asked, visible_columns, condition, ordering
+from app.web.lists import Column, ListSpec, asked, condition, ordering, visible_columns
 
 KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 BATCH = 1000

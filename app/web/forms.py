@@ -11,8 +11,10 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
+
+from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError, Invalid
 
@@ -20,14 +22,8 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
-class Wrong(Exception):  # noqa: N818 - it reads as what it says: raise Wrong("Give a whole number.")
+class Wrong(Exception):
     """What a field has against its value, in a sentence that says what to do."""
-
-
-class Posted(Protocol):
-    """What a form needs of Litestar's FormMultiDict."""
-
-    def getall(self, key: str, default: Any = ...) -> list[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ class Text(Field):
 
 @dataclass(frozen=True)
 class Email(Text):
-    kind = "email"  # type: ignore[assignment]
+    kind = "email"
 
     def parse(self, text: str) -> str:
         if not EMAIL.fullmatch(text):
@@ -86,7 +82,7 @@ class Email(Text):
 
 @dataclass(frozen=True)
 class Url(Text):
-    kind = "url"  # type: ignore[assignment]
+    kind = "url"
 
     def parse(self, text: str) -> str:
         parts = urlsplit(super().parse(text))
@@ -113,7 +109,7 @@ class Password(Field):
             raise Wrong("At most 1000 characters.")
         return value or None
 
-    def show(self, value: Any) -> str:
+    def show(self, value: Any) -> str:  # noqa: ARG002 - the signature of Field
         return ""
 
 
@@ -223,7 +219,7 @@ class Form:
     def __init__(self, *fields: Field) -> None:
         self.fields = {item.name: item for item in fields}
 
-    def read(self, posted: Posted) -> "Bound":
+    def read(self, posted: FormMultiDict) -> "Bound":
         """Every field's value or its error; what was typed is kept either way."""
         bound = Bound(self.fields)
         for name, item in self.fields.items():

@@ -23,10 +23,8 @@ ABSOLUTE = timedelta(hours=12)
 SEEN_EVERY = timedelta(minutes=1)
 
 _permissions = (
-    select(func.coalesce(func.array_agg(text("DISTINCT permission")), text("'{}'")))
-    .select_from(
-        UserRole.__table__.join(Role, Role.id == UserRole.role_id), func.unnest(Role.permissions).alias("permission")
-    )
+    select(func.string_agg(func.array_to_string(Role.permissions, " "), " "))
+    .join(UserRole, UserRole.role_id == Role.id)
     .where(UserRole.user_id == User.id)
     .scalar_subquery()
 )
@@ -86,7 +84,7 @@ def person_of(row: Any, *, session_id: int | None, session_key: bytes) -> Person
         email=row.email,
         name=row.name,
         type=row.type,
-        permissions=frozenset(row.permissions),
+        permissions=frozenset((row.permissions or "").split()),
         preferences=row.preferences,
         session_id=session_id,
         session_key=session_key,

@@ -1,0 +1,51 @@
+"""The success envelope of the contract and the types its values are bounded by. Failures: app.web.errors.envelope."""
+
+from datetime import UTC, date, datetime
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Response
+from litestar.enums import MediaType
+
+Id = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Code = Annotated[str, msgspec.Meta(max_length=200)]
+Line = Annotated[str, msgspec.Meta(max_length=1000)]
+Prose = Annotated[str, msgspec.Meta(max_length=20_000)]
+Instant = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$", max_length=27)]
+Local = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?$", max_length=26)]
+Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\d$", max_length=10)]
+
+
+class Meta(msgspec.Struct, kw_only=True):
+    """`meta` of a list. What a list does not offer is left out."""
+
+    page: Annotated[int, msgspec.Meta(ge=1, le=2**31)] | msgspec.UnsetType = msgspec.UNSET
+    per_page: Annotated[int, msgspec.Meta(ge=1, le=500)] | msgspec.UnsetType = msgspec.UNSET
+    total: Count | msgspec.UnsetType = msgspec.UNSET
+    pages: Count | msgspec.UnsetType = msgspec.UNSET
+    next_cursor: Annotated[str, msgspec.Meta(max_length=500)] | msgspec.UnsetType | None = msgspec.UNSET
+    next_updated_since: Instant | msgspec.UnsetType = msgspec.UNSET
+    pending: Count | msgspec.UnsetType = msgspec.UNSET
+
+
+def answer(data: Any, *, meta: Meta | None = None, status: int = 200) -> Response[bytes]:
+    """`{"success": true, "data": …}`, with `meta` on lists."""
+    body: dict[str, Any] = {"success": True, "data": data}
+    if meta is not None:
+        body["meta"] = meta
+    return Response(msgspec.json.encode(body), status_code=status, media_type=MediaType.JSON)
+
+
+def instant(value: datetime | None) -> str | None:
+    """An instant as the APIs write it: UTC, ending in `Z`, to the microsecond at most."""
+    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def local(value: datetime | None) -> str | None:
+    """A local time, without an offset."""
+    return None if value is None else value.isoformat()
+
+
+def day(value: date | None) -> str | None:
+    return None if value is None else value.isoformat()

@@ -1,0 +1,139 @@
+"""Query parameters of the JSON APIs: each endpoint declares a struct; every wrong or unknown parameter is named, all at once."""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from litestar.datastructures import MultiDict
+
+from app.errors import FieldError, Invalid
+
+MOST_PER_PAGE = 500
+MOST_DAYS = 366
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+Page = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1, description="Page number, from 1.")]
+PerPage = Annotated[int, msgspec.Meta(ge=1, le=MOST_PER_PAGE, description="Rows a page.")]
+CursorText = Annotated[
+    str, msgspec.Meta(min_length=1, max_length=500, description="`next_cursor` of the last answer, in place of `page`.")
+]
+DayText = Annotated[
+    str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$", max_length=10, description="A local date, included.")
+]
+InstantText = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})$",
+        max_length=32,
+        description="Only what changed since this instant.",
+    ),
+]
+P = TypeVar("P", bound=msgspec.Struct)
+
+
+class Nothing(msgspec.Struct, kw_only=True, frozen=True):
+    """An endpoint without parameters."""
+
+
+class Paged(msgspec.Struct, kw_only=True, frozen=True):
+    """`page`, or `cursor` for deep and stable reading, never both."""
+
+    page: Page | None = None
+    per_page: PerPage = 50
+    cursor: CursorText | None = None
+
+
+class Range(msgspec.Struct, kw_only=True, frozen=True):
+    """Two local dates, both included; one alone leaves the other side open."""
+
+    from_: DayText | None = msgspec.field(default=None, name="from")
+    to: DayText | None = None
+
+
+def read(kind: type[P], query: MultiDict[Any]) -> P:
+    """The parameters as `kind`. Raises Invalid naming every parameter that is wrong, given twice or unknown."""
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    values: dict[str, Any] = {}
+    wrong: list[FieldError] = []
+    for name in dict.fromkeys(query.keys()):
+        given = query.getall(name)
+        if name not in fields:
+            wrong.append(FieldError(str(name)[:100], "There is no such parameter."))
+        elif len(given) > 1:
+            wrong.append(FieldError(name, "Give it once."))
+        else:
+            try:
+                values[fields[name].name] = _convert(str(given[0]), fields[name].type)
+            except msgspec.ValidationError as error:
+                wrong.append(FieldError(name, _sentence(str(error))))
+    wrong += _together(values)
+    if wrong:
+        raise Invalid("Some parameters can't be used.", details=wrong)
+    return kind(**values)
+
+
+def _convert(text: str, kind: Any) -> Any:
+    if "\x00" in text:
+        raise msgspec.ValidationError("It holds a NUL character")
+    if text.lower() in ("null", "") or text != text.strip():
+        raise msgspec.ValidationError("It is empty or padded with spaces")
+    return msgspec.convert(text, kind, strict=False)
+
+
+def _together(values: Mapping[str, Any]) -> list[FieldError]:
+    """What is wrong with parameters that are right alone."""
+    wrong = []
+    if values.get("cursor") and values.get("page"):
+        wrong.append(FieldError("cursor", "Give either page or cursor."))
+    days: dict[str, date] = {}
+    for field, name in (("from_", "from"), ("to", "to")):
+        try:
+            if values.get(field):
+                days[name] = date.fromisoformat(values[field])
+        except ValueError:
+            wrong.append(FieldError(name, "There is no such day; give YYYY-MM-DD."))
+    if len(days) == 2:  # noqa: PLR2004
+        if days["from"] > days["to"]:
+            wrong.append(FieldError("from", "It comes after `to`."))
+        elif (days["to"] - days["from"]).days > MOST_DAYS:
+            wrong.append(FieldError("to", f"At most {MOST_DAYS} days after `from`."))
+    try:
+        if values.get("updated_since"):
+            instant_of(values["updated_since"])
+    except ValueError:
+        wrong.append(FieldError("updated_since", "There is no such instant."))
+    return wrong
+
+
+def day_of(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+def instant_of(text: str) -> datetime:
+    """The instant of a parameter. Raises ValueError for a day or hour that does not exist."""
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def encode_cursor(*keys: Any) -> str:
+    """A cursor that is opaque to the caller: the sort keys of the last row."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(keys)).decode().rstrip("=")
+
+
+def decode_cursor(text: str, *kinds: Any) -> tuple[Any, ...]:
+    """The sort keys of a cursor, each as its kind. Raises Invalid for anything we did not make."""
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        keys = msgspec.json.decode(raw, type=list)
+        if len(keys) == len(kinds):
+            return tuple(msgspec.convert(key, kind) for key, kind in zip(keys, kinds, strict=True))
+    except (binascii.Error, msgspec.DecodeError, msgspec.ValidationError, ValueError):
+        pass
+    raise Invalid("Some parameters can't be used.", details=[FieldError("cursor", "Send `next_cursor` as it came.")])
+
+
+def _sentence(message: str) -> str:
+    return message.partition(" - at ")[0].replace("`", "") + "."

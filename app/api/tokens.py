@@ -1,0 +1,101 @@
+"""Bearer tokens at the door of both JSON APIs: who calls, with which scope, and how often.
+
+Checks in the contract's order: 401, 403, then 404 for a module or endpoint that is switched off.
+"""
+
+import hashlib
+import time
+from collections import OrderedDict
+from datetime import UTC, datetime, timedelta
+
+from litestar.connection import ASGIConnection
+from litestar.handlers.base import BaseRouteHandler
+from sqlalchemy import bindparam, func, select, update
+
+from app.db.session import PLATFORM, enter_workspace
+from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn, RateLimited
+from app.host.policies import enabled
+from app.host.shared import ApiToken, Tenant, User
+from app.web.context import Context
+from app.web.sessions import PERSON_COLUMNS, person_of
+
+USED_EVERY = timedelta(minutes=1)
+MOST_TRACKED = 10_000
+
+_FIND = (
+    select(*PERSON_COLUMNS, ApiToken.id.label("token_id"), ApiToken.scopes, ApiToken.last_used_at)
+    .select_from(ApiToken)
+    .join(User, User.id == ApiToken.user_id)
+    .outerjoin(Tenant, Tenant.key == User.workspace)
+    .where(
+        ApiToken.token_hash == bindparam("token_hash"),
+        ApiToken.revoked_at.is_(None),
+        func.coalesce(ApiToken.expires_at > bindparam("now"), True),
+        User.active,
+        func.coalesce(Tenant.active, User.workspace == PLATFORM),
+    )
+)
+
+
+class Scope:
+    """Guard of an API route: the token's scope, the permissions its owner must still have, the switches that must be on."""
+
+    def __init__(
+        self, scope: str, *, permissions: tuple[str, ...] = (), module: str | None = None, policy: str | None = None
+    ) -> None:
+        self.scope, self.permissions = scope, permissions
+        self.switches = [name for name in (f"module_{module}" if module else None, policy) if name]
+
+    async def __call__(self, connection: ASGIConnection, _: BaseRouteHandler) -> None:  # type: ignore[type-arg]
+        context: Context = connection.scope["muster"]  # type: ignore[typeddict-item]
+        token_id, scopes = await _identify(context, connection.headers.get("authorization", ""))
+        if self.scope not in scopes:
+            raise InsufficientScope(f"This token does not carry the scope {self.scope}.")
+        missing = [name for name in self.permissions if not context.may(name)]
+        if missing:
+            raise InsufficientScope(f"The scope {self.scope} needs the permission {' and '.join(missing)}.")
+        if not all(enabled(context.policies, name) for name in self.switches):
+            raise ModuleUnavailable("This is switched off here.")
+        _limits.take(token_id, context.parts.settings.api_rate)
+
+
+async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
+    scheme, _, token = header.partition(" ")
+    now = datetime.now(UTC)
+    row = None
+    if scheme.lower() == "bearer" and token.strip():
+        key = hashlib.sha256(token.strip().encode()).digest()
+        row = (await context.db.execute(_FIND, {"token_hash": key, "now": now})).one_or_none()
+    if row is None:
+        raise NotSignedIn("Send a valid token as `Authorization: Bearer …`.")
+    context.person = person_of(row, session_id=None, session_key=b"")
+    context.policies = row.policies
+    if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
+        await context.db.execute(update(ApiToken).where(ApiToken.id == row.token_id).values(last_used_at=now))
+    await enter_workspace(context.db, row.workspace)
+    return row.token_id, row.scopes
+
+
+class _Limits:
+    """Requests a minute and token, counted per process by a bucket that refills evenly."""
+
+    def __init__(self) -> None:
+        self._buckets: OrderedDict[int, tuple[float, float]] = OrderedDict()
+
+    def take(self, token_id: int, per_minute: int) -> None:
+        """Raises RateLimited with the seconds after which one request fits again."""
+        if per_minute == 0:
+            return
+        now = time.monotonic()
+        left, since = self._buckets.pop(token_id, (float(per_minute), now))
+        left = min(per_minute, left + (now - since) * per_minute / 60)
+        allowed = left >= 1
+        self._buckets[token_id] = (left - 1 if allowed else left, now)
+        if len(self._buckets) > MOST_TRACKED:
+            self._buckets.popitem(last=False)
+        if not allowed:
+            wait_s = max(1, round((1 - left) * 60 / per_minute))
+            raise RateLimited(f"More than {per_minute} requests a minute.", retry_after_s=wait_s)
+
+
+_limits = _Limits()

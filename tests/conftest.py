@@ -1,0 +1,227 @@
+"""Fixtures of the whole suite: real PostgreSQL, one database of its own per test, the cast, and browsers without a browser.
+
+The cast (design: style, rule 8): on the platform Alice the administrator, Bob the operator and Vera the viewer; Eve is the
+administrator of the tenant Globex; Acme is a tenant beside it.
+"""
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import insert, select
+
+from app.config import Settings
+from app.db.migrate import migrate
+from app.db.session import PLATFORM, Database
+from app.host.roles import BUILT_IN
+from app.host.shared import ApiToken, Role, Session, Tenant, User, UserRole
+from app.main import create_app
+from app.parts import Parts, make_parts
+from app.secrets import new_key_text
+from app.web import csrf, sessions
+from tests.cluster import DatabaseUrls, TestCluster, open_cluster
+
+BASE_URL = "http://testserver"
+KEYS = new_key_text("test")
+CAST = {
+    "alice": ("Alice Ahn", PLATFORM, "Administrator", "admin"),
+    "bob": ("Bob Brandt", PLATFORM, "Operator", "staff"),
+    "vera": ("Vera Voss", PLATFORM, "Viewer", "staff"),
+    "nora": ("Nora Nemo", PLATFORM, None, "employee"),
+    "eve": ("Eve Egger", "globex", "Administrator", "admin"),
+}
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[TestCluster]:
+    with open_cluster() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def template(cluster: TestCluster) -> str:
+    """A migrated database with two tenants and the cast."""
+    sources = [
+        Path(__file__),
+        *(Path(__file__).parents[1] / part for part in ("migrations", "app/db", "app/host/roles.py")),
+    ]
+    return cluster.make_template("cast", lambda owner_url: _fill(owner_url, cluster.app_role), sources)
+
+
+def _fill(owner_url: str, app_role: str) -> None:
+    import threading
+
+    # A thread of its own: the suite's event loop may already run here.
+    thread = threading.Thread(target=lambda: asyncio.run(_make_cast(owner_url, app_role)))
+    thread.start()
+    thread.join()
+
+
+async def _make_cast(owner_url: str, app_role: str) -> None:
+    await migrate(owner_url, app_role, workspaces=[PLATFORM, "acme", "globex"])
+    database = Database(owner_url)
+    async with database.shared_transaction() as db:
+        await db.execute(insert(Tenant), [{"key": "acme", "name": "Acme"}, {"key": "globex", "name": "Globex"}])
+        for workspace in (PLATFORM, "acme", "globex"):
+            for name, permissions in BUILT_IN.items():
+                await db.execute(
+                    insert(Role).values(workspace=workspace, name=name, permissions=sorted(permissions), builtin=True)
+                )
+        for short, (name, workspace, role, kind) in CAST.items():
+            user_id = await db.scalar(
+                insert(User)
+                .values(workspace=workspace, email=f"{short}@example.org", name=name, type=kind)
+                .returning(User.id)
+            )
+            if role:
+                role_id = await db.scalar(select(Role.id).where(Role.workspace == workspace, Role.name == role))
+                await db.execute(insert(UserRole).values(user_id=user_id, role_id=role_id))
+    await database.close()
+
+
+@pytest.fixture
+def urls(cluster: TestCluster, template: str) -> Iterator[DatabaseUrls]:
+    """A database of this test's own."""
+    cloned = cluster.clone(template)
+    yield cloned
+    cluster.drop(cloned)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        env="development",
+        data_dir=tmp_path,
+        database_url=None,
+        owner_database_url=None,
+        secret_keys=KEYS,
+        base_url=BASE_URL,
+        allowed_hosts=("testserver",),
+        outbound_allow="127.0.0.1/32",
+        trusted_proxies=0,
+        api_rate=0,
+        log_format="console",
+    )
+
+
+@pytest.fixture
+async def parts(urls: DatabaseUrls, settings: Settings) -> AsyncIterator[Parts]:
+    made = make_parts(settings, urls.app, pool_size=3)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def database(parts: Parts) -> Database:
+    return parts.database
+
+
+class Browser(httpx.AsyncClient):
+    """A client that keeps cookies, follows nothing by itself, and knows the CSRF token of its session."""
+
+    csrf_token = ""
+
+    async def submit(self, url: str, data: dict[str, Any] | None = None, **options: Any) -> httpx.Response:
+        """Posts a form as a page of ours would."""
+        return await self.post(url, data={**(data or {}), csrf.FIELD: self.csrf_token}, **options)
+
+    async def fragment(self, url: str, **options: Any) -> httpx.Response:
+        """Asks as htmx does."""
+        return await self.get(url, headers={"HX-Request": "true"}, **options)
+
+
+@pytest.fixture
+def app(parts: Parts) -> Any:
+    return create_app(parts)
+
+
+@pytest.fixture
+async def visitor(app: Any) -> AsyncIterator[Browser]:
+    """Somebody who is not signed in."""
+    async with _browser(app) as browser:
+        yield browser
+
+
+SignIn = Callable[[str], Awaitable[Browser]]
+
+
+@pytest.fixture
+async def sign_in(app: Any, parts: Parts) -> AsyncIterator[SignIn]:
+    """`await sign_in("alice")`: a browser in which that person of the cast is signed in."""
+    opened: list[Browser] = []
+
+    async def open_browser(short: str) -> Browser:
+        session_id = secrets.token_urlsafe(16)
+        key = hashlib.sha256(session_id.encode()).digest()
+        async with parts.database.shared_transaction() as db:
+            user_id = await db.scalar(select(User.id).where(User.email == f"{short}@example.org"))
+            await db.execute(
+                insert(Session).values(
+                    id_hash=key,
+                    user_id=user_id,
+                    ip="127.0.0.1",
+                    user_agent="tests",
+                    expires_at=datetime.now(UTC) + timedelta(hours=1),
+                )
+            )
+        browser = _browser(app)
+        browser.cookies.set(sessions.cookie_name(parts.settings), session_id)
+        browser.csrf_token = csrf.sign(parts.keys, key)
+        opened.append(browser)
+        return browser
+
+    yield open_browser
+    for browser in opened:
+        await browser.aclose()
+
+
+@pytest.fixture
+async def alice(sign_in: SignIn) -> Browser:
+    return await sign_in("alice")
+
+
+@pytest.fixture
+async def bob(sign_in: SignIn) -> Browser:
+    return await sign_in("bob")
+
+
+@pytest.fixture
+async def vera(sign_in: SignIn) -> Browser:
+    return await sign_in("vera")
+
+
+@pytest.fixture
+async def eve(sign_in: SignIn) -> Browser:
+    return await sign_in("eve")
+
+
+@pytest.fixture
+async def token(parts: Parts) -> Callable[..., Awaitable[str]]:
+    """`await token("alice", "clock:read")`: a bearer token of that person."""
+
+    async def make(short: str, *scopes: str) -> str:
+        text = secrets.token_urlsafe(16)
+        async with parts.database.shared_transaction() as db:
+            user_id = await db.scalar(select(User.id).where(User.email == f"{short}@example.org"))
+            await db.execute(
+                insert(ApiToken).values(
+                    user_id=user_id,
+                    name="test",
+                    token_hash=hashlib.sha256(text.encode()).digest(),
+                    hint=text[-4:],
+                    scopes=list(scopes),
+                )
+            )
+        return text
+
+    return make
+
+
+def _browser(app: Any) -> Browser:
+    return Browser(transport=httpx.ASGITransport(app=app), base_url=BASE_URL, headers={"user-agent": "tests"})

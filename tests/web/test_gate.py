@@ -1,0 +1,65 @@
+"""The shell of every request: headers, transaction, sessions, CSRF."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from app.host.shared import Session, User
+from tests.conftest import Browser, SignIn
+
+
+async def test_every_answer_carries_the_security_headers(visitor: Browser) -> None:
+    for url in ("/sign-in", "/nothing", "/health/live", "/static/css/muster.css"):
+        headers = (await visitor.get(url)).headers
+        assert headers["content-security-policy"].startswith("default-src 'self'; img-src 'self' data:;")
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-request-id"]
+
+
+async def test_a_page_sends_strangers_to_sign_in_and_back(visitor: Browser) -> None:
+    answer = await visitor.get("/?q=a")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/%3Fq%3Da")
+
+
+async def test_an_unknown_session_id_is_never_adopted(visitor: Browser, parts: Any) -> None:
+    visitor.cookies.set("muster", "an-id-that-the-client-brought")
+    page = await visitor.get("/sign-in")
+    assert page.status_code == 200
+    async with parts.database.shared_transaction() as db:
+        assert await db.scalar(select(func.count()).select_from(Session)) == 0
+
+
+async def test_a_form_without_its_token_is_refused(alice: Browser) -> None:
+    assert (await alice.post("/sign-out")).status_code == 403
+    assert (await alice.submit("/sign-out")).status_code == 303
+
+
+async def test_a_form_from_another_site_is_refused_even_with_the_token(alice: Browser) -> None:
+    answer = await alice.submit("/sign-out", headers={"Origin": "https://evil.example"})
+    assert answer.status_code == 403
+
+
+async def test_the_token_of_another_session_does_not_fit(sign_in: SignIn) -> None:
+    alice, bob = await sign_in("alice"), await sign_in("bob")
+    bob.csrf_token = alice.csrf_token
+    assert (await bob.submit("/sign-out")).status_code == 403
+
+
+async def test_signing_out_ends_the_session_in_the_database(alice: Browser) -> None:
+    await alice.submit("/sign-out")
+    alice.cookies.delete("muster")
+    assert (await alice.get("/")).status_code == 303
+
+
+async def test_a_deactivated_user_is_out_at_once(alice: Browser, parts: Any) -> None:
+    async with parts.database.shared_transaction() as db:
+        await db.execute(update(User).where(User.email == "alice@example.org").values(active=False))
+    assert (await alice.get("/")).headers["location"].startswith("/sign-in")
+
+
+@pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
+async def test_signing_in_never_leads_to_another_site(alice: Browser, target: str) -> None:
+    answer = await alice.get("/sign-in", params={"next": target})
+    assert answer.headers["location"] == "/"
