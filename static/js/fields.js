@@ -1,0 +1,60 @@
+// Fields: show a password, count characters, copy a text, focus the error summary, warn before typed work is lost.
+document.body.addEventListener("htmx:load", (event) => {
+  const part = event.detail.elt;
+  for (const thing of part.querySelectorAll("[data-reveal], [data-copy]")) thing.hidden = false;
+  for (const area of part.querySelectorAll("[data-counter]")) counter(area);
+  part.querySelector(".error-summary[data-focus]")?.focus();
+});
+
+function counter(area) {
+  let line = area.nextElementSibling;
+  if (!line?.matches(".field-counter")) {
+    line = document.createElement("div");
+    line.className = "field-counter form-hint";
+    area.after(line);
+  }
+  line.textContent = `${[...area.value].length.toLocaleString("en")} of ${Number(area.dataset.counter).toLocaleString("en")}`;
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.matches("[data-counter]")) counter(event.target);
+});
+document.addEventListener("click", async (event) => {
+  const reveal = event.target.closest("[data-reveal] button");
+  if (reveal) {
+    const input = document.getElementById(reveal.parentElement.dataset.reveal);
+    const shown = input.type === "text";
+    input.type = shown ? "password" : "text";
+    reveal.setAttribute("aria-pressed", String(!shown));
+  }
+  const copy = event.target.closest("[data-copy]");
+  if (copy) {
+    await navigator.clipboard.writeText(copy.dataset.copy);
+    copy.classList.add("is-done");
+    setTimeout(() => copy.classList.remove("is-done"), 1500);
+  }
+});
+
+// Unsaved work: a form[data-guard] is dirty from the first change until it is sent.
+const dirty = new Set();
+const guarded = (target) => target.closest?.("form[data-guard]") ?? target.form?.closest("form[data-guard]");
+for (const kind of ["input", "change", "muster:dirty"]) {
+  document.addEventListener(kind, (event) => { const form = guarded(event.target); if (form) dirty.add(form); });
+}
+const settle = (event) => { const form = guarded(event.target); if (form) dirty.delete(form); };
+document.addEventListener("submit", settle);
+document.addEventListener("muster:saved", settle);
+addEventListener("beforeunload", (event) => {
+  if ([...dirty].some((form) => form.isConnected)) event.preventDefault();
+});
+document.addEventListener("cancel", (event) => keep(event, event.target), true);
+document.addEventListener("click", (event) => {
+  if (event.target.closest("dialog[open] [data-close], dialog[open] .overlay-close button")) keep(event, event.target.closest("dialog"));
+}, true);
+function keep(event, box) {
+  const open = [...dirty].filter((form) => form.isConnected && box.contains(form));
+  if (!open.length) return;
+  if (confirm("Leave without saving what you changed?")) return open.forEach((form) => dirty.delete(form));
+  event.preventDefault();
+  event.stopPropagation();
+}

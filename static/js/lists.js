@@ -1,0 +1,65 @@
+// Lists: filters send themselves, empty ones stay out of the address, and the bulk bar counts what is selected.
+const timers = new WeakMap();
+
+function send(form, wait) {
+  clearTimeout(timers.get(form));
+  timers.set(form, setTimeout(() => form.requestSubmit(), wait));
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.matches("form[data-filters] [data-live]")) send(event.target.form, 350);
+});
+document.addEventListener("change", (event) => {
+  const form = event.target.form;
+  if (form?.matches("form[data-filters]") && !event.target.matches("[data-live]")) send(form, 0);
+  if (event.target.matches("select[data-submit]")) form.requestSubmit();
+});
+document.body.addEventListener("htmx:configRequest", (event) => {
+  if (!event.detail.elt.matches("form[data-filters]")) return;
+  const given = event.detail.formData;
+  for (const name of new Set(given.keys())) {
+    const kept = given.getAll(name).filter((value) => value !== "");
+    given.delete(name);
+    for (const value of kept) given.append(name, value);
+  }
+});
+
+const items = (form) => [...document.querySelectorAll(`[data-bulk-item][form="${form.id}"]`)];
+
+function count(form) {
+  const all = items(form);
+  const chosen = all.filter((box) => box.checked).length;
+  const every = form.querySelector("[data-bulk-all]").checked;
+  const whole = form.closest(".list").querySelector("[data-bulk-page]");
+  form.classList.toggle("is-idle", chosen === 0 && !every);
+  form.querySelector("[data-bulk-count]").textContent = every ? "Selected:" : `${chosen} selected, or`;
+  for (const button of form.querySelectorAll("button")) button.disabled = chosen === 0 && !every;
+  for (const box of all) box.closest("tr").classList.toggle("is-selected", box.checked || every);
+  if (!whole) return;
+  whole.hidden = false;
+  whole.checked = chosen > 0 && chosen === all.length;
+  whole.indeterminate = chosen > 0 && chosen < all.length;
+}
+
+let latest = null;
+document.addEventListener("click", (event) => {
+  const box = event.target;
+  if (!box.matches?.("[data-bulk-item]")) return;
+  const all = items(box.form);
+  if (event.shiftKey && latest && all.includes(latest)) {
+    const [from, to] = [all.indexOf(latest), all.indexOf(box)].sort((a, b) => a - b);
+    for (const between of all.slice(from, to + 1)) between.checked = box.checked;
+  }
+  latest = box;
+  count(box.form);
+});
+document.addEventListener("change", (event) => {
+  const page = event.target.matches("[data-bulk-page]") && event.target.closest(".list").querySelector("form[data-bulk]");
+  if (page) for (const box of items(page)) box.checked = event.target.checked;
+  const form = page || (event.target.matches("[data-bulk-all]") && event.target.form);
+  if (form) count(form);
+});
+document.body.addEventListener("htmx:load", (event) => {
+  const inside = event.detail.elt.querySelectorAll("form[data-bulk]");
+  for (const form of inside) count(form);
+});

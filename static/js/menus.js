@@ -1,0 +1,23 @@
+// <details class="menu"> closes on Escape, on a click elsewhere and when another opens. Without script it is a plain disclosure.
+const opened = () => document.querySelectorAll("details.menu[open]");
+
+document.addEventListener("click", (event) => {
+  for (const menu of opened()) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of opened()) {
+    menu.open = false;
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    event.preventDefault();
+  }
+});
+document.addEventListener("toggle", (event) => {
+  const menu = event.target;
+  if (!menu.matches?.("details.menu") || !menu.open) return;
+  for (const other of opened()) if (other !== menu && !other.contains(menu)) other.open = false;
+  const panel = menu.querySelector(".menu-panel");
+  panel.classList.remove("menu-flip");
+  const box = panel.getBoundingClientRect();
+  if (box.right > document.documentElement.clientWidth || box.left < 0) panel.classList.add("menu-flip");
+}, true);

@@ -1,0 +1,65 @@
+// The drawer and the dialog: a link with data-drawer or data-dialog shows its address there. Without script it is a page.
+const boxes = {
+  drawer: document.getElementById("drawer-box"),
+  dialog: document.getElementById("dialog-box"),
+};
+
+function show(name) {
+  const box = boxes[name];
+  if (!box) return;
+  if (!box.open) box.showModal();
+  const start = box.querySelector("[autofocus], [data-focus]");
+  if (start) start.focus();
+  const title = box.querySelector("h1, h2");
+  if (title) box.setAttribute("aria-label", title.textContent.trim());
+}
+
+function close() {
+  for (const box of Object.values(boxes)) if (box?.open) box.close();
+}
+
+function kind(link) {
+  return link.hasAttribute("data-drawer") ? "drawer" : "dialog";
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-drawer], a[data-dialog]");
+  const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  if (link && plain && boxes[kind(link)] && window.htmx) {
+    event.preventDefault();
+    htmx.ajax("GET", link.getAttribute("href"), { source: link, target: `#${kind(link)}`, swap: "innerHTML" });
+    return;
+  }
+  if (event.target.closest("dialog[open] [data-close]")) {
+    event.preventDefault();
+    event.target.closest("dialog").close();
+  }
+});
+
+// A press outside the box closes it; one that began inside (selecting text) does not.
+document.addEventListener("pointerdown", (event) => {
+  if (!(event.target instanceof HTMLDialogElement) || !event.target.open) return;
+  const box = event.target.getBoundingClientRect();
+  const inside = event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
+  if (!inside) event.target.close();
+});
+
+document.body.addEventListener("htmx:beforeRequest", (event) => {
+  const name = event.detail.target?.id;
+  if (name === "drawer" && !boxes.drawer.open) {
+    event.detail.target.replaceChildren();
+    boxes.drawer.classList.add("is-loading");
+    show("drawer");
+  }
+});
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.target?.id !== "drawer") return;
+  boxes.drawer.classList.remove("is-loading");
+  if (event.detail.failed && !event.detail.target.childElementCount) boxes.drawer.close();
+});
+document.body.addEventListener("htmx:afterSwap", (event) => {
+  const name = event.detail.target?.id;
+  if (name === "drawer" || name === "dialog") show(name);
+});
+// The server ends an act with `HX-Trigger: muster:close, muster:changed`: the box closes, lists fetch their rows again.
+document.body.addEventListener("muster:close", close);

@@ -1,0 +1,185 @@
+"""Sample data in the shapes that the component files document. Page authors: these are the shapes to send."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+LONG = "Wolfeschlegelsteinhausenbergerdorff-Featherstonehaugh von und zu Unaussprechlich"
+STATES = (
+    "bound", "auto_matched", "suggested", "unbound", "not_found", "conflict", "missing_remote", "ignored", "disabled",
+)  # fmt: skip
+COUNTS = (1182, 96, 41, 12, 33, 5, 18, 7, 3)
+NAMES = ("Ana Horvat", "Björk Guðmundsdóttir", "Chidi Okonkwo", LONG, "Đorđe Šarić", "李小龍", "O'Neill <b>Sam</b>", "Zoë")
+
+
+def option(value: str, label: str | None = None) -> dict[str, str]:
+    return {"value": value, "label": label or value.replace("_", " ").capitalize()}
+
+
+@dataclass
+class View:
+    """What `lists.frame` reads; the portal's own view has the same attributes."""
+
+    id: str = "employees"
+    label: str = "employees"
+    url: str = "/list"
+    query: dict[str, str] = field(default_factory=dict)
+    filters: list[dict[str, Any]] = field(default_factory=list)
+    chips: list[dict[str, str]] = field(default_factory=list)
+    clear_url: str = "/list"
+    columns: list[dict[str, Any]] = field(default_factory=list)
+    visible: set[str] = field(default_factory=set)
+    columns_url: str | None = "/columns"
+    sort: str = "-waiting"
+    shown: int = 50
+    total: int = 1397
+    page: int = 3
+    pages: int = 28
+    per_page: int = 50
+    per_pages: tuple[int, ...] = (25, 50, 100, 200)
+    exports: tuple[dict[str, str], ...] = (
+        {"label": "CSV", "url": "/list?export=csv"},
+        {"label": "JSON Lines", "url": "/list?export=jsonl"},
+    )
+    bulk: dict[str, Any] | None = None
+    empty: dict[str, str] = field(default_factory=dict)
+
+    def link(self, **changes: object) -> str:
+        given = {**self.query, "sort": self.sort, "per_page": self.per_page, **changes}
+        return f"{self.url}?{urlencode({k: v for k, v in given.items() if v is not None})}"
+
+
+COLUMNS = [
+    {"key": "code", "label": "Code", "sort": "code", "numeric": False, "hint": ""},
+    {"key": "name", "label": "Name", "sort": "name", "numeric": False, "hint": ""},
+    {"key": "department", "label": "Department", "sort": "department", "numeric": False, "hint": ""},
+    {"key": "enrolled", "label": "Enrolled", "sort": None, "numeric": False, "hint": "Biometrics on the terminals"},
+    {"key": "state", "label": "Binding", "sort": "state", "numeric": False, "hint": ""},
+    {"key": "host", "label": "Host employee", "sort": None, "numeric": False, "hint": ""},
+    {"key": "waiting", "label": "Waiting", "sort": "waiting", "numeric": True, "hint": "Punches not imported yet"},
+    {"key": "last", "label": "Last punch", "sort": "last", "numeric": False, "hint": ""},
+    {"key": "actions", "label": "", "sort": None, "numeric": False, "hint": ""},
+]
+FILTERS = [
+    {"kind": "text", "name": "q", "label": "Code or name", "value": "", "placeholder": "Code or name"},
+    {"kind": "multi", "name": "state", "label": "Binding", "value": {"conflict"}, "options": [option(s) for s in STATES]},
+    {"kind": "select", "name": "dept", "label": "Department", "value": "", "options": [option("1", "Assembly"), option("2", LONG)]},
+    {"kind": "range", "name_from": "from", "name_to": "to", "label": "Last punch", "value_from": "2026-11-01", "value_to": None},
+    {"kind": "check", "name": "absent", "label": "Absent too", "value": False},
+    {"kind": "select", "name": "area", "label": "Area", "value": "", "options": [option("hq", "HQ")], "advanced": True},
+    {"kind": "text", "name": "remark", "label": "Remarks", "value": "", "advanced": True},
+]  # fmt: skip
+BULK = {
+    "url": "/bulk?state=conflict",
+    "actions": [
+        {"value": "accept", "label": "Accept", "icon": "check"},
+        {"value": "ignore", "label": "Ignore", "icon": "eye-off", "danger": True},
+    ],
+}
+EMPTY = {
+    "icon": "users",
+    "title": "No employees mirrored yet",
+    "text": "Employees arrive with the first sync of the connection.",
+    "url": "/clock_sync",
+    "action": "Open Sync Center",
+}
+
+
+def view(**changes: Any) -> View:
+    shown = {"columns": COLUMNS, "visible": {c["key"] for c in COLUMNS}, "filters": FILTERS, "bulk": BULK, "empty": EMPTY}
+    chips = [{"label": "Binding", "value": "Conflict", "url": "/list"}, {"label": "Last punch from", "value": "1 Nov 2026", "url": "/list"}]
+    return View(**{**shown, "chips": chips, **changes})
+
+
+def rows() -> list[dict[str, Any]]:
+    return [
+        {
+            "id": n,
+            "code": f"{1000 + n}",
+            "name": NAMES[n % len(NAMES)],
+            "department": (None, "Assembly", LONG)[n % 3],
+            "state": STATES[n % 9],
+            "state_label": STATES[n % 9].replace("_", " ").capitalize(),
+            "host": NAMES[n % len(NAMES)] if n % 9 in (0, 1, 6) else None,
+            "waiting": (n * 37) % 211,
+            "last": {"iso": "2026-11-20T16:02:11Z", "text": "20 Nov 17:02:11", "title": "2026-11-20 16:02:11 UTC · Europe/Zagreb (+01:00)"},
+        }
+        for n in range(50)
+    ]
+
+
+STATE_PARTS = [
+    {"label": s.replace("_", " ").capitalize(), "value": c, "url": f"/list?state={s}", "state": s}
+    for s, c in zip(STATES, COUNTS, strict=True)
+]
+SERIES = [
+    {"label": "Imported", "tone": "ok"}, {"label": "Folded", "tone": "mute"}, {"label": "Waiting", "tone": "info"},
+    {"label": "Needs a person", "tone": "warn"}, {"label": "Broken", "tone": "bad"},
+]  # fmt: skip
+DAYS = [
+    {
+        "label": str(7 + n),
+        "sub": "Mon Tue Wed Thu Fri Sat Sun".split()[(n + 5) % 7],
+        "url": f"/list?from=2026-11-{7 + n:02}",
+        "title": f"{7 + n} November: {800 + n} punches",
+        "values": [700 + 31 * (n % 5), 40, 12 * (n == 13) * 20, 9 + n, n % 3] if (n + 5) % 7 < 5 else [0, 0, 0, 0, 0],
+    }
+    for n in range(14)
+]
+HEAT = [
+    {
+        "label": day,
+        "cells": [{"value": max(0, 120 - 14 * abs(hour - 7) if d < 5 else 6 - abs(hour - 10)), "title": f"{day} {hour}:00"} for hour in range(24)],
+    }
+    for d, day in enumerate("Mon Tue Wed Thu Fri Sat Sun".split())
+]
+
+
+def tap(x: int, time: str, role: str, effect: str, label: str, current: bool = False) -> dict[str, Any]:
+    return {"x": x, "time": time, "title": f"{time} · 07:02 UTC · Europe/Zagreb (+01:00)", "role": role, "effect": effect,
+            "effect_label": label, "current": current, "url": "/why", "terminal": "Gate 2 (CJDE201960123)"}  # fmt: skip
+
+
+LINE = {
+    "label": "Taps of 20 November",
+    "taps": [
+        tap(120, "08:01:03", "Clock in", "opens", "opens the shift"),
+        tap(124, "08:01:07", "Clock in", "folded", "folded into tap 1: a repeat within 10 s"),
+        tap(150, "08:04:40", "Clock in", "folded", "folded into tap 1: a double tap within 5 min", current=True),
+        tap(420, "12:00:12", "Break out", "break", "starts a break"),
+        tap(455, "12:31:00", "Break in", "break", "ends the break"),
+        tap(600, "14:10:00", "Clock out", "inside", "inside, without effect"),
+        tap(805, "17:02:11", "Clock out", "closes", "closes the shift"),
+        tap(960, "21:40:00", "Clock in", "waiting", "waits: the shift is not closed"),
+        tap(985, "22:10:00", "Break in", "orphan", "has no shift to belong to"),
+    ],
+    "records": [
+        {"x1": 120, "x2": 805, "label": "Record 4711, regular, 08:01 – 17:02, pending", "status": "pending", "url": "/attendance/4711"},
+        {"x1": 960, "x2": None, "label": "Record 4712, regular, from 21:40, open", "status": "auto_closed", "url": None},
+    ],
+    "breaks": [{"x1": 420, "x2": 455, "label": "Break 12:00 – 12:31"}],
+    "axis": [{"x": x, "label": f"{6 + n * 2:02}:00"} for n, x in enumerate(range(0, 1001, 125))],
+    "now_x": 990,
+}
+MENU = [
+    {"label": "Clock", "icon": "clock", "items": [
+        {"label": label, "url": url, "icon": name, "active": False, "badge": badge}
+        for label, url, name, badge in (
+            ("Dashboard", "/", "layout-dashboard", None), ("Employees & Bindings", "/list", "users", "38"),
+            ("Attendance Transactions", "/visuals", "fingerprint", None), ("Devices", "/forms", "devices", None),
+            ("Organization", "/empty", "sitemap", None), ("Sync Center", "/parts", "refresh", None),
+            ("Analytics", "/charts", "chart-bar", None), ("API Logs", "/error", "api", None), ("Settings", "/forms-errors", "settings", None))]},
+    {"label": "Surveys", "icon": "forms", "items": [
+        {"label": label, "url": "#", "icon": name, "active": False, "badge": None}
+        for label, name in (("Overview", "chart-histogram"), ("Surveys", "clipboard-list"), ("Responses", "message"), ("Rating details", "star"))]},
+    {"label": "Host", "icon": "building", "items": [
+        {"label": label, "url": "#", "icon": name, "active": False, "badge": None}
+        for label, name in (("People", "users-group"), ("Attendance", "calendar-event"), ("Kiosk", "id"), ("App Library", "apps"))]},
+    {"label": "Administration", "icon": "shield", "items": [
+        {"label": label, "url": "#", "icon": name, "active": False, "badge": None}
+        for label, name in (("Users", "user"), ("Roles", "shield-lock"), ("Tenants", "building-community"), ("Tokens", "key"), ("Policies", "adjustments"), ("Audit", "history"), ("Jobs", "list-check"))]},
+]  # fmt: skip
+PALETTE = [
+    {"label": "Pages", "items": [{"url": "/list", "title": "Employees & Bindings", "hint": "Clock", "icon": "users"}]},
+    {"label": "People", "items": [{"url": "#", "title": LONG, "hint": "1042 · Assembly", "icon": "user"}]},
+]
