@@ -31,7 +31,8 @@ APP_URL = "MUSTER_TEST_DATABASE_URL"
 OWNER_URL = "MUSTER_TEST_OWNER_DATABASE_URL"
 _SETTINGS = {"max_connections": "300"}
 _TEMPLATES_KEPT = 6
-# With fsync off the checkpoints that copying files asks for cost nothing: 20 to 40 ms a clone against 90 to 140 ms.
+_PLENTY = 4 * 1024**3
+# With fsync off the checkpoints that copying files asks for cost nothing: 15 ms a clone against 45 ms.
 _STRATEGY = sql.SQL("FILE_COPY")
 
 
@@ -138,7 +139,7 @@ class TestCluster:
 
     def _execute(self, statement: str, *names: str) -> None:
         identifiers = [sql.Identifier(name) for name in names]
-        self._admin.execute(sql.SQL(statement).format(*identifiers, strategy=_STRATEGY))  # type: ignore[arg-type]
+        self._admin.execute(sql.SQL(statement).format(*identifiers, strategy=_STRATEGY))
 
     def _urls(self, name: str) -> DatabaseUrls:
         return DatabaseUrls(_with_database(self._app_url, name), _with_database(self._owner_url, name))
@@ -190,10 +191,20 @@ def _start_even_if_damaged(folder: Path) -> embedded.EmbeddedCluster:
         return embedded.start(folder, durable=False, extra_settings=_SETTINGS)
 
 
+def quick_folder() -> Path:
+    """Where temporary clusters lie: in memory where there is plenty, which makes a clone take 15 ms instead of 20 to 400.
+
+    Not below pytest's own folder: when root runs the tests, PostgreSQL's user must get there.
+    """
+    memory = Path("/dev/shm")
+    if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _PLENTY:
+        return memory
+    return Path(tempfile.gettempdir())
+
+
 def _shared_folder() -> Path:
-    """Below the temporary folder, where PostgreSQL's user reaches it also when root runs the tests from its home."""
     key = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    folder = Path(tempfile.gettempdir()) / f"muster-tests-{os.geteuid()}-{key}"
+    folder = quick_folder() / f"muster-tests-{os.geteuid()}-{key}"
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():

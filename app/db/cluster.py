@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import socket
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -23,9 +22,8 @@ from app.db.cluster_home import (
     SOCKET_FILE,
     EmbeddedError,
     Home,
-    identity,
-    plain_environment,
     run_as,
+    spawn_as,
 )
 
 Progress = Callable[[str], None]
@@ -61,6 +59,10 @@ DURABLE: Mapping[str, str] = MappingProxyType({"fsync": "on", "synchronous_commi
 _LARGEST_LOG = 10 * 1024 * 1024
 # A killed postmaster's children notice within moments, and hold its shared memory until then.
 _ORPHANS_S = 30.0
+# Lines of postmaster.pid, as PostgreSQL numbers them.
+_SOCKET_LINE, _STATUS_LINE = 5, 8
+# Who waits longer than this is told why, again and again.
+_SILENCE_S = 2.0
 _ORPHANS_REMAIN = "pre-existing shared memory block"
 
 
@@ -87,7 +89,7 @@ def make_data(home: Home, settings: Mapping[str, str]) -> None:
     It is made under another name and then renamed: an initdb killed half-way leaves nothing that looks like a database.
     """
     for leftover in home.folder.glob("init-*"):
-        shutil.rmtree(leftover)
+        shutil.rmtree(leftover, ignore_errors=True)  # its initdb may be alive still; it ends when it misses a file
     if home.data.exists() and any(home.data.iterdir()):
         _check_version(home.data)
         return
@@ -126,8 +128,9 @@ def read_postmaster(data: Path) -> Postmaster | None:
         pid = abs(int(lines[0]))
     except (FileNotFoundError, ValueError, IndexError):
         return None
-    folder = Path(lines[4]) if len(lines) > 4 and lines[4] else None
-    return Postmaster(pid, folder, lines[7].strip() if len(lines) > 7 else "")
+    by_number = dict(enumerate(lines, start=1))
+    folder, status = by_number.get(_SOCKET_LINE, ""), by_number.get(_STATUS_LINE, "")
+    return Postmaster(pid, Path(folder) if folder else None, status.strip())
 
 
 def state_of(data: Path) -> State:
@@ -199,19 +202,16 @@ def _launch_once(home: Home, sockets: Path, settings: Mapping[str, str], wait_s:
     }
     options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in always.items())
     command = [str(home.binaries / "pg_ctl"), "-D", str(home.data), "-l", str(home.log), "-o", options, "-s"]
-    pg_ctl = subprocess.Popen(
-        [*command, "-w", "-t", str(max(1, round(wait_s))), "start"], **identity(home.account), cwd="/",
-        env=plain_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    pg_ctl = spawn_as(home.account, [*command, "-w", "-t", str(max(1, round(wait_s))), "start"])
     started = told = time.monotonic()
     while (code := pg_ctl.poll()) is None:
-        if time.monotonic() - told >= 2:
+        if time.monotonic() - told >= _SILENCE_S:
             told = time.monotonic()
             progress(_what_takes_so_long(home, told - started))
         time.sleep(0.02)
     if code != 0 and state_of(home.data) is State.STARTING:
         raise _too_slow(home, wait_s)
-    return code == 0
+    return bool(code == 0)
 
 
 def await_ready(home: Home, wait_s: float, progress: Progress) -> State:
@@ -221,7 +221,7 @@ def await_ready(home: Home, wait_s: float, progress: Progress) -> State:
         now = time.monotonic()
         if now - started > wait_s:
             raise _too_slow(home, wait_s)
-        if now - told >= 2:
+        if now - told >= _SILENCE_S:
             told = now
             progress(_what_takes_so_long(home, now - started))
         time.sleep(0.02)
@@ -235,8 +235,7 @@ def stop_command(home: Home) -> list[str]:
 
 def _too_slow(home: Home, wait_s: float) -> EmbeddedError:
     return EmbeddedError(
-        f"PostgreSQL is not ready after {wait_s:.0f} s and goes on by itself. Start again later to join it; "
-        f"{home.log} ends with:\n{_tail(_read_from(home.log, 0))}"
+        f"PostgreSQL is still not ready after {wait_s:.0f} s. Its log, {home.log}, ends with:\n{_tail(_read_from(home.log, 0))}"
     )
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 POSTGRES_MAJOR = 18
 SYSTEM_USER = "muster-db"
@@ -86,22 +87,31 @@ def find_home(data_dir: Path) -> Home:
 
 
 def run_as(account: Account | None, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run a program as the account (None: as ourselves), output collected by way of files.
+    """Run a program as the account (None: as ourselves), output collected by way of a file.
 
     A pipe would stay open in the server that pg_ctl leaves behind, and reading it would never end.
     """
     with tempfile.TemporaryFile("w+") as output:
-        done = subprocess.run(
-            command, **identity(account), cwd="/", env=plain_environment(), check=False,
-            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+        code = spawn_as(account, command, output).wait()
         output.seek(0)
-        return subprocess.CompletedProcess(command, done.returncode, stdout=output.read())
+        return subprocess.CompletedProcess(command, code, stdout=output.read())
 
 
-def identity(account: Account | None) -> dict[str, int | list[int]]:
-    """The arguments by which subprocess takes on the account, other groups given up."""
-    return {"user": account.uid, "group": account.gid, "extra_groups": []} if account else {}
+def spawn_as(
+    account: Account | None, command: Sequence[str], output: IO[str] | None = None
+) -> "subprocess.Popen[bytes]":
+    """Set a program going as the account, without its caller's environment and groups; its output is dropped if None."""
+    return subprocess.Popen(  # noqa: S603 - a list of our own making, no shell
+        command,
+        user=account.uid if account else None,
+        group=account.gid if account else None,
+        extra_groups=[] if account else None,
+        cwd="/",
+        env=plain_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=output or subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def plain_environment() -> Mapping[str, str]:
@@ -131,7 +141,7 @@ def socket_folder(home: Home) -> Path:
         remembered = Path(memory.read_text().strip())
         if _is_private(remembered, home):
             return remembered
-    chosen = Path(tempfile.mkdtemp(prefix="muster-", dir="/tmp"))  # noqa: S108 - made anew, 0700, name not guessable
+    chosen = Path(tempfile.mkdtemp(prefix="muster-", dir="/tmp"))  # made anew, 0700, name not guessable
     give_folder(chosen, home.account)
     memory.write_text(f"{chosen}\n")
     return chosen
@@ -147,7 +157,8 @@ def _is_private(folder: Path, home: Home) -> bool:
         found = folder.lstat()
     except FileNotFoundError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == home.owner_uid and stat.S_IMODE(found.st_mode) == 0o700
+    shared = found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == home.owner_uid and not shared
 
 
 def _home_of_plain_user(folder: Path) -> Home:
@@ -210,14 +221,11 @@ def ensure_account() -> Account:
 
 
 def _make_account() -> str:
-    command = ["useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"]
+    options = ["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/false"]
     try:
-        done = subprocess.run(
-            [*command, "--shell", "/bin/false", SYSTEM_USER], capture_output=True, text=True, check=False
-        )
+        return run_as(None, ["useradd", *options, SYSTEM_USER]).stdout
     except FileNotFoundError:
         return "the program useradd is missing"
-    return done.stderr
 
 
 def _pointed(data_dir: Path) -> Path | None:

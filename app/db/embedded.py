@@ -41,7 +41,7 @@ from app.db.cluster import (
     state_of,
     stop_command,
 )
-from app.db.cluster_home import EmbeddedError, Home, find_home, run_as, socket_folder
+from app.db.cluster_home import EmbeddedError, Home, find_home, plain_environment, run_as, socket_folder
 
 __all__ = ["APP_ROLE", "DATABASE", "OWNER_ROLE", "EmbeddedCluster", "EmbeddedError", "EmbeddedUrls", "start"]
 
@@ -104,31 +104,30 @@ def start(
     durable: bool = True,
     extra_settings: Mapping[str, str] = _NO_SETTINGS,
     progress: Progress = _log.info,
-    wait_s: float = 900,
+    wait_s: float = 3600,
 ) -> EmbeddedCluster:
     """Start the embedded PostgreSQL of this data directory, or join it where it runs already.
 
     Blocks, so call it before the event loop. Any number of processes may call it at once. `durable=False` is for
     tests: a crash of the machine may lose everything. `extra_settings` reach a server that is started, not one that is
     joined. `progress` is told what takes longer than two seconds. Raises EmbeddedError with a reason for the terminal,
-    among others when the server is not ready `wait_s` seconds later (it then goes on with its recovery).
+    among others when the server is still recovering `wait_s` seconds later.
     """
     data_dir = data_dir.resolve()
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         with _locked(data_dir / "postgres.lock", progress):
-            return _start(find_home(data_dir), durable, extra_settings, progress, wait_s)
+            return _start(find_home(data_dir), DURABLE if durable else NOT_DURABLE, extra_settings, progress, wait_s)
     except PermissionError as error:
         raise EmbeddedError(f"{data_dir} can't be used by this user: {error}.") from error
 
 
 def _start(
-    home: Home, durable: bool, extra_settings: Mapping[str, str], progress: Progress, wait_s: float
+    home: Home, safety: Mapping[str, str], extra_settings: Mapping[str, str], progress: Progress, wait_s: float
 ) -> EmbeddedCluster:
     users = _open_lock(home.folder / "users.lock")
     try:
         fcntl.flock(users, fcntl.LOCK_SH)
-        safety = DURABLE if durable else NOT_DURABLE
         make_data(home, {**FIRST_SETTINGS, **safety})
         sockets = socket_folder(home)
         _ensure_watcher(home)
@@ -137,8 +136,7 @@ def _start(
         cluster = _describe(home, sockets, users)
         _ensure_roles(cluster.superuser_url)
     except BaseException:
-        os.close(users)
-        _stop_if_unused(home)
+        os.close(users)  # the watcher sees to the rest, so that Ctrl-C in a long recovery is obeyed at once
         raise
     return cluster
 
@@ -179,10 +177,10 @@ def _ensure_watcher(home: Home) -> None:
         if not _try_lock(lock, fcntl.LOCK_EX):
             return
         account = (str(home.account.uid), str(home.account.gid)) if home.account else ("-1", "-1")
-        subprocess.run(
+        subprocess.run(  # noqa: S603 - a list of our own making, no shell
             [sys.executable, "-I", "-S", watch.__file__, str(home.folder / "users.lock"), str(lock), *account,
              *stop_command(home)],
-            pass_fds=[lock], cwd="/", check=True,
+            pass_fds=[lock], cwd="/", env=plain_environment(), check=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     finally:
