@@ -91,7 +91,13 @@ async def test_the_cloud_envelope_counts_pages():
         body = (await visitor.get("employees", page=2, page_size=15)).json()
         assert body["code"] == "ZBSY0000"
         data = body["data"]
-        assert (data["total"], data["num_pages"], data["page"], data["page_size"], len(data["data"])) == (40, 3, 2, 15, 15)
+        assert (data["total"], data["num_pages"], data["page"], data["page_size"], len(data["data"])) == (
+            40,
+            3,
+            2,
+            15,
+            15,
+        )
 
 
 async def test_the_onprem_envelope_names_the_neighbouring_pages():
@@ -286,14 +292,13 @@ async def test_serving_keeps_well_ahead_of_a_client(profile):
         for page in range(1, 101):
             size += len((await visitor.get("transactions", page=page, page_size=500)).content)
         took = time.perf_counter() - begun
-    print(f"\n{profile}: {50_000 / took:,.0f} rows a second, {size / took / 1e6:.0f} MB/s, client included")
+    print(f"\n{profile}: {50_000 / took:,.0f} rows a second, {size / took / 1e6:.0f} MB/s, client included")  # noqa: T201 -- for whoever looks, with -s
     assert size > 50_000 * 400
 
 
 async def test_an_address_is_given_up_when_serving_ends():
-    async with serving(create_simulator(small_world())) as address:
-        async with httpx.AsyncClient(base_url=address) as http:
-            assert (await http.get("/")).status_code == 200
+    async with serving(create_simulator(small_world())) as address, httpx.AsyncClient(base_url=address) as http:
+        assert (await http.get("/")).status_code == 200
     async with httpx.AsyncClient(base_url=address) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get("/")
