@@ -26,6 +26,7 @@ from app.parts import Parts, make_parts
 from app.secrets import new_key_text
 from app.web import csrf, sessions
 from tests.cluster import DatabaseUrls, TestCluster, open_cluster
+from tests.reset import forget, remember
 
 BASE_URL = "http://testserver"
 KEYS = new_key_text("test")
@@ -83,14 +84,22 @@ async def _make_cast(owner_url: str, app_role: str) -> None:
                 role_id = await db.scalar(select(Role.id).where(Role.workspace == workspace, Role.name == role))
                 await db.execute(insert(UserRole).values(user_id=user_id, role_id=role_id))
     await database.close()
+    remember(owner_url)
 
 
-@pytest.fixture
-def urls(cluster: TestCluster, template: str) -> Iterator[DatabaseUrls]:
-    """A database of this test's own."""
+@pytest.fixture(scope="session")
+def worker_urls(cluster: TestCluster, template: str) -> Iterator[DatabaseUrls]:
+    """The one database of this test process."""
     cloned = cluster.clone(template)
     yield cloned
     cluster.drop(cloned)
+
+
+@pytest.fixture
+def urls(worker_urls: DatabaseUrls) -> Iterator[DatabaseUrls]:
+    """A database that holds the cast and nothing else, whatever the test before left in it."""
+    yield worker_urls
+    forget(worker_urls.owner)
 
 
 @pytest.fixture

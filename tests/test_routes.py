@@ -1,0 +1,99 @@
+"""Who may: walks every route with every role and from every workspace. A route without a guard, or a new one, fails here."""
+
+import re
+from typing import Any
+
+import pytest
+from litestar import Litestar
+from litestar.routes import HTTPRoute
+
+from app.api.tokens import Scope
+from app.host.roles import BUILT_IN
+from app.web.guards import Public, Requires
+from tests.conftest import CAST, Browser, SignIn
+
+# Reachable without signing in, each for a reason that stands beside it.
+PUBLIC = {
+    "/health/live": "load balancers",
+    "/health/ready": "load balancers",
+    "/metrics": "its own check: loopback or a token",
+    "/sign-in": "nobody is signed in yet",
+    "/welcome/{secret}": "the link is the secret",
+    "/api/v1/clock/openapi.json": "the contract says: no token",
+    "/v1/api/openapi.json": "the contract says: no token",
+    "/v1/api/auth/token": "it is where tokens come from",
+}
+NOWHERE = "987654321"
+
+
+def routes(app: Any) -> list[tuple[str, str, Any]]:
+    """Path, method and guard of every handler but the static files."""
+    litestar: Litestar = app.app
+    found = []
+    for route in litestar.routes:
+        if not isinstance(route, HTTPRoute) or route.path.startswith("/static"):
+            continue
+        for handler in route.route_handlers:
+            guards = [g for g in handler.resolve_guards() if isinstance(g, (Requires, Scope, Public))]
+            found += [(route.path_format, method, guards) for method in handler.http_methods - {"OPTIONS", "HEAD"}]
+    return sorted(found, key=lambda one: one[:2])
+
+
+def address(path: str) -> str:
+    return re.sub(r"\{[^}]+\}", NOWHERE, path)
+
+
+def test_every_route_has_exactly_one_guard(app: Any) -> None:
+    assert [path for path, _, guards in routes(app) if len(guards) != 1] == []
+
+
+def test_nothing_is_public_by_accident(app: Any) -> None:
+    open_to_all = {path for path, _, guards in routes(app) if isinstance(guards[0], Public)}
+    assert open_to_all <= set(PUBLIC)
+
+
+async def test_strangers_are_sent_to_sign_in(app: Any, visitor: Browser) -> None:
+    for path, method, (guard,) in routes(app):
+        if isinstance(guard, Requires):
+            answer = await visitor.request(method, address(path))
+            assert answer.status_code == 303, (method, path)
+            assert answer.headers["location"].startswith("/sign-in"), (method, path)
+
+
+async def test_the_apis_want_a_token_before_anything_else(app: Any, visitor: Browser) -> None:
+    for path, method, (guard,) in routes(app):
+        if isinstance(guard, Scope):
+            answer = await visitor.request(method, address(path) + "?nonsense=1")
+            assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized"), (method, path)
+            assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_the_apis_refuse_a_token_without_the_scope(app: Any, visitor: Browser, token: Any) -> None:
+    text = await token("alice", "nothing")
+    for path, method, (guard,) in routes(app):
+        if isinstance(guard, Scope):
+            answer = await visitor.request(method, address(path), headers={"Authorization": f"Bearer {text}"})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "insufficient_scope"), (method, path)
+
+
+@pytest.mark.parametrize("short", CAST)
+async def test_every_page_asks_for_its_permission(app: Any, sign_in: SignIn, short: str) -> None:
+    """403 exactly where the role lacks the permission or the page is the platform's; never a 500; a foreign id is a 404."""
+    browser = await sign_in(short)
+    permissions, workspace = _rights(short)
+    for path, method, (guard,) in routes(app):
+        if not isinstance(guard, Requires) or path == "/sign-out":
+            continue
+        url = address(path)
+        answer = await (browser.get(url) if method == "GET" else browser.submit(url))
+        may = guard.permission is None or guard.permission in permissions
+        may = may and not (guard.platform_only and workspace != "main")
+        assert (answer.status_code == 403) is not may, (method, path, answer.status_code)
+        assert answer.status_code < 500, (method, path, answer.text[:500])
+        if may and "{" in path and method == "GET":
+            assert answer.status_code in (404, 422), (method, path, answer.status_code)
+
+
+def _rights(short: str) -> tuple[frozenset[str], str]:
+    _, workspace, role, _ = CAST[short]
+    return (BUILT_IN[role] if role else frozenset()), workspace
