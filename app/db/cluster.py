@@ -157,10 +157,10 @@ def _is_server(pid: int, data: Path) -> bool:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
-        command = process.cmdline()
+        # A server works in its data directory, whatever that is called by now; nothing else has business there.
+        return bool(process.name() == "postgres" and Path(process.cwd()) == data)
     except psutil.Error:
         return False
-    return bool(command) and Path(command[0]).name == "postgres" and str(data) in command
 
 
 def _answers(postmaster: Postmaster) -> bool:
@@ -196,13 +196,18 @@ def _launch_once(home: Home, sockets: Path, settings: Mapping[str, str], wait_s:
     always = {
         "listen_addresses": "",
         "port": "5432",
-        "unix_socket_directories": f'"{sockets}"',
+        "unix_socket_directories": '"{}"'.format(str(sockets).replace('"', '""')),
         "unix_socket_permissions": "0700",
         **settings,
     }
     options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in always.items())
-    command = [str(home.binaries / "pg_ctl"), "-D", str(home.data), "-l", str(home.log), "-o", options, "-s"]
-    pg_ctl = spawn_as(home.account, [*command, "-w", "-t", str(max(1, round(wait_s))), "start"])
+    # Relative paths: pg_ctl passes them through a shell, in which a quote or dollar of an absolute one would count.
+    pg_ctl = spawn_as(
+        home.account,
+        [str(home.binaries / "pg_ctl"), "-D", str(home.data.relative_to(home.folder)), "-o", options, "-s", "-w",
+         "-l", str(home.log.relative_to(home.folder)), "-t", str(max(1, round(wait_s))), "start"],
+        folder=home.folder,
+    )  # fmt: skip
     started = told = time.monotonic()
     while (code := pg_ctl.poll()) is None:
         if time.monotonic() - told >= _SILENCE_S:

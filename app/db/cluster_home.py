@@ -98,15 +98,15 @@ def run_as(account: Account | None, command: Sequence[str]) -> subprocess.Comple
 
 
 def spawn_as(
-    account: Account | None, command: Sequence[str], output: IO[str] | None = None
+    account: Account | None, command: Sequence[str], output: IO[str] | None = None, folder: Path = Path("/")
 ) -> "subprocess.Popen[bytes]":
-    """Set a program going as the account, without its caller's environment and groups; its output is dropped if None."""
+    """Set a program going in the folder, without our environment and, as the account, without our groups."""
     return subprocess.Popen(  # noqa: S603 - a list of our own making, no shell
         command,
         user=account.uid if account else None,
         group=account.gid if account else None,
         extra_groups=[] if account else None,
-        cwd="/",
+        cwd=folder,
         env=plain_environment(),
         stdin=subprocess.DEVNULL,
         stdout=output or subprocess.DEVNULL,
