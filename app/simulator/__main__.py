@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.simulator import FAULTS, PASSWORD, USERNAME, Simulator, UnknownFault, build_world, create_simulator, serving
@@ -56,7 +56,10 @@ def _simulator(options: argparse.Namespace) -> Simulator:
     now = datetime.now(UTC)
     if options.pace > 1:
         now -= timedelta(hours=CATCH_UP_H)
-    world = build_world(options.seed, options.employees, options.days, options.terminals, now, options.zone)
+    days = options.days
+    if options.since is not None:
+        days = max(0, (now.astimezone(ZoneInfo(options.zone)).date() - options.since).days)
+    world = build_world(options.seed, options.employees, days, options.terminals, now, options.zone)
     return create_simulator(
         world,
         options.profile,
@@ -111,8 +114,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=int, default=9009)
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="cloud")
-    parser.add_argument("--employees", type=_at_least(0), default=200)
+    parser.add_argument("--employees", type=_at_least(0), default=200, help="at most 131072")
     parser.add_argument("--days", type=_at_least(0), default=30, help="days of history")
+    parser.add_argument("--since", type=date.fromisoformat, help="first day of history, in place of --days")
     parser.add_argument("--terminals", type=_at_least(1), default=8)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--zone", type=_zone, default="Europe/Berlin", help="the server's own time zone")

@@ -242,7 +242,7 @@ class Simulator:
         limit_only = bool({"page_size_ignored", "ninth_generation"} & struck.keys())
         number, size = listing.page_of(call.query, self.profile, "limit" if limit_only else "page_size")
         if "page_cap_50" in struck:
-            size = min(size, struck["page_cap_50"].number())
+            size = min(size, struck["page_cap_50"].number() or 1)
         found = selection.select(self, call, struck, rows, number)
         start = selection.first_row(self, call, struck, (number, size, len(found)))
         return Page(listing.render(rows, call.resource, found[start : start + size]), len(found), number, size)

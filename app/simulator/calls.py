@@ -45,7 +45,7 @@ class Answer:
         if self.stream is None:
             lines["content-length"] = str(len(self.body))
         lines.update(self.headers)
-        return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in lines.items()]
+        return [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in lines.items()]
 
 
 async def read_call(scope: Scope, receive: Receive) -> Call:

@@ -1,7 +1,7 @@
 """The people, terminals and organisation of a world, invented from a seed. Who is there; not when anybody punches."""
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Literal, NamedTuple
 
@@ -11,6 +11,8 @@ Habit = Literal["coded", "in", "out", "undirected", "one_code", "door"]
 """What a terminal sends: the key pressed; always 0; always 1; always 255; 0 for everything; a door reader's 255."""
 
 BASE_HABITS: tuple[Habit, ...] = ("coded", "coded", "in", "out", "undirected", "door", "one_code", "coded")
+LAST_HIRED = date(2024, 9, 1)
+LAST_EDITED = int(datetime(2024, 12, 1, tzinfo=UTC).timestamp())
 TERMINAL_AHEAD_S = 210
 """The clock of every eighth terminal is three and a half minutes fast, as some always are."""
 
@@ -94,12 +96,12 @@ def _invent_terminal(index: int) -> Terminal:
     )
 
 
-def invent_people(seed: int, count: int, today: date, updated: int) -> list[Person]:
-    """The same seed gives the same people; a larger count only adds more of them."""
-    return [_invent_person(Random(seed * 1_000_003 + index), index, today, updated) for index in range(count)]
+def invent_people(seed: int, count: int) -> list[Person]:
+    """The same seed gives the same people, whatever the day; a larger count only adds more of them."""
+    return [_invent_person(Random(seed * 1_000_003 + index), index) for index in range(count)]
 
 
-def _invent_person(rng: Random, index: int, today: date, updated: int) -> Person:
+def _invent_person(rng: Random, index: int) -> Person:
     rota = rng.choices(range(6), (44, 14, 14, 12, 10, 6))[0]
     return Person(
         number=index + 501,
@@ -109,7 +111,7 @@ def _invent_person(rng: Random, index: int, today: date, updated: int) -> Person
         department=_department_of(rng, rota),
         position=None if _happens(rng, 0.1) else rng.randrange(len(names.POSITIONS)),
         area=rng.randrange(len(names.AREAS)),
-        hired=today - timedelta(days=rng.randrange(120, 9000)),
+        hired=LAST_HIRED - timedelta(days=rng.randrange(9000)),
         card=str(rng.randrange(1_000_000, 99_999_999)) if _happens(rng, 0.5) else "",
         attendance=_happens(rng, 0.97),
         app_status=rng.randrange(2),
@@ -118,7 +120,7 @@ def _invent_person(rng: Random, index: int, today: date, updated: int) -> Person
         palm=_happens(rng, 0.1),
         rota=rota,
         style=rng.choices(range(4), (58, 18, 18, 6))[0],
-        updated=updated - rng.randrange(86400 * 90),
+        updated=LAST_EDITED - rng.randrange(86400 * 90),
     )
 
 

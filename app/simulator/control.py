@@ -5,9 +5,10 @@ Meant for a loopback address. A POST must be JSON, which no foreign page can sen
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from app.simulator.calls import Answer, Call
 from app.simulator.cast import Person, Terminal
@@ -18,6 +19,10 @@ from app.simulator.watch import STYLE, draw_page
 
 if TYPE_CHECKING:
     from app.simulator.application import Simulator
+
+
+YEAR_S = 366 * 86400
+EARLIEST, LATEST = 0, 200 * YEAR_S
 
 
 class Refused(ValueError):
@@ -36,9 +41,9 @@ class PunchBody(msgspec.Struct, forbid_unknown_fields=True):
     emp_code: str
     terminal_sn: str | None = None
     at: str | None = None
-    code: int = 0
-    verify: int = 1
-    times: int = 1
+    code: Annotated[int, Meta(ge=0, le=9999)] = 0
+    verify: Annotated[int, Meta(ge=0, le=9999)] = 1
+    times: Annotated[int, Meta(ge=1, le=10_000)] = 1
 
 
 class PersonBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -57,13 +62,13 @@ class TerminalBody(msgspec.Struct, forbid_unknown_fields=True):
     action: str
     terminal_sn: str
     alias: str | None = None
-    ahead_s: int = 0
+    ahead_s: Annotated[int, Meta(ge=-10 * YEAR_S, le=10 * YEAR_S)] = 0
 
 
 class AdvanceBody(msgspec.Struct, forbid_unknown_fields=True):
     """Let the world's time pass."""
 
-    seconds: int
+    seconds: Annotated[int, Meta(ge=0, le=YEAR_S)]
 
 
 class SessionsBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -152,9 +157,15 @@ def _punch(simulator: "Simulator", body: bytes) -> dict[str, Any]:
 
 
 def _instant(simulator: "Simulator", text: str) -> int:
-    local = read_stamp(text, simulator.world.zone)
-    if local is not None:
-        return local
+    instant = read_stamp(text, simulator.world.zone)
+    if instant is None:
+        instant = _read_iso(text)
+    if not EARLIEST <= instant <= LATEST:
+        raise Refused(f"{text!r} is further off than any terminal's clock")
+    return instant
+
+
+def _read_iso(text: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

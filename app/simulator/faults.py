@@ -178,8 +178,7 @@ def read_fault(text: str) -> Fault:
     if kind is None:
         raise UnknownFault(f"there is no fault {name!r}")
     fault = Fault(name, value or kind.value, kind.at, written=text)
-    if kind.value.isdecimal() and name not in WORDY and not _is_number(fault.value):
-        raise UnknownFault(f"{name} needs a number, not {value!r}")
+    _check_value(fault, kind)
     fault.after = _count(extras.get("after", "0"), name)
     if "times" in extras:
         fault.times = _count(extras["times"], name)
@@ -192,6 +191,18 @@ def read_fault(text: str) -> Fault:
 
 WORDY = frozenset({"http_429", "http_503_retry_after"})
 """Faults whose value may be any word, though usually it is a number."""
+FRACTIONAL = frozenset({"slow", "drip", "silent_feed"})
+BAD_ROWS = frozenset({"time", "code", "shape"})
+
+
+def _check_value(fault: Fault, kind: Kind) -> None:
+    if fault.name in FRACTIONAL:
+        if not re.fullmatch(r"\d+(\.\d+)?", fault.value):
+            raise UnknownFault(f"{fault.name} needs a number, not {fault.value!r}")
+    elif kind.value.isdecimal() and fault.name not in WORDY:
+        _count(fault.value, fault.name)
+    elif fault.name == "bad_row" and fault.value not in BAD_ROWS:
+        raise UnknownFault(f"bad_row is one of {', '.join(sorted(BAD_ROWS))}, not {fault.value!r}")
 
 
 def _split(text: str) -> tuple[str, dict[str, str]]:
@@ -200,10 +211,6 @@ def _split(text: str) -> tuple[str, dict[str, str]]:
         extras[found[1]] = found[2]
         text = text[: found.start()]
     return text.strip(), extras
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d+)?", text) is not None
 
 
 def _count(text: str, name: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
-FIRST_NUMBER = 100_001
+LOWEST_NUMBER = 100_001
 BATCH = 10_000
 
 
@@ -41,8 +41,7 @@ class PunchTable:
         self.columns = (
             self.punched, self.number, self.person, self.terminal, self.code, self.verify, self.delay, self.heat,
         )  # fmt: skip
-        self.next_number = FIRST_NUMBER
-        self.lowest_number = FIRST_NUMBER
+        self.lowest_number = LOWEST_NUMBER
 
     def __len__(self) -> int:
         return len(self.punched)
@@ -63,11 +62,6 @@ class PunchTable:
         except ValueError:
             return None
 
-    def take_number(self) -> int:
-        """The next arrival number."""
-        self.next_number += 1
-        return self.next_number - 1
-
     def take_lower_number(self) -> int:
         """A number below all that were ever given."""
         self.lowest_number -= 1
@@ -82,15 +76,11 @@ class PunchTable:
             column.insert(index, value)
 
     def lay_down(self, punches: Iterable[Punch]) -> None:
-        """Fill an empty table. Numbers are given in order of arrival; equal arrivals keep the order they came in."""
+        """Fill an empty table with punches in any order."""
         rest = iter(punches)
         while batch := list(islice(rest, BATCH)):
             for column, values in zip(self.columns, zip(*batch, strict=True), strict=True):
                 column.extend(values)
-        arrived = array("q", map(int.__add__, self.punched, self.delay))
-        for rank, index in enumerate(sorted(range(len(self)), key=arrived.__getitem__)):
-            self.number[index] = self.next_number + rank
-        self.next_number += len(self)
         self._sort()
 
     def shift_clock(self, terminal: int, seconds: int) -> None:

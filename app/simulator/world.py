@@ -16,6 +16,11 @@ from app.simulator.cast import Person, Terminal, invent_people, invent_terminals
 from app.simulator.days import Site, Tap, plan_day
 from app.simulator.punches import Punch, PunchTable
 
+ORIGIN = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp())
+PLACES = 16
+"""More taps than anybody makes in a day; the last place is for punches that nobody planned."""
+MOST_PEOPLE = 1 << 17
+
 
 class Planned(NamedTuple):
     """A tap that will be, in order of arrival (epoch seconds), then of day, person and place in the day."""
@@ -25,6 +30,15 @@ class Planned(NamedTuple):
     person: int
     place: int
     tap: Tap
+
+
+def number_at(arrives: int, person: int, place: int) -> int:
+    """The id of a punch that arrives at this instant.
+
+    Ids grow with arrival, and depend on nothing else: a server that is started again, later or with more people, gives
+    the same punch the same id. Under 2^53, so that any JSON reader keeps it whole.
+    """
+    return ((arrives - ORIGIN) * MOST_PEOPLE + person) * PLACES + place
 
 
 class World:
@@ -46,6 +60,7 @@ class World:
         self._site = Site(terminals)
         self._rng = Random()
         self._pending: list[Planned] = []
+        self._unplanned = 0
         self._next_day = self.day_of(now)
 
     def day_of(self, instant: int) -> int:
@@ -78,7 +93,8 @@ class World:
 
     def punch(self, person: int, terminal: int, punched: int, code: int, *, verify: int = 1) -> int:
         """One punch arrives now, whatever its time; returns its number."""
-        number = self.punches.take_number()
+        self._unplanned += 1
+        number = number_at(self.now, self._unplanned % MOST_PEOPLE, PLACES - 1)
         self.punch_as(number, person, terminal, punched, code=code, verify=verify)
         return number
 
@@ -89,8 +105,8 @@ class World:
     def add_person(self, code: str) -> int:
         """Somebody new, listed from now on, punching from tomorrow; the index."""
         number = max((person.number for person in self.people), default=500) + 1
-        (person,) = invent_people(self.seed + number, 1, date.fromordinal(self.day_of(self.now)), self.now)
-        person.number, person.code = number, code
+        (person,) = invent_people(self.seed + number, 1)
+        person.number, person.code, person.updated = number, code, self.now
         self.people.append(person)
         self.changed()
         return len(self.people) - 1
@@ -131,16 +147,17 @@ class World:
                 if planned.arrives > self.now:
                     self._pending.append(planned)
                 else:
-                    yield self._as_punch(planned, 0)
+                    yield self._as_punch(planned)
 
     def _arrive(self, planned: Planned) -> None:
         if self.people[planned.person].listed:
-            self.punches.add(self._as_punch(planned, self.punches.take_number()))
+            self.punches.add(self._as_punch(planned))
 
-    def _as_punch(self, planned: Planned, number: int) -> Punch:
+    def _as_punch(self, planned: Planned) -> Punch:
         """What the terminal's own clock made of a tap."""
         tap = planned.tap
         ahead = self.terminals[tap.terminal].ahead_s
+        number = number_at(planned.arrives, planned.person, planned.place)
         return Punch(
             tap.instant + ahead, number, planned.person, tap.terminal, tap.code, tap.verify, tap.delay - ahead, tap.heat
         )
@@ -149,10 +166,11 @@ class World:
 def build_world(  # noqa: PLR0917 -- the six things that make a world, always in this order
     seed: int, employees: int, days: int, terminals: int, now: datetime, zone: str
 ) -> World:
-    """A world whose history begins `days` days before the local date of `now` (an aware datetime)."""
+    """A world whose history begins `days` days before the local date of `now` (aware, after 1999)."""
+    if employees > MOST_PEOPLE:
+        raise ValueError(f"at most {MOST_PEOPLE} people")
     instant = int(now.astimezone(UTC).timestamp())
     today = now.astimezone(ZoneInfo(zone)).date()
-    people = invent_people(seed, employees, today, instant)
-    world = World(seed, zone, instant, people, invent_terminals(terminals))
+    world = World(seed, zone, instant, invent_people(seed, employees), invent_terminals(terminals))
     world.settle((today - timedelta(days=days)).toordinal())
     return world

@@ -63,6 +63,8 @@ async def test_a_punch_can_be_added_at_any_time_for_anybody_at_any_terminal():
             "2031-01-02 03:04:05"
         ] * 3
         assert "no time" in await refusal(visitor, "punch", emp_code="10003", at="noonish")
+        assert "further off" in await refusal(visitor, "punch", emp_code="10003", at="0001-01-01 00:00:00")
+        assert "<= 9999" in await refusal(visitor, "punch", emp_code="10003", code=70_000)
         assert "offset" in await refusal(visitor, "punch", emp_code="10003", at="2031-01-02T03:04")
 
 

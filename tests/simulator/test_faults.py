@@ -686,7 +686,17 @@ async def status_of(call):
 
 
 @pytest.mark.parametrize(
-    "text", ["nonsense", "slow=much", "http_500=often", "reset,at=cellar", "page_cap_50=x", "reset,after=soon"]
+    "text",
+    [
+        "nonsense",
+        "slow=much",
+        "http_500=often",
+        "reset,at=cellar",
+        "page_cap_50=1.5",
+        "reset,after=soon",
+        "drip=x",
+        "bad_row=odd",
+    ],
 )
 def test_a_fault_that_cannot_be_read_is_refused(text):
     with pytest.raises(UnknownFault):

@@ -43,6 +43,23 @@ def test_moving_on_leads_to_the_world_that_would_have_been_built_later(ahead, fu
     assert everything(moved) == everything(build_world(7, 12, days, 8, later, ZONE))
 
 
+def test_a_server_started_again_later_gives_the_same_punch_the_same_id():
+    """Else every restart of the demo would look like a restored database."""
+    first = {punch.number: punch for punch in everything(small_world(days=9))}
+    later = {punch.number: punch for punch in everything(build_world(7, 90, 6, 8, NOW + timedelta(days=1), ZONE))}
+    shared = first.keys() & later.keys()
+    assert len(shared) > 400
+    assert all(first[number] == later[number] for number in shared)
+    since = min(punch.punched for punch in later.values()) + 86400
+    assert {number for number, punch in first.items() if punch.punched > since} <= later.keys()
+
+
+def test_ids_fit_any_json_reader():
+    world = build_world(7, 30, 3, 8, datetime(2080, 1, 1, tzinfo=UTC), ZONE)
+    world.punch(0, 0, world.now, 0)
+    assert 0 < max(world.punches.number) < 2**53
+
+
 def test_punches_are_sorted_by_their_time_and_numbered_in_order_of_arrival():
     punches = everything(small_world(employees=100, days=20))
     assert punches == sorted(punches)
