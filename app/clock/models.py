@@ -412,6 +412,21 @@ class DailyTotal(Base):
     frozen: Mapped[Flag]
 
 
+class PunchCount(Base):
+    """How many punches a local day holds by terminal, outcome and code: totals and deep pages of the punch list come from here.
+
+    A day in `clock_stale_days` is counted from the punches themselves until the rollup has run.
+    """
+
+    __tablename__ = "clock_transaction_counts"
+
+    local_date: Mapped[date] = mapped_column(primary_key=True)
+    terminal_sn: Mapped[str] = mapped_column(primary_key=True)
+    import_outcome: Mapped[str] = mapped_column(primary_key=True)
+    punch_code: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    total: Mapped[int] = mapped_column(Integer)
+
+
 class StaleDay(Base):
     """A local day whose totals must be computed again; written with the punches, removed by the rollup."""
 

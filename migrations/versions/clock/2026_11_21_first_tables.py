@@ -289,6 +289,17 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("clock_sync_runs_pkey")),
     )
     op.create_table(
+        "clock_transaction_counts",
+        sa.Column("local_date", sa.Date(), nullable=False),
+        sa.Column("terminal_sn", sa.Text(), nullable=False),
+        sa.Column("import_outcome", sa.Text(), nullable=False),
+        sa.Column("punch_code", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("total", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint(
+            "local_date", "terminal_sn", "import_outcome", "punch_code", name=op.f("clock_transaction_counts_pkey")
+        ),
+    )
+    op.create_table(
         "clock_transactions",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
         sa.Column("id_generation", sa.Integer(), nullable=False),
