@@ -5,6 +5,7 @@ uvicorn does the ordinary work; its protocol is extended by one thing: the appli
 
 import asyncio
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -31,7 +32,9 @@ class OpenProtocol(HttpToolsProtocol):
 
 
 @asynccontextmanager
-async def serving(app: App, port: int = 0, host: str = "127.0.0.1") -> AsyncIterator[str]:
+async def serving(
+    app: App, port: int = 0, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+) -> AsyncIterator[str]:
     """Serve `app` while the block runs; gives its address, `http://127.0.0.1:PORT`. Port 0 takes any free one."""
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_keep_alive=60, lifespan="off")
     config.load()
@@ -40,9 +43,9 @@ async def serving(app: App, port: int = 0, host: str = "127.0.0.1") -> AsyncIter
     def protocol() -> asyncio.Protocol:
         return OpenProtocol(config=config, server_state=state, app_state={})
 
-    server = await asyncio.get_running_loop().create_server(protocol, host, port, backlog=512)
+    server = await asyncio.get_running_loop().create_server(protocol, host, port, backlog=512, ssl=tls)
     try:
-        yield f"http://{host}:{server.sockets[0].getsockname()[1]}"
+        yield f"{'https' if tls else 'http'}://{host}:{server.sockets[0].getsockname()[1]}"
     finally:
         server.close()
         for task in list(state.tasks):

@@ -1,15 +1,21 @@
 """Both profiles over real HTTP: what they ask for, what they give, how they say no."""
 
+import ssl
 import struct
 import time
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from app.simulator import build_world, create_simulator, serving
-from tests.simulator.visitor import NOW, ZONE, small_world, visiting
+from tests.simulator.visitor import NOW, PLAIN, ZONE, small_world, visiting
 
 BOTH = pytest.mark.parametrize("profile", ["cloud", "onprem"])
 ROW_FIELDS = {
@@ -302,3 +308,37 @@ async def test_an_address_is_given_up_when_serving_ends():
     async with httpx.AsyncClient(base_url=address) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get("/")
+
+
+async def test_https_on_the_plain_port_is_a_tls_error():
+    async with serving(create_simulator(small_world())) as address, httpx.AsyncClient(verify=PLAIN) as http:
+        with pytest.raises(httpx.ConnectError, match=r"(?i)ssl"):
+            await http.get(address.replace("http://", "https://"))
+
+
+async def test_a_certificate_nobody_vouches_for_is_a_tls_error(tmp_path):
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(self_signed(tmp_path))
+    async with serving(create_simulator(small_world()), tls=tls) as address:
+        async with httpx.AsyncClient(verify=PLAIN) as http:
+            with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+                await http.get(address)
+        trusting = ssl.create_default_context(cafile=tmp_path / "both.pem")
+        async with httpx.AsyncClient(verify=trusting) as http:
+            assert (await http.get(address)).status_code == 200
+
+
+def self_signed(folder):
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "clock.example")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    path = folder / "both.pem"
+    path.write_bytes(secret + certificate.public_bytes(pem))
+    return path
