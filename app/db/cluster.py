@@ -155,9 +155,8 @@ def state_of(data: Path) -> State:
 def _is_server(pid: int, data: Path) -> bool:
     try:
         process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return False
-        # A server works in its data directory, whatever that is called by now; nothing else has business there.
+        # A server works in its data directory, whatever that is called by now; nothing else has business there, and a
+        # zombie works nowhere.
         return bool(process.name() == "postgres" and Path(process.cwd()) == data)
     except psutil.Error:
         return False
