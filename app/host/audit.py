@@ -1,6 +1,6 @@
 """The audit: one row for every act of a person or of the system, with what it changed. Appended in the act's transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,3 +50,28 @@ async def record(
             request_id=actor.request_id,
         )
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an act did to one of many subjects."""
+
+    subject_id: object
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+
+async def record_many(db: AsyncSession, actor: Actor, act: str, subject_type: str, changes: Sequence[Change]) -> None:
+    """One row for each of many subjects of one act."""
+    common = {
+        "workspace": workspace_of(db),
+        "actor_id": actor.id,
+        "actor_name": actor.name,
+        "act": act,
+        "subject_type": subject_type,
+        "ip": actor.ip,
+        "request_id": actor.request_id,
+    }
+    rows = [{**common, "subject_id": str(one.subject_id), "before": one.before, "after": one.after} for one in changes]
+    if rows:
+        await db.execute(insert(AuditEntry), rows)

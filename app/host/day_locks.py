@@ -1,0 +1,94 @@
+"""Day locks: days whose attendance nobody changes any more, neither by hand nor by an import. Edits wait for a lock in progress."""
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from sqlalchemy import delete, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import workspace_of
+from app.errors import Conflict, FieldError, Invalid
+from app.host import audit, events
+from app.host.audit import Actor
+from app.host.models import DayLock
+
+MOST_DAYS = 731
+_LOCKING = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
+_EDITING = text("SELECT pg_advisory_xact_lock_shared(hashtextextended(:key, 0))")
+
+
+class DayLocked(Conflict):
+    """An attendance record of a locked day was to be changed."""
+
+
+async def lock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[date]:
+    """Locks the days from `first` to `last`, both included; returns those that were open. Raises Invalid.
+
+    Waits for edits in progress, so that none lands in a day that is locked by then.
+    """
+    days = _days(first, last)
+    await db.execute(_LOCKING, {"key": _key(db)})
+    rows = [{"day": day, "locked_by": actor.name} for day in days]
+    statement = insert(DayLock).values(rows).on_conflict_do_nothing().returning(DayLock.day)
+    changed = sorted(await db.scalars(statement))
+    await _tell(db, actor, changed, locked=True)
+    return changed
+
+
+async def unlock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[date]:
+    """Opens the days from `first` to `last`, both included; returns those that were locked. Raises Invalid."""
+    _days(first, last)
+    statement = delete(DayLock).where(DayLock.day.between(first, last)).returning(DayLock.day)
+    changed = sorted(await db.scalars(statement))
+    await _tell(db, actor, changed, locked=False)
+    return changed
+
+
+async def locked(db: AsyncSession, days: Iterable[date]) -> set[date]:
+    """Those of the days that are locked."""
+    wanted = set(days)
+    return set(await db.scalars(select(DayLock.day).where(DayLock.day.in_(wanted)))) if wanted else set()
+
+
+async def begin_edit(db: AsyncSession) -> None:
+    """Holds off locking until this transaction ends. Call it before reading which days are locked."""
+    await db.execute(_EDITING, {"key": _key(db)})
+
+
+async def refuse_locked(db: AsyncSession, days: Iterable[date]) -> None:
+    """Raises DayLocked when one of the days is locked. `begin_edit` comes before."""
+    closed = sorted(await locked(db, days))
+    if closed:
+        several = f"{closed[0]} and {len(closed) - 1} more days are" if len(closed) > 1 else f"{closed[0]} is"
+        raise DayLocked(f"{several} locked against attendance edits. Unlock first, under Day locks.")
+
+
+async def _tell(db: AsyncSession, actor: Actor, days: list[date], *, locked: bool) -> None:
+    if not days:
+        return
+    before, after = ("open", "locked") if locked else ("locked", "open")
+    await audit.record(
+        db,
+        actor,
+        "attendance.lock" if locked else "attendance.unlock",
+        "days",
+        f"{days[0]}..{days[-1]}",
+        before={"state": before, "days": len(days)},
+        after={"state": after, "days": len(days)},
+    )
+    await events.tell(db, events.DaysChanged(tuple(days), locked=locked))
+
+
+def _days(first: date, last: date) -> list[date]:
+    if first > last:
+        raise Invalid("The first day comes after the last.", details=[FieldError("to", "Choose a later day.")])
+    count = (last - first).days + 1
+    if count > MOST_DAYS:
+        sentence = f"At most {MOST_DAYS} days at once; this would be {count}."
+        raise Invalid(sentence, details=[FieldError("to", sentence)])
+    return [first + timedelta(days=n) for n in range(count)]
+
+
+def _key(db: AsyncSession) -> str:
+    return f"day-locks:{workspace_of(db)}"

@@ -1,0 +1,65 @@
+"""Kiosk enrolments: which code a person punches with. A code belongs to one person; a person may have several."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from sqlalchemy import any_, cast, delete, literal, select
+from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.host import audit, events
+from app.host.audit import Actor, Change
+from app.host.models import Employee, KioskEnrolment
+
+LONGEST = 50
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+def cleaned(code: str) -> str:
+    """The code as it is kept. Raises Invalid."""
+    text = unicodedata.normalize("NFC", code).strip()
+    if not text or len(text) > LONGEST or _CONTROL.search(text):
+        problem = f"Give a code of 1 to {LONGEST} characters."
+        raise Invalid(problem, details=[FieldError("code", problem)])
+    return text
+
+
+async def enrol(db: AsyncSession, actor: Actor, code: str, employee_id: int) -> int:
+    """The id of the new enrolment. Raises Invalid, NotFound, and Conflict when the code is taken or the person deleted."""
+    code = cleaned(code)
+    person = (
+        await db.execute(select(Employee).where(Employee.id == employee_id).with_for_update())
+    ).scalar_one_or_none()
+    if person is None:
+        raise NotFound("There is no such person.")
+    if person.deleted_at is not None:
+        raise Conflict(f"{person.name} was deleted. Restore them first.")
+    values = {"code": code, "employee_id": employee_id}
+    statement = insert(KioskEnrolment).values(values).on_conflict_do_nothing().returning(KioskEnrolment.id)
+    enrolment_id = await db.scalar(statement)
+    if enrolment_id is None:
+        raise Conflict(f"The code {code} is taken: {await _holder(db, code)} has it. Remove it there first.")
+    await audit.record(db, actor, "kiosk.enrol", "employee", employee_id, after={"code": code})
+    await events.tell(db, events.KioskChanged((code,)))
+    return enrolment_id
+
+
+async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[str]:
+    """The codes that are free now."""
+    chosen = KioskEnrolment.id == any_(cast(literal(sorted(set(ids)), ARRAY(BIGINT)), ARRAY(BIGINT)))
+    gone = delete(KioskEnrolment).where(chosen).returning(KioskEnrolment.code, KioskEnrolment.employee_id)
+    rows = (await db.execute(gone)).all()
+    if not rows:
+        return []
+    changes = [Change(row.employee_id, {"code": row.code}, None) for row in rows]
+    await audit.record_many(db, actor, "kiosk.remove", "employee", changes)
+    codes = [row.code for row in rows]
+    await events.tell(db, events.KioskChanged(tuple(codes)))
+    return codes
+
+
+async def _holder(db: AsyncSession, code: str) -> str:
+    name = select(Employee.name).join(KioskEnrolment, KioskEnrolment.employee_id == Employee.id)
+    return await db.scalar(name.where(KioskEnrolment.code == code)) or "somebody"

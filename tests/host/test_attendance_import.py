@@ -1,0 +1,60 @@
+"""What an import may write: many records at once, without audit or events."""
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.host import attendance, attendance_import
+from app.host.attendance_import import NewRecord
+from app.host.hours import Hours
+from app.host.models import AttendanceRecord
+from tests.host.staff import ALICE, Ear, acts_on, at, hire, hours, record_of, work
+
+DAY = at("00:00").date()
+
+
+async def test_records_are_made_in_order_with_their_breaks(db: AsyncSession, ear: Ear) -> None:
+    ada = await hire(db)
+    ear.heard.clear()
+    given = [
+        hours("08:00", "12:00", ("10:00", "10:15"), ("11:00", "11:05")),
+        hours("13:00"),
+        hours("18:00", "20:00", kind="overtime"),
+    ]
+    await attendance.hold(db, [ada])
+    ids = await attendance_import.create_records(db, [NewRecord(ada, DAY, one) for one in given])
+    kept = [await record_of(db, record_id) for record_id in ids]
+    assert [Hours.of(one) for one in kept] == given
+    assert {(one.status, one.source, one.workday) for one in kept} == {("pending", "clock", DAY)}
+    assert ear.heard == []
+    assert await acts_on(db, "attendance", ids[0]) == []
+    assert await attendance_import.create_records(db, []) == []
+
+
+async def test_ids_stay_free_for_what_is_added_by_hand_afterwards(db: AsyncSession) -> None:
+    ada = await hire(db)
+    new = [NewRecord(ada, DAY, hours(f"{hour:02}:00", f"{hour:02}:30")) for hour in range(8, 18)]
+    await attendance_import.create_records(db, new)
+    await work(db, ada, "20:00", "21:00")
+    assert await db.scalar(select(func.count()).select_from(AttendanceRecord)) == 11
+
+
+async def test_a_record_is_brought_up_to_date_given_away_and_deleted(db: AsyncSession) -> None:
+    ada, grace = await hire(db), await hire(db, "Grace", "2")
+    (record_id,) = await attendance_import.create_records(db, [NewRecord(ada, DAY, hours("08:00"))])
+    await attendance_import.update_record(db, record_id, hours("08:00", "17:00", ("12:00", "13:00")), DAY)
+    await attendance_import.set_owner(db, record_id, grace)
+    kept = await record_of(db, record_id)
+    assert Hours.of(kept) == hours("08:00", "17:00", ("12:00", "13:00"))
+    assert (kept.employee_id, kept.edited_by, kept.edited_from) == (grace, None, None)
+    await attendance_import.delete_record(db, record_id, "Alice Ahn")
+    assert (await record_of(db, record_id)).deleted_by == "Alice Ahn"
+    await work(db, grace, "08:00", "17:00")
+
+
+async def test_a_hand_made_edit_of_an_imported_record_keeps_what_the_import_wrote(db: AsyncSession) -> None:
+    (record_id,) = await attendance_import.create_records(db, [NewRecord(await hire(db), DAY, hours("08:00", "17:00"))])
+    await attendance.edit(db, ALICE, record_id, hours("08:00", "18:00"))
+    kept = await record_of(db, record_id)
+    assert kept.edited_from is not None
+    assert Hours.heard(kept.edited_from) == hours("08:00", "17:00")
+    assert kept.source == "clock"
