@@ -189,7 +189,7 @@ def _refuse_open_file(path: Path) -> None:
 def _decoded_key(key_id: str, encoded: str) -> bytes:
     try:
         return _checked_key(key_id, base64.b64decode(encoded.strip(), validate=True))
-    except binascii.Error:
+    except ValueError:
         raise SecretError(f"The secret key {key_id!r} is not base64; {_SYNTAX}.") from None
 
 

@@ -126,7 +126,7 @@ def _parse_entry(item: str) -> Allowed:
 
 def _split_port(item: str) -> tuple[str, str | None]:
     """`[::1]/128:9009` → (`::1/128`, `9009`). A bare IPv6 address keeps all its colons."""
-    if item.startswith("["):
+    if item.startswith("[") and "]" in item:
         inside, _, after = item[1:].partition("]")
         length, colon, port = after.partition(":")
         return inside + length, port if colon else None

@@ -5,13 +5,14 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 import msgspec
 
 EXCERPT_BYTES = 2048
-WINDOW_BYTES = 16 * 1024
+WINDOW_BYTES = 4096
 GONE = "[redacted]"
 
 _SHORT = 4  # a secret shorter than this is replaced as a whole word only: else "a" would be shown by its gaps
@@ -33,7 +34,7 @@ _JSON_SCALAR = re.compile(r"[^\s,}\]]*")
 _BLOBS = [
     re.compile(r"\b(?:JWT|Bearer|Basic|Token)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE),
     re.compile(r"eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*\.?[A-Za-z0-9_-]*"),
-    re.compile(r"(?:[A-Za-z0-9+/_=-]|\\/){160,}"),
+    re.compile(r"[A-Za-z0-9+/_=\\-]{160,}"),
 ]
 # PostgreSQL takes no NUL in text; the other control characters would garble a log page.
 _CONTROLS = dict.fromkeys((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, *range(0xD800, 0xE000)), "\ufffd")
@@ -59,9 +60,9 @@ class Redactor:
 
     def excerpt(self, body: bytes) -> str:
         """At most 2 KiB (UTF-8) of an answer's beginning, safe to keep and to store in PostgreSQL."""
-        window = body[:WINDOW_BYTES].decode("utf-8", "replace")
-        redacted = self._without_values(window)
-        if len(body) > WINDOW_BYTES and self._longest:
+        size = WINDOW_BYTES + self._longest
+        redacted = self._without_values(body[:size].decode("utf-8", "replace"))
+        if len(body) > size and self._longest:
             # the window may end inside a secret, which no pattern finds: give up the stretch where it could stand
             redacted = redacted[: -self._longest]
         return _cut(_without_keys(redacted).translate(_CONTROLS))
@@ -154,6 +155,7 @@ def _pattern(form: str) -> str:
     return rf"(?<![0-9A-Za-z]){re.escape(form)}(?![0-9A-Za-z])"
 
 
+@lru_cache(4096)  # a page repeats the same few keys on every row
 def _is_secret(key: str) -> bool:
     return _SECRET_KEY.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower().replace("-", "_")) is not None
 
@@ -161,7 +163,7 @@ def _is_secret(key: str) -> bool:
 def _hides(key: str, value: Any) -> bool:
     if _is_secret(key):
         return value is not None and not isinstance(value, bool)
-    return _BIOMETRIC_KEY.search(key.lower()) is not None and isinstance(value, str) and len(value) > _BLOB
+    return isinstance(value, str) and len(value) > _BLOB and _BIOMETRIC_KEY.search(key.lower()) is not None
 
 
 def _without_keys(text: str) -> str:

@@ -40,7 +40,10 @@ def _decode(raw: bytes) -> Any:
     except UnicodeDecodeError:
         raise JsonError("not valid UTF-8") from None
     except msgspec.DecodeError as error:
-        if "truncated" in str(error) and not raw.rstrip().endswith((b"}", b"]")):
+        if "truncated" in str(error):
+            # half of a surrogate pair at the end of a text is reported as truncation, too
+            if raw.rstrip().endswith((b"}", b"]")):
+                raise JsonError("a text is not closed or holds a lone surrogate") from None
             raise JsonCutShortError("ends in the middle") from None
         raise JsonError(_reason(raw, str(error))) from None
 

@@ -92,7 +92,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         reason: Exception = OSError("no address")
         for address in tried:
             try:
-                return await self._network.connect_tcp(address, port, timeout=share)
+                return _Line(await self._network.connect_tcp(address, port, timeout=share))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 reason = error
         raise network_failure(f"No connection to {host} port {port} ({_plain(reason)}).")
@@ -107,6 +107,29 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+class _Line(httpcore.AsyncNetworkStream):
+    """A connection that is closed when its TLS handshake is broken off: httpcore leaves it open when we run out of time."""
+
+    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
+        self._stream = stream
+        self.read = stream.read  # type: ignore[method-assign]
+        self.write = stream.write  # type: ignore[method-assign]
+        self.aclose = stream.aclose  # type: ignore[method-assign]
+        self.get_extra_info = stream.get_extra_info  # type: ignore[method-assign]
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore names it
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        except BaseException:
+            await self._stream.aclose()
+            raise
 
 
 class PinnedTransport(httpx.AsyncBaseTransport):

@@ -1,15 +1,21 @@
 """The profile `cloud`: the server of the spec."""
 
+from collections.abc import Mapping
+
 from app.clock.profiles.profile import Envelope, Profile, SignIn
 
 # Names that relatives of this server use for the same thing; ours come first, and these only fill a gap.
-ALIASES = {
-    "emp_code": ("employee_code", "empCode"),
-    "punch_time": ("punchTime", "att_time"),
-    "punch_state": ("punchState",),
-    "terminal_sn": ("terminalSn", "device_sn"),
-    "sn": ("serial_number", "device_sn"),
-    "alias": ("device_name", "terminal_alias"),
+ALIASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "transactions": {
+        "emp_code": ("employee_code", "empCode"),
+        "punch_time": ("punchTime", "att_time"),
+        "punch_state": ("punchState",),
+        "terminal_sn": ("terminalSn", "device_sn"),
+        "photo": ("photo_url", "capture"),
+    },
+    "employees": {"emp_code": ("employee_code", "empCode")},
+    "devices": {"sn": ("serial_number", "device_sn"), "alias": ("device_name", "terminal_alias")},
+    "departments": {"dept_code": ("department_code",), "dept_name": ("department_name",)},
 }
 
 DEVICE_STATES = {
@@ -55,4 +61,5 @@ CLOUD = Profile(
     unauthenticated_codes=frozenset({"ZBSY0002"}),
     aliases=ALIASES,
     device_states=DEVICE_STATES,
+    captured_photo="/media/punches/{id}/",
 )

@@ -34,5 +34,6 @@ ONPREM = Profile(
     paging=Paging(sizes=("page_size", "limit"), cap=5000),
     aliases=ALIASES,
     device_states=DEVICE_STATES,
+    captured_photo="/media/punches/{id}/",
     past_end_status=404,
 )

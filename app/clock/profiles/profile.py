@@ -84,8 +84,10 @@ class Profile:
             "Accept": "application/json",
         }
     )
-    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    aliases: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     device_states: Mapping[str, str] = field(default_factory=dict)
+    # Where the picture is that a punch marked "captured" has; {id} is the punch.
+    captured_photo: str | None = None
     default_life_s: int = 23 * 3600
     past_end_status: int | None = None
     gzip: bool = False

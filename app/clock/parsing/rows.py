@@ -1,0 +1,114 @@
+"""What a row becomes: one struct per resource, holding the listed fields and nothing else."""
+
+from datetime import date, datetime
+
+import msgspec
+
+
+class Punch(msgspec.Struct, frozen=True, gc=False):
+    """`punched_at_local` is naive in the connection's zone, `punched_at_utc` and `uploaded_at_utc` are aware UTC.
+
+    `code` and `verify` are the numbers as sent (None: nothing sent); `temperature` is in degrees, None when not measured.
+    """
+
+    remote_id: str
+    emp_code: str
+    punched_at_raw: str
+    punched_at_local: datetime
+    punched_at_utc: datetime
+    code: int | None
+    verify: int | None
+    terminal_sn: str | None
+    terminal_alias: str | None
+    area_alias: str | None
+    temperature: float | None
+    uploaded_at_utc: datetime | None
+    photo_ref: str | None
+
+
+class Ref(msgspec.Struct, frozen=True):
+    """Another row, as far as this one names it."""
+
+    remote_id: str | None
+    code: str | None
+    name: str | None
+
+
+class Enrolled(msgspec.Struct, frozen=True):
+    fingerprint: bool
+    face: bool
+    palm: bool
+    card: bool
+    password: bool
+
+
+class Employee(msgspec.Struct, frozen=True):
+    """`active` is False when the remote says disabled or attendance off; the mobile app's switch does not count."""
+
+    remote_id: str
+    emp_code: str
+    first_name: str | None
+    last_name: str | None
+    department: Ref | None
+    position: Ref | None
+    areas: tuple[Ref, ...]
+    email: str | None
+    mobile: str | None
+    hired_on: date | None
+    active: bool
+    enrolled: Enrolled
+    photo_ref: str | None
+    updated_at_utc: datetime | None
+
+    @property
+    def full_name(self) -> str:
+        return " ".join(part.strip() for part in (self.first_name, self.last_name) if part)
+
+
+class Device(msgspec.Struct, frozen=True):
+    """`state` is online, offline or unknown; counts are None where the server says nothing."""
+
+    remote_id: str
+    sn: str
+    alias: str | None
+    terminal_name: str | None
+    ip_address: str | None
+    firmware: str | None
+    push_version: str | None
+    state: str
+    terminal_tz: str | None
+    area: Ref | None
+    last_activity_at: datetime | None
+    user_count: int | None
+    fingerprint_count: int | None
+    face_count: int | None
+    palm_count: int | None
+    transaction_count: int | None
+    is_attendance: bool | None
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """A department, position, area or location."""
+
+    remote_id: str
+    code: str
+    name: str
+    parent: Ref | None
+
+
+class Shift(msgspec.Struct, frozen=True):
+    """What one person was to work on one day, for reading on demand. Times are naive local."""
+
+    day: date
+    name: str | None
+    starts_at: datetime | None
+    ends_at: datetime | None
+    break_minutes: int | None
+    day_off: bool
+
+
+class SetAside(msgspec.Struct, frozen=True):
+    """A row that could not be read: `raw` is redacted JSON text of at most 2 KiB."""
+
+    raw: str
+    reason: str
