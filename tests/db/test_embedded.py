@@ -379,6 +379,7 @@ def test_a_killed_postmasters_children_are_waited_for(data_dir: Path) -> None:
     cluster.stop()
 
 
+@pytest.mark.slow
 def test_a_recovery_of_more_than_ten_seconds_is_waited_for_and_reported(data_dir: Path) -> None:
     crashed = embedded.start(data_dir)
     with psycopg.connect(crashed.owner_url) as connection:
