@@ -1,0 +1,203 @@
+"""The pairing core: punches of one host employee in, outcomes and record intents out (design: import-rules). Pure; the walk over
+taps is in `shifts`, sentences are in `explaining`, what an importer must read in `widening`, a person's decision in `resolving`."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from operator import attrgetter
+
+from app.clock.codes import Kind, Outcome
+from app.clock.shift_judging import ShiftJudge
+from app.clock.shifts import REACH, Shift, Tap, pair
+from app.clock.taps import (
+    FOLDS,
+    OVERTIME_ROLES,
+    ROLES,
+    Employee,
+    Punch,
+    Record,
+    Role,
+    Rules,
+    Span,
+    Unbound,
+    is_unread,
+    remembers_deletion,
+    remote_order,
+    role_now,
+)
+from app.clock.verdicts import Judgement, Reason, Rule, Verdict
+
+AHEAD = timedelta(days=1)
+_AT = attrgetter("at")
+
+_UNPAIRED = {
+    Outcome.FUTURE_TIMESTAMP: Reason(Rule.FUTURE_TIMESTAMP),
+    Outcome.ACCESS_TERMINAL: Reason(Rule.ACCESS_TERMINAL),
+    Outcome.NOT_BOUND: Reason(Rule.NOT_BOUND),
+    Outcome.EMPLOYEE_INACTIVE: Reason(Rule.EMPLOYEE_INACTIVE),
+    Outcome.NO_DIRECTION: Reason(Rule.NO_DIRECTION),
+}
+
+
+def judge(  # noqa: PLR0917 -- the world as the import reads it
+    who: Employee | Unbound,
+    punches: Iterable[Punch],
+    records: Iterable[Record],
+    locked_days: Container[date],
+    rules: Rules,
+    now: datetime,
+    *,
+    unread: Sequence[Span] = (),
+    within: Span | None = None,
+) -> Judgement:
+    """Judges the punches of all codes of one host employee, or those of one code without one.
+
+    `records`: those the punches belong to, whoever owns them and deleted or not, and every record of the employee that touches
+    these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `within`: the part that gets
+    verdicts, from `widening`; the rest is context. Raises KeyError when a record that a punch belongs to is not given.
+    """
+    judgement = Judgement(who, rules, now)
+    known = {record.id: record for record in records}
+    taps: list[Tap] = []
+    for punch in punches:
+        held = punch.record_id is not None and not known[punch.record_id].deleted
+        word = None if held else _unpaired(punch, who, now)
+        role = _role(punch, held=held)
+        if word is None and role is not None and isinstance(who, Employee) and who.active:
+            taps.append(Tap(punch, role, held=held))
+        elif _asked(punch.at, within):
+            _settle_alone(judgement, punch, word, known, unread)
+    if taps:
+        _judge_shifts(judgement, in_time_order(taps), known, locked_days, unread, within)
+    return judgement
+
+
+def find_shifts(
+    who: Employee, punches: Iterable[Punch], known: Mapping[int, Record], rules: Rules, now: datetime
+) -> list[Shift]:
+    """The shifts alone, regular before overtime, as `judge` would find them."""
+    taps = []
+    for punch in punches:
+        held = punch.record_id is not None and not known[punch.record_id].deleted
+        role = _role(punch, held=held)
+        if role is not None and (held or _unpaired(punch, who, now) is None):
+            taps.append(Tap(punch, role, held=held))
+    regular, overtime = lanes(in_time_order(taps))
+    return pair(regular, Kind.REGULAR, rules) + pair(overtime, Kind.OVERTIME, rules)
+
+
+def _role(punch: Punch, *, held: bool) -> Role | None:
+    """A tap whose record stands goes on pairing in the role it was imported with (line 0)."""
+    return ROLES[punch.imported_role] if held and punch.imported_role is not None else role_now(punch)
+
+
+def _unpaired(punch: Punch, who: Employee | Unbound, now: datetime) -> Outcome | None:
+    """Lines 1-5 of the order of decisions; None when the punch is a tap."""
+    if punch.at > now and punch.at - now > AHEAD:
+        return Outcome.FUTURE_TIMESTAMP
+    if punch.is_access:
+        return Outcome.ACCESS_TERMINAL
+    if isinstance(who, Unbound):
+        return Outcome.NOT_BOUND
+    if not who.active:
+        return Outcome.EMPLOYEE_INACTIVE
+    if role_now(punch) is None:
+        return Outcome.NO_DIRECTION
+    return None
+
+
+def _asked(at: datetime, within: Span | None) -> bool:
+    return within is None or within.start <= at < within.end
+
+
+def _settle_alone(
+    judgement: Judgement, punch: Punch, word: Outcome | None, known: Mapping[int, Record], unread: Sequence[Span]
+) -> None:
+    """A punch that takes no part in pairing: one of lines 1-5, or line 0 where there is no employee to pair for."""
+    if unread and is_unread(punch.at, unread, REACH):
+        judgement.unjudged.append(punch.id)
+        return
+    if word is None:
+        judgement.verdicts.append(_stands_alone(judgement.who, punch, known))
+        return
+    remembers = remembers_deletion(punch, known)
+    judgement.verdicts.append(
+        Verdict(
+            punch,
+            word,
+            None,
+            punch.imported_role if remembers else None,
+            _UNPAIRED[word],
+            punch.at - AHEAD if word is Outcome.FUTURE_TIMESTAMP else None,
+            retry=punch.retry and remembers,
+        )
+    )
+
+
+def _stands_alone(who: Employee | Unbound, punch: Punch, known: Mapping[int, Record]) -> Verdict:
+    """Line 0 without pairing: the punch keeps its word, except after a re-binding to another employee."""
+    record = known[punch.record_id or 0]
+    word = Outcome(punch.outcome or Outcome.IMPORTED)
+    if isinstance(who, Employee) and punch.outcome not in FOLDS:
+        word = Outcome.IMPORTED if record.employee_id == who.id else Outcome.ARRIVED_LATE
+    rule = Rule.LATE_OTHER_EMPLOYEE if word is Outcome.ARRIVED_LATE else Rule.STANDS
+    reviewed = punch.reviewed and word is Outcome.ARRIVED_LATE
+    return Verdict(punch, word, record.id, punch.imported_role, Reason(rule, None, (record,)), reviewed=reviewed)
+
+
+def in_time_order(taps: list[Tap]) -> list[Tap]:
+    """By instant; equal instants by role, then remote id. The page's order is whole for one server; what else could tie is
+    put in order by text, so that the order of arrival never decides."""
+    taps.sort(key=_AT)
+    before = taps[0].at if taps else None
+    for tap in taps[1:]:
+        if tap.at == before:
+            taps.sort(
+                key=lambda tap: (tap.at, tap.rank, remote_order(tap.punch.remote_id), tap.punch.emp_code, tap.punch.id)
+            )
+            break
+        before = tap.at
+    return taps
+
+
+def lanes(taps: list[Tap]) -> tuple[list[Tap], list[Tap]]:
+    """Regular and overtime taps; each pairs in a lane of its own."""
+    overtime = [tap for tap in taps if tap.role in OVERTIME_ROLES]
+    if not overtime:
+        return taps, overtime
+    return [tap for tap in taps if tap.role not in OVERTIME_ROLES], overtime
+
+
+def _judge_shifts(  # noqa: PLR0917
+    judgement: Judgement,
+    taps: list[Tap],
+    known: dict[int, Record],
+    locked_days: Container[date],
+    unread: Sequence[Span],
+    within: Span | None,
+) -> None:
+    regular, overtime = lanes(taps)
+    found = pair(regular, Kind.REGULAR, judgement.rules)
+    if overtime:
+        found += pair(overtime, Kind.OVERTIME, judgement.rules)
+        # Shifts are judged by clock-in, regular before overtime (the sort is stable), then remote id.
+        found.sort(key=lambda shift: shift.first.at)
+    shifts = ShiftJudge(judgement, known, locked_days, remembered=_remembers_anything(taps))
+    for shift in found:
+        if not _asked(shift.first.at, within):
+            continue
+        if unread and _waits_for_reading(shift, unread):
+            judgement.unjudged += [tap.punch.id for tap in (*shift.taps, *shift.folds)]
+            continue
+        shifts.judge(shift)
+
+
+def _remembers_anything(taps: Sequence[Tap]) -> bool:
+    return any(
+        tap.punch.record_id is not None or tap.punch.imported_role is not None or tap.punch.retry or tap.punch.reviewed
+        for tap in taps
+    )
+
+
+def _waits_for_reading(shift: Shift, unread: Sequence[Span]) -> bool:
+    """A shift is judged as one: it waits when the 48 h before any of its taps were not read completely."""
+    return any(is_unread(tap.at, unread, REACH) for tap in (*shift.taps, *shift.folds))

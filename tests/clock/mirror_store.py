@@ -1,0 +1,163 @@
+"""A tiny store that applies what the pairing core returns the way the importer does, and a notation for taps."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from app.clock import pairing
+from app.clock.taps import Employee, Punch, Record, Rules, Written
+from app.clock.verdicts import CreateRecord, Judgement, UpdateRecord
+
+MONDAY = date(2026, 3, 2)
+DAYS = {"Mon": 0, "Tue": 1, "Wed": 2, "Thu": 3, "Fri": 4, "Sat": 5, "Sun": 6}
+CODES = {"I": 0, "O": 1, "bo": 2, "bi": 3, "oi": 4, "oo": 5, "a": 0, "x": 255}
+FAR = datetime(2027, 1, 1, tzinfo=UTC)
+RULES = Rules(zone=ZoneInfo("UTC"))
+
+
+def when(text, zone=UTC):
+    """'08:00', 'Tue 08:00:05' or '2013-11-02 22:00', local, as a UTC instant."""
+    day, _, clock = text.rpartition(" ")
+    if day and day not in DAYS:
+        start = date.fromisoformat(day)
+    else:
+        start = MONDAY + timedelta(days=DAYS[day] if day else 0)
+    parts = [int(part) for part in clock.split(":")]
+    hour, minute, second = (*parts, 0)[:3]
+    return datetime(start.year, start.month, start.day, hour, minute, second, tzinfo=zone).astimezone(UTC)
+
+
+def tap(text, number, zone=UTC, **more):
+    """'I 08:00', 'a Tue 17:00': one punch of code, undirected for `a`."""
+    sign, _, moment = text.strip().partition(" ")
+    direction = "undirected" if sign == "a" else "by_code"
+    fields = {"emp_code": "100", "terminal_sn": "T1", "direction": direction} | more
+    return Punch(id=number, remote_id=str(number), at=when(moment, zone), code=CODES[sign], **fields)
+
+
+class Store:
+    """Punches, records and day locks of one employee (A, 1, unless re-bound)."""
+
+    def __init__(self, taps="", *, rules=RULES, zone=UTC, who=Employee(1)):
+        self.punches: dict[int, Punch] = {}
+        self.texts: dict[str, int] = {}
+        self.records: dict[int, Record] = {}
+        self.locked: set[date] = set()
+        self.rules = rules
+        self.zone = zone
+        self.who = who
+        self.add(taps)
+
+    def add(self, taps, **more):
+        for text in filter(None, (part.strip() for part in taps.split(","))):
+            number = len(self.punches) + 1
+            self.punches[number] = tap(text, number, self.zone, **more)
+            self.texts[text] = number
+        return self
+
+    def add_manual(self, clock_in, clock_out=None, kind="regular", status="pending"):
+        number = len(self.records) + 1
+        start = when(clock_in, self.zone)
+        end = None if clock_out is None else when(clock_out, self.zone)
+        self.records[number] = Record(
+            number, self.who.id, kind, start.astimezone(self.zone).date(), start, end, status=status, source="manual"
+        )
+        return self
+
+    def judge(self, now=FAR, **more) -> Judgement:
+        moment = when(now, self.zone) if isinstance(now, str) else now
+        judgement = pairing.judge(
+            self.who, self.punches.values(), self.records.values(), self.locked, self.rules, moment, **more
+        )
+        self.apply(judgement)
+        return judgement
+
+    def apply(self, judgement):
+        keys = {}
+        for create in judgement.creates:
+            keys[create.key] = self._create(create)
+        for update in judgement.updates:
+            self._update(update)
+        for verdict in judgement.verdicts:
+            record = keys.get(verdict.record, verdict.record)
+            assert record is None or record in self.records
+            self.punches[verdict.punch_id] = replace(
+                self.punches[verdict.punch_id],
+                outcome=verdict.outcome.value,
+                record_id=record,
+                imported_role=verdict.role,
+                retry=verdict.retry,
+                reviewed=verdict.reviewed,
+            )
+
+    def _create(self, intent: CreateRecord):
+        number = len(self.records) + 1
+        written = Written(intent.clock_in, intent.clock_out, intent.breaks)
+        self.records[number] = Record(
+            number,
+            intent.employee_id,
+            intent.kind.value,
+            intent.workday,
+            intent.clock_in,
+            intent.clock_out,
+            intent.breaks,
+            written=written,
+        )
+        return number
+
+    def _update(self, intent: UpdateRecord):
+        self.records[intent.record_id] = replace(
+            self.records[intent.record_id],
+            employee_id=intent.employee_id,
+            workday=intent.workday,
+            clock_in=intent.clock_in,
+            clock_out=intent.clock_out,
+            breaks=intent.breaks,
+            written=Written(intent.clock_in, intent.clock_out, intent.breaks),
+        )
+
+    # What people and other parts do between passes.
+
+    def edit_record(self, number, **times):
+        self.records[number] = replace(self.records[number], **times)
+
+    def decide(self, number, status="approved"):
+        self.edit_record(number, status=status)
+
+    def delete(self, number):
+        self.edit_record(number, deleted=True)
+
+    def mark(self, text, **fields):
+        number = self.texts[text]
+        self.punches[number] = replace(self.punches[number], **fields)
+
+    def retry(self, text):
+        self.mark(text, retry=True, reviewed=False)
+
+    # What can be seen.
+
+    def outcome(self, text):
+        return self.punches[self.texts[text]].outcome
+
+    def outcomes(self):
+        return {text: self.punches[number].outcome for text, number in self.texts.items()}
+
+    def record_of(self, text):
+        return self.punches[self.texts[text]].record_id
+
+    def shown(self):
+        """Standing records as local text, in order: 'Mon 08:00-17:00', breaks in brackets."""
+        standing = sorted(
+            (r for r in self.records.values() if not r.deleted), key=lambda r: (r.clock_in, r.kind == "overtime")
+        )
+        return [self._show(record) for record in standing]
+
+    def _show(self, record):
+        def clock(moment):
+            local = moment.astimezone(self.zone)
+            return local.strftime("%H:%M:%S" if local.second else "%H:%M")
+
+        end = "" if record.clock_out is None else clock(record.clock_out)
+        breaks = "".join(f" [{clock(a)}-{clock(b)}]" for a, b in record.breaks)
+        kind = " overtime" if record.kind == "overtime" else ""
+        return f"{record.workday:%a} {clock(record.clock_in)}-{end}{breaks}{kind}"
