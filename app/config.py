@@ -72,8 +72,8 @@ def _refuse_missing(environ: Mapping[str, str]) -> None:
     missing = [name for name in REQUIRED_IN_PRODUCTION if not environ.get(name)]
     if missing:
         raise ConfigError(f"MUSTER_ENV=production needs {', '.join(missing)}")
-    users = {urlsplit(environ[name]).username for name in REQUIRED_IN_PRODUCTION[:2]}
-    if len(users) < 2:
+    app_role, owner_role = (urlsplit(environ[name]).username for name in REQUIRED_IN_PRODUCTION[:2])
+    if app_role == owner_role:
         raise ConfigError("MUSTER_DATABASE_URL and MUSTER_OWNER_DATABASE_URL must name two different roles")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, literal, select, true, union_all
+from sqlalchemy import ColumnElement, and_, delete, func, insert, literal, select, true, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Punch, PunchCount, StaleDay
@@ -57,7 +57,7 @@ async def count_by_day(db: AsyncSession, *, days: tuple[date | None, date | None
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:
     """Counts the given local days anew; part of the rollup, in its transaction."""
     await db.execute(delete(PunchCount).where(PunchCount.local_date.in_(days)))
-    counted: Select[Any] = (
+    counted = (
         select(Punch.local_date, _TERMINAL, _OUTCOME, _CODE, func.count())
         .where(Punch.local_date.in_(days))
         .group_by(Punch.local_date, _TERMINAL, _OUTCOME, _CODE)

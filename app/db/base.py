@@ -1,7 +1,7 @@
 """What every table shares: one declarative base, naming of constraints, and the few column kinds in use. No engine here."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from sqlalchemy import BigInteger, DateTime, Identity, MetaData, Text, func
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
@@ -25,4 +25,9 @@ class Base(DeclarativeBase):
     """A table's schema is never named: the session seam sets the search path (design: decisions, "Workspaces")."""
 
     metadata = MetaData(naming_convention=NAMING)
-    type_annotation_map = {str: Text, int: BigInteger, datetime: DateTime(timezone=True), dict[str, Any]: JSONB}
+    type_annotation_map: ClassVar = {
+        str: Text,
+        int: BigInteger,
+        datetime: DateTime(timezone=True),
+        dict[str, Any]: JSONB,
+    }

@@ -5,7 +5,7 @@ A draft is read and tidied before it is committed; nothing at run time imports t
 
 import re
 import sys
-from datetime import date
+from datetime import UTC, datetime
 
 from alembic import command
 from sqlalchemy import create_engine, text
@@ -25,7 +25,7 @@ def draft(owner_url: str, module: str, title: str) -> None:
         path = SHARED if module == SHARED else f"{PLATFORM}, {SHARED}"
         connection.execute(text("SELECT set_config('search_path', :path, false)"), {"path": path})
         config.attributes["connection"] = connection
-        command.revision(config, message=title, autogenerate=True, rev_id=f"{date.today():%Y_%m_%d}_{slug}")
+        command.revision(config, message=title, autogenerate=True, rev_id=f"{datetime.now(UTC):%Y_%m_%d}_{slug}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,154 @@
+"""What pages and API read of the mirror: rows as they are stored, joined with the names that belong to them. No writes here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, func, select, true, tuple_
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.models import Binding, ClockEmployee, Department, Device, Position, Punch
+from app.clock.punch_counts import Counted, count_by_day
+from app.host.models import Employee
+
+HOST_NAME = Employee.name.label("host_employee_name")
+BINDING_COLUMNS = (
+    Binding.id,
+    Binding.emp_code,
+    Binding.state,
+    Binding.method,
+    Binding.host_employee_id,
+    HOST_NAME,
+    Binding.candidates,
+    Binding.decided_by,
+    Binding.decided_at,
+    Binding.updated_at,
+    ClockEmployee.full_name,
+)
+BINDINGS = (
+    select(*BINDING_COLUMNS)
+    .join(ClockEmployee, ClockEmployee.id == Binding.clock_employee_id)
+    .outerjoin(Employee, Employee.id == Binding.host_employee_id)
+)
+EMPLOYEES = (
+    select(
+        *ClockEmployee.__table__.c,
+        Department.name.label("department_name"),
+        Position.name.label("position_name"),
+        Binding.state,
+        Binding.method,
+        Binding.host_employee_id,
+        HOST_NAME,
+        Binding.decided_by,
+        Binding.decided_at,
+        func.greatest(ClockEmployee.updated_at, Binding.updated_at).label("changed_at"),
+    )
+    .join(Binding, Binding.clock_employee_id == ClockEmployee.id)
+    .outerjoin(Department, Department.code == ClockEmployee.department_code)
+    .outerjoin(Position, Position.code == ClockEmployee.position_code)
+    .outerjoin(Employee, Employee.id == Binding.host_employee_id)
+)
+PUNCHES = (
+    select(
+        *Punch.__table__.c,
+        ClockEmployee.full_name.label("employee_name"),
+        ClockEmployee.id.label("clock_employee_id"),
+        func.coalesce(Device.alias, Punch.terminal_alias).label("alias"),
+    )
+    .outerjoin(ClockEmployee, ClockEmployee.emp_code == Punch.emp_code)
+    .outerjoin(Device, Device.sn == Punch.terminal_sn)
+)
+NEWEST_FIRST = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
+
+
+@dataclass(frozen=True, slots=True)
+class PunchFilter:
+    """What the punch list is narrowed to. `emp_codes` and the rest are exact; `other` is any further condition."""
+
+    days: tuple[date | None, date | None] = (None, None)
+    terminal_sn: str | None = None
+    outcomes: tuple[str, ...] = ()
+    punch_code: int | None = None
+    emp_codes: tuple[str, ...] | None = None
+    updated_since: datetime | None = None
+    other: ColumnElement[bool] | None = None
+
+    @property
+    def countable(self) -> bool:
+        """Whether the kept counts know the total."""
+        return self.emp_codes is None and self.updated_since is None and self.other is None
+
+    def equalities(self) -> dict[str, Any]:
+        given = {
+            "terminal_sn": self.terminal_sn,
+            "import_outcome": list(self.outcomes) or None,
+            "punch_code": self.punch_code,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def condition(self) -> ColumnElement[bool]:
+        first, last = self.days
+        parts: list[ColumnElement[bool]] = [true()]
+        if first:
+            parts.append(Punch.local_date >= first)
+        if last:
+            parts.append(Punch.local_date <= last)
+        if self.terminal_sn is not None:
+            parts.append(Punch.terminal_sn == self.terminal_sn)
+        if self.outcomes:
+            parts.append(func.coalesce(Punch.import_outcome, "").in_(self.outcomes))
+        if self.punch_code is not None:
+            parts.append(Punch.punch_code == self.punch_code)
+        if self.emp_codes is not None:
+            parts.append(Punch.emp_code.in_(self.emp_codes))
+        if self.updated_since is not None:
+            parts.append(Punch.updated_at >= self.updated_since)
+        if self.other is not None:
+            parts.append(self.other)
+        return and_(*parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PunchPage:
+    rows: Sequence[Any]
+    total: int
+
+
+async def punch_page(db: AsyncSession, wanted: PunchFilter, *, page: int, per_page: int) -> PunchPage:
+    """One page, newest first: one SELECT that counts and locates, one for the rows."""
+    offset = (page - 1) * per_page
+    counted = await _counted(db, wanted)
+    total = counted.total
+    condition, skip = wanted.condition(), offset
+    if wanted.countable:
+        place = counted.locate(offset)
+        if place is None:
+            return PunchPage([], total)
+        condition, skip = and_(condition, Punch.local_date <= place[0]), place[1]
+    ids = select(Punch.id).where(condition).order_by(*NEWEST_FIRST).limit(per_page).offset(skip)
+    rows = await db.execute(PUNCHES.where(Punch.id.in_(ids)).order_by(*NEWEST_FIRST))
+    return PunchPage(rows.all(), total)
+
+
+async def punches_after(
+    db: AsyncSession, wanted: PunchFilter, after: tuple[date, datetime, int] | None, *, per_page: int
+) -> Sequence[Any]:
+    """The rows that follow a cursor, newest first; one more than a page, so that the caller sees whether more follow."""
+    condition = wanted.condition()
+    if after is not None:
+        condition = and_(condition, tuple_(Punch.local_date, Punch.punched_at_utc, Punch.id) < tuple_(*after))
+    ids = select(Punch.id).where(condition).order_by(*NEWEST_FIRST).limit(per_page + 1)
+    return (await db.execute(PUNCHES.where(Punch.id.in_(ids)).order_by(*NEWEST_FIRST))).all()
+
+
+async def _counted(db: AsyncSession, wanted: PunchFilter) -> Counted:
+    if wanted.countable:
+        return await count_by_day(db, days=wanted.days, equal=wanted.equalities())
+    total = await db.scalar(select(func.count()).select_from(Punch).where(wanted.condition()))
+    return Counted([(date.min, total or 0)])
+
+
+async def punch_total(db: AsyncSession, wanted: PunchFilter) -> int:
+    """How many punches a filter holds."""
+    return (await _counted(db, wanted)).total
