@@ -329,11 +329,17 @@ class Lease(Base):
 
 class Cursor(Base):
     """How far one walk got, so that a sync can resume. Complete listings have one row (`window` is empty); punches one per
-    window. `pending` describes the disappearance that waits for a person."""
+    stretch of days: what is to be read is `starts_on` to `ends_on` (none: open), everything before `done_until` has been,
+    and the slice being walked ends before `slice_until`.
+
+    `page` to `last_page_digest` belong to the walk that is under way; `digests` are the pages of the last one that was
+    complete; `covered_until` is when that one began. `pending` holds what the kind needs besides: the disappearance that
+    waits for a person, or the counts that a nightly check compared.
+    """
 
     __tablename__ = "clock_sync_cursors"
     __table_args__ = (
-        CheckConstraint("kind IN ('listing', 'live', 'check', 'backfill')", name="kind"),
+        CheckConstraint("kind IN ('listing', 'live', 'check', 'backfill', 'asked')", name="kind"),
         CheckConstraint("state IN ('open', 'complete', 'refused')", name="state"),
         Index(None, "resource", "kind", "starts_on"),
     )
@@ -344,12 +350,18 @@ class Cursor(Base):
     state: Mapped[str] = mapped_column(server_default="open")
     starts_on: Mapped[date | None]
     ends_on: Mapped[date | None]
+    done_until: Mapped[date | None]
+    slice_until: Mapped[date | None]
+    covered_until: Mapped[datetime | None]
+    emp_code: Mapped[str | None]
     generation: Mapped[int] = mapped_column(server_default="0")
+    began_at: Mapped[datetime | None]
     page: Mapped[Count]
     walks: Mapped[Count]
     rows_seen: Mapped[int] = mapped_column(server_default="0")
     total: Mapped[int | None]
     last_page_digest: Mapped[bytes | None] = mapped_column(LargeBinary)
+    digests: Mapped[list[bytes]] = mapped_column(ARRAY(LargeBinary), server_default="{}")
     note: Mapped[str | None]
     pending: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     updated_at: Mapped[Created]
