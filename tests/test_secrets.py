@@ -120,7 +120,7 @@ def test_a_bad_ring_says_what_is_wrong_without_the_key(text: str, reason: str) -
 
 def test_a_secret_shows_itself_only_by_name() -> None:
     secret = Secret("hunter2")
-    for shown in (repr(secret), str(secret), f"{secret}", f"{[secret]}", repr({"p": secret}), "%s" % secret):
+    for shown in (repr(secret), str(secret), f"{secret}", f"{[secret]}", repr({"p": secret}), format(secret)):
         assert "hunter2" not in shown
     assert secret.reveal() == "hunter2"
     assert secret == Secret("hunter2") != Secret("other")

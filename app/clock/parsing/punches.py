@@ -45,7 +45,7 @@ _SMALL_NUMBERS.update({number: number for number in range(256)})
 
 def punch_from(wire: PunchWire, times: LocalTimes, captured_photo: str | None) -> Punch:
     """Raises RowError with the field and the reason. `captured_photo` is where a captured picture is, with {id}."""
-    remote_id = required_code(wire.id, "id") if type(wire.id) is not int or wire.id > 10**18 else str(wire.id)
+    remote_id = required_code(wire.id, "id") if type(wire.id) is not int or abs(wire.id) > 10**18 else str(wire.id)
     emp_code = wire.emp_code if type(wire.emp_code) is str else required_code(wire.emp_code, "emp_code")
     raw = wire.punch_time
     _refuse_bad_text(wire, emp_code)
@@ -76,7 +76,7 @@ def punch_from(wire: PunchWire, times: LocalTimes, captured_photo: str | None) -
 def _refuse_bad_text(wire: PunchWire, emp_code: str) -> None:
     """All texts at once; one by one only when there is something to find."""
     together = f"{emp_code}{wire.punch_time}{wire.terminal_sn}{wire.terminal_alias}{wire.area_alias}"
-    if emp_code and len(together) <= _SHORT and together.isascii() and "\0" not in together:
+    if emp_code.strip() and len(together) <= _SHORT and together.isascii() and "\0" not in together:
         return
     required_code(emp_code, "emp_code")
     checked_text(wire.punch_time, "punch_time", RAW_TIME_LENGTH)

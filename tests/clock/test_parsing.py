@@ -1,0 +1,486 @@
+"""Rows to structs: kept exactly, read strictly, set aside with a reason."""
+
+import json
+from datetime import UTC, date, datetime, timedelta
+from time import perf_counter
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.clock.parsing import LocalTimes, Parser, Ref, TimeError, read_date
+from app.clock.profiles import CLOUD, ONPREM
+from app.outbound import Redactor
+
+MANILA, BERLIN, LORD_HOWE = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin"), ZoneInfo("Australia/Lord_Howe")
+PARSER = Parser(ONPREM, MANILA, Redactor(["hunter22222"]))
+
+PUNCH: dict[str, Any] = {
+    "id": 122723, "emp": 772, "emp_code": "10136", "first_name": "Ana", "last_name": None, "department": "Kitchen",
+    "position": None, "punch_time": "2025-08-26 09:14:58", "punch_state": "255", "punch_state_display": "Unknown",
+    "verify_type": 1, "verify_type_display": "Fingerprint", "work_code": "0", "gps_location": None, "area_alias": "North",
+    "terminal_sn": "MFP3241700893", "temperature": 0.0, "is_mask": "No", "terminal_alias": "Gate",
+    "upload_time": "2025-08-26 08:40:59",
+}  # fmt: skip
+EMPLOYEE: dict[str, Any] = {
+    "id": 772, "emp_code": "0010136", "first_name": "Ana", "last_name": "Cruz",
+    "department": {"id": 3, "dept_code": "K", "dept_name": "Kitchen"},
+    "position": None, "area": [{"id": 1, "area_code": "N", "area_name": "North"}], "hire_date": "2024-02-29",
+    "email": "ana@clock.example", "mobile": "+63 1", "card_no": "8812", "enable_att": True, "app_status": 0,
+    "update_time": "2025-08-26 09:14:58", "fingerprint": "Ver 10:1", "face": "-", "palm": "-", "vl_face": "",
+    "device_password": "123456", "self_password": "pbkdf2_sha256$1$x", "photo": "/media/people/0010136/",
+}  # fmt: skip
+DEVICE: dict[str, Any] = {
+    "id": 4, "sn": "MFP3241700893", "ip_address": "10.0.0.9", "alias": "Gate", "terminal_name": "SpeedFace", "fw_ver": "1.2",
+    "push_ver": "2.4.1", "state": 1, "terminal_tz": 8, "area": {"id": 1, "area_code": "N", "area_name": "North"},
+    "last_activity": "2025-08-26 09:14:58", "user_count": 10, "fp_count": 9, "face_count": None, "palm_count": "3",
+    "transaction_count": 700, "is_attendance": 1,
+}  # fmt: skip
+
+
+def punch(**changes: Any) -> Any:
+    parsed = PARSER.punches([{**PUNCH, **changes}])
+    assert parsed.set_aside == []
+    return parsed.rows[0]
+
+
+def reason(**changes: Any) -> str:
+    parsed = PARSER.punches([{**PUNCH, **changes}])
+    assert parsed.rows == []
+    return parsed.set_aside[0].reason
+
+
+# Times.
+
+
+@pytest.mark.parametrize(
+    ("text", "local"),
+    [
+        ("2025-01-31 09:14:58", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-31 09:14:58 ", datetime(2025, 1, 31, 9, 14, 58)),
+        (" 2025-01-31 09:14:58", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-31T09:14:58", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-31 09:14:58.5", datetime(2025, 1, 31, 9, 14, 58, 500_000)),
+        ("2025-01-31 09:14:58.000123", datetime(2025, 1, 31, 9, 14, 58, 123)),
+        ("01/31/2025 09:14:58", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-31T09:14:58+08:00", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-31T09:14:58+0800", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-31T01:14:58Z", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-30 21:14:58-0400", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-30T21:14:58 -04:00", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2099-12-31 23:59:59", datetime(2099, 12, 31, 23, 59, 59)),
+        ("1900-01-01 00:00:00", datetime(1900, 1, 1)),
+    ],
+)
+def test_every_format_seen_is_read(text: str, local: datetime) -> None:
+    read_local, instant = LocalTimes(MANILA).read(text)
+    assert read_local == local
+    assert instant == local.replace(tzinfo=MANILA)
+    assert instant.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "now", "2025-01-31", "2025-01-31 ", "2025-13-01 00:00:00", "2025-02-30 00:00:00", "31/01/2025 09:14:58",
+     "2025-01-31 24:00:00", "2025-01-31 09:60:00", "2025-01-31 09:14:60", "2025-01-31 9:14:58", "2025/01/31 09:14:58",
+     "20250131 091458", "2025-W05-5 09:14:58", "2025-01-31 09:14", "2025-01-31 09-14-58", "2025-01-31_09:14:58",
+     "٢٠٢٥-01-31 09:14:58", "1899-12-31 23:59:59", "0001-01-01 00:00:00", "9999-12-31 23:59:59", "2025-01-31 09:14:58+25:00",
+     "2025-01-31 09:14:58 PM", "2025-01-31T09:14:58.1234567", "1738286098", "\t2025-01-31 09:14:58", "2025-01-31 09:14:58\n"],
+)  # fmt: skip
+def test_everything_else_is_no_time(text: str) -> None:
+    times = LocalTimes(MANILA)
+    for _ in range(2):  # the second time it comes from what is remembered
+        with pytest.raises(TimeError):
+            times.read(text)
+
+
+@pytest.mark.parametrize(
+    ("zone", "local", "utc"),
+    [
+        (BERLIN, "2025-10-26 02:30:00", datetime(2025, 10, 26, 0, 30)),  # repeated hour: the first one
+        (BERLIN, "2025-10-26 03:00:00", datetime(2025, 10, 26, 2, 0)),
+        (BERLIN, "2025-03-30 02:30:00", datetime(2025, 3, 30, 1, 30)),  # missing hour: the offset before the gap
+        (BERLIN, "2025-03-30 03:00:00", datetime(2025, 3, 30, 1, 0)),
+        (LORD_HOWE, "2025-04-06 01:15:00", datetime(2025, 4, 5, 14, 15)),  # half an hour is repeated
+        (LORD_HOWE, "2025-04-06 01:45:00", datetime(2025, 4, 5, 14, 45)),
+        (LORD_HOWE, "2025-04-06 02:00:00", datetime(2025, 4, 5, 15, 30)),
+        (LORD_HOWE, "2025-10-05 02:15:00", datetime(2025, 10, 4, 15, 45)),  # half an hour is missing
+        (LORD_HOWE, "2025-10-05 02:45:00", datetime(2025, 10, 4, 15, 45)),
+        (MANILA, "2025-01-01 07:59:59", datetime(2024, 12, 31, 23, 59, 59)),
+    ],
+)
+def test_local_time_becomes_an_instant(zone: ZoneInfo, local: str, utc: datetime) -> None:
+    times = LocalTimes(zone)
+    times.read(local[:14] + "00:00")  # the same hour is remembered first
+    assert times.read(local)[1] == utc.replace(tzinfo=UTC)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.datetimes(datetime(1900, 1, 2), datetime(2100, 1, 1)),
+    st.sampled_from(
+        [
+            BERLIN,
+            MANILA,
+            LORD_HOWE,
+            ZoneInfo("America/St_Johns"),
+            ZoneInfo("Africa/Casablanca"),
+            ZoneInfo("Asia/Kathmandu"),
+        ]
+    ),
+)
+def test_the_remembered_offset_is_always_the_right_one(moment: datetime, zone: ZoneInfo) -> None:
+    moment = moment.replace(microsecond=0)
+    times = LocalTimes(zone)
+    times.read(str(moment.replace(minute=0, second=0)))
+    local, instant = times.read(str(moment))
+    assert local == moment
+    assert instant == moment.replace(tzinfo=zone, fold=0).astimezone(UTC)
+
+
+def test_what_is_remembered_stays_bounded() -> None:
+    times = LocalTimes(MANILA)
+    for hour in range(25_000):
+        times.read(str(datetime(2000, 1, 1) + timedelta(hours=hour)))
+    assert len(times._hours) <= 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [("2025-01-31", date(2025, 1, 31)), ("2025-01-31 ", date(2025, 1, 31)), ("01/31/2025", date(2025, 1, 31)),
+     ("2025-01-31 00:00:00", date(2025, 1, 31)), ("2025-01-31T00:00:00Z", date(2025, 1, 31))],
+)  # fmt: skip
+def test_dates_are_read(text: str, day: date) -> None:
+    assert read_date(text) == day
+
+
+@pytest.mark.parametrize("text", ["", "31/01/2025", "2025-02-29", "0000-00-00", "1-1-2025", "20250131"])
+def test_what_is_no_date_is_refused(text: str) -> None:
+    with pytest.raises(TimeError):
+        read_date(text)
+
+
+# Punches.
+
+
+def test_the_row_seen_in_the_wild_is_read() -> None:
+    read = punch()
+    assert (read.remote_id, read.emp_code, read.code, read.verify) == ("122723", "10136", 255, 1)
+    assert read.punched_at_raw == "2025-08-26 09:14:58"
+    assert read.punched_at_local == datetime(2025, 8, 26, 9, 14, 58)
+    assert read.punched_at_utc == datetime(2025, 8, 26, 1, 14, 58, tzinfo=UTC)
+    assert read.uploaded_at_utc == datetime(2025, 8, 26, 0, 40, 59, tzinfo=UTC)
+    assert (read.terminal_sn, read.terminal_alias, read.area_alias) == ("MFP3241700893", "Gate", "North")
+    assert (read.temperature, read.photo_ref) == (None, None)
+
+
+def test_codes_of_people_are_kept_to_the_letter() -> None:
+    for code in ("00010136", "A-17", " 12 ", "ÑÑ", "7" * 64):
+        assert punch(emp_code=code).emp_code == code
+    assert punch(emp_code=10136).emp_code == "10136"
+
+
+def test_the_cloud_s_ids_are_texts() -> None:
+    assert punch(id="0af3" * 8).remote_id == "0af3" * 8
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [("0", 0), ("5", 5), (4, 4), ("9", 9), ("255", 255), (None, None), ("", None), (99999, 99999), ("-1", -1)],
+)
+def test_punch_codes_are_numbers_as_sent(sent: Any, code: int | None) -> None:
+    assert punch(punch_state=sent).code == code
+    assert punch(verify_type=sent).verify == code
+
+
+@pytest.mark.parametrize(
+    ("sent", "degrees"),
+    [(0.0, None), (0, None), (255, None), (255.0, None), ("255", None), (None, None), ("", None), (36.5, 36.5), ("36.55", 36.55),
+     (-1, None), (6553.5, None), (97.7, 97.7)],
+)  # fmt: skip
+def test_temperatures_that_were_not_measured_are_none(sent: Any, degrees: float | None) -> None:
+    assert punch(temperature=sent).temperature == degrees
+
+
+def test_a_reference_to_a_picture_is_kept_and_a_picture_is_not() -> None:
+    assert punch(photo="/media/punches/1.jpg").photo_ref == "/media/punches/1.jpg"
+    assert punch(captured=True).photo_ref == "/media/punches/122723/"
+    for inline in ("data:image/png;base64,AAAA", "/9j/" + "A" * 9000, ["x"], 7):
+        assert punch(photo=inline).photo_ref is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"punch_time": "yesterday"}, "no time"),
+        ({"punch_time": None}, "punch_time"),
+        ({"punch_time": 1738286098}, "punch_time"),
+        ({"punch_time": "0000-00-00 00:00:00"}, "no"),
+        ({"punch_time": "0021-08-26 09:14:58"}, "outside the years"),
+        ({"upload_time": "soon"}, "no time"),
+        ({"emp_code": ""}, "emp_code is missing"),
+        ({"emp_code": "  "}, "emp_code is missing"),
+        ({"emp_code": None}, "emp_code"),
+        ({"emp_code": True}, "emp_code"),
+        ({"emp_code": ["7"]}, "emp_code"),
+        ({"emp_code": "7" * 65}, "longer than 64"),
+        ({"emp_code": "7\0"}, "NUL"),
+        ({"emp_code": "7\ud800"}, "half a character"),
+        ({"terminal_sn": "x" * 65}, "longer than 64"),
+        ({"terminal_alias": "x\0"}, "NUL"),
+        ({"area_alias": "x" * 201}, "longer than 200"),
+        ({"id": None}, "id"),
+        ({"id": 10**30}, "id"),
+        ({"id": 1.5}, "id"),
+        ({"id": ""}, "id is missing"),
+        ({"punch_state": "I"}, "no whole number"),
+        ({"punch_state": 10**12}, "too large"),
+        ({"punch_state": True}, "punch_state"),
+        ({"verify_type": {}}, "verify_type"),
+        ({"temperature": "warm"}, "temperature"),
+        ({"temperature": True}, "temperature"),
+    ],
+)
+def test_a_row_that_cannot_be_read_says_why(changes: dict[str, Any], said: str) -> None:
+    assert said in reason(**changes)
+
+
+@pytest.mark.parametrize("row", [None, 7, "row", [], {}, {"id": 1}])
+def test_what_is_no_punch_is_set_aside(row: Any) -> None:
+    parsed = PARSER.punches([PUNCH, row, PUNCH])
+    assert (len(parsed.rows), len(parsed.set_aside)) == (2, 1)
+
+
+def test_one_bad_row_leaves_the_others_in_their_order() -> None:
+    rows = [{**PUNCH, "id": number} for number in range(20)]
+    rows[7] = {**PUNCH, "punch_time": 3}
+    parsed = PARSER.punches(rows)
+    assert [read.remote_id for read in parsed.rows] == [str(number) for number in range(20) if number != 7]
+    assert json.loads(parsed.set_aside[0].raw)["punch_time"] == 3
+
+
+def test_a_row_set_aside_is_redacted() -> None:
+    parsed = PARSER.punches(
+        [{**PUNCH, "punch_time": "x", "card_no": "8812345", "note": "hunter22222", "nested": {"token": "abc123"}}]
+    )
+    for secret in ("8812345", "hunter22222", "abc123"):
+        assert secret not in parsed.set_aside[0].raw
+    assert "10136" in parsed.set_aside[0].raw
+
+
+def test_relatives_that_name_fields_otherwise_are_understood() -> None:
+    row = {name: value for name, value in PUNCH.items() if name not in ("punch_time", "punch_state")}
+    parsed = Parser(CLOUD, MANILA, Redactor()).punches([{**row, "punchTime": "2025-08-26 09:14:58", "punchState": "1"}])
+    assert (parsed.rows[0].code, parsed.rows[0].punched_at_raw) == (1, "2025-08-26 09:14:58")
+
+
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters())
+    | st.sampled_from(list(PUNCH.values())),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+FIELDS = sorted(
+    {
+        *PUNCH,
+        *EMPLOYEE,
+        *DEVICE,
+        "dept_code",
+        "dept_name",
+        "parent_dept",
+        "photo",
+        "captured",
+        "attemployee",
+        "disabled",
+    }
+)
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.dictionaries(st.sampled_from(FIELDS), JUNK), st.sampled_from([PUNCH, EMPLOYEE, DEVICE, {}]))
+def test_no_row_whatever_crashes_the_parser(changes: dict[str, Any], base: dict[str, Any]) -> None:
+    row = {**base, **changes}
+    for read in (
+        PARSER.punches,
+        PARSER.employees,
+        PARSER.devices,
+        PARSER.shifts,
+        lambda rows: PARSER.units("departments", rows),
+    ):
+        parsed = read([row])
+        assert len(parsed.rows) + len(parsed.set_aside) == 1
+        for kept in _texts([*parsed.rows, *parsed.set_aside]):
+            assert "\0" not in kept
+            kept.encode()
+            assert len(kept.encode()) <= 2048
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [text for item in value for text in _texts(item)]
+    fields = getattr(value, "__struct_fields__", ())
+    return [text for name in fields for text in _texts(getattr(value, name))]
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_punches_a_second_are_read() -> None:
+    start = datetime(2025, 1, 1)
+    rows = [
+        {**PUNCH, "id": number, "punch_time": str(start + timedelta(seconds=37 * number))} for number in range(5000)
+    ]
+    best = 9.0
+    for _ in range(5):
+        began = perf_counter()
+        assert len(PARSER.punches(rows).rows) == 5000
+        best = min(best, perf_counter() - began)
+    assert 5000 / best > 40_000  # a loaded machine; on an idle one it is five times as many
+
+
+# People, terminals, organisation, schedules.
+
+
+def employee(**changes: Any) -> Any:
+    parsed = PARSER.employees([{**EMPLOYEE, **changes}])
+    assert parsed.set_aside == []
+    return parsed.rows[0]
+
+
+def test_an_employee_is_read_without_what_must_not_be_stored() -> None:
+    read = employee()
+    assert (read.remote_id, read.emp_code, read.full_name) == ("772", "0010136", "Ana Cruz")
+    assert read.department == Ref("3", "K", "Kitchen")
+    assert (read.position, read.areas) == (None, (Ref("1", "N", "North"),))
+    assert (read.hired_on, read.active, read.photo_ref) == (date(2024, 2, 29), True, "/media/people/0010136/")
+    flags = read.enrolled
+    assert (flags.fingerprint, flags.face, flags.palm, flags.card, flags.password) == (True, False, False, True, True)
+    for secret in ("123456", "pbkdf2", "8812", "Ver"):
+        assert not any(secret in text for text in _texts(read))
+
+
+@pytest.mark.parametrize(
+    ("sent", "flag"),
+    [("Ver 10:1", True), ("Ver 10:0", False), ("Ver 9:0, Ver 10:3", True), ("-", False), ("", False), (None, False), (0, False), (2, True),
+     (True, True), ("0", False), ("1", True), ("AAAA" * 500, True), ([], False), ({"ver": 10}, True)],
+)  # fmt: skip
+def test_of_a_biometric_only_the_flag_is_kept(sent: Any, flag: bool) -> None:
+    assert employee(fingerprint=sent).enrolled.fingerprint is flag
+    assert employee(vl_face=sent).enrolled.face is flag
+
+
+@pytest.mark.parametrize(
+    ("changes", "active"),
+    [({}, True), ({"enable_att": False}, False), ({"enable_att": "false"}, False), ({"enable_att": 0}, False), ({"enable_att": None}, True),
+     ({"attemployee": {"enable_attendance": False}}, False), ({"attemployee": {"enable_attendance": True}}, True),
+     ({"attemployee": None}, True), ({"disabled": True}, False), ({"is_disabled": 1}, False), ({"app_status": 1}, True)],
+)  # fmt: skip
+def test_disabled_means_attendance_off_or_an_explicit_flag(changes: dict[str, Any], active: bool) -> None:
+    assert employee(**changes).active is active
+
+
+def test_a_department_may_be_a_row_an_id_or_a_name() -> None:
+    assert employee(department=3).department == Ref("3", None, None)
+    assert employee(department="Kitchen").department == Ref(None, None, "Kitchen")
+    assert employee(area=None).areas == ()
+    assert employee(area=[3, None]).areas == (Ref("3", None, None),)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"enable_att": "perhaps"},
+        {"hire_date": "someday"},
+        {"emp_code": None},
+        {"first_name": "x" * 201},
+        {"email": {}},
+        {"department": 1.5},
+    ],
+)
+def test_an_employee_that_cannot_be_read_is_set_aside_without_secrets(changes: dict[str, Any]) -> None:
+    (aside,) = PARSER.employees([{**EMPLOYEE, **changes}]).set_aside
+    assert aside.reason
+    for secret in ("123456", "pbkdf2", "8812"):
+        assert secret not in aside.raw
+
+
+def test_a_terminal_is_read() -> None:
+    (read,) = PARSER.devices([DEVICE]).rows
+    assert (read.sn, read.alias, read.ip_address, read.firmware, read.state) == (
+        "MFP3241700893",
+        "Gate",
+        "10.0.0.9",
+        "1.2",
+        "online",
+    )
+    assert (read.user_count, read.fingerprint_count, read.face_count, read.palm_count) == (10, 9, None, 3)
+    assert (read.area, read.is_attendance, read.terminal_tz) == (Ref("1", "N", "North"), True, "8")
+    assert read.last_activity_at == datetime(2025, 8, 26, 1, 14, 58, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("sent", "state"),
+    [
+        (1, "online"),
+        ("1", "online"),
+        ("3", "offline"),
+        (0, "offline"),
+        (True, "online"),
+        (None, "unknown"),
+        ("napping", "unknown"),
+    ],
+)
+def test_the_state_of_a_terminal_is_one_of_three_words(sent: Any, state: str) -> None:
+    assert PARSER.devices([{**DEVICE, "state": sent}]).rows[0].state == state
+
+
+def test_a_terminal_with_an_impossible_count_is_set_aside() -> None:
+    assert [
+        aside.reason
+        for aside in PARSER.devices([{**DEVICE, "user_count": -1}, {**DEVICE, "fp_count": 2**40}]).set_aside
+    ] == [
+        "user_count is below zero",
+        "fp_count is too large a number",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("resource", "word"),
+    [("departments", "dept"), ("positions", "position"), ("areas", "area"), ("locations", "location")],
+)
+def test_the_four_parts_of_an_organisation_are_read_alike(resource: str, word: str) -> None:
+    row = {
+        "id": 2,
+        f"{word}_code": "01",
+        f"{word}_name": "Kitchen",
+        f"parent_{word}": {"id": 1, f"{word}_code": "00", f"{word}_name": "All"},
+    }
+    (read,) = PARSER.units(resource, [row]).rows
+    assert (read.remote_id, read.code, read.name, read.parent) == ("2", "01", "Kitchen", Ref("1", "00", "All"))
+    (orphan,) = PARSER.units(resource, [{**row, f"parent_{word}": None}]).rows
+    assert orphan.parent is None
+    assert "code is missing" in PARSER.units(resource, [{**row, f"{word}_code": None}]).set_aside[0].reason
+
+
+def test_a_schedule_is_read_for_showing() -> None:
+    row = {
+        "att_date": "2026-11-16",
+        "timetable_alias": "Early",
+        "check_in": "2026-11-16 06:00:00",
+        "check_out": "2026-11-16 14:00:00",
+        "break_minutes": 30,
+    }
+    (read,) = PARSER.shifts([row]).rows
+    assert (read.day, read.name, read.starts_at, read.break_minutes, read.day_off) == (
+        date(2026, 11, 16),
+        "Early",
+        datetime(2026, 11, 16, 6),
+        30,
+        False,
+    )
