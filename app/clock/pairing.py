@@ -71,18 +71,17 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
     return judgement
 
 
-def find_shifts(
-    who: Employee, punches: Iterable[Punch], known: Mapping[int, Record], rules: Rules, now: datetime
-) -> list[Shift]:
-    """The shifts alone, regular before overtime, as `judge` would find them."""
+def find_lanes(
+    who: Employee | Unbound, punches: Iterable[Punch], known: Mapping[int, Record], now: datetime
+) -> tuple[list[Tap], list[Tap]]:
+    """The taps of both lanes in time order, as `judge` pairs them: regular, overtime."""
     taps = []
     for punch in punches:
         held = punch.record_id is not None and not known[punch.record_id].deleted
         role = _role(punch, held=held)
         if role is not None and (held or _unpaired(punch, who, now) is None):
             taps.append(Tap(punch, role, held=held))
-    regular, overtime = lanes(in_time_order(taps))
-    return pair(regular, Kind.REGULAR, rules) + pair(overtime, Kind.OVERTIME, rules)
+    return lanes(in_time_order(taps))
 
 
 def _role(punch: Punch, *, held: bool) -> Role | None:

@@ -9,7 +9,8 @@ from app.clock.taps import FOLDS, RANKS, UNPAIRED, Breaks, Punch, Role, Rules
 
 REACH: Final = timedelta(hours=48)
 DAY: Final = timedelta(hours=24)
-# A tap this long before cannot be the one that a fold with a record repeats: that one has gone to another employee.
+# A tap this long before cannot be the one that a fold with a record repeats: that one has gone to another employee. Nor can
+# one that arrived this long before have un-folded it.
 FOLDS_REACH: Final = timedelta(hours=1)
 
 # Rows of the pairing table, by Role.rank: the overtime lane uses those of OUT and IN.
@@ -165,7 +166,7 @@ class _Lane:
         """Folding of a tap with a record is decided anew only by a tap that arrived, never by a setting (page, after line 8)."""
         was = Outcome(tap.punch.outcome) if tap.punch.outcome in FOLDS else None
         if anchor is None or tap.at - anchor.at > FOLDS_REACH:
-            if was is not None and self.fresh_at is not None and tap.at - self.fresh_at <= REACH:
+            if was is not None and self.fresh_at is not None and tap.at - self.fresh_at <= FOLDS_REACH:
                 _unfold(tap)
             return None
         if not anchor.fresh:

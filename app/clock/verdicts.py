@@ -10,7 +10,8 @@ from app.clock.taps import Breaks, Employee, Punch, Record, Role, Rules, Unbound
 
 
 class Rule(StrEnum):
-    """The line that decided. Most bear their outcome's name; `arrived_late` has three, and line 0 has its own."""
+    """The line that decided. Most bear their outcome's name; `arrived_late` has three, and line 0 has its own. `not_late` is no
+    outcome: it refuses *Use the punches* where nothing arrived late any more."""
 
     STANDS = "stands"
     FUTURE_TIMESTAMP = "future_timestamp"
@@ -32,6 +33,7 @@ class Rule(StrEnum):
     DATE_LOCKED = "date_locked"
     OVERLAPS = "overlaps"
     IMPORTED = "imported"
+    NOT_LATE = "not_late"
 
 
 class Reason:

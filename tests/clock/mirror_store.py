@@ -12,16 +12,16 @@ MONDAY = date(2026, 3, 2)
 DAYS = {"Mon": 0, "Tue": 1, "Wed": 2, "Thu": 3, "Fri": 4, "Sat": 5, "Sun": 6}
 CODES = {"I": 0, "O": 1, "bo": 2, "bi": 3, "oi": 4, "oo": 5, "a": 0, "x": 255}
 FAR = datetime(2027, 1, 1, tzinfo=UTC)
+ALICE = Employee(1)
 RULES = Rules(zone=ZoneInfo("UTC"))
 
 
 def when(text, zone=UTC):
     """'08:00', 'Tue 08:00:05' or '2013-11-02 22:00', local, as a UTC instant."""
     day, _, clock = text.rpartition(" ")
+    start = MONDAY + timedelta(days=DAYS.get(day, 0))
     if day and day not in DAYS:
         start = date.fromisoformat(day)
-    else:
-        start = MONDAY + timedelta(days=DAYS[day] if day else 0)
     parts = [int(part) for part in clock.split(":")]
     hour, minute, second = (*parts, 0)[:3]
     return datetime(start.year, start.month, start.day, hour, minute, second, tzinfo=zone).astimezone(UTC)
@@ -38,7 +38,7 @@ def tap(text, number, zone=UTC, **more):
 class Store:
     """Punches, records and day locks of one employee (A, 1, unless re-bound)."""
 
-    def __init__(self, taps="", *, rules=RULES, zone=UTC, who=Employee(1)):
+    def __init__(self, taps="", *, rules=RULES, zone=UTC, who=ALICE):
         self.punches: dict[int, Punch] = {}
         self.texts: dict[str, int] = {}
         self.records: dict[int, Record] = {}
