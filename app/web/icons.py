@@ -1,4 +1,4 @@
-"""Icons: `icon(name)` inlines a vendored SVG file into a page. Which icons exist is said in `app/vendor.py`."""
+"""Icons: `icon(name)` inlines a vendored SVG file into a page. Which icons exist is said in `static/icons.txt`."""
 
 from functools import cache
 
@@ -23,7 +23,7 @@ def icon(name: str, label: str = "", extra: str = "") -> Markup:
     try:
         text = (FOLDER / (family or "outline") / f"{stem}.svg").read_text(encoding="utf-8")
     except FileNotFoundError as missing:
-        raise UnknownIcon(f"no vendored icon {name!r}; icons are listed in app/vendor.py") from missing
+        raise UnknownIcon(f"no vendored icon {name!r}; see static/icons.txt") from missing
     said = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
     svg = " ".join(text.split()).replace("> <", "><").replace("<svg", f"<svg {said}", 1)
     return Markup(svg.replace('class="icon ', f'class="icon {escape(extra)} '.replace("  ", " "), 1))  # noqa: S704 - our own files, label escaped

@@ -13,6 +13,8 @@ function load() {
   return library;
 }
 
+// Untoned series take the colours that no tone has first, so that a mixed chart stays readable.
+const ORDER = [1, 4, 5, 8, 2, 3, 6, 7];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const number = (cell) => Number(cell?.dataset.value ?? cell?.textContent.replace(/[^\d.-]/g, "")) || 0;
 
@@ -20,17 +22,19 @@ function read(table) {
   const heads = [...table.tHead.rows[0].cells].slice(1);
   const rows = [...table.tBodies[0].rows];
   const labels = rows.map((row) => row.cells[0].dataset.label ?? row.cells[0].textContent.trim());
+  let plain = 0;
+  const tone = (cell, n) => (cell.dataset.tone ? `--m-${cell.dataset.tone}-solid` : `--m-series-${ORDER[n % 8]}`);
   const series = heads.map((head, n) => ({
     label: head.textContent.trim(),
-    tone: head.dataset.tone ? `--m-${head.dataset.tone}-solid` : `--m-series-${(n % 8) + 1}`,
+    tone: tone(head, head.dataset.tone ? 0 : plain++),
     data: rows.map((row) => number(row.cells[n + 1])),
   }));
-  return { labels, series };
+  return { labels, series, tones: rows.map((row, n) => tone(row.cells[0], n)) };
 }
 
 function settings(table) {
   const kind = table.dataset.chart;
-  const { labels, series } = read(table);
+  const { labels, series, tones } = read(table);
   const [ink, lines] = [colour("--m-chart-ink"), colour("--m-chart-line")];
   const round = kind === "doughnut";
   const stacked = kind === "stacked";
@@ -41,7 +45,7 @@ function settings(table) {
       labels,
       datasets: series.map(({ label, tone, data }) => ({
         label, data,
-        backgroundColor: round ? data.map((_, n) => colour(`--m-series-${(n % 8) + 1}`)) : colour(tone),
+        backgroundColor: round ? tones.map(colour) : colour(tone),
         borderColor: kind === "line" ? colour(tone) : colour("--m-chart-paper"),
         borderWidth: kind === "line" ? 2 : round ? 2 : 0,
         borderRadius: round ? 0 : 2, maxBarThickness: 40, pointRadius: data.length > 60 ? 0 : 2, tension: 0.2,

@@ -24,14 +24,15 @@ document.body.addEventListener("htmx:configRequest", (event) => {
   }
 });
 
-const items = (form) => [...document.querySelectorAll(`[data-bulk-item][form="${form.id}"]`)];
+// getAttribute, since the rows' boxes are called "id" and so hide the form's own property.
+const items = (form) => [...document.querySelectorAll(`[data-bulk-item][form="${form.getAttribute("id")}"]`)];
 
 function count(form) {
   const all = items(form);
   const chosen = all.filter((box) => box.checked).length;
   const every = form.querySelector("[data-bulk-all]").checked;
   const whole = form.closest(".list").querySelector("[data-bulk-page]");
-  form.classList.toggle("is-idle", chosen === 0 && !every);
+  form.classList.toggle("is-live", chosen > 0 || every);
   form.querySelector("[data-bulk-count]").textContent = every ? "Selected:" : `${chosen} selected, or`;
   for (const button of form.querySelectorAll("button")) button.disabled = chosen === 0 && !every;
   for (const box of all) box.closest("tr").classList.toggle("is-selected", box.checked || every);

@@ -6,5 +6,5 @@ from tests.gallery.site import serve
 
 if __name__ == "__main__":
     server = serve(int(sys.argv[1]) if len(sys.argv) > 1 else 8765)
-    print(f"http://127.0.0.1:{server.server_port}/")
+    sys.stdout.write(f"http://127.0.0.1:{server.server_port}/\n")
     server.serve_forever()

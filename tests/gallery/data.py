@@ -9,7 +9,16 @@ STATES = (
     "bound", "auto_matched", "suggested", "unbound", "not_found", "conflict", "missing_remote", "ignored", "disabled",
 )  # fmt: skip
 COUNTS = (1182, 96, 41, 12, 33, 5, 18, 7, 3)
-NAMES = ("Ana Horvat", "Björk Guðmundsdóttir", "Chidi Okonkwo", LONG, "Đorđe Šarić", "李小龍", "O'Neill <b>Sam</b>", "Zoë")
+NAMES = (
+    "Ana Horvat",
+    "Björk Guðmundsdóttir",
+    "Chidi Okonkwo",
+    LONG,
+    "Đorđe Šarić",
+    "李小龍",
+    "O'Neill <b>Sam</b>",
+    "Zoë",
+)
 
 
 def option(value: str, label: str | None = None) -> dict[str, str]:
@@ -86,8 +95,17 @@ EMPTY = {
 
 
 def view(**changes: Any) -> View:
-    shown = {"columns": COLUMNS, "visible": {c["key"] for c in COLUMNS}, "filters": FILTERS, "bulk": BULK, "empty": EMPTY}
-    chips = [{"label": "Binding", "value": "Conflict", "url": "/list"}, {"label": "Last punch from", "value": "1 Nov 2026", "url": "/list"}]
+    shown = {
+        "columns": COLUMNS,
+        "visible": {c["key"] for c in COLUMNS},
+        "filters": FILTERS,
+        "bulk": BULK,
+        "empty": EMPTY,
+    }
+    chips = [
+        {"label": "Binding", "value": "Conflict", "url": "/list"},
+        {"label": "Last punch from", "value": "1 Nov 2026", "url": "/list"},
+    ]
     return View(**{**shown, "chips": chips, **changes})
 
 
@@ -102,9 +120,13 @@ def rows() -> list[dict[str, Any]]:
             "state_label": STATES[n % 9].replace("_", " ").capitalize(),
             "host": NAMES[n % len(NAMES)] if n % 9 in (0, 1, 6) else None,
             "waiting": (n * 37) % 211,
-            "last": {"iso": "2026-11-20T16:02:11Z", "text": "20 Nov 17:02:11", "title": "2026-11-20 16:02:11 UTC · Europe/Zagreb (+01:00)"},
+            "last": {
+                "iso": "2026-11-20T16:02:11Z",
+                "text": "20 Nov 17:02:11",
+                "title": "2026-11-20 16:02:11 UTC · Europe/Zagreb (+01:00)",
+            },
         }
-        for n in range(50)
+        for n in range(24)
     ]
 
 
@@ -119,7 +141,7 @@ SERIES = [
 DAYS = [
     {
         "label": str(7 + n),
-        "sub": "Mon Tue Wed Thu Fri Sat Sun".split()[(n + 5) % 7],
+        "sub": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][(n + 5) % 7],
         "url": f"/list?from=2026-11-{7 + n:02}",
         "title": f"{7 + n} November: {800 + n} punches",
         "values": [700 + 31 * (n % 5), 40, 12 * (n == 13) * 20, 9 + n, n % 3] if (n + 5) % 7 < 5 else [0, 0, 0, 0, 0],
@@ -129,13 +151,16 @@ DAYS = [
 HEAT = [
     {
         "label": day,
-        "cells": [{"value": max(0, 120 - 14 * abs(hour - 7) if d < 5 else 6 - abs(hour - 10)), "title": f"{day} {hour}:00"} for hour in range(24)],
+        "cells": [
+            {"value": max(0, 120 - 14 * abs(hour - 7) if d < 5 else 6 - abs(hour - 10)), "title": f"{day} {hour}:00"}
+            for hour in range(24)
+        ],
     }
-    for d, day in enumerate("Mon Tue Wed Thu Fri Sat Sun".split())
+    for d, day in enumerate(["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"])
 ]
 
 
-def tap(x: int, time: str, role: str, effect: str, label: str, current: bool = False) -> dict[str, Any]:
+def tap(x: int, time: str, role: str, effect: str, label: str, *, current: bool = False) -> dict[str, Any]:
     return {"x": x, "time": time, "title": f"{time} · 07:02 UTC · Europe/Zagreb (+01:00)", "role": role, "effect": effect,
             "effect_label": label, "current": current, "url": "/why", "terminal": "Gate 2 (CJDE201960123)"}  # fmt: skip
 
@@ -154,8 +179,20 @@ LINE = {
         tap(985, "22:10:00", "Break in", "orphan", "has no shift to belong to"),
     ],
     "records": [
-        {"x1": 120, "x2": 805, "label": "Record 4711, regular, 08:01 – 17:02, pending", "status": "pending", "url": "/attendance/4711"},
-        {"x1": 960, "x2": None, "label": "Record 4712, regular, from 21:40, open", "status": "auto_closed", "url": None},
+        {
+            "x1": 120,
+            "x2": 805,
+            "label": "Record 4711, regular, 08:01 – 17:02, pending",
+            "status": "pending",
+            "url": "/attendance/4711",
+        },
+        {
+            "x1": 960,
+            "x2": None,
+            "label": "Record 4712, regular, from 21:40, open",
+            "status": "auto_closed",
+            "url": None,
+        },
     ],
     "breaks": [{"x1": 420, "x2": 455, "label": "Break 12:00 – 12:31"}],
     "axis": [{"x": x, "label": f"{6 + n * 2:02}:00"} for n, x in enumerate(range(0, 1001, 125))],

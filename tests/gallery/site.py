@@ -1,28 +1,43 @@
 """The gallery as a small web server under the portal's own Content-Security-Policy: pages, fragments, static files."""
 
 import mimetypes
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader
 
 from app.vendor import ROOT
-from app.web import components
+from app.web import templating
 from tests.gallery import data
 
 CSP = "default-src 'self'; img-src 'self' data:"
-PAGES = ("", "list", "empty", "filtered", "forms", "forms-errors", "visuals", "charts", "parts", "why", "confirm", "sign-in", "error", "error-bare")
+PAGES = (
+    "",
+    "list",
+    "empty",
+    "filtered",
+    "forms",
+    "forms-errors",
+    "visuals",
+    "charts",
+    "parts",
+    "why",
+    "confirm",
+    "sign-in",
+    "error",
+    "error-bare",
+)
 FRAGMENTS = {"palette": "ui.palette_results(data.PALETTE)", "people": "forms.options(people)"}
 
 
+@cache
 def environment() -> Environment:
-    """Jinja as strict as the portal's: an undefined name is an error."""
-    loader = FileSystemLoader([ROOT / "templates", Path(__file__).parent / "pages"])
-    made = Environment(loader=loader, undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    components.install(made)
-    return made
+    """The portal's own Jinja environment, which finds the gallery's pages too."""
+    folders = [ROOT / "templates", Path(__file__).parent / "pages"]
+    return templating.environment().overlay(loader=FileSystemLoader(folders))
 
 
 def context(path: str) -> dict[str, Any]:
@@ -47,28 +62,36 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answers static files, fragments for htmx, and pages."""
         address = urlsplit(self.path)
-        if address.path.startswith("/static/"):
-            return self.send_file(ROOT / address.path.lstrip("/"))
         name, target = address.path.strip("/"), self.headers.get("HX-Target", "")
-        if name in FRAGMENTS and "HX-Request" in self.headers:
-            return self.send(fragment(FRAGMENTS[name]))
-        if name not in PAGES:
-            return self.send("not here", status=404)
-        self.send(render(address.path, block=target if target in ("drawer", "dialog") else None, query=parse_qs(address.query)))
+        if name.startswith("static/"):
+            self.send_file(ROOT / name)
+        elif name in FRAGMENTS and "HX-Request" in self.headers:
+            self.send(fragment(FRAGMENTS[name]))
+        elif name in PAGES:
+            block = target if target in ("drawer", "dialog") else None
+            self.send(render(address.path, block=block, query=parse_qs(address.query)))
+        else:
+            self.send("not here", status=404)
 
     def do_POST(self) -> None:
         """Every act is answered with the confirmation, as the portal answers a bulk act."""
         self.send(render("/confirm", block="dialog"))
 
     def send_file(self, path: Path) -> None:
-        if not path.is_file() or ROOT / "static" not in path.resolve().parents:
-            return self.send("not here", status=404)
-        self.send(path.read_bytes(), kind=mimetypes.guess_type(path.name)[0] or "application/octet-stream")
+        if path.is_file() and ROOT / "static" in path.resolve().parents:
+            self.send(path.read_bytes(), kind=mimetypes.guess_type(path.name)[0] or "application/octet-stream")
+        else:
+            self.send("not here", status=404)
 
     def send(self, body: str | bytes, status: int = 200, kind: str = "text/html; charset=utf-8") -> None:
         raw = body.encode() if isinstance(body, str) else body
         self.send_response(status)
-        for header, value in (("Content-Type", kind), ("Content-Length", str(len(raw))), ("Content-Security-Policy", CSP), ("X-Content-Type-Options", "nosniff")):
+        for header, value in (
+            ("Content-Type", kind),
+            ("Content-Length", str(len(raw))),
+            ("Content-Security-Policy", CSP),
+            ("X-Content-Type-Options", "nosniff"),
+        ):
             self.send_header(header, value)
         self.end_headers()
         self.wfile.write(raw)

@@ -1,0 +1,205 @@
+"""The components, rendered strictly and looked at in a browser: no violation, nothing sticks out, everything reacts."""
+
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from app.vendor import TESTS
+from tests.gallery.site import FRAGMENTS, PAGES, fragment, render, serve
+
+FORBIDDEN = re.compile(r"\sstyle=|<style|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:")
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--no-first-run", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+LOOKS = {
+    "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 360, "height": 760}, "color_scheme": "light"},
+    "wide": {"viewport": {"width": 1920, "height": 1080}, "color_scheme": "dark"},
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_renders_strictly_and_without_inline_script_or_style(name: str) -> None:
+    html = render(f"/{name}")
+    assert "<h1>" in html
+    assert FORBIDDEN.search(html) is None
+
+
+def test_fragments_render_strictly_and_escape_names() -> None:
+    for call in FRAGMENTS.values():
+        assert FORBIDDEN.search(fragment(call)) is None
+    assert "O&#39;Neill &lt;b&gt;Sam&lt;/b&gt;" in fragment(FRAGMENTS["people"])
+
+
+def test_a_drawer_is_the_block_alone() -> None:
+    html = render("/why", block="drawer")
+    assert "Double tap" in html
+    assert "<html" not in html
+
+
+@pytest.fixture(scope="module")
+def base() -> Iterator[str]:
+    server = serve()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("no Chromium on this machine: the gallery was not looked at")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Browser, base: str) -> Iterator[Page]:
+    context = browser.new_context(base_url=base, reduced_motion="reduce", **LOOKS["light"])  # type: ignore[arg-type]
+    yield from watched(context)
+
+
+def watched(context: BrowserContext) -> Iterator[Page]:
+    """A page that fails its test when the browser's console complains (a refused inline style, a broken script)."""
+    opened, complaints = context.new_page(), []
+    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def violations(page: Page) -> list[str]:
+    page.evaluate((next(TESTS.glob("axe-core@*")) / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)["violations"]
+    return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_is_accessible_fits_and_keeps_the_policy(browser: Browser, base: str, look: str) -> None:
+    context = browser.new_context(base_url=base, reduced_motion="reduce", **LOOKS[look])  # type: ignore[arg-type]
+    for page in watched(context):
+        for name in PAGES:
+            page.goto(f"/{name}")
+            # Light and dark differ in colour, phone and desk in size; the widest look shares its colours with dark.
+            assert look == "wide" or violations(page) == [], name
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+
+
+@pytest.mark.browser
+def test_a_selection_is_counted_and_the_whole_filter_can_be_taken(page: Page) -> None:
+    page.goto("/list")
+    boxes = page.locator("[data-bulk-item]")
+    boxes.nth(1).check()
+    boxes.nth(4).click(modifiers=["Shift"])
+    assert page.locator("[data-bulk-count]").inner_text() == "4 selected, or"
+    page.locator(".bulk-all input").check()
+    assert page.locator("tr.is-selected").count() == 24
+    page.get_by_role("button", name="Ignore…").click()
+    page.get_by_role("heading", name="Ignore 1,397 people?").wait_for()
+    assert page.evaluate("document.activeElement.tagName") == "H2"
+    page.keyboard.press("Escape")
+    assert page.locator("#dialog-box[open]").count() == 0
+
+
+@pytest.mark.browser
+def test_a_filter_sends_itself_keeps_the_cursor_and_leaves_empty_values_out_of_the_address(page: Page) -> None:
+    page.goto("/list")
+    page.get_by_label("Code or name").fill("ana")
+    page.wait_for_url("**/list?q=ana&state=conflict&from=2026-11-01&sort=-waiting&per_page=50")
+    assert page.evaluate("document.activeElement.name") == "q"
+
+
+@pytest.mark.browser
+def test_sorting_replaces_the_rows_and_the_address(page: Page) -> None:
+    page.goto("/list")
+    page.evaluate("window.sameDocument = true")
+    page.locator(".sort", has_text="Name").click()
+    page.wait_for_url("**/list?sort=name&per_page=50")
+    assert page.evaluate("window.sameDocument")
+
+
+@pytest.mark.browser
+def test_the_drawer_takes_focus_and_gives_it_back(page: Page) -> None:
+    page.goto("/list")
+    page.get_by_role("link", name="1000", exact=True).click()
+    page.get_by_role("heading", name="Why? Double tap").wait_for()
+    page.wait_for_function("document.activeElement.tagName === 'H2'")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.textContent") == "1000"
+
+
+@pytest.mark.browser
+def test_the_combobox_sends_the_number_of_whom_was_chosen_and_unsaved_work_is_guarded(page: Page) -> None:
+    page.goto("/list")
+    page.get_by_role("link", name="Bind", exact=True).first.click()
+    search = page.locator("#drawer").get_by_role("combobox")
+    search.fill("b")
+    page.get_by_role("option", name="Björk").wait_for()
+    search.press("ArrowDown")
+    search.press("Enter")
+    assert page.locator("#drawer input[name=host_employee_id]").input_value() == "1"
+    asked: list[str] = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.keyboard.press("Escape")
+    assert asked == ["Leave without saving what you changed?"]
+    assert page.locator("#drawer-box[open]").count() == 1
+
+
+@pytest.mark.browser
+def test_the_palette_opens_by_key_and_goes_where_the_arrows_chose(page: Page) -> None:
+    page.goto("/visuals")
+    page.keyboard.press("Control+k")
+    page.locator('.palette-item[aria-selected="true"]').wait_for()
+    assert violations(page) == []
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/list")
+
+
+@pytest.mark.browser
+def test_the_theme_is_remembered(page: Page) -> None:
+    page.goto("/list")
+    page.locator("[data-theme-menu] summary").click()
+    page.get_by_role("button", name="Dark").click()
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.bsTheme") == "dark"
+
+
+@pytest.mark.browser
+def test_a_table_becomes_a_chart_and_stays_below_it(page: Page) -> None:
+    page.goto("/charts")
+    page.locator("canvas").nth(4).wait_for()
+    assert page.locator("details.chart-table:not([open])").count() == 5
+
+
+@pytest.mark.browser
+def test_without_script_the_menu_opens_the_filters_send_and_the_table_of_a_chart_shows(
+    browser: Browser, base: str
+) -> None:
+    context = browser.new_context(base_url=base, java_script_enabled=False, **LOOKS["phone"])  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto("/list")
+    page.get_by_role("button", name="Menu").click()
+    assert page.get_by_role("link", name="Sync Center").is_visible()
+    page.keyboard.press("Escape")
+    page.get_by_label("Code or name").fill("ana")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    assert "q=ana" in page.url
+    page.goto("/charts")
+    assert page.locator("table[data-chart]").first.is_visible()
+    page.goto("/forms")
+    assert page.locator("input[name=host_employee_id]").is_visible()
+    context.close()
