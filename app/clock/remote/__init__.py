@@ -1,9 +1,10 @@
 """The client of the remote time-clock server (spec: time-clock, "Remote server contract"). Rows leave here raw."""
 
 from app.clock.remote.address import checked_base_url
-from app.clock.remote.client import Photo, RemoteClock, TestStep
+from app.clock.remote.client import RemoteClock, TestStep
 from app.clock.remote.errors import ClockError, NotOfferedError
 from app.clock.remote.page import Page
+from app.clock.remote.photo import Photo
 from app.clock.remote.session import Credentials, MemorySessionStore, Session, SessionStore
 
 __all__ = [

@@ -1,8 +1,9 @@
 """The client of one time-clock server: signs in, renews, asks for pages. Parses no row and writes nothing."""
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
+from http import HTTPStatus
 from time import perf_counter
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
@@ -13,13 +14,11 @@ from app.clock.remote.address import checked_base_url, photo_address
 from app.clock.remote.errors import AUTH, REMOTE, SHAPE, TOKEN, ClockError, NotOfferedError, UnauthenticatedError
 from app.clock.remote.judging import page_from, refuse_failure, session_from
 from app.clock.remote.page import Page
+from app.clock.remote.photo import PHOTO_BYTES, Photo, photo_of
 from app.clock.remote.session import Credentials, Session, SessionStore, utc_now
 from app.outbound import Call, Log, OutboundClient, OutboundError, Redactor, Reply
 
 T = TypeVar("T")
-
-PHOTO_BYTES = 2 * 1024 * 1024
-_IMAGES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png", b"GIF8": "image/gif"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +32,6 @@ class TestStep:
     duration_ms: int
     sentence: str
     code: str | None = None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Photo:
-    content: bytes
-    media_type: str
 
 
 class RemoteClock:
@@ -118,10 +111,7 @@ class RemoteClock:
 
         def judge(reply: Reply) -> Photo:
             refuse_failure(reply, self.profile, origin + parts.path, self._now())
-            media_type = _image_type(reply.body)
-            if media_type is None:
-                raise ClockError(SHAPE, "The answer is no picture.")
-            return Photo(reply.body, media_type)
+            return photo_of(reply.body)
 
         query = tuple(parse_qsl(parts.query, keep_blank_values=True))
         return await self._with_session(
@@ -166,11 +156,11 @@ class RemoteClock:
         """The call with a good token; one renewal and one repeat when the server refuses it. Then TC-TOKEN."""
         session = await self._current()
         try:
-            return await self._send(call(session), judge)
+            return await self._ask(session, call, judge)
         except UnauthenticatedError:
             session = await self._renewed(session)
         try:
-            return await self._send(call(session), judge)
+            return await self._ask(session, call, judge)
         except UnauthenticatedError as error:
             raise ClockError(
                 TOKEN,
@@ -178,6 +168,23 @@ class RemoteClock:
                 excerpt=error.excerpt,
                 status=error.status,
             ) from None
+
+    async def _ask(self, session: Session, call: Callable[[Session], Call], judge: Callable[[Reply], T]) -> T:
+        try:
+            return await self._send(call(session), judge)
+        except ClockError as error:
+            if error.status == HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(error, UnauthenticatedError):
+                await self._doubt(session)
+            raise
+
+    async def _doubt(self, session: Session) -> None:
+        """Some builds answer a dead token with a bare 500. Renewing before the next call ends that; else it lasts a day."""
+        async with self._store.lock():
+            held = await self._store.load()
+            if held is not None and held.access == session.access:
+                doubted = replace(held, expires_at=self._now())
+                await self._store.save(doubted)
+                self._hold(doubted)
 
     async def _current(self) -> Session:
         session = self._session or await self._store.load()
@@ -275,12 +282,6 @@ class RemoteClock:
     def _redactor_with(self, session: Session | None) -> Redactor:
         tokens = [session.access, session.refresh] if session else []
         return Redactor(secret.reveal() for secret in (self._credentials.password, *tokens) if secret)
-
-
-def _image_type(content: bytes) -> str | None:
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    return next((name for magic, name in _IMAGES.items() if content.startswith(magic)), None)
 
 
 def _ms(started: float) -> int:

@@ -1,6 +1,7 @@
 """One page of a listing, as it came, and the question whether another one follows. Rows are still raw."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Page:
     """`total` is the server's count of the whole listing, `size_bytes` that of the decoded body."""
 
@@ -21,7 +22,7 @@ class Page:
     said_number: int | None
     size_bytes: int
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """Sixteen bytes of what the rows say. Two pages running with one digest are one page, given twice."""
         return blake2b(_encode(self.rows), digest_size=16).digest()

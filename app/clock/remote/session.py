@@ -70,7 +70,7 @@ class SessionStore(Protocol):
         ...
 
     async def save(self, session: Session) -> None:
-        """Keep a session. After a sign-in this also means: the credentials were right."""
+        """Keep a session: the server accepted us. The count of rejections begins again."""
         ...
 
     async def before_sign_in(self) -> None:
