@@ -1,0 +1,129 @@
+"""Which punches the import must look at again, and why: marks on `judge_at`, and the listeners that set them.
+
+"Waiting is never for ever" (import-rules: "When a punch is judged again"). Marking is cheap and may reach too far: judging a
+punch that nothing changed for changes nothing. The import itself is app.clock.importing.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import date, timedelta
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app import jobs
+from app.clock.codes import Outcome
+from app.clock.models import Binding, Connection, Punch, StaleDay
+from app.host.events import DaysChanged, Event, RecordsChanged
+from app.host.models import AttendanceRecord
+
+NEAR = timedelta(hours=48)
+AT_ONCE = text("'-infinity'::timestamptz")
+# A fold always shows its own word.
+FOLDS = (Outcome.REPEAT_TAP.value, Outcome.DOUBLE_TAP.value)
+DELETED = Outcome.ATTENDANCE_DELETED.value
+_UNSETTLED = Punch.host_attendance_id.is_(None)
+
+
+async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
+    """Has the punches judged at the next import, and asks for one soon. Returns how many were newly marked."""
+    fresh = func.coalesce(Punch.judge_at > AT_ONCE, True)
+    done = await db.execute(update(Punch).where(which, fresh).values(judge_at=AT_ONCE).returning(Punch.id))
+    marked = len(done.all())
+    if marked:
+        await ask_for_import(db)
+    return marked
+
+
+async def ask_for_import(db: AsyncSession) -> None:
+    """One waiting import a workspace is enough: it takes whatever is due when it runs."""
+    await jobs.request(db, "clock_import", key="clock_import")
+
+
+async def mark_codes(db: AsyncSession, emp_codes: Collection[str]) -> int:
+    """After a binding changed: every punch of the codes, since a re-binding also changes the word of those that stand, and
+    whatever of their old and new owners still waits."""
+    owners = select(Binding.host_employee_id).where(Binding.emp_code.in_(emp_codes))
+    siblings = select(Binding.emp_code).where(Binding.host_employee_id.in_(owners))
+    return await mark(db, or_(Punch.emp_code.in_(emp_codes), and_(Punch.emp_code.in_(siblings), _UNSETTLED)))
+
+
+async def mark_employees(db: AsyncSession, employee_ids: Collection[int]) -> int:
+    """After host employees were deactivated, deleted or taken back: what stands stays, the rest is judged anew."""
+    codes = select(Binding.emp_code).where(Binding.host_employee_id.in_(employee_ids))
+    return await mark(db, and_(Punch.emp_code.in_(codes), _UNSETTLED))
+
+
+async def mark_terminal(db: AsyncSession, serial: str) -> int:
+    """After a terminal's direction or kind changed."""
+    return await mark(db, and_(Punch.terminal_sn == serial, _UNSETTLED))
+
+
+async def mark_unsettled(db: AsyncSession) -> int:
+    """After an import rule changed."""
+    return await mark(db, _UNSETTLED)
+
+
+async def on_host_event(db: AsyncSession, event: Event) -> None:
+    """The listener for records and day locks; people and kiosk codes are app.clock.bindings' business."""
+    match event:
+        case RecordsChanged(record_ids=ids, change="deleted"):
+            await _turn_deleted(db, ids)
+            await _mark_records(db, ids)
+        case RecordsChanged(record_ids=ids):
+            await _mark_records(db, ids)
+        case DaysChanged(days=days):
+            await _mark_days(db, days)
+        case _:
+            return
+
+
+async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """Deleting a record turns its taps at once; they remember it by `imported_role` and are judged by the next import."""
+    turned = (
+        update(Punch)
+        .where(Punch.host_attendance_id.in_(record_ids))
+        .values(
+            import_outcome=case((Punch.import_outcome.in_(FOLDS), Punch.import_outcome), else_=DELETED),
+            host_attendance_id=None,
+            imported_at_utc=None,
+            judge_at=AT_ONCE,
+            updated_at=func.now(),
+        )
+        .returning(Punch.local_date)
+    )
+    days = set(await db.scalars(turned))
+    await mark_stale(db, days)
+    if days:
+        await ask_for_import(db)
+
+
+async def _mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """Punches that belong to the records, and their owners' waiting ones near them."""
+    near = (
+        select(Punch.id)
+        .join(Binding, Binding.emp_code == Punch.emp_code)
+        .join(AttendanceRecord, AttendanceRecord.employee_id == Binding.host_employee_id)
+        .where(
+            AttendanceRecord.id.in_(record_ids),
+            _UNSETTLED,
+            Punch.punched_at_utc >= AttendanceRecord.clock_in - NEAR,
+            Punch.punched_at_utc <= func.coalesce(AttendanceRecord.clock_out, AttendanceRecord.clock_in) + NEAR,
+        )
+    )
+    await mark(db, or_(Punch.host_attendance_id.in_(record_ids), Punch.id.in_(near)))
+
+
+async def _mark_days(db: AsyncSession, days: Sequence[date]) -> None:
+    """A shift's workday is that of its first tap, so its other taps may lie on the day after."""
+    if not days or not await db.scalar(select(Connection.id)):
+        return
+    reach = set(days) | {one + timedelta(days=1) for one in days}
+    await mark(db, and_(Punch.local_date.in_(reach), _UNSETTLED))
+
+
+async def mark_stale(db: AsyncSession, days: Collection[date]) -> None:
+    """Has the rollup count these local days anew."""
+    if days:
+        rows = [{"local_date": one} for one in sorted(days)]
+        await db.execute(insert(StaleDay).values(rows).on_conflict_do_nothing())

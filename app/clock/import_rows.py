@@ -1,0 +1,280 @@
+"""What the import reads and writes: punches, owners, terminals, records in; verdicts and records out. No rule lives here.
+
+Rows go through the driver itself: an import reads and writes every punch once, and the ORM would double its price.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import asyncpg
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.models import Binding, Connection, Device
+from app.clock.settings import ClockSettings, read_settings
+from app.clock.taps import Employee, Punch, Record, Rules, Span, Unbound, Written
+from app.clock.unread import unread_spans
+from app.host import attendance_import
+from app.host.attendance_import import NewRecord
+from app.host.hours import Hours
+from app.host.models import DayLock
+from app.host.models import Employee as HostEmployee
+
+Who = Employee | Unbound
+
+_DUE = "SELECT emp_code, count(*) FROM clock_transactions WHERE judge_at <= $1 GROUP BY emp_code ORDER BY emp_code"
+_LOCK_DUE = """
+SELECT emp_code, punched_at_utc FROM clock_transactions
+WHERE judge_at <= $1 AND emp_code = ANY($2::text[]) ORDER BY id FOR UPDATE
+"""
+_PUNCHES = """
+SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p.terminal_sn, p.import_outcome,
+       p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.judge_at = '-infinity' AS due,
+       nullif(p.judge_at, '-infinity') AS judge_at
+FROM unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s(place, code, first, last)
+JOIN clock_transactions p ON p.emp_code = s.code AND p.punched_at_utc >= s.first AND p.punched_at_utc < s.last
+"""
+# The host bounds how long a record may be, so older ones cannot reach into the hours asked for.
+_RECORDS = """
+WITH wanted AS (
+    SELECT r.id FROM unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[]) AS s(employee_id, first, last)
+    JOIN attendance_records r ON r.employee_id = s.employee_id AND r.deleted_at IS NULL
+     AND r.clock_in < s.last AND r.clock_in >= s.first - interval '8 days'
+     AND coalesce(r.clock_out, r.clock_in) >= s.first
+    UNION SELECT unnest($4::bigint[])
+)
+SELECT r.id, r.employee_id, r.kind, r.workday, r.clock_in, r.clock_out, r.breaks, r.status, r.source,
+       r.deleted_at IS NOT NULL AS deleted, w.record_id IS NOT NULL AS written, w.clock_in AS written_in,
+       w.clock_out AS written_out, w.breaks AS written_breaks
+FROM wanted JOIN attendance_records r USING (id) LEFT JOIN clock_imported_records w ON w.record_id = r.id
+"""
+_TEMPORARY = """
+CREATE TEMPORARY TABLE import_verdicts (
+    id bigint, outcome text, record_id bigint, role text, reviewed boolean, retry boolean, judge_at timestamptz, news boolean
+) ON COMMIT DROP
+"""
+# A mark that somebody set meanwhile on a punch that was context here must survive.
+_STORE = """
+WITH stored AS (
+    UPDATE clock_transactions t SET
+        import_outcome = v.outcome,
+        host_attendance_id = v.record_id,
+        imported_at_utc = CASE
+            WHEN v.record_id IS NULL THEN NULL
+            WHEN t.host_attendance_id = v.record_id THEN coalesce(t.imported_at_utc, now())
+            ELSE now() END,
+        imported_role = v.role, reviewed = v.reviewed, retry = v.retry,
+        judge_at = CASE WHEN t.judge_at = '-infinity' AND NOT t.id = ANY($1::bigint[]) THEN t.judge_at ELSE v.judge_at END,
+        updated_at = CASE WHEN v.news THEN now() ELSE t.updated_at END
+    FROM import_verdicts v WHERE t.id = v.id
+    RETURNING t.local_date, v.news
+)
+INSERT INTO clock_stale_days (local_date) SELECT DISTINCT local_date FROM stored WHERE news ON CONFLICT DO NOTHING
+"""
+_REMEMBER = """
+INSERT INTO clock_imported_records (record_id, clock_in, clock_out, breaks, written_at) VALUES ($1, $2, $3, $4, now())
+ON CONFLICT (record_id) DO UPDATE SET
+    clock_in = excluded.clock_in, clock_out = excluded.clock_out, breaks = excluded.breaks, written_at = now()
+"""
+_COLUMNS = ["id", "outcome", "record_id", "role", "reviewed", "retry", "judge_at", "news"]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What every decision of one transaction shares."""
+
+    rules: Rules
+    settings: ClockSettings
+    terminals: Mapping[str, tuple[str | None, bool]]
+    unread: Sequence[Span]
+
+    def terminal(self, serial: str | None) -> tuple[str, bool]:
+        """Direction and whether it is a door reader; an unknown terminal has the default direction."""
+        direction, access = self.terminals.get(serial or "", (None, False))
+        return direction or self.settings.default_direction, access
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Punches and records of one span; `due` are the ids whose mark this transaction holds."""
+
+    punches: list[Punch] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    due: set[int] = field(default_factory=set)
+    judge_at: dict[int, datetime | None] = field(default_factory=dict)
+
+
+async def driver(db: AsyncSession) -> asyncpg.Connection:
+    raw = await (await db.connection()).get_raw_connection()
+    return raw.driver_connection  # type: ignore[return-value]
+
+
+async def read_world(db: AsyncSession, now: datetime) -> World:
+    settings = await read_settings(db, now)
+    zone = ZoneInfo(await db.scalar(select(Connection.timezone)) or "UTC")
+    devices = await db.execute(select(Device.sn, Device.direction, Device.kind_mark, Device.remote_attendance))
+    terminals = {sn: (direction, _is_access(mark, remote)) for sn, direction, mark, remote in devices}
+    return World(rules_of(settings, zone), settings, terminals, await unread_spans(db, settings, zone, now))
+
+
+def rules_of(settings: ClockSettings, zone: ZoneInfo) -> Rules:
+    """The settings that pairing depends on."""
+    return Rules(
+        zone=zone,
+        repeat_tap_seconds=settings.repeat_tap_seconds,
+        double_tap_fix=settings.double_tap_fix,
+        double_tap_minutes=settings.double_tap_minutes,
+        shift_gap_hours=settings.shift_gap_hours,
+        undirected_min_minutes=settings.undirected_min_minutes,
+        undirected_max_hours=settings.undirected_max_hours,
+        import_single_punches=settings.import_single_punches,
+    )
+
+
+def _is_access(mark: str | None, remote_attendance: bool | None) -> bool:  # noqa: FBT001 - a column
+    """The operator's mark, over the remote flag, over attendance."""
+    return mark == "access" if mark else remote_attendance is False
+
+
+async def due_codes(db: AsyncSession, now: datetime) -> list[tuple[str, int]]:
+    """Codes with punches to judge, and how many."""
+    return [(code, count) for code, count in await (await driver(db)).fetch(_DUE, now)]
+
+
+async def lock_due(db: AsyncSession, codes: Collection[str], now: datetime) -> dict[str, list[datetime]]:
+    """Instants of the due punches by code; their rows stay locked until the transaction ends."""
+    found: dict[str, list[datetime]] = {}
+    for code, at in await (await driver(db)).fetch(_LOCK_DUE, now, list(codes)):
+        found.setdefault(code, []).append(at)
+    return found
+
+
+async def owners(db: AsyncSession, codes: Collection[str]) -> dict[str, Who]:
+    """Who stands behind each code now: a host employee, or the binding state that says why nobody does."""
+    wanted = (
+        select(Binding.emp_code, Binding.state, HostEmployee.id, HostEmployee.active, HostEmployee.deleted_at)
+        .outerjoin(HostEmployee, HostEmployee.id == Binding.host_employee_id)
+        .where(Binding.emp_code.in_(codes))
+    )
+    found: dict[str, Who] = dict.fromkeys(codes, Unbound())
+    for code, state, employee_id, active, deleted_at in await db.execute(wanted):
+        found[code] = Employee(employee_id, active and deleted_at is None) if employee_id else Unbound(state)
+    return found
+
+
+async def codes_of(db: AsyncSession, employee_ids: Collection[int]) -> dict[int, list[str]]:
+    """All codes of each host employee: they are judged together."""
+    rows = await db.execute(
+        select(Binding.host_employee_id, Binding.emp_code).where(Binding.host_employee_id.in_(employee_ids))
+    )
+    found: dict[int, list[str]] = {}
+    for employee_id, code in rows:
+        found.setdefault(employee_id or 0, []).append(code)
+    return found
+
+
+async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, Sequence[str], Span]]) -> list[Read]:
+    """For each (who, codes, span): every punch of the codes in the span, and every record that matters to them."""
+    connection = await driver(db)
+    found = [Read() for _ in asked]
+    places = [(place, code, span.start, span.end) for place, (_, codes, span) in enumerate(asked) for code in codes]
+    for row in await connection.fetch(_PUNCHES, *_columns(places, 4)):
+        read = found[row[0]]
+        direction, access = world.terminal(row[6])
+        read.punches.append(
+            Punch(
+                row[1], row[2], row[3], row[4], row[5], row[6], direction, access, row[7], row[8], row[9], row[10], row[11]
+            )
+        )  # fmt: skip
+        read.judge_at[row[1]] = row[13]
+        if row[12]:
+            read.due.add(row[1])
+    await _read_records(connection, asked, found)
+    return found
+
+
+async def _read_records(
+    connection: asyncpg.Connection, asked: Sequence[tuple[Who, Sequence[str], Span]], found: Sequence[Read]
+) -> None:
+    touching = [(who.id, span.start, span.end) for who, _, span in asked if isinstance(who, Employee)]
+    held = {one.record_id for read in found for one in read.punches if one.record_id is not None}
+    rows = await connection.fetch(_RECORDS, *_columns(touching, 3), sorted(held))
+    by_id = {row["id"]: _record(row) for row in rows}
+    by_employee: dict[int, list[Record]] = {}
+    for record in by_id.values():
+        by_employee.setdefault(record.employee_id, []).append(record)
+    for (who, _, span), read in zip(asked, found, strict=True):
+        ids = {one.record_id for one in read.punches if one.record_id is not None}
+        read.records.extend(by_id[one] for one in ids)
+        if isinstance(who, Employee):
+            read.records.extend(one for one in by_employee.get(who.id, ()) if one.id not in ids and _touches(one, span))
+
+
+def _touches(record: Record, span: Span) -> bool:
+    return not record.deleted and record.clock_in < span.end and (record.clock_out or record.clock_in) >= span.start
+
+
+def _record(row: Any) -> Record:
+    written = None
+    if row["written"]:
+        written = Written(row["written_in"], row["written_out"], _pairs(row["written_breaks"]))
+    return Record(
+        row["id"],
+        row["employee_id"],
+        row["kind"],
+        row["workday"],
+        row["clock_in"],
+        row["clock_out"],
+        _pairs(row["breaks"]),
+        row["status"],
+        row["source"],
+        row["deleted"],
+        written,
+    )
+
+
+def _pairs(ranges: Iterable[Any]) -> tuple[tuple[datetime, datetime], ...]:
+    return tuple((one.lower, one.upper) for one in ranges)
+
+
+async def locked_days(db: AsyncSession, days: Collection[date]) -> set[date]:
+    return set(await db.scalars(select(DayLock.day).where(DayLock.day.in_(days)))) if days else set()
+
+
+async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list[int]:
+    """The new records' ids; what was written is remembered, so that a person's correction is seen later."""
+    ids = await attendance_import.create_records(db, records)
+    rows = [
+        (record_id, one.hours.clock_in, one.hours.clock_out, _ranges(one.hours))
+        for record_id, one in zip(ids, records, strict=True)
+    ]
+    columns = ["record_id", "clock_in", "clock_out", "breaks"]
+    await (await driver(db)).copy_records_to_table("clock_imported_records", records=rows, columns=columns)
+    return ids
+
+
+async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday: date) -> None:
+    await attendance_import.update_record(db, record_id, hours, workday)
+    await (await driver(db)).execute(_REMEMBER, record_id, hours.clock_in, hours.clock_out, _ranges(hours))
+
+
+async def store_verdicts(db: AsyncSession, rows: Sequence[tuple[Any, ...]], due: Collection[int]) -> None:
+    """`rows` as the temporary table has them; `due` are the punches whose marks this transaction holds and settles."""
+    if not rows:
+        return
+    connection = await driver(db)
+    await connection.execute(_TEMPORARY)
+    await connection.copy_records_to_table("import_verdicts", records=rows, columns=_COLUMNS)
+    await connection.execute(_STORE, list(due))
+    await connection.execute("DROP TABLE import_verdicts")
+
+
+def _ranges(hours: Hours) -> list[Any]:
+    return [asyncpg.Range(out, back) for out, back in hours.breaks]
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], width: int) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
