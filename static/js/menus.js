@@ -1,4 +1,7 @@
 // <details class="menu"> closes on Escape, on a click elsewhere and when another opens. Without script it is a plain disclosure.
+// A long menu shows where one is.
+document.querySelector(".shell-menu [aria-current]")?.scrollIntoView({ block: "nearest" });
+
 const opened = () => document.querySelectorAll("details.menu[open]");
 
 document.addEventListener("click", (event) => {
