@@ -24,7 +24,10 @@ class Tenant(Base):
 
 
 class User(Base):
-    """A person who signs in. `email` is lower-cased and unique over all workspaces; `workspace` is `main` or a tenant key."""
+    """A person who signs in. `email` is lower-cased and unique over all workspaces; `workspace` is `main` or a tenant key.
+
+    `totp_used_step` is the latest time step whose code was used: none works twice.
+    """
 
     __tablename__ = "users"
     __table_args__ = (Index(None, "workspace", "name", "id"),)
@@ -37,6 +40,7 @@ class User(Base):
     password_hash: Mapped[str | None]
     password_changed_at: Mapped[datetime | None]
     totp_secret: Mapped[str | None]
+    totp_used_step: Mapped[int | None]
     active: Mapped[bool] = mapped_column(server_default=text("true"))
     failed_sign_ins: Mapped[int] = mapped_column(server_default="0")
     locked_until: Mapped[datetime | None]

@@ -9,7 +9,7 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from app.errors import Invalid, NotFound
-from app.host import audit, identity
+from app.host import audit, identity, second_factor
 from app.web import sessions
 from app.web.context import Context
 from app.web.forms import Bound, Email, Form, Password, Text
@@ -81,6 +81,8 @@ async def set_password(ctx: NamedDependency[Context], secret: FromPath[str]) -> 
         raise _dead()
     await sessions.end_others(ctx.db, user_id)
     await audit.record(ctx.db, audit.SYSTEM, "user.set_password", "user", user_id)
+    if await second_factor.is_on(ctx.db, user_id):
+        return go("/sign-in")  # the link stands for the password alone
     await sessions.begin(ctx, user_id)
     return go("/")
 

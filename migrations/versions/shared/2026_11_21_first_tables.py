@@ -106,6 +106,7 @@ def upgrade() -> None:
         sa.Column("password_hash", sa.Text(), nullable=True),
         sa.Column("password_changed_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("totp_secret", sa.Text(), nullable=True),
+        sa.Column("totp_used_step", sa.BigInteger(), nullable=True),
         sa.Column("active", sa.Boolean(), server_default=sa.text("true"), nullable=False),
         sa.Column("failed_sign_ins", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("locked_until", sa.DateTime(timezone=True), nullable=True),

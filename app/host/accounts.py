@@ -1,0 +1,270 @@
+"""Accounts as an administrator keeps them: who signs in here, of which type, with which roles. Signing in itself: identity.
+
+Every verb works on the accounts of the transaction's workspace; another one's is as good as none. `reach` is what the
+acting person may do themselves (the command line: everything): it bounds what they hand out and whom they may act on.
+Verbs that change rights end the account's sessions, all but `keep`, the acting person's own.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, Text, cast, delete, func, select, update
+from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by, insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import workspace_of
+from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.host import administrators, audit, identity, second_factor, user_types
+from app.host.audit import Actor
+from app.host.roles import EVERYTHING
+from app.host.shared import OneTimeLink, Role, User, UserRole
+from app.web.forms import EMAIL
+from app.web.sessions import end_others
+
+LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    """What an administrator says about a new account. `kind` is a user type, `roles` are names of roles of the workspace.
+
+    Without `password` a one-time link is made.
+    """
+
+    email: str
+    name: str
+    kind: str
+    roles: tuple[str, ...] = ()
+    password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedUser:
+    """`link_secret` makes `/welcome/SECRET`; nobody can see it again. None where a password was given."""
+
+    id: int
+    email: str
+    link_secret: str | None = field(repr=False)
+
+
+async def find(db: AsyncSession, user_id: int) -> Row[Any]:
+    """The account, with the names of its roles. Raises NotFound for one of another workspace."""
+    return await _one(db, User.id == user_id)
+
+
+async def find_by_email(db: AsyncSession, email: str) -> Row[Any]:
+    return await _one(db, User.email == email.strip().lower())
+
+
+async def _one(db: AsyncSession, which: Any) -> Row[Any]:
+    statement: Select[Any] = select(
+        User.id,
+        User.email,
+        User.name,
+        User.type,
+        User.active,
+        User.locked_until,
+        User.last_sign_in_at,
+        User.created_at,
+        User.password_changed_at,
+        (User.password_hash.is_not(None)).label("has_password"),
+        (User.totp_secret.is_not(None)).label("has_second_factor"),
+        role_names().label("roles"),
+    )
+    row = (await db.execute(statement.where(which, User.workspace == workspace_of(db)))).one_or_none()
+    if row is None:
+        raise NotFound("There is no such account.")
+    return row
+
+
+def role_names() -> ColumnElement[list[str]]:
+    """The names of an account's roles, as a column of a SELECT over users."""
+    return (
+        select(func.coalesce(func.array_agg(aggregate_order_by(Role.name, Role.name)), cast([], ARRAY(Text))))
+        .join(UserRole, UserRole.role_id == Role.id)
+        .where(UserRole.user_id == User.id)
+        .scalar_subquery()
+    )
+
+
+async def create(db: AsyncSession, actor: Actor, new: NewUser, *, reach: frozenset[str] = EVERYTHING) -> CreatedUser:
+    """Raises Invalid with the field that is wrong: a taken address, an unknown type or role, a short password."""
+    email, name = _checked(new.email, new.name)
+    await _check_type(db, new.kind)
+    role_ids = await _role_ids(db, new.roles, reach)
+    password_hash = await identity.hash_password(new.password) if new.password is not None else None
+    values = {"workspace": workspace_of(db), "email": email, "name": name, "type": new.kind}
+    statement = insert(User).values(**values, password_hash=password_hash).on_conflict_do_nothing()
+    user_id = await db.scalar(statement.returning(User.id))
+    if user_id is None:
+        raise _wrong("email", "There is an account with this e-mail address already.")
+    await _give(db, user_id, role_ids)
+    after = {"email": email, "name": name, "type": new.kind, "roles": sorted(new.roles)}
+    await audit.record(db, actor, "user.create", "user", user_id, after=after)
+    secret = await identity.make_link(db, user_id) if password_hash is None else None
+    return CreatedUser(user_id, email, secret)
+
+
+async def edit(
+    db: AsyncSession,
+    actor: Actor,
+    user_id: int,
+    name: str,
+    kind: str,
+    roles: Collection[str],
+    *,
+    reach: frozenset[str] = EVERYTHING,
+    keep: bytes = b"",
+) -> bool:
+    """Changes name, type and roles (the address stays: it is who they are). Returns whether anything changed."""
+    row = await find(db, user_id)
+    was = {"name": row.name, "type": row.type, "roles": sorted(row.roles)}
+    is_now = {"name": name, "type": kind, "roles": sorted(roles)}
+    changed = [key for key in was if was[key] != is_now[key]]
+    if not changed:
+        return False
+    await administrators.check_reach(db, reach, user_id)
+    if "type" in changed:
+        await _check_type(db, kind)
+    await db.execute(update(User).where(User.id == user_id).values(name=name, type=kind))
+    if "roles" in changed:
+        async with administrators.kept(db):
+            role_ids = await _role_ids(db, roles, reach)
+            await db.execute(delete(UserRole).where(UserRole.user_id == user_id))
+            await _give(db, user_id, role_ids)
+        await end_others(db, user_id, keep=keep)
+    before, after = {key: was[key] for key in changed}, {key: is_now[key] for key in changed}
+    await audit.record(db, actor, "user.edit", "user", user_id, before=before, after=after)
+    return True
+
+
+async def deactivate(
+    db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING, keep: bytes = b""
+) -> bool:
+    """They are signed out, can't sign in, and their tokens and links stop. Raises Conflict for the last administrator."""
+    await find(db, user_id)
+    await administrators.check_reach(db, reach, user_id)
+    async with administrators.kept(db):
+        changed = await db.scalar(
+            update(User).where(User.id == user_id, User.active).values(active=False).returning(User.id)
+        )
+    if changed is None:
+        return False
+    await _kill_links(db, user_id)
+    await end_others(db, user_id, keep=keep)
+    await audit.record(db, actor, "user.deactivate", "user", user_id, before={"active": True}, after={"active": False})
+    return True
+
+
+async def activate(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING) -> bool:
+    await find(db, user_id)
+    await administrators.check_reach(db, reach, user_id)
+    changed = await db.scalar(
+        update(User).where(User.id == user_id, ~User.active).values(active=True).returning(User.id)
+    )
+    if changed is not None:
+        before, after = {"active": False}, {"active": True}
+        await audit.record(db, actor, "user.activate", "user", user_id, before=before, after=after)
+    return changed is not None
+
+
+async def invite(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING) -> str:
+    """The one-time secret of `/welcome/SECRET`, where they choose a password. The old password holds until they do."""
+    row = await find(db, user_id)
+    await administrators.check_reach(db, reach, user_id)
+    if not row.active:
+        raise Conflict(f"{row.name} is deactivated. Activate the account first.")
+    secret = await identity.make_link(db, user_id)
+    await audit.record(db, actor, "user.make_link", "user", user_id)
+    return secret
+
+
+async def set_password(
+    db: AsyncSession, actor: Actor, user_id: int, password: str, *, reach: frozenset[str] = EVERYTHING
+) -> None:
+    """Ends all their sessions. Raises Invalid for a short password."""
+    await find(db, user_id)
+    await administrators.check_reach(db, reach, user_id)
+    await identity.set_password(db, user_id, await identity.hash_password(password))
+    await _kill_links(db, user_id)
+    await end_others(db, user_id)
+    await audit.record(db, actor, "user.set_password", "user", user_id)
+
+
+async def unlock(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING) -> bool:
+    """Lifts a lock-out before its time. Returns whether there was one."""
+    row = await find(db, user_id)
+    await administrators.check_reach(db, reach, user_id)
+    if row.locked_until is None or row.locked_until <= datetime.now(UTC):
+        return False
+    await db.execute(update(User).where(User.id == user_id).values(failed_sign_ins=0, locked_until=None))
+    await audit.record(db, actor, "user.unlock", "user", user_id)
+    return True
+
+
+async def drop_second_factor(
+    db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING, keep: bytes = b""
+) -> bool:
+    """For somebody who lost their authenticator: the password alone signs in again. Returns whether there was one."""
+    await find(db, user_id)
+    await administrators.check_reach(db, reach, user_id)
+    if not await second_factor.forget(db, user_id):
+        return False
+    await end_others(db, user_id, keep=keep)
+    await audit.record(db, actor, "user.drop_second_factor", "user", user_id)
+    return True
+
+
+async def sign_out(
+    db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING, keep: bytes = b""
+) -> int:
+    """Ends their sessions on every device. Returns how many there were."""
+    await find(db, user_id)
+    await administrators.check_reach(db, reach, user_id)
+    ended = await end_others(db, user_id, keep=keep)
+    if ended:
+        await audit.record(db, actor, "user.sign_out", "user", user_id, after={"sessions_ended": ended})
+    return ended
+
+
+def _checked(email: str, name: str) -> tuple[str, str]:
+    """Trimmed, the address in small letters. Raises Invalid."""
+    email, name = email.strip().lower(), name.strip()
+    if not EMAIL.fullmatch(email) or len(email) > LONGEST:
+        raise _wrong("email", "Give an e-mail address such as ada@example.org.")
+    if not name or len(name) > LONGEST:
+        raise _wrong("name", f"Give a name of at most {LONGEST} characters.")
+    return email, name
+
+
+def _wrong(name: str, problem: str) -> Invalid:
+    return Invalid(problem, details=[FieldError(name, problem)])
+
+
+async def _check_type(db: AsyncSession, key: str) -> None:
+    if key not in await user_types.read(db):
+        raise _wrong("type", f"There is no user type {key}.")
+
+
+async def _role_ids(db: AsyncSession, names: Collection[str], reach: frozenset[str]) -> Sequence[int]:
+    """Roles of this workspace by name, which the acting person may hand out."""
+    statement = select(Role.id, Role.name, Role.permissions)
+    rows = (await db.execute(statement.where(Role.workspace == workspace_of(db), Role.name.in_(names)))).all()
+    missing = sorted(set(names) - {row.name for row in rows})
+    if missing:
+        raise _wrong("roles", f"There is no role {', '.join(missing)}.")
+    for row in rows:
+        administrators.check_grant(reach, row.permissions, what=f"The role {row.name}")
+    return [row.id for row in rows]
+
+
+async def _give(db: AsyncSession, user_id: int, role_ids: Sequence[int]) -> None:
+    if role_ids:
+        await db.execute(insert(UserRole), [{"user_id": user_id, "role_id": one} for one in role_ids])
+
+
+async def _kill_links(db: AsyncSession, user_id: int) -> None:
+    unused = update(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.used_at.is_(None))
+    await db.execute(unused.values(used_at=datetime.now(UTC)))

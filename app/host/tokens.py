@@ -1,0 +1,153 @@
+"""API tokens: made, listed and revoked. They are shown once and kept as SHA-256. Checking them at the door: app.api.tokens."""
+
+import hashlib
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import func, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import workspace_of
+from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.host import audit
+from app.host.shared import ApiToken, User
+
+MOST_LIVE = 100
+LONGEST_NAME = 100
+LONGEST_LIFE_DAYS = 3650
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a token may be used for. It never gives more than its owner may: `permissions` are asked at each request."""
+
+    label: str
+    explanation: str
+    permissions: tuple[str, ...] = ()
+    platform_only: bool = False
+
+
+SCOPES: dict[str, Scope] = {
+    "clock:read": Scope(
+        "Read the time clock",
+        "Employees, bindings, punches, terminals and sync runs over the integration API. It changes nothing.",
+        ("clock.employees", "clock.transactions"),
+    ),
+    "me": Scope(
+        "Act as you in a mobile app",
+        "Your apps and ratings, and the surveys that wait for you, over the end-user API.",
+    ),
+    "metrics:read": Scope(
+        "Read the metrics",
+        "Requests, durations and jobs of the whole server at /metrics, for a monitoring system on another machine.",
+        ("admin.jobs",),
+        platform_only=True,
+    ),
+}
+
+
+def offered(permissions: frozenset[str], *, on_platform: bool) -> dict[str, Scope]:
+    """The scopes that would do something for a person with these permissions."""
+    return {
+        name: scope
+        for name, scope in SCOPES.items()
+        if set(scope.permissions) <= permissions and (on_platform or not scope.platform_only)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedToken:
+    """`text` is the token itself, which nobody can ever see again."""
+
+    id: int
+    text: str = field(repr=False)
+    scopes: tuple[str, ...]
+    expires_at: datetime | None
+
+
+async def create(
+    db: AsyncSession,
+    actor: audit.Actor,
+    user_id: int,
+    scopes: Collection[str],
+    *,
+    name: str = "",
+    days: int | None = None,
+) -> CreatedToken:
+    """`days` None: it works until somebody revokes it.
+
+    Raises NotFound for an account of another workspace, Invalid for an unknown scope or none, Conflict beyond MOST_LIVE.
+    """
+    owner = await _owner(db, user_id)
+    chosen = tuple(scope for scope in SCOPES if scope in scopes)
+    _check(chosen, scopes, name, days)
+    if await _live_count(db, user_id) >= MOST_LIVE:
+        raise Conflict(f"{owner} has {MOST_LIVE} tokens. Revoke some that are not used any more.")
+    text = f"muster_{secrets.token_urlsafe(32)}"
+    expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
+    name = name.strip() or "Unnamed"
+    values = {"user_id": user_id, "name": name, "scopes": list(chosen), "expires_at": expires_at}
+    made = insert(ApiToken).values(**values, token_hash=_hash(text), hint=text[-4:]).returning(ApiToken.id)
+    token_id = (await db.scalars(made)).one()
+    after = {"owner": owner, "name": name, "scopes": list(chosen), "expires_at": expires_at}
+    await audit.record(db, actor, "token.create", "token", token_id, after=after)
+    return CreatedToken(token_id, text, chosen, expires_at)
+
+
+async def user_with_email(db: AsyncSession, email: str) -> int:
+    """Whose address it is, in this workspace. Raises NotFound."""
+    here = select(User.id).where(User.email == email.strip().lower(), User.workspace == workspace_of(db))
+    user_id = await db.scalar(here)
+    if user_id is None:
+        raise NotFound(f"There is no account {email} in this workspace.")
+    return user_id
+
+
+async def revoke(db: AsyncSession, actor: audit.Actor, token_id: int, *, owner_id: int | None = None) -> bool:
+    """It works no more, at once. With `owner_id` only that person's token is found. Returns whether it worked until now.
+
+    Raises NotFound for a token of another workspace.
+    """
+    statement = select(ApiToken.name, ApiToken.revoked_at, User.name.label("owner")).join(User)
+    statement = statement.where(ApiToken.id == token_id, User.workspace == workspace_of(db))
+    if owner_id is not None:
+        statement = statement.where(ApiToken.user_id == owner_id)
+    row = (await db.execute(statement)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such token.")
+    ended = update(ApiToken).where(ApiToken.id == token_id, ApiToken.revoked_at.is_(None))
+    if await db.scalar(ended.values(revoked_at=func.now()).returning(ApiToken.id)) is None:
+        return False
+    await audit.record(db, actor, "token.revoke", "token", token_id, before={"owner": row.owner, "name": row.name})
+    return True
+
+
+def _check(chosen: Collection[str], scopes: Collection[str], name: str, days: int | None) -> None:
+    if not chosen or set(scopes) - set(SCOPES):
+        raise _wrong("scopes", f"Choose from {', '.join(SCOPES)}.")
+    if len(name) > LONGEST_NAME:
+        raise _wrong("name", f"At most {LONGEST_NAME} characters.")
+    if days is not None and not 1 <= days <= LONGEST_LIFE_DAYS:
+        raise _wrong("days", f"Between 1 and {LONGEST_LIFE_DAYS} days.")
+
+
+def _wrong(name: str, problem: str) -> Invalid:
+    return Invalid(problem, details=[FieldError(name, problem)])
+
+
+async def _owner(db: AsyncSession, user_id: int) -> str:
+    name = await db.scalar(select(User.name).where(User.id == user_id, User.workspace == workspace_of(db)))
+    if name is None:
+        raise NotFound("There is no such account.")
+    return name
+
+
+async def _live_count(db: AsyncSession, user_id: int) -> int:
+    live = (ApiToken.revoked_at.is_(None), or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > func.now()))
+    return await db.scalar(select(func.count()).where(ApiToken.user_id == user_id, *live)) or 0
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
