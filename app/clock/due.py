@@ -7,7 +7,7 @@ punch that nothing changed for changes nothing. The import itself is app.clock.i
 from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select, text, update
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -18,7 +18,8 @@ from app.host.events import DaysChanged, Event, RecordsChanged
 from app.host.models import AttendanceRecord
 
 NEAR = timedelta(hours=48)
-AT_ONCE = text("'-infinity'::timestamptz")
+# A new moment each time: an import that is judging a punch just now sees that it was marked again, and leaves the mark.
+AT_ONCE = func.clock_timestamp()
 # A fold always shows its own word.
 FOLDS = (Outcome.REPEAT_TAP.value, Outcome.DOUBLE_TAP.value)
 DELETED = Outcome.ATTENDANCE_DELETED.value
@@ -26,10 +27,9 @@ _UNSETTLED = Punch.host_attendance_id.is_(None)
 
 
 async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
-    """Has the punches judged at the next import, and asks for one soon. Returns how many were newly marked."""
-    fresh = func.coalesce(Punch.judge_at > AT_ONCE, True)
-    done = await db.execute(update(Punch).where(which, fresh).values(judge_at=AT_ONCE).returning(Punch.id))
-    marked = len(done.all())
+    """Has the punches judged at the next import, and asks for one soon. Returns how many."""
+    done = await db.execute(update(Punch).where(which).values(judge_at=AT_ONCE))
+    marked: int = done.rowcount  # type: ignore[attr-defined]
     if marked:
         await ask_for_import(db)
     return marked

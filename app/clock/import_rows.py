@@ -26,14 +26,12 @@ from app.host.models import Employee as HostEmployee
 Who = Employee | Unbound
 
 _DUE = "SELECT emp_code, count(*) FROM clock_transactions WHERE judge_at <= $1 GROUP BY emp_code ORDER BY emp_code"
-_LOCK_DUE = """
-SELECT emp_code, punched_at_utc FROM clock_transactions
-WHERE judge_at <= $1 AND emp_code = ANY($2::text[]) ORDER BY id FOR UPDATE
+_DUE_INSTANTS = """
+SELECT emp_code, punched_at_utc FROM clock_transactions WHERE judge_at <= $1 AND emp_code = ANY($2::text[])
 """
 _PUNCHES = """
 SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p.terminal_sn, p.import_outcome,
-       p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.judge_at = '-infinity' AS due,
-       nullif(p.judge_at, '-infinity') AS judge_at
+       p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.judge_at
 FROM unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s(place, code, first, last)
 JOIN clock_transactions p ON p.emp_code = s.code AND p.punched_at_utc >= s.first AND p.punched_at_utc < s.last
 """
@@ -53,10 +51,10 @@ FROM wanted JOIN attendance_records r USING (id) LEFT JOIN clock_imported_record
 """
 _TEMPORARY = """
 CREATE TEMPORARY TABLE import_verdicts (
-    id bigint, outcome text, record_id bigint, role text, reviewed boolean, retry boolean, judge_at timestamptz, news boolean
+    id bigint, outcome text, record_id bigint, role text, reviewed boolean, retry boolean, judge_at timestamptz, seen timestamptz, news boolean
 ) ON COMMIT DROP
 """
-# A mark that somebody set meanwhile on a punch that was context here must survive.
+# A mark that somebody set since we read must survive: it says that what we judged by is no longer so.
 _STORE = """
 WITH stored AS (
     UPDATE clock_transactions t SET
@@ -67,7 +65,7 @@ WITH stored AS (
             WHEN t.host_attendance_id = v.record_id THEN coalesce(t.imported_at_utc, now())
             ELSE now() END,
         imported_role = v.role, reviewed = v.reviewed, retry = v.retry,
-        judge_at = CASE WHEN t.judge_at = '-infinity' AND NOT t.id = ANY($1::bigint[]) THEN t.judge_at ELSE v.judge_at END,
+        judge_at = CASE WHEN t.judge_at IS DISTINCT FROM v.seen THEN t.judge_at ELSE v.judge_at END,
         updated_at = CASE WHEN v.news THEN now() ELSE t.updated_at END
     FROM import_verdicts v WHERE t.id = v.id
     RETURNING t.local_date, v.news
@@ -79,7 +77,7 @@ INSERT INTO clock_imported_records (record_id, clock_in, clock_out, breaks, writ
 ON CONFLICT (record_id) DO UPDATE SET
     clock_in = excluded.clock_in, clock_out = excluded.clock_out, breaks = excluded.breaks, written_at = now()
 """
-_COLUMNS = ["id", "outcome", "record_id", "role", "reviewed", "retry", "judge_at", "news"]
+_COLUMNS = ["id", "outcome", "record_id", "role", "reviewed", "retry", "judge_at", "seen", "news"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +97,10 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Punches and records of one span; `due` are the ids whose mark this transaction holds."""
+    """Punches and records of one span, and the mark that each punch bore when it was read."""
 
     punches: list[Punch] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
-    due: set[int] = field(default_factory=set)
     judge_at: dict[int, datetime | None] = field(default_factory=dict)
 
 
@@ -144,10 +141,10 @@ async def due_codes(db: AsyncSession, now: datetime) -> list[tuple[str, int]]:
     return [(code, count) for code, count in await (await driver(db)).fetch(_DUE, now)]
 
 
-async def lock_due(db: AsyncSession, codes: Collection[str], now: datetime) -> dict[str, list[datetime]]:
-    """Instants of the due punches by code; their rows stay locked until the transaction ends."""
+async def due_instants(db: AsyncSession, codes: Collection[str], now: datetime) -> dict[str, list[datetime]]:
+    """Instants of the due punches by code."""
     found: dict[str, list[datetime]] = {}
-    for code, at in await (await driver(db)).fetch(_LOCK_DUE, now, list(codes)):
+    for code, at in await (await driver(db)).fetch(_DUE_INSTANTS, now, list(codes)):
         found.setdefault(code, []).append(at)
     return found
 
@@ -189,9 +186,7 @@ async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, 
                 row[1], row[2], row[3], row[4], row[5], row[6], direction, access, row[7], row[8], row[9], row[10], row[11]
             )
         )  # fmt: skip
-        read.judge_at[row[1]] = row[13]
-        if row[12]:
-            read.due.add(row[1])
+        read.judge_at[row[1]] = row[12]
     await _read_records(connection, asked, found)
     return found
 
@@ -261,14 +256,14 @@ async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday:
     await (await driver(db)).execute(_REMEMBER, record_id, hours.clock_in, hours.clock_out, _ranges(hours))
 
 
-async def store_verdicts(db: AsyncSession, rows: Sequence[tuple[Any, ...]], due: Collection[int]) -> None:
-    """`rows` as the temporary table has them; `due` are the punches whose marks this transaction holds and settles."""
+async def store_verdicts(db: AsyncSession, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Writes what changes; `rows` as the temporary table has them."""
     if not rows:
         return
     connection = await driver(db)
     await connection.execute(_TEMPORARY)
     await connection.copy_records_to_table("import_verdicts", records=rows, columns=_COLUMNS)
-    await connection.execute(_STORE, list(due))
+    await connection.execute(_STORE)
     await connection.execute("DROP TABLE import_verdicts")
 
 

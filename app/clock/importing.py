@@ -1,7 +1,7 @@
 """The import: has due punches judged by the pairing core and carries its intents out, a batch of people per transaction.
 
-The rules are app.clock.pairing's; what is read and written is in import_rows. A batch holds its employees' attendance and
-its due punches, so that people, the sync and other imports wait for each other instead of overwriting (decisions: "Host").
+The rules are app.clock.pairing's; what is read and written is in import_rows. A batch holds its employees' attendance,
+so that people and other imports wait for each other; a punch that is marked again meanwhile keeps its mark.
 """
 
 from collections import Counter
@@ -167,10 +167,10 @@ async def _rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime)
 
 
 async def _prepare(db: AsyncSession, codes: Sequence[str], now: datetime) -> tuple[list[Case], World]:
-    """Holds the people, locks their due punches, then reads: in this order nothing that was read can change any more."""
+    """Holds the people, then reads who stands behind the codes: what changes later marks its punches again."""
     before = await import_rows.owners(db, codes)
     await attendance.hold(db, sorted({who.id for who in before.values() if isinstance(who, Employee)}))
-    due = await import_rows.lock_due(db, codes, now)
+    due = await import_rows.due_instants(db, codes, now)
     after = await import_rows.owners(db, codes)
     if {code: _identity(who) for code, who in before.items()} != {code: _identity(who) for code, who in after.items()}:
         raise OwnersChangedError
@@ -271,19 +271,18 @@ async def _store(
     db: AsyncSession, judgements: Sequence[tuple[Case, Judgement, dict[int, int]]], ids: Sequence[int]
 ) -> None:
     rows = []
-    due: set[int] = set()
     for case, judgement, places in judgements:
-        due |= case.read.due
         for verdict in judgement.verdicts:
             punch_id = verdict.punch_id
-            if not (verdict.is_news or punch_id in case.read.due or verdict.judge_at != case.read.judge_at[punch_id]):
+            seen = case.read.judge_at[punch_id]
+            if not verdict.is_news and verdict.judge_at == seen:
                 continue
             record = verdict.record if verdict.record is None or verdict.record > 0 else ids[places[verdict.record]]
             rows.append(
-                (punch_id, verdict.outcome.value, record, verdict.role, verdict.reviewed, verdict.retry, verdict.judge_at,
+                (punch_id, verdict.outcome.value, record, verdict.role, verdict.reviewed, verdict.retry, verdict.judge_at, seen,
                  verdict.is_news)
             )  # fmt: skip
-    await import_rows.store_verdicts(db, rows, due)
+    await import_rows.store_verdicts(db, rows)
 
 
 def _counted(judgement: Judgement) -> Imported:

@@ -226,7 +226,7 @@ class BindingChange(Base):
 class Punch(Base):
     """One mirrored punch and what the import made of it. Unique by the server's id within one id generation.
 
-    `judge_at` is when the import must look at it again: '-infinity' when it is new or something it depends on changed, an
+    `judge_at` is when the import must look at it again: 'epoch' when it is new, the moment when something it depends on changed, an
     instant when only time can change it, null when it is settled. `imported_role` is the role it was imported with
     (import-rules, line 0); `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a
     deleted record again.
@@ -269,7 +269,7 @@ class Punch(Base):
     imported_at_utc: Mapped[datetime | None]
     reviewed: Mapped[Flag]
     retry: Mapped[Flag]
-    judge_at: Mapped[datetime | None] = mapped_column(server_default=text("'-infinity'"))
+    judge_at: Mapped[datetime | None] = mapped_column(server_default=text("'epoch'"))
     updated_at: Mapped[Created]
 
 

@@ -78,8 +78,8 @@ _BOUNDS = {
 NAMES = tuple(field.name for field in fields(ClockSettings))
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 _JUDGE_AGAIN = text(
-    "UPDATE clock_transactions SET judge_at = '-infinity'"
-    " WHERE host_attendance_id IS NULL AND judge_at IS DISTINCT FROM '-infinity'"
+    "UPDATE clock_transactions SET judge_at = clock_timestamp()"
+    " WHERE host_attendance_id IS NULL"
 )
 
 

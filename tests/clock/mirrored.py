@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Binding, ClockEmployee, Connection, Device, Punch
@@ -83,6 +83,4 @@ async def records(db: AsyncSession) -> Sequence[tuple[datetime, datetime | None]
 
 
 async def everything_due(db: AsyncSession) -> None:
-    from sqlalchemy import text
-
-    await db.execute(update(Punch).values(judge_at=text("'-infinity'")))
+    await db.execute(update(Punch).values(judge_at=func.clock_timestamp()))

@@ -137,7 +137,7 @@ async def test_a_deleted_record_turns_its_taps_at_once_and_is_not_made_again(dat
     await import_all(database)
     assert await see(database, records) == []
     async with database.transaction() as db:
-        await db.execute(update(Punch).values(retry=True, judge_at=text("'-infinity'")))
+        await db.execute(update(Punch).values(retry=True, judge_at=func.clock_timestamp()))
     await import_all(database)
     assert await see(database, records) == [(when("08:00"), when("17:00"))]
 

@@ -329,7 +329,7 @@ def upgrade() -> None:
         sa.Column("imported_at_utc", sa.DateTime(timezone=True), nullable=True),
         sa.Column("reviewed", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("retry", sa.Boolean(), server_default=sa.text("false"), nullable=False),
-        sa.Column("judge_at", sa.DateTime(timezone=True), server_default=sa.text("'-infinity'"), nullable=True),
+        sa.Column("judge_at", sa.DateTime(timezone=True), server_default=sa.text("'epoch'"), nullable=True),
         sa.Column("updated_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("clock_transactions_pkey")),
         sa.UniqueConstraint("id_generation", "remote_id", name=op.f("clock_transactions_id_generation_remote_id_key")),

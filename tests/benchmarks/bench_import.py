@@ -1,0 +1,83 @@
+"""How fast mirrored punches become records: punches a second, and the ratio to a bare UPDATE of the same rows in the same run.
+
+    python -m tests.benchmarks.bench_import [--people 200] [--days 100]
+"""
+
+import argparse
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import asyncpg
+from sqlalchemy import text
+
+from app.clock import import_rows, importing
+from app.db.session import Database
+from tests.benchmarks.arena import arena
+from tests.clock.mirrored import connect, employ, mirror_person
+
+START = datetime(2026, 1, 5, tzinfo=UTC)
+TAPS = ((8, 0, 0), (12, 0, 2), (13, 0, 3), (17, 0, 1))
+
+
+async def fill(database: Database, people: int, days: int) -> int:
+    async with database.transaction() as db:
+        await connect(db)
+        for number in range(people):
+            await mirror_person(db, str(1000 + number), await employ(db, f"Person {number}"))
+        await db.flush()
+        connection = await import_rows.driver(db)
+        rows = [
+            _row(person, day, tap)
+            for person in range(people)
+            for day in range(days)
+            for tap in range(len(TAPS))
+        ]
+        await connection.copy_records_to_table("clock_transactions", records=rows, columns=COLUMNS)
+    return len(rows)
+
+
+COLUMNS = [
+    "id_generation", "remote_id", "emp_code", "terminal_sn", "punch_code", "punched_at_raw", "punched_at_local",
+    "punched_at_utc", "local_date",
+]  # fmt: skip
+
+
+def _row(person: int, day: int, tap: int) -> tuple[Any, ...]:
+    hour, minute, code = TAPS[tap]
+    at = START + timedelta(days=day, hours=hour, minutes=minute, seconds=person % 50)
+    number = f"{person}-{day}-{tap}"
+    return (1, number, str(1000 + person), "T1", code, str(at), at.replace(tzinfo=None), at, at.date())
+
+
+async def floor(database: Database) -> float:
+    """Seconds that a bare UPDATE of every punch takes: what no import could go below."""
+    began = time.perf_counter()
+    async with database.transaction() as db:
+        await db.execute(text("UPDATE clock_transactions SET import_outcome = 'imported', judge_at = NULL"))
+        spent = time.perf_counter() - began
+        await db.rollback()
+    return spent
+
+
+async def main(people: int, days: int) -> None:
+    async with arena() as database:
+        punches = await fill(database, people, days)
+        async with database.transaction() as db:
+            await db.execute(text("ANALYZE"))
+        bare = await floor(database)
+        began = time.perf_counter()
+        result = await importing.import_due(partial(database.transaction, "main"))
+        spent = time.perf_counter() - began
+        print(f"import: {punches} punches into {result.created} records in {spent:.1f} s = {punches / spent:,.0f} punches/s")
+        print(f"floor:  bare UPDATE of the same rows {bare:.1f} s; ratio {spent / bare:.1f}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--people", type=int, default=200)
+    parser.add_argument("--days", type=int, default=100)
+    arguments = parser.parse_args()
+    asyncio.run(main(arguments.people, arguments.days))
