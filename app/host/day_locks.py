@@ -80,6 +80,11 @@ async def _tell(db: AsyncSession, actor: Actor, days: list[date], *, locked: boo
     await events.tell(db, events.DaysChanged(tuple(days), locked=locked))
 
 
+def check(first: date, last: date) -> None:
+    """Raises Invalid when this is no range of days that may be locked at once."""
+    _days(first, last)
+
+
 def _days(first: date, last: date) -> list[date]:
     if first > last:
         raise Invalid("The first day comes after the last.", details=[FieldError("to", "Choose a later day.")])

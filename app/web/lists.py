@@ -12,7 +12,7 @@ from datetime import date
 from typing import Any
 
 from litestar.datastructures import FormMultiDict, MultiDict
-from sqlalchemy import ColumnElement, Select, UnaryExpression, and_, false, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, UnaryExpression, and_, false, func, or_, select, true
 
 from app.errors import FieldError, Invalid
 from app.web.context import Context
@@ -32,7 +32,7 @@ class Column:
     key: str
     label: str
     value: Callable[[Any], Any]
-    order: ColumnElement[Any] | None = None
+    order: SQLColumnExpression[Any] | None = None
     shown: bool = True
     numeric: bool = False
     hint: str = ""
@@ -144,13 +144,13 @@ class ListSpec:
     url: str
     columns: tuple[Column, ...]
     filters: tuple[Filter, ...]
-    key: ColumnElement[Any]
+    key: SQLColumnExpression[Any]
     sort: str
     empty: Empty
     bulk_url: str = ""
     bulk: tuple[BulkAction, ...] = ()
 
-    def orders(self) -> dict[str, ColumnElement[Any]]:
+    def orders(self) -> dict[str, SQLColumnExpression[Any]]:
         return {column.key: column.order for column in self.columns if column.order is not None}
 
     def offering(self, **options: Mapping[str, str]) -> "ListSpec":

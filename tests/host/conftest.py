@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
@@ -38,3 +39,21 @@ def in_vancouver() -> Iterator[None]:
     zone.provide(vancouver)
     yield
     zone._providers[:] = before
+
+
+@pytest.fixture
+def selects(database: Database) -> Iterator[list[str]]:
+    """The SELECTs on the workspace's tables, without the look-up of the session."""
+    seen: list[str] = []
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        if (
+            statement.lstrip().upper().startswith("SELECT")
+            and "sessions" not in statement
+            and "set_config" not in statement
+        ):
+            seen.append(statement)
+
+    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(database.engine.sync_engine, "before_cursor_execute", note)

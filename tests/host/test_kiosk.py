@@ -4,10 +4,12 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.session import Database
 from app.errors import Conflict, Invalid, NotFound
 from app.host import kiosk, people
 from app.host.events import KioskChanged
 from app.host.models import KioskEnrolment
+from tests.conftest import Browser
 from tests.host.staff import ALICE, Ear, acts_on, hire
 
 
@@ -55,3 +57,36 @@ async def test_nobody_and_somebody_deleted_get_no_code(db: AsyncSession) -> None
     await people.remove(db, ALICE, [ada])
     with pytest.raises(Conflict, match="deleted"):
         await kiosk.enrol(db, ALICE, "17", ada)
+
+
+async def test_a_code_is_enrolled_and_removed_in_the_browser(database: Database, bob: Browser) -> None:
+    async with database.transaction() as db:
+        await hire(db)
+    answer = await bob.submit("/kiosk/enrol", {"code": "17", "employee": "1"})
+    assert answer.status_code == 303
+    shown = (await bob.get("/kiosk")).text
+    assert "Ada Lovelace" in shown
+    taken = await bob.submit("/kiosk/enrol", {"code": "17", "employee": "1"})
+    assert taken.status_code == 422
+    assert "taken: Ada Lovelace has it" in taken.text
+    assert "Nobody has the ID number 9" in (await bob.submit("/kiosk/enrol", {"code": "18", "employee": "9"})).text
+    question = await bob.submit("/kiosk/bulk", {"action": "remove", "all": "1"})
+    assert "Remove 1 kiosk code?" in question.text
+    await bob.submit("/kiosk/bulk", {"action": "remove", "all": "1", "confirmed": "1", "number": "1"})
+    assert "1 code is free now." in (await bob.get("/kiosk")).text
+    async with database.transaction() as db:
+        assert (await db.scalars(select(KioskEnrolment))).all() == []
+
+
+async def test_the_kiosk_page_needs_its_permission_and_shows_only_its_workspace(
+    database: Database, visitor: Browser, vera: Browser, eve: Browser, alice: Browser
+) -> None:
+    async with database.transaction() as db:
+        await kiosk.enrol(db, ALICE, "K17", await hire(db))
+    for url in ("/kiosk", "/kiosk/enrol"):
+        assert (await visitor.get(url)).status_code == 303
+        assert (await vera.get(url)).status_code == 403
+        assert "<html" not in (await alice.fragment(url)).text
+    assert "K17" not in (await eve.get("/kiosk")).text
+    assert (await vera.submit("/kiosk/enrol", {"code": "1", "employee": "1"})).status_code == 403
+    assert (await vera.submit("/kiosk/bulk", {"action": "remove", "all": "1"})).status_code == 403

@@ -1,0 +1,263 @@
+"""`/attendance`: all records, one day, one person; and bulk acts over each. One record: attendance_record; forms: attendance_forms."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import ColumnElement, func, literal, select, true
+
+from app.errors import Conflict, Invalid, NotFound
+from app.host import attendance
+from app.host.attendance_queries import LIVE
+from app.host.models import AttendanceRecord, DayLock, Employee
+from app.host.pages import attendance_list as records
+from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
+from app.host.pages.people import answer_options
+from app.host.pages.picking import pick
+from app.web import exports
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.lists import Empty, ListSpec
+from app.web.pages import done, go, page
+
+VERBS = {
+    "approved": "Approve",
+    "rejected": "Reject",
+    "auto_closed": "Auto-close",
+    "pending": "Set back",
+    "delete": "Delete",
+}
+PAST = {
+    "approved": "approved",
+    "rejected": "rejected",
+    "auto_closed": "auto-closed",
+    "pending": "set back to pending",
+    "delete": "deleted",
+}
+CONSEQUENCE = {
+    "approved": "No import rewrites an approved record: a punch that would change it says “Record already decided”.",
+    "rejected": "A rejected record counts for no hours but still covers its time: an import makes no other record over it.",
+    "auto_closed": "No import rewrites an auto-closed record: a punch that would change it says “Record already decided”.",
+    "pending": "They wait for a decision again, and punches that come late may be added to them.",
+    "delete": (
+        "Their hours no longer count. The punches behind them say “Attendance deleted” and are not imported again unless"
+        " somebody retries them. A record that was made by hand is gone for good."
+    ),
+}
+EVERYTHING = Empty(
+    "clock-check",
+    "No attendance yet",
+    "Records appear here when punches are imported or when you add one by hand.",
+    "/attendance/add",
+    "Add a record",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one view of the records is about: its address, which records, and the columns and filters it decides itself."""
+
+    url: str
+    scope: ColumnElement[bool]
+    empty: Empty
+    sort: str
+    without: tuple[str, ...] = ()
+
+    def spec(self, ctx: Context, where: ZoneInfo) -> ListSpec:
+        return records.spec_of(self.url, where, ctx, self.empty, self.sort, *self.without)
+
+
+def everything() -> View:
+    return View("/attendance", true(), EVERYTHING, "-clock_in")
+
+
+def one_day(day: date) -> View:
+    empty = Empty(
+        "calendar-off",
+        f"Nobody worked on {day}",
+        "No record lies on this day. Look at another day, or add what is missing.",
+        f"/attendance/add?day={day}",
+        "Add a record",
+    )
+    return View(f"/attendance/days/{day}", AttendanceRecord.workday == day, empty, "name", ("workday", "days"))
+
+
+def one_person(employee_id: int) -> View:
+    empty = Empty(
+        "calendar-off",
+        "No attendance yet",
+        "Nothing was imported for this person and nothing was added by hand.",
+        f"/attendance/add?employee=%23{employee_id}",
+        "Add a record",
+    )
+    return View(
+        f"/attendance/people/{employee_id}",
+        AttendanceRecord.employee_id == employee_id,
+        empty,
+        "-clock_in",
+        ("name", "department"),
+    )
+
+
+@get("/attendance", guards=[Requires("host.attendance")])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _show(ctx, everything(), "host/attendance.html")
+
+
+@get("/attendance/days", guards=[Requires("host.attendance")])
+async def choose_day(ctx: NamedDependency[Context]) -> Response[Any]:
+    """Goes to the day that the address names, else to today."""
+    text = ctx.request.query_params.get("day", "")
+    try:
+        day = date.fromisoformat(text) if text else datetime.now(await records.zone_of(ctx)).date()
+    except ValueError:
+        raise Invalid("Give a day such as 2026-11-21.") from None
+    return go(f"/attendance/days/{day}")
+
+
+@get("/attendance/days/{day:date}", guards=[Requires("host.attendance")])
+async def by_day(ctx: NamedDependency[Context], day: FromPath[date]) -> Response[Any]:
+    locked_by = select(DayLock.locked_by).where(DayLock.day == day)
+    earlier = select(func.max(AttendanceRecord.workday)).where(AttendanceRecord.workday < day, LIVE)
+    later = select(func.min(AttendanceRecord.workday)).where(AttendanceRecord.workday > day, LIVE)
+    more = (
+        locked_by.correlate(None).scalar_subquery().label("locked_by"),
+        earlier.correlate(None).scalar_subquery().label("earlier"),
+        later.correlate(None).scalar_subquery().label("later"),
+    )
+    days = {
+        "day": day,
+        "before": day - timedelta(days=1) if day > date.min else day,
+        "after": day + timedelta(days=1) if day < date.max else day,
+    }
+    return await _show(ctx, one_day(day), "host/attendance_day.html", *more, **days)
+
+
+@get("/attendance/people", guards=[Requires("host.attendance")])
+async def choose_person(ctx: NamedDependency[Context]) -> Response[Any]:
+    """Goes to the person that the address names, else asks for one."""
+    text = ctx.request.query_params.get("employee", "").strip()
+    problem = None
+    if text:
+        try:
+            return go(f"/attendance/people/{(await pick(ctx.db, text)).id}")
+        except (NotFound, Conflict) as refused:
+            problem = refused.message
+    status = 422 if problem else 200
+    return await page(ctx, "host/attendance_people.html", status=status, problem=problem, text=text)
+
+
+@get("/attendance/people/options", guards=[Requires("host.attendance")])
+async def options(ctx: NamedDependency[Context]) -> Response[str]:
+    return await answer_options(ctx)
+
+
+@get("/attendance/people/{employee_id:int}", guards=[Requires("host.attendance")])
+async def by_person(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    mine = Employee.__table__.alias("mine")
+    more = [
+        select(mine.c[name]).where(mine.c.id == employee_id).scalar_subquery().label(f"person_{name}")
+        for name in ("name", "id_number", "active", "deleted_at")
+    ]
+    return await _show(ctx, one_person(employee_id), "host/attendance_person.html", *more, employee_id=employee_id)
+
+
+@post("/attendance/bulk", guards=[Requires("host.attendance.decide")], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _bulk(ctx, everything())
+
+
+@post("/attendance/days/{day:date}/bulk", guards=[Requires("host.attendance.decide")], status_code=200)
+async def bulk_of_day(ctx: NamedDependency[Context], day: FromPath[date]) -> Response[Any]:
+    return await _bulk(ctx, one_day(day))
+
+
+@post("/attendance/people/{employee_id:int}/bulk", guards=[Requires("host.attendance.decide")], status_code=200)
+async def bulk_of_person(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    return await _bulk(ctx, one_person(employee_id))
+
+
+async def _show(ctx: Context, view: View, template: str, *more: Any, **values: Any) -> Response[Any]:
+    where = await records.zone_of(ctx)
+    spec = view.spec(ctx, where)
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, records.without_bars(spec), records.base(view.scope), kind)
+    listing, found = await records.load(ctx, spec, view.scope, *more)
+    if "employee_id" in values and found.person_name is None:
+        raise NotFound
+    return await page(
+        ctx,
+        template,
+        fragment="list",
+        view=listing,
+        found=found,
+        zone=where.key,
+        bars=records.bars(list(listing.rows), where),
+        worked=records.worked,
+        today=datetime.now(UTC).astimezone(where).date(),
+        **values,
+    )
+
+
+async def _bulk(ctx: Context, view: View) -> Response[Any]:
+    action = str((await ctx.form()).get("action", ""))
+    if action not in VERBS:
+        raise NotFound
+    spec = view.spec(ctx, await records.zone_of(ctx))
+    reachable = records.base(view.scope)
+    ids = await chosen_ids(ctx, spec, reachable)
+    able = await _able(ctx, action, ids)
+    if not able:
+        raise Invalid(f"None of these records can be {PAST[action]}: they are already, or their day is locked.")
+    if not await confirmed(ctx, len(able)):
+        return await _ask(ctx, view, action, able, len(ids) - len(able))
+    done_to = await (
+        attendance.remove(ctx.db, ctx.actor, able)
+        if action == "delete"
+        else attendance.decide(ctx.db, ctx.actor, able, action)
+    )
+    answer = f"{count(len(done_to), 'record was', 'records were')} {PAST[action]}."
+    return await done(ctx, await back(ctx, view.url), answer)
+
+
+async def _able(ctx: Context, action: str, ids: Sequence[int]) -> list[int]:
+    """Those that the act would change: not on a locked day, not in that status already."""
+    differs = literal(True) if action == "delete" else AttendanceRecord.status != action
+    free = ~select(DayLock.day).where(DayLock.day == AttendanceRecord.workday).exists()
+    statement = select(AttendanceRecord.id).where(attendance.among(ids), LIVE, differs, free)
+    return list(await ctx.db.scalars(statement))
+
+
+async def _ask(ctx: Context, view: View, action: str, able: Sequence[int], others: int) -> Response[Any]:
+    query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
+    stay = f"{count(others, 'selected record stays as it is: it is', 'selected records stay as they are: they are')} {PAST[action]} already, or on a locked day."
+    return await page(
+        ctx,
+        "host/attendance_ask.html",
+        fragment="dialog",
+        question=f"{VERBS[action]} {count(len(able), 'record', 'records')}?",
+        submit=f"{VERBS[action]} {count(len(able), 'record', 'records')}",
+        consequence=CONSEQUENCE[action] + (f" {stay}" if others else ""),
+        danger=action == "delete",
+        url=f"{view.url}/bulk{query}",
+        fields=await carried(ctx, len(able)),
+        cancel_url=await back(ctx, view.url),
+    )
+
+
+ROUTES = [
+    index,
+    choose_day,
+    by_day,
+    choose_person,
+    options,
+    by_person,
+    bulk,
+    bulk_of_day,
+    bulk_of_person,
+]

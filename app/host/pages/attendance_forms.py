@@ -1,0 +1,227 @@
+"""The forms of `/attendance`: add a record by hand, edit one. Times are typed in the workspace's zone."""
+
+from datetime import date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from litestar import Response, get, post
+from litestar.datastructures import FormMultiDict
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import Row
+
+from app.errors import Conflict, Invalid, NotFound
+from app.host import attendance, zone
+from app.host.attendance import LONGEST_NOTE
+from app.host.hours import KINDS, MOST_BREAKS, Hours
+from app.host.pages.attendance_record import record_of
+from app.host.pages.picking import pick
+from app.web.context import Context
+from app.web.forms import Bound, Choice, Form, LocalTime, Text, options
+from app.web.guards import Requires
+from app.web.pages import done, page
+
+SPARE = 1
+
+
+@get("/attendance/add", guards=[Requires("host.attendance.decide")])
+async def add_form(ctx: NamedDependency[Context]) -> Response[Any]:
+    query = ctx.request.query_params
+    values: dict[str, Any] = {"kind": "regular", "employee": query.get("employee")}
+    if day := _day(query.get("day", "")):
+        values["clock_in"] = datetime(day.year, day.month, day.day, 8)  # noqa: DTZ001 - a wall-clock time
+    return await _show(ctx, _form(SPARE, chooses_person=True).fill(values), None, await zone.of(ctx.db))
+
+
+@post("/attendance/add", guards=[Requires("host.attendance.decide")], status_code=200)
+async def add(ctx: NamedDependency[Context]) -> Response[Any]:
+    posted = await ctx.form()
+    where = await zone.of(ctx.db)
+    form = _form(_rows(posted), chooses_person=True).read(posted)
+    if posted.get("more"):
+        return await _one_more_break(ctx, form, None, where)
+    hours = _hours(form, where, None)
+    if form.ok and hours is not None:
+        try:
+            person = await pick(ctx.db, form["employee"])
+        except (NotFound, Conflict) as refused:
+            form.refuse("employee", refused.message)
+            return await _show(ctx, form, None, where, status=422)
+        try:
+            record_id = await attendance.add(ctx.db, ctx.actor, person.id, hours, form["note"])
+        except (Invalid, Conflict) as refused:
+            _absorb(form, refused)
+        else:
+            return await done(ctx, f"/attendance/{record_id}", f"Record {record_id} of {person.name} was added.")
+    return await _show(ctx, form, None, where, status=422)
+
+
+@get("/attendance/{record_id:int}/edit", guards=[Requires("host.attendance.decide")])
+async def edit_form(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
+    record = await record_of(ctx, record_id)
+    where = await zone.of(ctx.db)
+    hours = Hours.of(record)
+    values: dict[str, Any] = {
+        "kind": hours.kind,
+        "clock_in": zone.to_local(hours.clock_in, where),
+        "clock_out": zone.to_local(hours.clock_out, where) if hours.clock_out else None,
+        "note": record.note,
+    }
+    for at, (out, back) in enumerate(hours.breaks, 1):
+        values |= {f"break_{at}_out": zone.to_local(out, where), f"break_{at}_back": zone.to_local(back, where)}
+    form = _form(min(MOST_BREAKS, len(hours.breaks) + SPARE)).fill(values)
+    return await _show(ctx, form, record, where, seen=record.updated_at.isoformat())
+
+
+@post("/attendance/{record_id:int}/edit", guards=[Requires("host.attendance.decide")], status_code=200)
+async def edit(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
+    posted = await ctx.form()
+    record = await record_of(ctx, record_id)
+    where = await zone.of(ctx.db)
+    seen = str(posted.get("seen", ""))
+    form = _form(_rows(posted)).read(posted)
+    if posted.get("more"):
+        return await _one_more_break(ctx, form, record, where, seen=seen)
+    hours = _hours(form, where, record)
+    if form.ok and hours is not None:
+        try:
+            done_to = await attendance.edit(ctx.db, ctx.actor, record_id, hours, form["note"], seen=_instant(seen))
+        except (Invalid, Conflict) as refused:
+            _absorb(form, refused)
+        else:
+            return await done(ctx, f"/attendance/{record_id}", *_said(record_id, done_to))
+    return await _show(ctx, form, record, where, status=422, seen=seen)
+
+
+def _said(record_id: int, edited: attendance.Edited) -> tuple[str]:
+    if not edited.changed:
+        return ("Nothing was changed.",)
+    if edited.reopened:
+        word = edited.reopened.replace("_", "-")
+        return (f"Record {record_id} was saved. It was {word} and is pending again, because its hours changed.",)
+    return (f"Record {record_id} was saved.",)
+
+
+def _form(rows: int, *, chooses_person: bool = False) -> Form:
+    breaks = [
+        LocalTime(f"break_{at}_{end}", f"Break {at}, {word}")
+        for at in range(1, rows + 1)
+        for end, word in (("out", "from"), ("back", "to"))
+    ]
+    person = [Text("employee", "Person", required=True)] if chooses_person else []
+    return Form(
+        *person,
+        LocalTime("clock_in", "Clock-in", required=True),
+        LocalTime("clock_out", "Clock-out", help="Leave it empty while the person is still at work."),
+        Choice("kind", "Kind", required=True, options=options(KINDS)),
+        *breaks,
+        Text("note", "Note", longest=LONGEST_NOTE, lines=2, help="Why this was written by hand, for whoever decides."),
+    )
+
+
+def _rows(posted: FormMultiDict) -> int:
+    """How many rows of breaks the form had, and no more than may be."""
+    text = str(posted.get("rows", ""))
+    return min(MOST_BREAKS, int(text)) if text.isascii() and text.isdigit() and len(text) < 4 else SPARE  # noqa: PLR2004
+
+
+def _hours(form: Bound, where: ZoneInfo, record: Row[Any] | None) -> Hours | None:
+    """The hours that were typed, None with the errors put into the form. An empty row of breaks is no break."""
+    # A time that was not touched keeps its instant: the second of two equal hours in autumn, or a fraction of a second.
+    kept = {_as_shown(one, where): one for one in _instants(record)}
+
+    def instant(local: datetime) -> datetime:
+        return kept.get(local) or zone.to_utc(local, where)
+
+    breaks = []
+    for at in range(1, MOST_BREAKS + 1):
+        out, back = form.values.get(f"break_{at}_out"), form.values.get(f"break_{at}_back")
+        if out and back:
+            breaks.append((instant(out), instant(back)))
+        elif out or back:
+            form.refuse(
+                f"break_{at}_{'back' if out else 'out'}", "Give both ends of the break, or empty both to remove it."
+            )
+    if not form.ok:
+        return None
+    end = form["clock_out"]
+    try:
+        return Hours(instant(form["clock_in"]), instant(end) if end else None, tuple(breaks), form["kind"])
+    except OverflowError:
+        form.refuse("clock_in", "Give a year from 2000 to 2100.")
+        return None
+
+
+def _instants(record: Row[Any] | None) -> list[datetime]:
+    if record is None:
+        return []
+    hours = Hours.of(record)
+    ends = [hours.clock_in, *([hours.clock_out] if hours.clock_out else [])]
+    return [*ends, *(one for pause in hours.breaks for one in pause)]
+
+
+def _as_shown(instant: datetime, where: ZoneInfo) -> datetime:
+    return zone.to_local(instant, where).replace(microsecond=0)
+
+
+def _absorb(form: Bound, refused: Invalid | Conflict) -> None:
+    """Puts a refusal at its fields; one of a break belongs to the row's first field."""
+    filled = [at for at in range(1, MOST_BREAKS + 1) if form.values.get(f"break_{at}_out")]
+    for detail in refused.details:
+        name = detail.field
+        if name.startswith("break_"):
+            name = f"break_{filled[int(name.removeprefix('break_')) - 1]}_out"
+        form.refuse(name, detail.message)
+    if not refused.details:
+        form.refuse("", refused.message)
+
+
+async def _one_more_break(
+    ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo, *, seen: str = ""
+) -> Response[str]:
+    rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
+    more = _form(min(MOST_BREAKS, rows + 1), chooses_person=record is None).fill()
+    more.shown |= form.shown
+    return await _show(ctx, more, record, where, seen=seen)
+
+
+async def _show(
+    ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo, *, status: int = 200, seen: str = ""
+) -> Response[str]:
+    chosen = ""
+    if record is None and form.shown["employee"]:
+        try:
+            chosen = (await pick(ctx.db, form.shown["employee"])).name
+        except (NotFound, Conflict):
+            chosen = ""
+    rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
+    return await page(
+        ctx,
+        "host/attendance_edit.html",
+        fragment="drawer",
+        status=status,
+        form=form,
+        record=record,
+        chosen=chosen,
+        zone=where.key,
+        rows=rows,
+        may_add=rows < MOST_BREAKS,
+        seen=seen,
+    )
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+
+
+def _instant(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if text else None
+    except ValueError:
+        raise Invalid("This form can't be read. Load the page again.") from None
+
+
+ROUTES = [add_form, add, edit_form, edit]

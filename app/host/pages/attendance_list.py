@@ -1,0 +1,178 @@
+"""The list of attendance records that every view of `/attendance` shows: columns, filters, sums, bars of the day."""
+
+from dataclasses import replace
+from datetime import datetime, time, timedelta
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import ColumnElement, Row, Select, and_, func, select
+
+from app.host import attendance_queries, zone
+from app.host.attendance_queries import LIVE, RECORDS, WORKED, breaks, worked_hours
+from app.host.hours import KINDS, SOURCES, Hours
+from app.host.models import AttendanceRecord, DayLock, Employee
+from app.web import lists
+from app.web.context import Context
+from app.web.forms import options
+from app.web.lists import BulkAction, Column, Empty, Filter, Listing, ListSpec
+
+STATUSES = {"pending": "Pending", "approved": "Approved", "rejected": "Rejected", "auto_closed": "Auto-closed"}
+DEPARTMENTS = (
+    select(func.array_agg(Employee.department.distinct()))
+    .where(Employee.department.is_not(None), Employee.deleted_at.is_(None))
+    .correlate(None)
+    .scalar_subquery()
+)
+FILTERS = (
+    Filter(
+        "q", "Search", lists.contains(Employee.name, Employee.id_number, AttendanceRecord.note), placeholder="Name, ID number, note"
+    ),
+    Filter("", "Days", lists.between(AttendanceRecord.workday), kind="range"),
+    Filter("status", "Status", AttendanceRecord.status.in_, kind="multi", options=STATUSES),
+    Filter("department", "Department", lambda value: Employee.department == value),
+    Filter("kind", "Kind", lambda value: AttendanceRecord.kind == value, kind="select", options=options(KINDS), advanced=True),
+    Filter("source", "Source", lambda value: AttendanceRecord.source == value, kind="select", options=options(SOURCES), advanced=True),
+    Filter("open", "Still open", lambda _: AttendanceRecord.clock_out.is_(None), kind="check", advanced=True),
+    Filter("edited", "Edited by hand", lambda _: AttendanceRecord.edited_at.is_not(None), kind="check", advanced=True),
+    Filter("locked", "On a locked day", lambda _: DayLock.day.is_not(None), kind="check", advanced=True),
+)  # fmt: skip
+BULK = (
+    BulkAction("approved", "Approve", "thumb-up"),
+    BulkAction("rejected", "Reject", "thumb-down"),
+    BulkAction("auto_closed", "Auto-close", "clock-off"),
+    BulkAction("pending", "Set back", "arrow-back-up"),
+    BulkAction("delete", "Delete", "trash", danger=True),
+)
+# Drawn on the page only; an export has the times.
+BAR = "bar"
+
+
+def columns(where: ZoneInfo) -> tuple[Column, ...]:
+    """Times are written with the zone's offset in exports."""
+    return (
+        Column("workday", "Workday", lambda row: row.workday, AttendanceRecord.workday),
+        Column("name", "Person", lambda row: row.name, Employee.name),
+        Column("id_number", "ID number", lambda row: row.id_number, Employee.id_number_key, shown=False),
+        Column("department", "Department", lambda row: row.department, Employee.department, shown=False),
+        Column(BAR, "Hours", lambda row: row.id),
+        Column("clock_in", "Clock-in", partial(_instant, "clock_in", where), AttendanceRecord.clock_in),
+        Column("clock_out", "Clock-out", partial(_instant, "clock_out", where), AttendanceRecord.clock_out),
+        Column("breaks", "Breaks", lambda row: breaks(row, where)),
+        Column(
+            "worked_hours", "Worked", worked_hours, WORKED, numeric=True, hint="Clock-in to clock-out less the breaks"
+        ),
+        Column("kind", "Kind", lambda row: row.kind, AttendanceRecord.kind),
+        Column("status", "Status", lambda row: row.status, AttendanceRecord.status),
+        Column("source", "Source", lambda row: row.source, AttendanceRecord.source),
+        Column("note", "Note", lambda row: row.note, shown=False),
+        Column("id", "Record", lambda row: row.id, AttendanceRecord.id, shown=False, numeric=True),
+    )
+
+
+def spec_of(url: str, where: ZoneInfo, ctx: Context, empty: Empty, sort: str, *without: str) -> ListSpec:
+    """The list at `url`, leaving out the columns and filters that the view itself decides."""
+    may = ctx.may("host.attendance.decide")
+    shown = tuple(replace(one, shown=False) if one.key in without else one for one in columns(where))
+    return ListSpec(
+        name="attendance",
+        label="attendance records",
+        url=url,
+        columns=shown,
+        filters=tuple(one for one in FILTERS if (one.name or "days") not in without),
+        key=AttendanceRecord.id,
+        sort=sort,
+        empty=empty,
+        bulk_url=f"{url}/bulk" if may else "",
+        bulk=BULK if may else (),
+    )
+
+
+def without_bars(spec: ListSpec) -> ListSpec:
+    return replace(spec, columns=tuple(one for one in spec.columns if one.key != BAR))
+
+
+async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: Any) -> tuple[Listing, Row[Any]]:
+    """The page of the list, and the row of sums with `more` columns beside them: two SELECTs."""
+    wanted = lists.asked(spec, ctx.request.query_params)
+    which = and_(scope, lists.condition(spec, wanted))
+    statement = attendance_queries.sums(which).outerjoin(DayLock, DayLock.day == AttendanceRecord.workday)
+    found = (await ctx.db.execute(statement.add_columns(DEPARTMENTS.label("departments"), *more))).one()
+    wanted.page = min(wanted.page, max(1, -(-found.records // wanted.per_page)))
+    ordered = base(scope).where(which).order_by(*lists.ordering(spec, wanted.sort))
+    rows = await ctx.db.execute(ordered.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page))
+    drawn = _with_departments(spec, found.departments or [])
+    view = lists.listing(ctx, drawn, wanted, rows.all(), found.records)
+    view.total_note = note(found)
+    return view, found
+
+
+def base(scope: ColumnElement[bool]) -> Select[Any]:
+    return RECORDS.where(LIVE, scope)
+
+
+def note(found: Row[Any]) -> str:
+    """`12 people, 96 h 00 min worked, 3 pending, 1 open`."""
+    parts = [f"of {found.people:,} {'person' if found.people == 1 else 'people'}", f"{worked(found.worked_s)} worked"]
+    parts += [
+        f"{number:,} {word}" for number, word in ((found.pending, "pending"), (found.open, "still open")) if number
+    ]
+    return ", ".join(parts)
+
+
+def worked(seconds: float | None) -> str:
+    """Hours and minutes, however many hours: `1,204 h 05 min`."""
+    if seconds is None:
+        return "–"
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    return f"{hours:,} h {minutes:02} min" if hours else f"{minutes} min"
+
+
+def bars(rows: list[Any], where: ZoneInfo) -> dict[int, dict[str, Any]]:
+    """For every record the bar of its workday, in percent of an axis that all rows of the page share.
+
+    The axis begins at midnight of the workday and ends with the longest record, after at least one day and at most two.
+    """
+    ends = [_hours_in(row, row.clock_out or row.clock_in, where) for row in rows]
+    span = 24 if max(ends, default=0) <= 24 else min(48, -(-int(max(ends) + 1) // 6) * 6)  # noqa: PLR2004 - hours of a day
+    return {row.id: _bar(row, span, where) for row in rows}
+
+
+def _bar(row: Any, span: int, where: ZoneInfo) -> dict[str, Any]:
+    def at(instant: datetime) -> float:
+        return round(min(100.0, max(0.0, 100 * _hours_in(row, instant, where) / span)), 2)
+
+    hours = Hours.of(row)
+    start = at(hours.clock_in)
+    end = at(hours.clock_out) if hours.clock_out else start
+    return {
+        "x": start,
+        "width": max(0.8, round(end - start, 2)),
+        "open": hours.clock_out is None,
+        "breaks": [{"x": at(out), "width": max(0.4, round(at(back) - at(out), 2))} for out, back in hours.breaks],
+        "ticks": [round(100 * hour / span, 2) for hour in range(6, span, 6)],
+        "midnight": round(100 * 24 / span, 2) if span > 24 else None,  # noqa: PLR2004
+    }
+
+
+def _hours_in(row: Any, instant: datetime, where: ZoneInfo) -> float:
+    midnight = datetime.combine(row.workday, time(), tzinfo=where)
+    return (instant - midnight) / timedelta(hours=1)
+
+
+def _instant(name: str, where: ZoneInfo, row: Any) -> str | None:
+    value: datetime | None = getattr(row, name)
+    return value.astimezone(where).isoformat() if value else None
+
+
+def _with_departments(spec: ListSpec, departments: list[str]) -> ListSpec:
+    """The department filter as a choice: which there are came with the sums, after the filter was read."""
+    choices = {name: name for name in sorted(departments)}
+    filters = tuple(
+        replace(one, kind="select", options=choices) if one.name == "department" else one for one in spec.filters
+    )
+    return replace(spec, filters=filters)
+
+
+async def zone_of(ctx: Context) -> ZoneInfo:
+    return await zone.of(ctx.db)

@@ -1,0 +1,99 @@
+"""`/attendance/ID`: one record with its history; decide it or delete it."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import Row, select
+
+from app.errors import NotFound
+from app.host import attendance, attendance_queries, zone
+from app.host.attendance_queries import LIVE, RECORDS
+from app.host.hours import STATUSES, Hours
+from app.host.models import AttendanceRecord
+from app.host.pages.attendance import CONSEQUENCE, PAST
+from app.host.pages.attendance_list import STATUSES as LABELS
+from app.host.pages.attendance_list import bars, worked
+from app.host.shared import AuditEntry
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import done, page
+
+
+@get("/attendance/{record_id:int}", guards=[Requires("host.attendance")])
+async def show(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
+    record = await record_of(ctx, record_id)
+    where = await zone.of(ctx.db)
+    history = await ctx.db.execute(
+        select(AuditEntry.at, AuditEntry.act, AuditEntry.actor_name, AuditEntry.before, AuditEntry.after)
+        .where(
+            AuditEntry.workspace == ctx.workspace,
+            AuditEntry.subject_type == "attendance",
+            AuditEntry.subject_id == str(record_id),
+        )
+        .order_by(AuditEntry.id.desc())
+        .limit(20)
+    )
+    links = [link for link in await attendance_queries.links_of(ctx.db, record_id) if ctx.may(link.permission)]
+    return await page(
+        ctx,
+        "host/attendance_show.html",
+        fragment="drawer",
+        record=record,
+        span=attendance.span(record, where),
+        worked=worked,
+        bar=bars([record], where)[record_id],
+        hours=Hours.of(record),
+        found=Hours.heard(record.edited_from) if record.edited_from else None,
+        history=history.all(),
+        links=links,
+        labels=LABELS,
+        zone=where.key,
+    )
+
+
+@post("/attendance/{record_id:int}/decide", guards=[Requires("host.attendance.decide")], status_code=200)
+async def decide(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
+    status = str((await ctx.form()).get("status", ""))
+    if status not in STATUSES:
+        raise NotFound
+    changed = await attendance.decide(ctx.db, ctx.actor, [record_id], status)
+    answer = f"Record {record_id} was {PAST[status]}{'' if changed else ' already'}."
+    return await done(ctx, f"/attendance/{record_id}", answer, level="success" if changed else "info")
+
+
+@get("/attendance/{record_id:int}/delete", guards=[Requires("host.attendance.decide")])
+async def ask_delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
+    record = await record_of(ctx, record_id)
+    what = f"{record.name}, {attendance.span(record, await zone.of(ctx.db))}."
+    return await page(
+        ctx,
+        "host/attendance_ask.html",
+        fragment="dialog",
+        question=f"Delete record {record_id}?",
+        submit="Delete the record",
+        consequence=f"{what} {CONSEQUENCE['delete']}",
+        danger=True,
+        url=f"/attendance/{record_id}/delete",
+        fields=[],
+        cancel_url=f"/attendance/{record_id}",
+    )
+
+
+@post("/attendance/{record_id:int}/delete", guards=[Requires("host.attendance.decide")], status_code=200)
+async def delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
+    record = await record_of(ctx, record_id)
+    await attendance.remove(ctx.db, ctx.actor, [record_id])
+    return await done(ctx, f"/attendance/days/{record.workday}", f"Record {record_id} of {record.name} was deleted.")
+
+
+async def record_of(ctx: Context, record_id: int) -> Row[Any]:
+    """One live record with its person. Raises NotFound."""
+    row: Row[Any] | None = (await ctx.db.execute(RECORDS.where(AttendanceRecord.id == record_id, LIVE))).one_or_none()
+    if row is None:
+        raise NotFound("There is no such record, or it was deleted.")
+    return row
+
+
+ROUTES = [show, decide, ask_delete, delete]

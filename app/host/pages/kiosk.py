@@ -1,0 +1,134 @@
+"""`/kiosk`: which code belongs to whom."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from sqlalchemy import select
+
+from app.errors import Conflict, Invalid, NotFound
+from app.host import kiosk, zone
+from app.host.models import Employee, KioskEnrolment
+from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
+from app.host.pages.picking import pick
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.forms import Bound, Form, Text
+from app.web.guards import Requires
+from app.web.lists import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.pages import done, page
+
+_COLUMNS: tuple[Any, ...] = (
+    KioskEnrolment.id,
+    KioskEnrolment.code,
+    KioskEnrolment.created_at,
+    Employee.id.label("employee_id"),
+    Employee.name,
+    Employee.id_number,
+    Employee.department,
+    Employee.active,
+)
+BASE = select(*_COLUMNS).select_from(KioskEnrolment).join(Employee, Employee.id == KioskEnrolment.employee_id)
+SPEC = ListSpec(
+    name="kiosk",
+    label="kiosk codes",
+    url="/kiosk",
+    key=KioskEnrolment.id,
+    sort="code",
+    columns=(
+        Column("code", "Code", lambda row: row.code, KioskEnrolment.code),
+        Column("name", "Person", lambda row: row.name, Employee.name),
+        Column("id_number", "ID number", lambda row: row.id_number, Employee.id_number_key),
+        Column("department", "Department", lambda row: row.department, Employee.department),
+        Column("created_at", "Enrolled", lambda row: row.created_at, KioskEnrolment.created_at),
+    ),
+    filters=(
+        Filter(
+            "q",
+            "Search",
+            lists.contains(KioskEnrolment.code, Employee.name, Employee.id_number),
+            placeholder="Code, name, ID number",
+        ),
+    ),
+    empty=Empty(
+        "id",
+        "No code is enrolled",
+        "Enrol a code to say whose punches it makes, before or after the time clock knows it.",
+        "/kiosk/enrol",
+        "Enrol a code",
+    ),
+    bulk_url="/kiosk/bulk",
+    bulk=(BulkAction("remove", "Remove", "trash", danger=True),),
+)
+FORM = Form(
+    Text("code", "Code", required=True, longest=kiosk.LONGEST, help="Exactly as the terminal sends it; 007 is not 7."),
+    Text("employee", "Person", required=True),
+)
+
+
+@get("/kiosk", guards=[Requires("host.people")])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, SPEC, BASE, kind)
+    view = await lists.load(ctx, SPEC, BASE)
+    return await page(ctx, "host/kiosk.html", fragment="list", view=view, zone=await zone.name(ctx.db))
+
+
+@get("/kiosk/enrol", guards=[Requires("host.people")])
+async def enrol_form(ctx: NamedDependency[Context]) -> Response[Any]:
+    employee = ctx.request.query_params.get("employee")
+    return await _form(ctx, FORM.fill({"employee": employee}))
+
+
+@post("/kiosk/enrol", guards=[Requires("host.people")], status_code=200)
+async def enrol(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = FORM.read(await ctx.form())
+    if not form.ok:
+        return await _form(ctx, form, status=422)
+    try:
+        person = await pick(ctx.db, form["employee"])
+    except (NotFound, Conflict) as refused:
+        form.refuse("employee", refused.message)
+        return await _form(ctx, form, status=422)
+    try:
+        await kiosk.enrol(ctx.db, ctx.actor, form["code"], person.id)
+    except (Conflict, Invalid) as refused:
+        form.refuse("code", refused.message)
+        return await _form(ctx, form, status=422)
+    return await done(ctx, "/kiosk", f"The code {form['code']} belongs to {person.name} now.")
+
+
+@post("/kiosk/bulk", guards=[Requires("host.people")], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    if (await ctx.form()).get("action") != "remove":
+        raise NotFound
+    ids = await chosen_ids(ctx, SPEC, BASE)
+    if not ids:
+        raise Invalid("These codes were removed already.")
+    if not await confirmed(ctx, len(ids)):
+        query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
+        fields = await carried(ctx, len(ids))
+        return await page(
+            ctx,
+            "host/kiosk_ask.html",
+            fragment="dialog",
+            number=len(ids),
+            url=f"/kiosk/bulk{query}",
+            fields=fields,
+            cancel_url=await back(ctx, "/kiosk"),
+        )
+    codes = await kiosk.remove(ctx.db, ctx.actor, ids)
+    return await done(ctx, await back(ctx, "/kiosk"), f"{count(len(codes), 'code is', 'codes are')} free now.")
+
+
+async def _form(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
+    chosen = ""
+    if form.shown["employee"]:
+        try:
+            chosen = (await pick(ctx.db, form.shown["employee"])).name
+        except (NotFound, Conflict):
+            chosen = ""
+    return await page(ctx, "host/kiosk_enrol.html", fragment="drawer", status=status, form=form, chosen=chosen)
+
+
+ROUTES = [index, enrol_form, enrol, bulk]

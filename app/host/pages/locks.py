@@ -1,0 +1,156 @@
+"""`/attendance/locks`: which days are closed for attendance edits."""
+
+from datetime import date
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from sqlalchemy import Select, func, select
+
+from app.errors import Invalid
+from app.host import day_locks, zone
+from app.host.models import AttendanceRecord, DayLock
+from app.host.pages.choosing import count
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.forms import Bound, Day, Form
+from app.web.guards import Requires
+from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.pages import done, page
+
+FORM = Form(
+    Day("from", "From", required=True),
+    Day("to", "To", required=True, help="Both days are included."),
+)
+ON_IT = (
+    select(func.count())
+    .where(AttendanceRecord.workday == DayLock.day, AttendanceRecord.deleted_at.is_(None))
+    .scalar_subquery()
+)
+PENDING = (
+    select(func.count())
+    .where(
+        AttendanceRecord.workday == DayLock.day,
+        AttendanceRecord.deleted_at.is_(None),
+        AttendanceRecord.status == "pending",
+    )
+    .scalar_subquery()
+)
+BASE: Select[Any] = select(
+    DayLock.day, DayLock.locked_by, DayLock.locked_at, ON_IT.label("records"), PENDING.label("pending")
+)
+SPEC = ListSpec(
+    name="locks",
+    label="locked days",
+    url="/attendance/locks",
+    key=DayLock.day,
+    sort="-day",
+    columns=(
+        Column("day", "Day", lambda row: row.day, DayLock.day),
+        Column("records", "Records", lambda row: row.records, numeric=True),
+        Column("pending", "Still pending", lambda row: row.pending, numeric=True),
+        Column("locked_by", "Locked by", lambda row: row.locked_by, DayLock.locked_by),
+        Column("locked_at", "When", lambda row: row.locked_at, DayLock.locked_at),
+    ),
+    filters=(Filter("", "Days", lists.between(DayLock.day), kind="range"),),
+    empty=Empty(
+        "lock-open", "No day is locked", "Lock a period when its hours are settled, for instance after payroll."
+    ),
+)
+
+
+@get("/attendance/locks", guards=[Requires("host.locks")])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, SPEC, BASE, kind)
+    return await _page(ctx, FORM.fill())
+
+
+@post("/attendance/locks/lock", guards=[Requires("host.locks")], status_code=200)
+async def lock(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = FORM.read(await ctx.form())
+    if not form.ok:
+        return await _page(ctx, form, status=422)
+    try:
+        if (await ctx.form()).get("confirmed") != "1":
+            return await _ask_lock(ctx, form["from"], form["to"])
+        days = await day_locks.lock(ctx.db, ctx.actor, form["from"], form["to"])
+    except Invalid as refused:
+        form.absorb(refused)
+        return await _page(ctx, form, status=422)
+    return await done(ctx, "/attendance/locks", f"{count(len(days), 'day is', 'days are')} locked now.")
+
+
+@post("/attendance/locks/unlock", guards=[Requires("host.locks")], status_code=200)
+async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = FORM.read(await ctx.form())
+    if not form.ok:
+        return await _page(ctx, form, status=422)
+    try:
+        if (await ctx.form()).get("confirmed") != "1":
+            return await _ask_unlock(ctx, form["from"], form["to"])
+        days = await day_locks.unlock(ctx.db, ctx.actor, form["from"], form["to"])
+    except Invalid as refused:
+        form.absorb(refused)
+        return await _page(ctx, form, status=422)
+    return await done(ctx, "/attendance/locks", f"{count(len(days), 'day is', 'days are')} open again.")
+
+
+async def _ask_lock(ctx: Context, first: date, last: date) -> Response[Any]:
+    day_locks.check(first, last)
+    pending = await ctx.db.scalar(
+        select(func.count()).where(
+            AttendanceRecord.workday.between(first, last),
+            AttendanceRecord.deleted_at.is_(None),
+            AttendanceRecord.status == "pending",
+        )
+    )
+    waiting = (
+        f" {count(pending or 0, 'record on them is', 'records on them are')} still pending and can't be decided then."
+        if pending
+        else ""
+    )
+    days = count((last - first).days + 1, "day", "days")
+    consequence = (
+        f"From {first} to {last}. Nobody can add, edit, decide or delete attendance on these days, and punches that would"
+        f" change it say “Date locked”.{waiting} Unlocking takes it back."
+    )
+    return await _ask(ctx, "lock", f"Lock {days}", consequence, (first, last))
+
+
+async def _ask_unlock(ctx: Context, first: date, last: date) -> Response[Any]:
+    day_locks.check(first, last)
+    number = await ctx.db.scalar(select(func.count()).where(DayLock.day.between(first, last)))
+    if not number:
+        raise Invalid(f"No day from {first} to {last} is locked.")
+    days = count(number, "day", "days")
+    consequence = (
+        f"From {first} to {last}. Attendance on these days can be changed again, and punches that said “Date locked” are"
+        " judged anew: records may come or change."
+    )
+    return await _ask(ctx, "unlock", f"Unlock {days}", consequence, (first, last))
+
+
+async def _ask(ctx: Context, act: str, submit: str, consequence: str, days: tuple[date, date]) -> Response[Any]:
+    return await page(
+        ctx,
+        "host/attendance_ask.html",
+        fragment="dialog",
+        question=f"{submit}?",
+        submit=submit,
+        consequence=consequence,
+        danger=False,
+        url=f"/attendance/locks/{act}",
+        fields=[("from", days[0]), ("to", days[1])],
+        cancel_url="/attendance/locks",
+    )
+
+
+async def _page(ctx: Context, form: Bound, *, status: int = 200) -> Response[Any]:
+    view = await lists.load(ctx, SPEC, BASE)
+    return await page(
+        ctx, "host/locks.html", fragment="list", status=status, view=view, form=form, zone=await zone.name(ctx.db)
+    )
+
+
+ROUTES = [index, lock, unlock]

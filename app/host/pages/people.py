@@ -1,0 +1,257 @@
+"""`/people`: the list of employees, one person, and what can be done to people. Forms and the file: people_forms."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import Row, Select, and_, case, func, select, true
+
+from app.errors import Invalid, NotFound
+from app.host import people, zone
+from app.host.models import AttendanceRecord, Employee, KioskEnrolment
+from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
+from app.host.shared import AuditEntry, User
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.lists import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.pages import done, page
+
+STATES = {"active": "Active", "inactive": "Inactive", "deleted": "Deleted"}
+STATE = case((Employee.deleted_at.is_not(None), "deleted"), (Employee.active, "active"), else_="inactive")
+CODES = (
+    select(func.array_agg(KioskEnrolment.code.distinct()))
+    .where(KioskEnrolment.employee_id == Employee.id)
+    .scalar_subquery()
+)
+BASE: Select[Any] = (
+    select(
+        Employee.id,
+        Employee.id_number,
+        Employee.name,
+        Employee.email,
+        Employee.department,
+        Employee.position,
+        Employee.active,
+        Employee.user_id,
+        Employee.updated_at,
+        STATE.label("state"),
+        CODES.label("codes"),
+        User.name.label("account"),
+        User.email.label("account_email"),
+    )
+    .select_from(Employee)
+    .outerjoin(User, User.id == Employee.user_id)
+)
+
+SPEC = ListSpec(
+    name="people",
+    label="people",
+    url="/people",
+    key=Employee.id,
+    sort="name",
+    columns=(
+        Column("name", "Name", lambda row: row.name, Employee.name),
+        Column("id_number", "ID number", lambda row: row.id_number, Employee.id_number_key),
+        Column("department", "Department", lambda row: row.department, Employee.department),
+        Column("position", "Position", lambda row: row.position, Employee.position),
+        Column("email", "E-mail", lambda row: row.email, Employee.email, shown=False),
+        Column("codes", "Kiosk codes", lambda row: row.codes or []),
+        Column("account", "Account", lambda row: row.account_email, hint="The account that the person signs in with"),
+        Column("state", "State", lambda row: row.state, STATE),
+    ),
+    filters=(
+        Filter(
+            "q",
+            "Search",
+            lists.contains(Employee.name, Employee.id_number, Employee.email, Employee.position),
+            placeholder="Name, ID number, e-mail",
+        ),
+        Filter("state", "State", lambda value: value == STATE, kind="select", options=STATES),
+        Filter("department", "Department", lambda value: Employee.department == value, kind="select"),
+    ),
+    empty=Empty(
+        "users",
+        "Nobody here yet",
+        "Add the people whose attendance you keep, one by one or from a file.",
+        "/people/import",
+        "Import a file",
+    ),
+    bulk_url="/people/bulk",
+    bulk=(
+        BulkAction("deactivate", "Deactivate", "user-off"),
+        BulkAction("activate", "Activate", "user-check"),
+        BulkAction("delete", "Delete", "trash", danger=True),
+        BulkAction("restore", "Restore", "arrow-back-up"),
+    ),
+)
+ACTS = {
+    "deactivate": people.deactivate,
+    "activate": people.activate,
+    "delete": people.remove,
+    "restore": people.restore,
+}
+# Whom an act can change at all; the others of a selection stay as they are.
+OPEN_TO = {
+    "deactivate": and_(Employee.active, Employee.deleted_at.is_(None)),
+    "activate": and_(~Employee.active, Employee.deleted_at.is_(None)),
+    "delete": Employee.deleted_at.is_(None),
+    "restore": Employee.deleted_at.is_not(None),
+}
+PAST = {"deactivate": "deactivated", "activate": "activated", "delete": "deleted", "restore": "restored"}
+WHAT_HAPPENS = {
+    "deactivate": (
+        "Punches of theirs that are not imported yet will say “Employee inactive”, and nobody is matched to them anew."
+        " Attendance records, links and kiosk codes stay. Activating takes it back."
+    ),
+    "activate": "Punches that said “Employee inactive” are judged again, and they can be matched again.",
+    "delete": (
+        "They leave the lists and their kiosk codes become free. Attendance records stay; punches that are not imported"
+        " yet will say “Employee inactive”. Restoring brings the person back, not the codes. To keep somebody who only"
+        " left in the lists, deactivate them instead."
+    ),
+    "restore": "They come back into the lists with their records. Kiosk codes have to be enrolled again.",
+}
+
+
+@get("/people", guards=[Requires("host.people")])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    spec = await _spec(ctx)
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, spec, _base(ctx), kind)
+    return await page(ctx, "host/people.html", fragment="list", view=await lists.load(ctx, spec, _base(ctx)))
+
+
+@post("/people/bulk", guards=[Requires("host.people")], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    action = _action(str((await ctx.form()).get("action", "")))
+    ids = await chosen_ids(ctx, await _spec(ctx), _base(ctx).where(OPEN_TO[action]))
+    if not ids:
+        raise Invalid(f"None of the selected people can be {PAST[action]}.")
+    if not await confirmed(ctx, len(ids)):
+        who = count(len(ids), "person", "people")
+        url = str(ctx.request.url.path) + (f"?{ctx.request.url.query}" if ctx.request.url.query else "")
+        return await _ask(ctx, action, who, url, len(ids))
+    changed = await ACTS[action](ctx.db, ctx.actor, ids)
+    answer = f"{count(len(changed), 'person was', 'people were')} {PAST[action]}."
+    return await done(ctx, await back(ctx, "/people"), answer)
+
+
+@get("/people/{employee_id:int}", guards=[Requires("host.people")])
+async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    person = await person_of(ctx, employee_id)
+    history = await ctx.db.execute(
+        select(AuditEntry.at, AuditEntry.act, AuditEntry.actor_name, AuditEntry.before, AuditEntry.after)
+        .where(
+            AuditEntry.workspace == ctx.workspace,
+            AuditEntry.subject_type == "employee",
+            AuditEntry.subject_id == str(employee_id),
+        )
+        .order_by(AuditEntry.id.desc())
+        .limit(20)
+    )
+    return await page(
+        ctx,
+        "host/people_show.html",
+        fragment="drawer",
+        person=person,
+        history=history.all(),
+        zone=await zone.name(ctx.db),
+    )
+
+
+@get("/people/{employee_id:int}/{action:str}", guards=[Requires("host.people")])
+async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
+    person = await person_of(ctx, employee_id)
+    return await _ask(ctx, _action(action), person.name, f"/people/{employee_id}/{action}", None)
+
+
+@post("/people/{employee_id:int}/{action:str}", guards=[Requires("host.people")], status_code=200)
+async def act(ctx: NamedDependency[Context], employee_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
+    person = await person_of(ctx, employee_id)
+    changed = await ACTS[_action(action)](ctx.db, ctx.actor, [employee_id])
+    if not changed:
+        answer = f"{person.name} was {PAST[action]} already."
+        return await done(ctx, f"/people/{employee_id}", answer, level="info")
+    return await done(ctx, f"/people/{employee_id}", f"{person.name} was {PAST[action]}.")
+
+
+@get("/people/options", guards=[Requires("host.people")])
+async def options(ctx: NamedDependency[Context]) -> Response[str]:
+    return await answer_options(ctx)
+
+
+async def answer_options(ctx: Context) -> Response[str]:
+    """People as a combobox shows them; `#12` is the value, so that an ID number typed by hand is never taken for an id."""
+    asked = str(ctx.request.query_params.get("q", ""))[: lists.LONGEST_FILTER].replace("\x00", "")
+    found = await ctx.db.execute(
+        select(Employee.id, Employee.name, Employee.id_number, Employee.department, Employee.active)
+        .where(Employee.deleted_at.is_(None), lists.contains(Employee.name, Employee.id_number)(asked))
+        .order_by(Employee.active.desc(), Employee.name, Employee.id)
+        .limit(20)
+    )
+    items = [
+        {
+            "value": f"#{row.id}",
+            "label": row.name,
+            "hint": " · ".join(
+                part for part in (row.id_number, row.department, "" if row.active else "inactive") if part
+            ),
+        }
+        for row in found
+    ]
+    return await page(ctx, "host/people_options.html", fragment="options", items=items)
+
+
+async def person_of(ctx: Context, employee_id: int) -> Row[Any]:
+    """One person, deleted ones too. Raises NotFound."""
+    records = (
+        select(func.count())
+        .where(AttendanceRecord.employee_id == Employee.id, AttendanceRecord.deleted_at.is_(None))
+        .scalar_subquery()
+    )
+    row = (
+        await ctx.db.execute(BASE.add_columns(records.label("records")).where(Employee.id == employee_id))
+    ).one_or_none()
+    if row is None:
+        raise NotFound
+    return row
+
+
+async def _ask(ctx: Context, action: str, who: str, url: str, number: int | None) -> Response[str]:
+    fields = await carried(ctx, number) if number is not None else []
+    return await page(
+        ctx,
+        "host/people_ask.html",
+        fragment="dialog",
+        question=f"{action.capitalize()} {who}?",
+        submit=f"{action.capitalize()} {who}" if len(who) < 40 else action.capitalize(),  # noqa: PLR2004
+        consequence=WHAT_HAPPENS[action],
+        danger=action == "delete",
+        url=url,
+        number=number,
+        fields=fields,
+        cancel_url=next((value for name, value in fields if name == "back" and value), "/people"),
+    )
+
+
+def _action(word: str) -> str:
+    if word not in ACTS:
+        raise NotFound
+    return word
+
+
+def _base(ctx: Context) -> Select[Any]:
+    """Deleted people show only when the address asks for them."""
+    asks = ctx.request.query_params.get("state") == "deleted"
+    return BASE.where(true() if asks else Employee.deleted_at.is_(None))
+
+
+async def _spec(ctx: Context) -> ListSpec:
+    names = select(Employee.department).where(Employee.department.is_not(None)).distinct().order_by(Employee.department)
+    departments = [name for name in await ctx.db.scalars(names) if name]
+    return SPEC.offering(department={name: name for name in departments})
+
+
+ROUTES = [index, bulk, options, show, ask, act]

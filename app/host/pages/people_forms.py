@@ -1,0 +1,143 @@
+"""The forms of `/people`: add and edit a person, import a file of people."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.datastructures import UploadFile
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import select
+
+from app.errors import Invalid
+from app.host import people, people_import
+from app.host.pages.choosing import count
+from app.host.pages.people import person_of
+from app.host.people import LONGEST, Details
+from app.host.shared import User
+from app.web.context import Context
+from app.web.forms import Bound, Choice, Email, Flag, Form, Text
+from app.web.guards import Requires
+from app.web.pages import done, page
+
+MOST_SHOWN = 200
+
+
+@get("/people/add", guards=[Requires("host.people")])
+async def add_form(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _edit_page(ctx, (await _form(ctx)).fill({"active": True}), None)
+
+
+@post("/people/add", guards=[Requires("host.people")], status_code=200)
+async def add(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = (await _form(ctx)).read(await ctx.form())
+    if form.ok:
+        try:
+            employee_id = await people.add(ctx.db, ctx.actor, _details(form))
+        except Invalid as refused:
+            form.absorb(refused)
+        else:
+            return await done(ctx, f"/people/{employee_id}", f"{form['name']} was added.")
+    return await _edit_page(ctx, form, None, status=422)
+
+
+@get("/people/{employee_id:int}/edit", guards=[Requires("host.people")])
+async def edit_form(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    person = await person_of(ctx, employee_id)
+    values = {**person._mapping, "user": str(person.user_id) if person.user_id else None}  # noqa: SLF001 - public in SQLAlchemy
+    return await _edit_page(ctx, (await _form(ctx)).fill(values), person)
+
+
+@post("/people/{employee_id:int}/edit", guards=[Requires("host.people")], status_code=200)
+async def edit(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    person = await person_of(ctx, employee_id)
+    form = (await _form(ctx)).read(await ctx.form())
+    if form.ok:
+        try:
+            changed = await people.edit(ctx.db, ctx.actor, employee_id, _details(form))
+        except Invalid as refused:
+            form.absorb(refused)
+        else:
+            answer = f"{form['name']} was saved." if changed else "Nothing was changed."
+            return await done(ctx, f"/people/{employee_id}", answer, level="success" if changed else "info")
+    return await _edit_page(ctx, form, person, status=422)
+
+
+@get("/people/import", guards=[Requires("host.people")])
+async def import_form(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _import_page(ctx, None)
+
+
+@post("/people/import", guards=[Requires("host.people")], status_code=200)
+async def import_file(ctx: NamedDependency[Context]) -> Response[Any]:
+    upload = (await ctx.form()).get("file")
+    data = await upload.read() if isinstance(upload, UploadFile) else b""
+    try:
+        if not data:
+            raise Invalid("Choose a file first.")  # noqa: TRY301 - one page shows every refusal
+        imported = await people_import.import_csv(ctx.db, ctx.actor, data)
+    except Invalid as refused:
+        return await _import_page(ctx, refused, status=422)
+    parts = (
+        count(len(imported.added), "person was added", "people were added"),
+        count(len(imported.updated), "was updated", "were updated"),
+        count(imported.unchanged, "was as in the file already", "were as in the file already"),
+    )
+    return await done(ctx, "/people", ", ".join(parts) + ".")
+
+
+async def _form(ctx: Context) -> Form:
+    users = await ctx.db.execute(
+        select(User.id, User.name, User.email).where(User.workspace == ctx.workspace).order_by(User.name, User.id)
+    )
+    return Form(
+        Text("name", "Name", required=True, longest=LONGEST["name"]),
+        Text(
+            "id_number",
+            "ID number",
+            required=True,
+            longest=LONGEST["id_number"],
+            help="Time-clock codes are matched with it. Two people may share one; then nobody is matched automatically.",
+        ),
+        Email("email", "E-mail", longest=LONGEST["email"]),
+        Text("department", "Department", longest=LONGEST["department"]),
+        Text("position", "Position", longest=LONGEST["position"]),
+        Choice(
+            "user",
+            "Account",
+            options={str(row.id): f"{row.name} ({row.email})" for row in users},
+            help="Whom this person signs in as, if they do.",
+        ),
+        Flag("active", "Active", help="Punches of inactive people are not imported."),
+    )
+
+
+def _details(form: Bound) -> Details:
+    return Details(
+        id_number=form["id_number"],
+        name=form["name"],
+        email=form["email"],
+        department=form["department"],
+        position=form["position"],
+        active=form["active"],
+        user_id=int(form["user"]) if form["user"] else None,
+    )
+
+
+async def _edit_page(ctx: Context, form: Bound, person: Any, *, status: int = 200) -> Response[str]:
+    return await page(ctx, "host/people_edit.html", fragment="drawer", status=status, form=form, person=person)
+
+
+async def _import_page(ctx: Context, refused: Invalid | None, *, status: int = 200) -> Response[str]:
+    bad = list(refused.details) if refused else []
+    return await page(
+        ctx,
+        "host/people_import.html",
+        status=status,
+        columns=people_import.COLUMNS,
+        refused=refused,
+        bad=bad[:MOST_SHOWN],
+        more=max(0, len(bad) - MOST_SHOWN),
+    )
+
+
+ROUTES = [add_form, add, edit_form, edit, import_form, import_file]

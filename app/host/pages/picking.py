@@ -1,0 +1,25 @@
+"""A person named in a form: `#12` as the search-as-you-type field posts it, or an ID number typed by hand."""
+
+import re
+from typing import Any
+
+from sqlalchemy import Row, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.errors import NotFound
+from app.host import people
+from app.host.models import Employee
+
+_PICKED = re.compile(r"#(\d{1,15})", re.ASCII)
+_COLUMNS: tuple[Any, ...] = (Employee.id, Employee.name, Employee.id_number)
+
+
+async def pick(db: AsyncSession, text: str) -> Row[Any]:
+    """Id, name and ID number of the one who is meant. Raises NotFound, and Conflict when two people share an ID number."""
+    picked = _PICKED.fullmatch(text)
+    employee_id = int(picked[1]) if picked else await people.one_with_id_number(db, text)
+    statement = select(*_COLUMNS).where(Employee.id == employee_id, Employee.deleted_at.is_(None))
+    row: Row[Any] | None = (await db.execute(statement)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such person.")
+    return row
