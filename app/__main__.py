@@ -1,0 +1,5 @@
+"""`python -m app` is `muster`."""
+
+from app.cli import main
+
+main()

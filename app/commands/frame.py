@@ -1,0 +1,175 @@
+"""What every command stands in: settings, database, parts, options that many share, what is printed, what a refusal looks like."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from app import logs
+from app.config import ConfigError, Settings, read_settings
+from app.db.session import PLATFORM
+from app.errors import Refusal
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from app.parts import Parts
+
+T = TypeVar("T")
+AppliesOption = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+workspace_option: AppliesOption = click.option(
+    "--workspace", metavar="KEY", default=PLATFORM, show_default=True, help="The workspace that it is about."
+)
+json_option: AppliesOption = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@dataclass(frozen=True, slots=True)
+class Urls:
+    """The database as the app's role sees it, and as the owner does; None where the owner is not known here."""
+
+    app: str
+    owner: str | None
+
+    @property
+    def app_role(self) -> str:
+        from sqlalchemy.engine import make_url
+
+        return make_url(self.app).username or ""
+
+    def need_owner(self) -> str:
+        if self.owner is None:
+            raise ConfigError("This needs the role that owns the tables: set MUSTER_OWNER_DATABASE_URL")
+        return self.owner
+
+
+def settings_of_environment() -> Settings:
+    """Also sets up the log lines. Raises ConfigError."""
+    settings = read_settings(os.environ)
+    logs.configure(settings.log_format)
+    return settings
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[Urls]:
+    """The database of the environment; the embedded one is started where need be, and given up at the end."""
+    if settings.database_url is not None:
+        yield Urls(settings.database_url, settings.owner_database_url)
+        return
+    if settings.owner_database_url is not None:
+        raise ConfigError("MUSTER_OWNER_DATABASE_URL is set, but MUSTER_DATABASE_URL is not; set both or neither")
+    from app.db import embedded
+
+    cluster = embedded.start(settings.data_dir, progress=lambda line: click.echo(line, err=True))
+    try:
+        yield Urls(cluster.app_url, cluster.owner_url)
+    finally:
+        cluster.stop()
+
+
+def with_parts(act: "Callable[[Parts], Awaitable[T]]", *, workspace: str = PLATFORM) -> T:
+    """Runs `act(parts)` in an event loop of its own, once the workspace is known to exist."""
+    settings = settings_of_environment()
+    with database(settings) as urls:
+        return run(_with_parts(settings, urls, act, workspace))
+
+
+async def _with_parts(settings: Settings, urls: Urls, act: "Callable[[Parts], Awaitable[T]]", workspace: str) -> T:
+    from app import wiring
+    from app.host.tenants import refuse_unknown
+    from app.parts import make_parts
+
+    wiring.connect()
+    parts = make_parts(settings, urls.app)
+    try:
+        async with parts.database.shared_transaction() as db:
+            await refuse_unknown(db, workspace)
+        return await act(parts)
+    finally:
+        await parts.close()
+
+
+def in_transaction(act: "Callable[[AsyncSession], Awaitable[T]]", workspace: str) -> T:
+    """Runs `act(db)` in one transaction of the workspace."""
+
+    async def in_one(parts: "Parts") -> T:
+        async with parts.database.transaction(workspace) as db:
+            return await act(db)
+
+    return with_parts(in_one, workspace=workspace)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """An event loop for one command."""
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work)
+
+
+def instant(value: datetime | None) -> str | None:
+    """As in the JSON APIs: UTC, to the second, with a Z."""
+    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if value else None
+
+
+def answer(document: Any, *lines: str, as_json: bool) -> None:
+    """The result on stdout: one JSON document, or lines for a person."""
+    if as_json:
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=str))
+        return
+    for line in lines:
+        click.echo(line)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Rows for a person; as wide as they need where the output is not a terminal."""
+    drawn = Table(*columns, box=None, pad_edge=False)
+    for row in rows:
+        drawn.add_row(*("–" if cell is None else str(cell) for cell in row))
+    width = None if sys.stdout.isatty() else 400
+    Console(width=width, highlight=False, markup=False).print(drawn, soft_wrap=True)
+
+
+def refuse(message: str) -> NoReturn:
+    """Ends the command with exit code 1 and one line."""
+    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    raise SystemExit(1)
+
+
+def reason_of(error: Exception) -> str | None:
+    """The one line about an error that a person can do something about; None for a fault of ours."""
+    from app.db.cluster_home import EmbeddedError
+    from app.secrets import SecretError
+
+    if isinstance(error, Refusal):
+        return error.message
+    if isinstance(error, ConfigError | SecretError | EmbeddedError):
+        return str(error)
+    return _database_reason(error)
+
+
+def _database_reason(error: Exception) -> str | None:
+    import asyncpg
+    from sqlalchemy.exc import DBAPIError
+
+    cause = getattr(error.orig, "__cause__", None) or error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(cause, asyncpg.UndefinedTableError | asyncpg.InvalidSchemaNameError | asyncpg.UndefinedColumnError):
+        return "The tables are missing or of another version; run `muster migrate:modules`."
+    if isinstance(cause, asyncpg.InvalidAuthorizationSpecificationError):
+        return f"The database refuses the sign-in: {cause}"
+    if isinstance(cause, asyncpg.InvalidCatalogNameError):
+        return f"The database of the given URL does not exist: {cause}"
+    if isinstance(cause, asyncpg.LockNotAvailableError):
+        return "Somebody else holds what this needs; try again in a moment."
+    if isinstance(cause, OSError | asyncpg.CannotConnectNowError | asyncpg.ConnectionDoesNotExistError):
+        return f"The database can't be reached: {cause}"
+    return None

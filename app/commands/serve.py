@@ -1,0 +1,139 @@
+"""`serve` and `worker`: the long-lived processes."""
+
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from app.commands import children, frame
+from app.commands.database import bring_up
+
+# Pages with open event streams would hold a stop up for as long as somebody looks at them.
+GRACE_S = 5
+
+
+@click.command("serve")
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Web processes.")
+@click.option("--worker/--no-worker", "worker", default=None, help="A job worker beside it; default: in development.")
+def serve(*, host: str, port: int, workers: int, worker: bool | None) -> None:
+    """Serve the portal and both APIs."""
+    settings = frame.settings_of_environment()
+    with frame.database(settings) as urls:
+        prepare(settings, urls)
+        beside = not settings.production if worker is None else worker
+        started = [children.Child("worker")] if beside else []
+        try:
+            listen(host, port, workers, lambda: click.echo(f"Muster serves {settings.base_url}", err=True))
+        finally:
+            children.end_all(started)
+
+
+@click.command("worker")
+@click.option("--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Jobs at a time.")
+def worker(*, concurrency: int) -> None:
+    """Run jobs; any number of workers, on any number of machines."""
+    children.follow_parent()
+    settings = frame.settings_of_environment()
+    with frame.database(settings) as urls:
+        frame.run(_work(settings, urls, concurrency))
+
+
+async def _work(settings: Any, urls: frame.Urls, concurrency: int) -> None:
+    from app.parts import make_parts
+
+    parts = make_parts(settings, urls.app, pool_size=concurrency + 2)
+    try:
+        # By name: app knows no workers (design: architecture, the arrows).
+        await importlib.import_module("workers.settings").work(parts, concurrency=concurrency)
+    finally:
+        await parts.close()
+
+
+def prepare(settings: Any, urls: frame.Urls) -> None:
+    """What comes before the first request: tables, in development, and keys and addresses that web processes inherit."""
+    from app.secrets import KeyRing, load_or_create_keys
+
+    if settings.secret_keys:
+        KeyRing.from_text(settings.secret_keys)
+    else:
+        load_or_create_keys(settings.data_dir)
+    if not settings.production and urls.owner:
+        frame.run(bring_up(urls))
+    os.environ["MUSTER_DATABASE_URL"] = urls.app
+    if urls.owner:
+        os.environ["MUSTER_OWNER_DATABASE_URL"] = urls.owner
+
+
+def listen(host: str, port: int, workers: int, ready: Callable[[], None]) -> None:
+    """Serves until SIGINT or SIGTERM. Ends with a refusal when the port is taken."""
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    config = uvicorn.Config(
+        "app.commands.serve:portal", factory=True, host=host, port=port, workers=workers, log_config=None,
+        access_log=False, proxy_headers=False, server_header=False, timeout_graceful_shutdown=GRACE_S, lifespan="on",
+    )  # fmt: skip
+    _end_by_exception_at_sigterm()
+    socket = _bound(config)
+    with suppress(KeyboardInterrupt):
+        if workers > 1:
+            ready()
+            Multiprocess(config, sockets=[socket]).run()
+        else:
+            _announcing(config, ready).run(sockets=[socket])
+
+
+def portal() -> Any:
+    """What uvicorn calls, in each web process."""
+    children.follow_spawner()
+    frame.settings_of_environment()
+    from app.main import application
+
+    return application()
+
+
+def _announcing(config: Any, ready: Callable[[], None]) -> Any:
+    import uvicorn
+
+    class Announcing(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            if not self.should_exit:
+                ready()
+
+    return Announcing(config)
+
+
+def _bound(config: Any) -> Any:
+    """uvicorn itself would exit without a word of ours."""
+    import socket
+
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    opened = socket.socket(family)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((config.host, config.port))
+    except OSError as error:
+        opened.close()
+        frame.refuse(f"Cannot listen on {config.host}, port {config.port}: {error.strerror}.")
+    opened.set_inheritable(True)
+    return opened
+
+
+def _end_by_exception_at_sigterm() -> None:
+    """uvicorn raises the signal again once it has stopped; by default that would skip what ends our children."""
+
+    def leave(*_: object) -> None:
+        sys.exit(0)
+
+    signal.signal(signal.SIGTERM, leave)
+
+
+COMMANDS = (serve, worker)

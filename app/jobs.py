@@ -1,0 +1,201 @@
+"""Jobs: asking for work, and the life of its row. Executing it is the business of workers/; no SAQ here.
+
+The row in `jobs` is the truth. `request` writes it in the caller's transaction, together with a PostgreSQL notification,
+which the server itself delivers at the commit and drops with a rollback. So a web process needs no handle on the queue.
+Every worker listens, looks every few seconds anyway (a notification may get lost), and puts a wake-up for what is due into
+SAQ's queue, which spreads the work over all workers. A wake-up may be late, lost or doubled: `claim` decides who runs, and
+the attempt number fences whoever was taken for dead (design: architecture, "SAQ").
+
+All times are the database's: workers run on machines whose clocks differ.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from app.db.session import workspace_of
+from app.errors import Conflict, NotFound
+from app.host import audit
+from app.host.shared import Job
+
+CHANNEL = "muster_jobs"
+LONGEST_ERROR = 500
+_OPEN = text("status IN ('queued', 'running')")
+_NOTIFY = text("SELECT pg_notify(:channel, '')")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What one kind of job may take. `attempts` counts the first; `pause` is doubled with each further one."""
+
+    label: str
+    timeout: timedelta
+    attempts: int = 3
+    pause: timedelta = timedelta(seconds=30)
+
+
+KINDS: dict[str, Kind] = {
+    "clock_import": Kind("Import of punches into attendance", timeout=timedelta(hours=1)),
+    "clock_sync": Kind("Sync with the time clock", timeout=timedelta(hours=3)),
+    "clock_purge": Kind("Purge of old punches and API logs", timeout=timedelta(minutes=30)),
+    "housekeeping": Kind("Removal of expired sessions, links and jobs", timeout=timedelta(minutes=10)),
+}
+LONGEST = max(kind.timeout for kind in KINDS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A job that this process may run. `attempt` is its fence: once the row has another one, somebody else took over."""
+
+    id: int
+    attempt: int
+    workspace: str
+    name: str
+    arguments: dict[str, Any] = field(repr=False)
+
+
+async def request(
+    db: AsyncSession,
+    name: str,
+    *,
+    key: str | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    due_at: datetime | None = None,
+) -> int | None:
+    """Asks for work in the transaction's workspace, to run once it has committed. Returns the job's id.
+
+    None when a job of the same key waits or runs there already. `key` defaults to the name, so one of a kind at a time; a
+    job that asks for its own continuation is still running then and gives another key.
+    """
+    if name not in KINDS:
+        raise KeyError(name)
+    values: dict[str, Any] = {"arguments": dict(arguments or {}), **({"due_at": due_at} if due_at else {})}
+    statement = (
+        insert(Job)
+        .values(workspace=workspace_of(db), name=name, key=key or name, **values)
+        .on_conflict_do_nothing(index_elements=[Job.workspace, Job.key], index_where=_OPEN)
+        .returning(Job.id)
+    )
+    job_id: int | None = await db.scalar(statement)
+    if job_id is not None:
+        await _notify(db)
+    return job_id
+
+
+async def retry(db: AsyncSession, actor: audit.Actor, job_id: int) -> None:
+    """Gives a failed job of this workspace one more attempt. Raises NotFound or Conflict."""
+    twin = aliased(Job)
+    of_same_key = exists().where(
+        twin.workspace == Job.workspace, twin.key == Job.key, twin.status.in_(["queued", "running"])
+    )
+    here = and_(Job.id == job_id, Job.workspace == workspace_of(db))
+    queued = await db.scalar(
+        update(Job)
+        .where(here, Job.status == "failed", ~of_same_key)
+        .values(status="queued", due_at=func.now(), finished_at=None, heartbeat_at=None)
+        .returning(Job.name)
+    )
+    if queued is None:
+        raise await _why_not_retried(db, here)
+    await audit.record(db, actor, "job.retry", "job", job_id, after={"name": queued})
+    await _notify(db)
+
+
+async def _why_not_retried(db: AsyncSession, here: ColumnElement[bool]) -> NotFound | Conflict:
+    status = await db.scalar(select(Job.status).where(here))
+    if status is None:
+        return NotFound("There is no such job.")
+    if status == "failed":
+        return Conflict("The same work is waiting or running already.")
+    return Conflict(f"Only a failed job can be retried; this one is {status}.")
+
+
+async def due(db: AsyncSession, names: Collection[str], stale_after: timedelta) -> list[tuple[int, int]]:
+    """Jobs to wake, oldest first, as (id, attempt so far): queued ones whose time has come, and running ones whose worker
+    has not been heard of for `stale_after`. Of those, the ones that used up their attempts are closed as failed."""
+    rows = await db.execute(
+        select(Job.id, Job.attempt, Job.name, Job.status)
+        .where(Job.name.in_(names), _takeable(stale_after))
+        .order_by(Job.due_at)
+        .limit(200)
+    )
+    found = []
+    for job_id, attempt, name, status in rows:
+        if status == "running" and attempt >= KINDS[name].attempts:
+            await fail(db, job_id, attempt, f"Its worker died, at attempt {attempt}.")
+        else:
+            found.append((job_id, attempt))
+    return found
+
+
+async def claim(db: AsyncSession, job_id: int, attempt: int, stale_after: timedelta) -> Claim | None:
+    """Takes the job that stood at `attempt` when it was woken; None when somebody else was quicker, or it is not due."""
+    taken = await db.execute(
+        update(Job)
+        .where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after))
+        .values(
+            status="running",
+            attempt=Job.attempt + 1,
+            started_at=func.now(),
+            heartbeat_at=func.now(),
+            finished_at=None,
+        )
+        .returning(Job.id, Job.attempt, Job.workspace, Job.name, Job.arguments)
+    )
+    row = taken.one_or_none()
+    return Claim(*row) if row else None
+
+
+async def beat(db: AsyncSession, job_id: int, attempt: int) -> bool:
+    """Says that the work goes on. False when it was taken over meanwhile: whoever gets that stops."""
+    return await _move(db, job_id, attempt, heartbeat_at=func.now())
+
+
+async def finish(db: AsyncSession, job_id: int, attempt: int) -> bool:
+    return await _move(db, job_id, attempt, status="done", finished_at=func.now(), error=None)
+
+
+async def fail(db: AsyncSession, job_id: int, attempt: int, error: str) -> bool:
+    """`error` is one line for a person, and holds no secret."""
+    return await _move(db, job_id, attempt, status="failed", finished_at=func.now(), error=error[:LONGEST_ERROR])
+
+
+async def postpone(db: AsyncSession, job_id: int, attempt: int, pause: timedelta, error: str) -> bool:
+    """Back into the queue for another attempt, `pause` from now."""
+    return await _move(
+        db, job_id, attempt, status="queued", due_at=func.now() + pause, heartbeat_at=None, error=error[:LONGEST_ERROR]
+    )
+
+
+async def give_back(db: AsyncSession, job_id: int, attempt: int) -> bool:
+    """Back into the queue at once, since this worker is about to stop."""
+    given = await _move(db, job_id, attempt, status="queued", due_at=func.now(), heartbeat_at=None)
+    await _notify(db)
+    return given
+
+
+def pause_before(kind: Kind, attempt: int) -> timedelta:
+    """How long to wait after the given attempt failed."""
+    return kind.pause * int(2 ** (attempt - 1))
+
+
+def _takeable(stale_after: timedelta) -> ColumnElement[bool]:
+    waiting = and_(Job.status == "queued", Job.due_at <= func.now())
+    abandoned = and_(Job.status == "running", Job.heartbeat_at < func.now() - stale_after)
+    return or_(waiting, abandoned)
+
+
+async def _move(db: AsyncSession, job_id: int, attempt: int, **values: Any) -> bool:
+    """Changes the row only as long as it is the running one of this very attempt."""
+    statement = update(Job).where(Job.id == job_id, Job.attempt == attempt, Job.status == "running").values(**values)
+    return await db.scalar(statement.returning(Job.id)) is not None
+
+
+async def _notify(db: AsyncSession) -> None:
+    await db.execute(_NOTIFY, {"channel": CHANNEL})

@@ -1,0 +1,425 @@
+"""Jobs: asked for in a transaction, run by whoever claims them, taken up again when their worker died."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text, update
+
+from app import jobs
+from app.db.session import Database
+from app.errors import Conflict, NotFound
+from app.host.audit import SYSTEM
+from app.host.shared import AuditEntry, Job, Session, User, WorkerHeartbeat
+from app.jobs import Claim
+from app.parts import Parts
+from tests.cluster import DatabaseUrls
+from workers.pace import Pace
+from workers.running import Function, described, run
+from workers.settings import work
+
+STALE = timedelta(seconds=30)
+QUICK = Pace(look_s=0.2, beat_s=0.2, stale_s=2)
+SILENT = Pace(look_s=60, beat_s=60, stale_s=60)
+
+
+async def ask(database: Database, name: str = "clock_sync", **options: Any) -> int:
+    async with database.transaction() as db:
+        job_id = await jobs.request(db, name, **options)
+    assert job_id is not None
+    return job_id
+
+
+async def row(database: Database, job_id: int) -> Any:
+    async with database.shared_transaction() as db:
+        return (await db.execute(select(Job.__table__).where(Job.id == job_id))).one()
+
+
+async def claim(database: Database, job_id: int, attempt: int) -> Claim | None:
+    async with database.shared_transaction() as db:
+        return await jobs.claim(db, job_id, attempt, STALE)
+
+
+async def make_silent(database: Database, job_id: int, ago: timedelta = timedelta(minutes=5)) -> None:
+    async with database.shared_transaction() as db:
+        await db.execute(update(Job).where(Job.id == job_id).values(heartbeat_at=datetime.now(UTC) - ago))
+
+
+async def until(true: Callable[[], Awaitable[bool]], within_s: float = 10) -> None:
+    deadline = time.monotonic() + within_s
+    while not await true():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def worker(parts: Parts, function: Function, pace: Pace = QUICK) -> AsyncIterator[None]:
+    functions = dict.fromkeys(jobs.KINDS, function)
+    working = asyncio.create_task(work(parts, functions=functions, pace=pace, concurrency=2))
+    try:
+        yield
+    finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+
+
+class Recorder:
+    """A job that remembers its claims."""
+
+    def __init__(self) -> None:
+        self.claims: list[Claim] = []
+
+    async def __call__(self, _: Parts, claim: Claim) -> None:
+        self.claims.append(claim)
+
+
+async def test_a_job_of_a_rolled_back_transaction_never_runs(parts: Parts) -> None:
+    ran = Recorder()
+    async with worker(parts, ran):
+        with pytest.raises(ZeroDivisionError):
+            await ask_and_fail(parts.database)
+        job_id = await ask(parts.database, "clock_purge")
+        await until(lambda: is_status(parts.database, job_id, "done"))
+    assert [claim.name for claim in ran.claims if claim.name != "housekeeping"] == ["clock_purge"]
+
+
+async def ask_and_fail(database: Database) -> None:
+    async with database.transaction() as db:
+        await jobs.request(db, "clock_sync", arguments={"run_id": 1})
+        raise ZeroDivisionError
+
+
+async def is_status(database: Database, job_id: int, status: str) -> bool:
+    return bool((await row(database, job_id)).status == status)
+
+
+async def test_a_committed_job_runs_at_once_in_its_workspace_with_its_arguments(parts: Parts) -> None:
+    ran = Recorder()
+    async with worker(parts, ran, pace=SILENT):
+        await until(lambda: is_alive(parts.database))
+        async with parts.database.transaction("globex") as db:
+            job_id = await jobs.request(db, "clock_sync", arguments={"run_id": 7})
+        assert job_id is not None
+        await until(lambda: is_status(parts.database, job_id, "done"), within_s=5)
+    assert [(one.workspace, one.arguments) for one in ran.claims if one.id == job_id] == [("globex", {"run_id": 7})]
+
+
+async def is_alive(database: Database) -> bool:
+    async with database.shared_transaction() as db:
+        return await db.scalar(select(WorkerHeartbeat.worker)) is not None
+
+
+async def test_a_job_whose_wake_up_got_lost_is_found_at_the_next_look(parts: Parts) -> None:
+    ran = Recorder()
+    async with worker(parts, ran):
+        await until(lambda: is_alive(parts.database))
+        async with parts.database.shared_transaction() as db:
+            # Written behind the back of `request`: nobody is told.
+            job_id = await db.scalar(
+                text("INSERT INTO jobs (workspace, name, key) VALUES ('main', 'clock_sync', 'x') RETURNING id")
+            )
+        await until(lambda: is_status(parts.database, job_id, "done"))
+    assert [one.id for one in ran.claims if one.name == "clock_sync"] == [job_id]
+
+
+async def test_a_job_for_later_waits_for_its_time(database: Database) -> None:
+    due_at = datetime.now(UTC) + timedelta(hours=1)
+    job_id = await ask(database, due_at=due_at)
+    async with database.shared_transaction() as db:
+        assert await jobs.due(db, jobs.KINDS, STALE) == []
+    assert await claim(database, job_id, 0) is None
+    async with database.shared_transaction() as db:
+        await db.execute(update(Job).where(Job.id == job_id).values(due_at=datetime.now(UTC) - timedelta(seconds=1)))
+        assert await jobs.due(db, jobs.KINDS, STALE) == [(job_id, 0)]
+
+
+async def test_a_second_request_of_the_same_key_joins_the_first_until_that_is_over(database: Database) -> None:
+    job_id = await ask(database)
+    async with database.transaction() as db:
+        assert await jobs.request(db, "clock_sync") is None
+        assert await jobs.request(db, "clock_sync", key="another") is not None
+    async with database.transaction("globex") as db:
+        assert await jobs.request(db, "clock_sync") is not None
+    assert await claim(database, job_id, 0)
+    async with database.transaction() as db:
+        assert await jobs.request(db, "clock_sync") is None
+        assert await jobs.finish(db, job_id, 1)
+        assert await jobs.request(db, "clock_sync") is not None
+
+
+async def test_an_unknown_kind_of_job_is_a_mistake_of_the_caller(database: Database) -> None:
+    async with database.transaction() as db:
+        with pytest.raises(KeyError):
+            await jobs.request(db, "clock_snyc")
+
+
+async def test_of_many_doubled_wake_ups_exactly_one_gets_the_job(parts: Parts) -> None:
+    job_id = await ask(parts.database)
+    claims = await asyncio.gather(*(claim(parts.database, job_id, 0) for _ in range(8)))
+    assert [one.attempt for one in claims if one] == [1]
+
+
+async def test_a_late_wake_up_of_an_earlier_attempt_does_nothing(parts: Parts) -> None:
+    job_id = await ask(parts.database)
+    assert await claim(parts.database, job_id, 0)
+    async with parts.database.shared_transaction() as db:
+        await jobs.give_back(db, job_id, 1)
+    ran = Recorder()
+    await run(parts, {"clock_sync": ran}, QUICK, (job_id, 0), nothing)
+    assert ran.claims == []
+    await run(parts, {"clock_sync": ran}, QUICK, (job_id, 1), nothing)
+    assert [one.attempt for one in ran.claims] == [2]
+
+
+async def nothing() -> None:
+    """No queue to tell."""
+
+
+async def test_a_running_job_is_taken_over_only_after_silence_and_then_fences_the_first_runner(
+    database: Database,
+) -> None:
+    job_id = await ask(database)
+    assert await claim(database, job_id, 0)
+    assert await claim(database, job_id, 1) is None, "its worker was heard of a moment ago"
+    await make_silent(database, job_id)
+    async with database.shared_transaction() as db:
+        assert await jobs.due(db, jobs.KINDS, STALE) == [(job_id, 1)]
+    second = await claim(database, job_id, 1)
+    assert second is not None
+    assert second.attempt == 2
+    async with database.shared_transaction() as db:
+        assert not await jobs.beat(db, job_id, 1)
+        assert not await jobs.finish(db, job_id, 1)
+        assert not await jobs.fail(db, job_id, 1, "too late")
+        assert await jobs.beat(db, job_id, 2)
+    assert (await row(database, job_id)).status == "running"
+
+
+async def test_a_runner_that_was_taken_over_is_stopped_in_the_middle_of_its_work(parts: Parts) -> None:
+    job_id = await ask(parts.database)
+    started, finished = asyncio.Event(), asyncio.Event()
+
+    async def long(_: Parts, __: Claim) -> None:
+        started.set()
+        await asyncio.sleep(30)
+        finished.set()
+
+    running = asyncio.create_task(run(parts, {"clock_sync": long}, QUICK, (job_id, 0), nothing))
+    await started.wait()
+    await make_silent(parts.database, job_id)
+    assert await claim(parts.database, job_id, 1)
+    await asyncio.wait_for(running, 5)
+    assert not finished.is_set()
+    assert (await row(parts.database, job_id)).attempt == 2, "the second runner's row was left alone"
+    assert (await row(parts.database, job_id)).status == "running"
+
+
+async def test_a_long_job_that_keeps_beating_is_left_alone(parts: Parts) -> None:
+    job_id = await ask(parts.database)
+
+    async def long(_: Parts, __: Claim) -> None:
+        await asyncio.sleep(3)
+
+    pace = Pace(look_s=0.1, beat_s=0.2, stale_s=1)
+    async with worker(parts, long, pace):
+        await until(lambda: is_status(parts.database, job_id, "done"))
+    assert (await row(parts.database, job_id)).attempt == 1
+
+
+async def test_a_failing_job_is_tried_again_later_and_then_shown_as_failed_without_its_text(parts: Parts) -> None:
+    job_id = await ask(parts.database)
+
+    async def broken(_: Parts, __: Claim) -> None:
+        raise RuntimeError("password=hunter2")
+
+    for attempt in range(jobs.KINDS["clock_sync"].attempts):
+        await run(parts, {"clock_sync": broken}, QUICK, (job_id, attempt), nothing)
+        found = await row(parts.database, job_id)
+        assert "hunter2" not in found.error
+        assert found.error.startswith("RuntimeError")
+        if attempt < 2:
+            assert found.status == "queued"
+            assert found.due_at > datetime.now(UTC) + timedelta(seconds=20)
+            async with parts.database.shared_transaction() as db:
+                await db.execute(
+                    update(Job).where(Job.id == job_id).values(due_at=datetime.now(UTC) - timedelta(seconds=1))
+                )
+    assert found.status == "failed"
+
+
+async def test_what_the_product_refuses_is_not_tried_again(parts: Parts) -> None:
+    job_id = await ask(parts.database)
+
+    async def refused(_: Parts, __: Claim) -> None:
+        raise Conflict("The connection is paused.")
+
+    await run(parts, {"clock_sync": refused}, QUICK, (job_id, 0), nothing)
+    found = await row(parts.database, job_id)
+    assert (found.status, found.error) == ("failed", "The connection is paused.")
+
+
+async def test_a_job_that_takes_too_long_is_stopped(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(jobs.KINDS, "clock_sync", jobs.Kind("", timeout=timedelta(seconds=0.2), attempts=1))
+    job_id = await ask(parts.database)
+
+    async def endless(_: Parts, __: Claim) -> None:
+        await asyncio.sleep(60)
+
+    await run(parts, {"clock_sync": endless}, QUICK, (job_id, 0), nothing)
+    found = await row(parts.database, job_id)
+    assert found.status == "failed"
+    assert "longer than" in found.error
+
+
+async def test_a_job_that_keeps_killing_its_worker_is_given_up(database: Database) -> None:
+    job_id = await ask(database)
+    for attempt in range(3):
+        assert await claim(database, job_id, attempt)
+        await make_silent(database, job_id)
+    async with database.shared_transaction() as db:
+        assert await jobs.due(db, jobs.KINDS, STALE) == []
+    found = await row(database, job_id)
+    assert (found.status, found.error) == ("failed", "Its worker died, at attempt 3.")
+
+
+async def test_a_failed_job_is_retried_by_hand_once_and_by_its_own_workspace_alone(database: Database) -> None:
+    job_id = await ask(database)
+    assert await claim(database, job_id, 0)
+    async with database.transaction() as db:
+        with pytest.raises(Conflict, match="running"):
+            await jobs.retry(db, SYSTEM, job_id)
+        await jobs.fail(db, job_id, 1, "no")
+    async with database.transaction("globex") as db:
+        with pytest.raises(NotFound):
+            await jobs.retry(db, SYSTEM, job_id)
+    async with database.transaction() as db:
+        await jobs.retry(db, SYSTEM, job_id)
+        assert await db.scalar(select(AuditEntry.act).where(AuditEntry.subject_id == str(job_id))) == "job.retry"
+    assert (await row(database, job_id)).status == "queued"
+    assert await claim(database, job_id, 1)
+
+
+async def test_a_failed_job_is_not_retried_beside_a_newer_one_of_its_key(database: Database) -> None:
+    job_id = await ask(database)
+    assert await claim(database, job_id, 0)
+    async with database.transaction() as db:
+        await jobs.fail(db, job_id, 1, "no")
+        assert await jobs.request(db, "clock_sync")
+        with pytest.raises(Conflict, match="already"):
+            await jobs.retry(db, SYSTEM, job_id)
+
+
+async def test_a_worker_that_is_stopped_gives_its_job_back(parts: Parts) -> None:
+    job_id = await ask(parts.database)
+    started = asyncio.Event()
+
+    async def long(_: Parts, __: Claim) -> None:
+        started.set()
+        await asyncio.sleep(60)
+
+    async with worker(parts, long):
+        await asyncio.wait_for(started.wait(), 10)
+    found = await row(parts.database, job_id)
+    assert (found.status, found.attempt) == ("queued", 1)
+    assert not await is_alive(parts.database)
+
+
+def start_worker(urls: DatabaseUrls, log: Path) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-m", "tests.job_worker", urls.app, "0.3", "1.5", str(log)])
+
+
+def lines(log: Path) -> list[list[str]]:
+    return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
+
+
+@pytest.mark.slow
+async def test_a_job_whose_worker_is_killed_is_taken_up_by_another_and_done_once(
+    database: Database, urls: DatabaseUrls, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    first = start_worker(urls, log)
+    second = None
+    try:
+        job_id = await ask(database, arguments={"work_s": 2})
+        await until(lambda: written(log, 1), within_s=30)
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait()
+        second = start_worker(urls, log)
+        await until(lambda: is_status(database, job_id, "done"), within_s=30)
+        assert [(one[0], one[2]) for one in lines(log)] == [("start", "1"), ("start", "2"), ("end", "2")]
+    finally:
+        for process in (first, second):
+            if process is not None:
+                process.kill()
+                process.wait()
+
+
+async def written(log: Path, count: int) -> bool:
+    return len(lines(log)) >= count
+
+
+@pytest.mark.slow
+async def test_two_workers_that_start_at_once_on_a_new_database_share_the_work(
+    database: Database, urls: DatabaseUrls, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    async with database.transaction() as db:
+        ids = [await jobs.request(db, "clock_sync", key=str(n), arguments={"work_s": 0.5}) for n in range(12)]
+    workers = [start_worker(urls, log), start_worker(urls, log)]
+    try:
+        await until(lambda: written(log, 24), within_s=40)
+        for process in workers:
+            process.send_signal(signal.SIGTERM)
+        assert [process.wait(20) for process in workers] == [0, 0]
+    finally:
+        for process in workers:
+            process.kill()
+            process.wait()
+    ended = [one for one in lines(log) if one[0] == "end"]
+    assert sorted(int(one[1]) for one in ended) == ids
+    assert len({one[3] for one in ended}) == 2, "both took part"
+
+
+def test_the_production_pace_takes_a_killed_workers_job_up_within_a_minute() -> None:
+    pace = Pace()
+    assert pace.stale_s + pace.look_s < 45
+    assert pace.stale_s > 2 * pace.beat_s, "one lost sign of life must not end a job"
+
+
+def test_an_error_is_described_by_its_place_and_never_by_its_text() -> None:
+    with pytest.raises(AttributeError) as caught:
+        jobs.pause_before(None, 1)  # type: ignore[arg-type]
+    assert described(caught.value).startswith("AttributeError in app/jobs.py, line ")
+    assert described(ValueError("secret")) == "ValueError"
+
+
+async def test_housekeeping_takes_what_is_over_and_leaves_the_rest(database: Database) -> None:
+    from app.host import housekeeping
+
+    old = datetime.now(UTC) - timedelta(days=40)
+    done, running = await ask(database, key="a"), await ask(database, key="b")
+    async with database.transaction() as db:
+        await db.execute(update(Job).where(Job.id == done).values(status="done", finished_at=old))
+        user_id = await db.scalar(select(User.id).limit(1))
+        for number, expires_at in enumerate((old, datetime.now(UTC) + timedelta(hours=1))):
+            values = {
+                "id_hash": bytes([number]),
+                "user_id": user_id,
+                "ip": "",
+                "user_agent": "",
+                "expires_at": expires_at,
+            }
+            db.add(Session(**values))
+        await db.flush()
+        await housekeeping.tidy(db)
+        assert list(await db.scalars(select(Job.id))) == [running]
+        assert list(await db.scalars(select(Session.id_hash))) == [b"\x01"]

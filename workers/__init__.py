@@ -1,0 +1,1 @@
+"""Job workers: SAQ's settings, and one file per module that opens a session and calls one function of app."""

@@ -1,0 +1,121 @@
+"""Runs one job: claims its row, keeps saying that it lives, and writes how it ended. What the job does: its function."""
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from app import jobs
+from app.errors import Refusal
+from app.jobs import Claim, Kind
+from app.parts import Parts
+from workers.pace import Pace
+
+Function = Callable[[Parts, Claim], Awaitable[None]]
+Touch = Callable[[], Awaitable[Any]]
+ROOT = Path(__file__).parents[1]
+_log = structlog.get_logger("muster.jobs")
+
+
+class TakenOver(Exception):
+    """Somebody else runs this job by now: this worker had been silent for too long."""
+
+
+async def run(parts: Parts, functions: Mapping[str, Function], pace: Pace, job: tuple[int, int], touch: Touch) -> None:
+    """Runs `job`, an id and the attempt it stood at, if it is still to be had. `touch` tells the queue, at every beat, that we live.
+
+    Raises nothing that the job raises: the row says how it ended, and the row decides about another attempt.
+    """
+    async with parts.database.shared_transaction() as db:
+        claim = await jobs.claim(db, *job, pace.stale_after)
+    if claim is None:
+        return
+    with structlog.contextvars.bound_contextvars(job=claim.id, kind=claim.name, workspace=claim.workspace):
+        await _run_claimed(parts, functions[claim.name], pace, claim, touch)
+
+
+async def _run_claimed(parts: Parts, function: Function, pace: Pace, claim: Claim, touch: Touch) -> None:
+    kind = jobs.KINDS[claim.name]
+    _log.info("job started", attempt=claim.attempt)
+    try:
+        async with asyncio.timeout(kind.timeout.total_seconds()), asyncio.TaskGroup() as tasks:
+            beating = tasks.create_task(_keep_beating(parts, pace, claim, touch))
+            await function(parts, claim)
+            beating.cancel()
+    except asyncio.CancelledError:
+        await asyncio.shield(_give_back(parts, claim))
+        raise
+    except TimeoutError:
+        await _failed(parts, kind, claim, f"It took longer than {kind.timeout}.")
+    except BaseExceptionGroup as group:
+        await _broke(parts, kind, claim, group.exceptions[0])
+    else:
+        async with parts.database.shared_transaction() as db:
+            await jobs.finish(db, claim.id, claim.attempt)
+        _log.info("job done")
+
+
+async def _broke(parts: Parts, kind: Kind, claim: Claim, error: BaseException) -> None:
+    if isinstance(error, TakenOver):
+        _log.warning("job taken over by another worker")
+        return
+    if isinstance(error, Refusal):
+        # What the product refuses now, it refuses in a minute as well.
+        _log.warning("job refused", reason=error.message)
+        async with parts.database.shared_transaction() as db:
+            await jobs.fail(db, claim.id, claim.attempt, error.message)
+        return
+    _log.error("job failed", exc_info=error)
+    await _failed(parts, kind, claim, described(error))
+
+
+async def _failed(parts: Parts, kind: Kind, claim: Claim, error: str) -> None:
+    async with parts.database.shared_transaction() as db:
+        if claim.attempt >= kind.attempts:
+            await jobs.fail(db, claim.id, claim.attempt, error)
+        else:
+            pause = jobs.pause_before(kind, claim.attempt)
+            await jobs.postpone(db, claim.id, claim.attempt, pause, error)
+
+
+async def _give_back(parts: Parts, claim: Claim) -> None:
+    async with parts.database.shared_transaction() as db:
+        await jobs.give_back(db, claim.id, claim.attempt)
+    _log.info("job given back: this worker stops")
+
+
+async def _keep_beating(parts: Parts, pace: Pace, claim: Claim, touch: Touch) -> None:
+    """Raises TakenOver once the row says so, or once nobody could have heard of us for so long that it may be so."""
+    loop = asyncio.get_running_loop()
+    heard = loop.time()
+    while True:
+        await asyncio.sleep(pace.beat_s)
+        try:
+            async with asyncio.timeout(pace.beat_s), parts.database.shared_transaction() as db:
+                ours = await jobs.beat(db, claim.id, claim.attempt)
+            await touch()
+        except Exception as error:
+            _log.warning("job's sign of life did not arrive", reason=type(error).__name__)
+            if loop.time() - heard > pace.stale_s:
+                raise TakenOver from error
+            continue
+        if not ours:
+            raise TakenOver
+        heard = loop.time()
+
+
+def described(error: BaseException) -> str:
+    """One line on an unexpected error: its type and where it came up. Its text may hold a row or a secret; the log has it."""
+    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if _own_code(frame.filename)]
+    if not ours:
+        return type(error).__name__
+    place = ours[-1]
+    return f"{type(error).__name__} in {Path(place.filename).relative_to(ROOT)}, line {place.lineno}"
+
+
+def _own_code(filename: str) -> bool:
+    path = Path(filename)
+    return path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in {"app", "workers"}

@@ -1,0 +1,108 @@
+"""One worker process: SAQ's queue and worker, put together. `muster worker` starts it by name; app never imports it.
+
+SAQ's tables live in schema `saq`, which the app's role may create in. SAQ speaks psycopg; the jobs themselves use the
+app's own engine.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from collections.abc import Mapping
+from typing import Any, cast
+
+import asyncpg
+import structlog
+from psycopg_pool import AsyncConnectionPool
+from saq import CronJob, Worker
+from saq.queue.postgres import PostgresQueue
+
+from app import wiring
+from app.db.session import Database
+from app.parts import Parts
+from workers import clock, host
+from workers.pace import PACE, Pace
+from workers.running import Function, run
+from workers.schedule import schedule
+from workers.wakeups import ENTRY, alive, keep_waking
+
+FUNCTIONS: Mapping[str, Function] = {**clock.FUNCTIONS, **host.FUNCTIONS}
+QUEUE = "muster"
+# Any number, as long as nobody else takes it: two workers that start at once make SAQ's tables one after the other.
+TABLES_LOCK = 5_201_002
+_log = structlog.get_logger("muster.jobs")
+
+
+async def work(
+    parts: Parts, *, concurrency: int = 4, functions: Mapping[str, Function] = FUNCTIONS, pace: Pace = PACE
+) -> None:
+    """Runs jobs until SIGINT or SIGTERM; what runs then is cancelled and given back to the other workers."""
+    wiring.connect()
+    logging.getLogger("saq").setLevel(logging.ERROR)
+    pool = _pool(parts.database.url, concurrency)
+    queue = PostgresQueue(pool=pool, name=QUEUE, swept_error_message="its worker was silent")
+    await pool.open(wait=True, timeout=30)
+    try:
+        await _make_tables(parts.database, queue)
+        await _work(parts, queue, concurrency, functions, pace)
+    finally:
+        await pool.close()
+
+
+async def _work(
+    parts: Parts, queue: PostgresQueue, concurrency: int, functions: Mapping[str, Function], pace: Pace
+) -> None:
+    worker = _worker(parts, queue, concurrency, functions, pace)
+    name, pid = socket.gethostname(), os.getpid()
+    async with alive(parts.database, f"{name}:{pid}:{secrets.token_hex(3)}", name, pid, pace):
+        waking = asyncio.create_task(keep_waking(parts.database, queue, functions.keys(), pace))
+        _log.info("worker started", concurrency=concurrency)
+        try:
+            await worker.start()
+        finally:
+            waking.cancel()
+            await asyncio.gather(waking, return_exceptions=True)
+    _log.info("worker stopped")
+
+
+def _worker(
+    parts: Parts, queue: PostgresQueue, concurrency: int, functions: Mapping[str, Function], pace: Pace
+) -> Worker[Any]:
+    async def run_job(context: Mapping[str, Any], *, job_id: int, attempt: int) -> None:
+        await run(parts, functions, pace, (job_id, attempt), context["job"].update)
+
+    async def ask_what_is_due(_: Mapping[str, Any]) -> None:
+        await schedule(parts)
+
+    ask_what_is_due.__qualname__ = "schedule"
+    every_minute = CronJob(cast("Any", ask_what_is_due), cron="* * * * *", timeout=50, heartbeat=50, retries=3, ttl=30)
+    return Worker(
+        queue,
+        [(ENTRY, cast("Any", run_job))],
+        concurrency=concurrency + 1,  # the schedule must not wait behind long jobs
+        cron_jobs=[every_minute],
+        timers=cast("Any", {"sweep": 20}),
+        cancellation_hard_deadline_s=5.0,
+    )
+
+
+def _pool(url: str, concurrency: int) -> AsyncConnectionPool[Any]:
+    return AsyncConnectionPool(
+        url,
+        min_size=2,
+        max_size=concurrency + 4,
+        open=False,
+        check=AsyncConnectionPool.check_connection,
+        kwargs={"options": "-c search_path=saq", "application_name": "muster-queue", "autocommit": True},
+    )
+
+
+async def _make_tables(database: Database, queue: PostgresQueue) -> None:
+    """SAQ's own lock lets the second of two workers go on before there are tables; so they come here one by one."""
+    gate = await asyncpg.connect(database.url, timeout=30)
+    try:
+        await gate.execute("SELECT pg_advisory_lock($1)", TABLES_LOCK)
+        await queue.connect()
+    finally:
+        await gate.close()

@@ -1,0 +1,99 @@
+"""Puts a wake-up for every due job into the queue, and says that this worker lives. Each worker does both for itself.
+
+Not a cron of SAQ's: one that its worker was killed over stays blocked until the sweep, and it is this loop that finds
+what killed workers left behind.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Collection
+
+import asyncpg
+import structlog
+from saq import Queue
+from sqlalchemy import delete, func
+from sqlalchemy.dialects.postgresql import insert
+
+from app import jobs
+from app.db.session import Database
+from app.host.shared import WorkerHeartbeat
+from workers.pace import Pace
+
+ENTRY = "run_job"
+_log = structlog.get_logger("muster.jobs")
+
+
+async def keep_waking(database: Database, queue: Queue, names: Collection[str], pace: Pace) -> None:
+    """Until cancelled. What fails is tried again at the next look."""
+    rung = asyncio.Event()
+    ear: asyncpg.Connection | None = None
+    try:
+        while True:
+            rung.clear()
+            try:
+                ear = await _listening(ear, database, rung)
+                await wake_due(database, queue, names, pace)
+            except Exception as error:  # noqa: BLE001 - the database may be away for a while; the loop must outlive that
+                _log.warning("looking for due jobs failed", reason=type(error).__name__)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(rung.wait(), pace.look_s)
+    finally:
+        if ear is not None and not ear.is_closed():
+            await ear.close(timeout=2)
+
+
+async def wake_due(database: Database, queue: Queue, names: Collection[str], pace: Pace) -> int:
+    """One look. Returns how many jobs were due."""
+    async with database.shared_transaction() as db:
+        found = await jobs.due(db, names, pace.stale_after)
+    # The key changes with time: a wake-up that its worker died over must not block the next one for the same attempt.
+    slot = int(time.time() // pace.stale_s)
+    for job_id, attempt in found:
+        await queue.enqueue(
+            ENTRY,
+            key=f"{job_id}:{attempt}:{slot}",
+            timeout=int(jobs.LONGEST.total_seconds()) + 60,
+            heartbeat=int(pace.stale_s * 4) or 1,
+            retries=3,
+            ttl=60,
+            job_id=job_id,
+            attempt=attempt,
+        )
+    return len(found)
+
+
+async def _listening(ear: asyncpg.Connection | None, database: Database, rung: asyncio.Event) -> asyncpg.Connection:
+    """A connection that rings when somebody asks for work; a new one where the old one broke."""
+    if ear is not None and not ear.is_closed():
+        return ear
+    ear = await asyncpg.connect(database.url, timeout=10, server_settings={"application_name": "muster-worker"})
+    await ear.add_listener(jobs.CHANNEL, lambda *_: rung.set())
+    return ear
+
+
+@contextlib.asynccontextmanager
+async def alive(database: Database, worker: str, host: str, pid: int, pace: Pace) -> AsyncIterator[None]:
+    """Keeps this worker's row fresh; takes it away at the end."""
+    beating = asyncio.create_task(_keep_alive(database, worker, host, pid, pace))
+    try:
+        yield
+    finally:
+        beating.cancel()
+        with contextlib.suppress(Exception, asyncio.CancelledError):
+            await beating
+        with contextlib.suppress(Exception):
+            async with database.shared_transaction() as db:
+                await db.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.worker == worker))
+
+
+async def _keep_alive(database: Database, worker: str, host: str, pid: int, pace: Pace) -> None:
+    row = insert(WorkerHeartbeat).values(worker=worker, host=host, pid=pid)
+    seen = row.on_conflict_do_update(index_elements=[WorkerHeartbeat.worker], set_={"seen_at": func.now()})
+    while True:
+        try:
+            async with database.shared_transaction() as db:
+                await db.execute(seen)
+        except Exception as error:  # noqa: BLE001 - a worker without database says so and waits
+            _log.warning("the worker's sign of life did not arrive", reason=type(error).__name__)
+        await asyncio.sleep(pace.beat_s)
