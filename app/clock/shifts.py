@@ -68,6 +68,7 @@ class Shift:
         "clock_in",
         "clock_out",
         "end",
+        "ended_by",
         "first",
         "folds",
         "kind",
@@ -87,6 +88,7 @@ class Shift:
         self.break_open: Tap | None = None
         self.left_out_break: Tap | None = None
         self.end: End | None = None
+        self.ended_by: Tap | None = None
         self.last_at = first.at
         first.shift = self
 
@@ -202,7 +204,7 @@ class _Lane:
             if shift.first.rank == ANY and since < self.undirected_min:
                 shift.take(tap, Effect.INNER)
                 return False
-            self.end(End.LATER_IN)
+            self.end(End.LATER_IN, tap)
         self._opens(tap)
         return True
 
@@ -237,7 +239,7 @@ class _Lane:
             shift.take(tap, Effect.INNER)
             return False
         if since > (self.undirected_max if shift.clock_out is None else DAY):
-            self.end(End.LATER_ANY)
+            self.end(End.LATER_ANY, tap)
             self._opens(tap)
             return True
         if shift.clock_out is not None:
@@ -308,12 +310,12 @@ class _Lane:
         elif shift.clock_out is not None and at - shift.last_at >= self.gap:
             self.end(End.GAP)
 
-    def end(self, why: End | None) -> None:
+    def end(self, why: End | None, by: Tap | None = None) -> None:
         """The open shift takes no more taps (None: the taps ran out). A break still open is left out of it."""
         shift = self.open
         if shift is None:
             return
-        shift.end = why
+        shift.end, shift.ended_by = why, by
         shift.left_out_break = shift.break_open
         self.open = None
 

@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 
 from app.clock import pairing, widening
 from app.clock.codes import Outcome
+from app.clock.explaining import explain
 from app.clock.taps import Punch, Span
 from tests.clock.mirror_store import ALICE, FAR, RULES, Store, when
 
 START = when("08:00")
-# Steps, in seconds, that fall on and around every limit of the page, and a few of no meaning.
-HOUR = 3600
-STEPS = st.sampled_from(
-    (0, 3, 10, 11, 60, 240, 300, 301, 600, 1799, 1800, HOUR, 4 * HOUR, 8 * HOUR - 1, 8 * HOUR, 9 * HOUR, 11 * HOUR)
-    + (14 * HOUR, 14 * HOUR + 1, 24 * HOUR, 24 * HOUR + 1, 40 * HOUR, 48 * HOUR, 60 * HOUR)  # noqa: RUF005
-)
+# Steps that fall on and around every limit of the page, and a few of no meaning.
+SECONDS = (0, 3, 10, 11, 60, 240, 300, 301, 600, 1799, 1800, 8 * 3600 - 1, 14 * 3600 + 1, 24 * 3600 + 1)
+HOURS = (1, 4, 8, 9, 11, 14, 24, 40, 48, 60)
+STEPS = st.sampled_from((*SECONDS, *(hours * 3600 for hours in HOURS)))
 BY_CODE = [("by_code", code) for code in (0, 0, 1, 1, 2, 3, 4, 5, 255)]
 SIGNS = st.sampled_from([*BY_CODE, ("undirected", 0), ("undirected", 0), ("in", 9), ("out", 9)])
 VARIANTS = [
@@ -57,6 +56,17 @@ def seen(store):
 
 def show(record):
     return record.kind, record.clock_in, record.clock_out, record.breaks, record.workday
+
+
+@st.composite
+def some_undirected_weeks(draw):
+    """Taps of people who only ever touch one undirected terminal: where a shift begins depends on what came long before."""
+    gaps = draw(st.lists(st.sampled_from([2, 4, 7, 8, 9, 12, 13, 14, 15, 16, 20, 26]), min_size=10, max_size=30))
+    at, made = START, []
+    for number, gap in enumerate(gaps, 1):
+        at += timedelta(hours=gap, seconds=draw(st.integers(0, 1)))
+        made.append(Punch(number, str(number), "100", at, 255, "T1", "undirected"))
+    return made
 
 
 def memory(store):
@@ -114,6 +124,10 @@ def test_every_punch_has_exactly_one_outcome_and_no_record_overlaps_another(punc
         assert counted == dict.fromkeys(store.punches, 1)
         check_records(store)
         check_punches(store, judgement)
+        for verdict in judgement.verdicts:
+            why = explain(verdict, judgement)
+            assert why.sentence.endswith(".")
+            assert why.change.endswith(".")
 
 
 def check_records(store):
@@ -206,8 +220,19 @@ def touches(record, span: Span):
 @given(some_punches(most=26), ANY_RULES, st.data())
 @settings(max_examples=250, deadline=None)
 def test_judging_the_window_around_changed_punches_gives_what_judging_everything_gives(punches, rules, data):
+    check_windows(parts(data, punches), rules)
+
+
+@given(some_undirected_weeks(), ANY_RULES, st.data())
+@settings(max_examples=150, deadline=None)
+def test_so_it_does_for_undirected_taps_whose_shifts_hang_together(punches, rules, data):
+    late = data.draw(st.lists(st.sampled_from(punches), max_size=2, unique=True))
+    check_windows([[punch for punch in punches if punch not in late], *([punch] for punch in late)], rules)
+
+
+def check_windows(groups, rules):
     whole, windowed = store_of([], rules), store_of([], rules)
-    for part in parts(data, punches):
+    for part in groups:
         for store in (whole, windowed):
             store.punches |= {punch.id: punch for punch in part}
         whole.judge()

@@ -1,0 +1,310 @@
+"""Why a punch shows what it shows, as sentences for operators. They are made of the facts that `pairing` decided by, and only
+when someone asks; nothing is decided here."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from app.clock.codes import BINDING_STATES, BindingState, Outcome, punch_label
+from app.clock.shifts import DAY, Effect, End, Shift, Tap
+from app.clock.taps import Punch, Record, Role, Rules, Unbound
+from app.clock.verdicts import Judgement, Reason, Rule, Verdict
+
+ROLE_LABELS = {
+    Role.IN: "Check In",
+    Role.OUT: "Check Out",
+    Role.BREAK_OUT: "Break Out",
+    Role.BREAK_IN: "Break In",
+    Role.OT_IN: "Overtime In",
+    Role.OT_OUT: "Overtime Out",
+    Role.ANY: "Undirected tap",
+}
+EFFECT_LABELS = {
+    Effect.CLOCK_IN: "clock-in",
+    Effect.CLOCK_OUT: "clock-out",
+    Effect.BREAK_START: "starts a break",
+    Effect.BREAK_END: "ends the break",
+    Effect.INNER: "inside, without effect",
+    Effect.SLIP: "a slip, without effect",
+    Effect.ORPHAN: "on its own",
+    Effect.FOLD: "folded",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A tap of the same shift, for the time line; `at` is UTC."""
+
+    punch_id: int
+    at: datetime
+    role: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The rule with its numbers in one sentence, the taps of the shift in time order, the records, and what would change it."""
+
+    rule: Rule
+    outcome: Outcome
+    sentence: str
+    change: str
+    neighbours: tuple[Neighbour, ...] = ()
+    records: tuple[Record, ...] = ()
+
+
+def explain(verdict: Verdict, judgement: Judgement) -> Why:
+    """Times in the sentences are local to the connection's zone."""
+    because = verdict.because
+    words = _Words(verdict.punch, because, judgement, verdict.judge_at)
+    sentence, change = words.say()
+    return Why(because.rule, verdict.outcome, sentence, change, neighbours_of(because.shift), because.records)
+
+
+def explain_refusal(because: Reason, judgement: Judgement, punch: Punch) -> str:
+    """Why *Use the punches* was refused."""
+    if because.rule is Rule.NOT_LATE:
+        return "Nothing here arrived late any more; reload the page."
+    return _Words(punch, because, judgement, None).say()[0]
+
+
+def left_out_break_note(started: datetime, zone: ZoneInfo) -> str:
+    """The note on a record whose last break was never ended."""
+    return f"The break started at {started.astimezone(zone):%H:%M} was never ended and is left out."
+
+
+def neighbours_of(shift: Shift | None) -> tuple[Neighbour, ...]:
+    if shift is None:
+        return ()
+    taps = sorted((*shift.taps, *shift.folds), key=lambda tap: tap.at)
+    return tuple(Neighbour(t.punch.id, t.at, ROLE_LABELS[t.role], EFFECT_LABELS[t.effect]) for t in taps)
+
+
+class _Words:
+    """The sentences of one punch: what was decided, and what would change it."""
+
+    def __init__(self, punch: Punch, because: Reason, judgement: Judgement, until: datetime | None) -> None:
+        self.punch = punch
+        self.because = because
+        self.judgement = judgement
+        self.rules: Rules = judgement.rules
+        self.until = until or because.until
+
+    def say(self) -> tuple[str, str]:
+        if self.because.shift is None and self.because.rule is not Rule.STANDS:
+            return self._alone()
+        rule = self.because.rule
+        if rule in {Rule.STANDS, Rule.IMPORTED}:
+            return self._stands()
+        if rule is Rule.FOLDED:
+            return self._folded()
+        if self.because.records:
+            return self._about_records()
+        return self._about_shift(self._shift)
+
+    @property
+    def _shift(self) -> Shift:
+        assert self.because.shift is not None  # noqa: S101 -- the callers know
+        return self.because.shift
+
+    def _alone(self) -> tuple[str, str]:
+        punch, terminal = self.punch, f"Terminal {self.punch.terminal_sn}" if self.punch.terminal_sn else "Its terminal"
+        match self.because.rule:
+            case Rule.FUTURE_TIMESTAMP:
+                return (
+                    (
+                        f"The punch is stamped {self.time(punch.at)}, more than one day ahead of now"
+                        f" ({self.time(self.judgement.now)}): the terminal's clock was wrong."
+                    ),
+                    f"Time: it is judged again at {self.time(self.until)}. Set the terminal's clock for the next ones.",
+                )
+            case Rule.ACCESS_TERMINAL:
+                return (
+                    f"{terminal} is a door reader, not an attendance clock.",
+                    "Marking the terminal as attendance on the Devices page.",
+                )
+            case Rule.EMPLOYEE_INACTIVE:
+                return (
+                    f"The host employee behind code {punch.emp_code} is deactivated or deleted.",
+                    "Activating the employee, or binding the code to another one.",
+                )
+            case Rule.NO_DIRECTION:
+                return (
+                    (
+                        f"{punch_label(punch.code) or 'No code'} says neither in nor out, and the direction of"
+                        f" {terminal[0].lower()}{terminal[1:]} is by code."
+                    ),
+                    "Setting the terminal's direction to in, out or undirected on the Devices page.",
+                )
+            case Rule.LATE_OTHER_EMPLOYEE:
+                return self._about_records()
+            case _:
+                return self._not_bound()
+
+    def _not_bound(self) -> tuple[str, str]:
+        who = self.judgement.who
+        state = BINDING_STATES[BindingState(who.state if isinstance(who, Unbound) else BindingState.UNBOUND)]
+        return (
+            f"Code {self.punch.emp_code} has no host employee. Its binding: {state.label}. {state.meaning}",
+            "Binding the code on Employees & Bindings.",
+        )
+
+    def _stands(self) -> tuple[str, str]:
+        change = "Only the record's deletion, or binding the code to another employee."
+        numbers = " and ".join(self.record(record) for record in self.because.records)
+        if self.because.rule is Rule.IMPORTED:
+            hours = self.hours(self._shift)
+            return f"The shift {hours} is complete; {f'it joins {numbers}' if numbers else 'a record is made'}.", change
+        if self.because.shift is None:
+            return f"The punch is part of {numbers}, which stands.", change
+        tap = next((each for each in self._shift.taps if each.punch.id == self.punch.id), None)
+        effect = "" if tap is None else f" as {ROLE_LABELS[tap.role]} ({EFFECT_LABELS[tap.effect]})"
+        return f"The punch is part of {numbers}{effect}.", change
+
+    def _folded(self) -> tuple[str, str]:
+        tap = next(each for each in self._shift.folds if each.punch.id == self.punch.id)
+        repeats = tap.repeats
+        assert repeats is not None  # noqa: S101 -- a fold repeats a tap
+        since = tap.at - repeats.at
+        is_repeat = tap.word is Outcome.REPEAT_TAP
+        limit = self.rules.repeat if is_repeat else timedelta(minutes=self.rules.double_tap_minutes)
+        name = "repeat_tap_seconds" if is_repeat else "double_tap_minutes"
+        told = f"{ROLE_LABELS[tap.role]} at {self.time(tap.at)} repeats the one at {self.time(repeats.at)}, {span(since)} before"
+        change = f"A tap of another role between the two, or the setting {name}; a fold with a record stays one."
+        if since > limit or (not is_repeat and not self.rules.double_tap_fix):
+            return f"{told}; it was folded under an earlier setting and keeps its record.", change
+        return f"{told}; up to {span(limit)} counts as one tap.", change
+
+    def _about_shift(self, shift: Shift) -> tuple[str, str]:
+        match self.because.rule:
+            case Rule.ATTENDANCE_DELETED:
+                return (
+                    "The record of this shift was deleted, and no other one stands. It is not made again by itself.",
+                    "Retry makes it again.",
+                )
+            case Rule.OVER_24H:
+                return (
+                    f"The shift {self.hours(shift)} is {span(_length(shift))} long; {span(DAY)} is the most.",
+                    "A missed tap between the two that arrives later, or the terminal's clock set right.",
+                )
+            case Rule.AWAITING_CLOSE:
+                lacks = "no clock-in before it" if shift.is_orphan else "no clock-out"
+                return (
+                    f"The shift of {self.time(shift.first.at)} has {lacks} yet; it waits {span(DAY)} from its first tap.",
+                    f"The missing tap; else it is judged again at {self.time(self.until)}.",
+                )
+            case Rule.AWAITING_GAP:
+                return (
+                    (
+                        f"The shift {self.hours(shift)} ends at an undirected tap; one within {span(self.rules.shift_gap)} of"
+                        f" the last, at {self.time(shift.last_at)}, may still extend it."
+                    ),
+                    f"Time: it is judged again at {self.time(self.until)}.",
+                )
+            case Rule.DATE_LOCKED:
+                return self._locked()
+            case _:
+                return self._only_one(shift)
+
+    def _only_one(self, shift: Shift) -> tuple[str, str]:
+        if shift.is_orphan:
+            return (
+                (
+                    f"{ROLE_LABELS[shift.first.role]} at {self.time(shift.first.at)} has no clock-in within {span(2 * DAY)} before"
+                    " it that is still open."
+                ),
+                "A clock-in that arrives later, or a record added by hand.",
+            )
+        ended = shift.ended_by
+        if ended is not None and shift.end in {End.LATER_IN, End.LATER_ANY}:
+            why = f"{ROLE_LABELS[ended.role]} at {self.time(ended.at)} began a new shift"
+        else:
+            why = f"none came within {span(DAY)}"
+        return (
+            f"The shift that began at {self.time(shift.first.at)} has no clock-out: {why}.",
+            "A clock-out that arrives later, a record added by hand, or the setting import_single_punches.",
+        )
+
+    def _locked(self) -> tuple[str, str]:
+        return (
+            f"{self.because.workday} is closed for attendance edits.",
+            "Unlocking that day; it is judged again at once.",
+        )
+
+    def _about_records(self) -> tuple[str, str]:
+        records = self.because.records
+        first = self.record(records[0])
+        match self.because.rule:
+            case Rule.DATE_LOCKED:
+                return self._locked()
+            case Rule.RECORD_DECIDED:
+                status = records[0].status.replace("_", "-")
+                return f"The punch would join {first}, which is {status}.", "Setting the record back to pending."
+            case Rule.RECORD_EDITED:
+                return (
+                    f"The punch would join {first}; a person set its times{self._wrote(records[0])}.",
+                    "Setting the record's times back to what the import wrote, or deleting the record and Retry.",
+                )
+            case Rule.OVERLAPS:
+                return (
+                    f"{first[0].upper()}{first[1:]} covers part of {self.hours(self._shift)}.",
+                    "Changing or deleting that record.",
+                )
+            case _:
+                return self._late(), "Use the punches, or Keep the record."
+
+    def _late(self) -> str:
+        records = self.because.records
+        first = self.record(records[0])
+        if self.because.rule is Rule.LATE_OTHER_EMPLOYEE:
+            return (
+                f"The punches of this shift are in {first} of another employee: the code was bound to that one before."
+            )
+        if self.because.rule is Rule.LATE_BEYOND:
+            return (
+                f"{first[0].upper()}{first[1:]} reaches beyond the shift as it would be now, {self.hours(self._shift)}."
+            )
+        if len(records) == 1:
+            return f"The shift {self.hours(self._shift)} would join {first} and one that was deleted."
+        return f"The shift {self.hours(self._shift)} would join {' and '.join(self.record(each) for each in records)}."
+
+    def _wrote(self, record: Record) -> str:
+        written = record.written
+        if written is None:
+            return ""
+        return f", where the import wrote {self.between(written.clock_in, written.clock_out)}"
+
+    # Numbers.
+
+    def time(self, at: datetime | None) -> str:
+        """Local; the day only where it is another than the punch's."""
+        if at is None:
+            return "once"
+        local, own = at.astimezone(self.rules.zone), self.punch.at.astimezone(self.rules.zone)
+        clock = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
+        return clock if local.date() == own.date() else f"{local:%a} {local.day} {local:%b} {clock}"
+
+    def between(self, start: datetime, end: datetime | None) -> str:
+        return f"{self.time(start)}–{self.time(end) if end is not None else '(open)'}"
+
+    def hours(self, shift: Shift) -> str:
+        out: Tap | None = shift.clock_out
+        return self.between(shift.first.at, None if out is None else out.at)
+
+    def record(self, record: Record) -> str:
+        name = f"record {record.id}" if record.id > 0 else "a record of the same run"
+        return f"{name} ({self.between(record.clock_in, record.clock_out)})"
+
+
+def _length(shift: Shift) -> timedelta:
+    return timedelta(0) if shift.clock_out is None else shift.clock_out.at - shift.first.at
+
+
+def span(length: timedelta) -> str:
+    """'45 s', '4 min', '9 h 30 min'; seconds are shown below ten minutes only."""
+    seconds = int(length.total_seconds())
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    parts = [f"{hours} h"] if hours else []
+    parts += [f"{minutes} min"] if minutes else []
+    parts += [f"{rest} s"] if rest and not hours and minutes < 10 else []  # noqa: PLR2004 -- says the docstring
+    return " ".join(parts) or "0 s"
