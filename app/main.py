@@ -11,6 +11,7 @@ from litestar.static_files import create_static_files_router
 from litestar.types import ASGIApp
 
 from app import wiring
+from app.clock import api as clock_api
 from app.clock import pages as clock_pages
 from app.config import read_settings
 from app.host import health
@@ -35,7 +36,7 @@ def create_app(parts: Parts) -> ASGIApp:
     )
     static = create_static_files_router("/static", [STATIC], include_in_schema=False)
     application = Litestar(
-        route_handlers=[browser, *health.ROUTES, static],
+        route_handlers=[browser, clock_api.ROUTER, *health.ROUTES, static],
         dependencies={"ctx": Provide(provide_context)},
         exception_handlers={Exception: handle},
         lifespan=[_closing(parts)],

@@ -5,6 +5,7 @@ import binascii
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -14,7 +15,7 @@ from app.errors import FieldError, Invalid
 
 MOST_PER_PAGE = 500
 MOST_DAYS = 366
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
 
 Page = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1, description="Page number, from 1.")]
 PerPage = Annotated[int, msgspec.Meta(ge=1, le=MOST_PER_PAGE, description="Rows a page.")]
@@ -81,7 +82,18 @@ def _convert(text: str, kind: Any) -> Any:
         raise msgspec.ValidationError("It holds a NUL character")
     if text.lower() in ("null", "") or text != text.strip():
         raise msgspec.ValidationError("It is empty or padded with spaces")
+    if _is_integer(kind) and not WHOLE.fullmatch(text):
+        raise msgspec.ValidationError("Expected a whole number")
     return msgspec.convert(text, kind, strict=False)
+
+
+@cache
+def _is_integer(kind: Any) -> bool:
+    """Lax conversion takes `1.0` for 1; the contract says integer."""
+    info = msgspec.inspect.type_info(kind)
+    kinds = info.types if isinstance(info, msgspec.inspect.UnionType) else (info,)
+    plain = (one.type if isinstance(one, msgspec.inspect.Metadata) else one for one in kinds)
+    return any(isinstance(one, msgspec.inspect.IntType) for one in plain)
 
 
 def _together(values: Mapping[str, Any]) -> list[FieldError]:

@@ -11,7 +11,7 @@ from sqlalchemy import Select, func, select, text
 from app.api import parameters
 from app.api.envelope import Code, Count, Day, Id, Instant, Line, Local, Meta, Prose, answer, day, instant, local
 from app.api.openapi import Endpoint, document
-from app.api.parameters import InstantText, Nothing, Paged, Range
+from app.api.parameters import DayText, InstantText, Nothing, Paged, Range
 from app.api.tokens import Scope
 from app.clock import queries, reports
 from app.clock.codes import OUTCOMES, Outcome, punch_label, verify_label
@@ -228,7 +228,9 @@ class BindingQuery(Changed, kw_only=True, frozen=True):
     status: States | None = None
 
 
-class PunchQuery(Changed, Range, kw_only=True, frozen=True):
+class PunchQuery(Changed, kw_only=True, frozen=True):
+    from_: DayText | None = msgspec.field(default=None, name="from")
+    to: DayText | None = None
     emp_code: CodeText | None = None
     terminal_sn: CodeText | None = None
 
@@ -281,7 +283,7 @@ async def transactions(ctx: NamedDependency[Context]) -> Response[bytes]:
     meta = Meta(per_page=asked.per_page, next_updated_since=await _next_updated_since(ctx))
     if asked.cursor:
         after = parameters.decode_cursor(asked.cursor, date, datetime, int)
-        rows = list(await queries.punches_after(ctx.db, wanted, after, per_page=asked.per_page))  # type: ignore[arg-type]
+        rows = list(await queries.punches_after(ctx.db, wanted, after, per_page=asked.per_page))
         meta.next_cursor = _punch_cursor(rows[asked.per_page - 1]) if len(rows) > asked.per_page else None
         rows = rows[: asked.per_page]
     else:

@@ -82,13 +82,13 @@ async def entity_counts(db: AsyncSession) -> dict[str, int]:
         select(literal(name, String).label("name"), func.count().label("n")).select_from(table)
         for name, table in COUNTED.items()
     ]
-    return dict((await db.execute(union_all(*parts))).tuples().all())
+    return dict((await db.execute(union_all(*parts))).all())
 
 
 async def binding_counts(db: AsyncSession) -> dict[str, int]:
     """People in each of the nine states, zeros included."""
     rows = await db.execute(select(Binding.state, func.count()).group_by(Binding.state))
-    found = dict(rows.tuples().all())
+    found = dict(rows.all())
     return {state.value: found.get(state.value, 0) for state in BindingState}
 
 
@@ -117,7 +117,7 @@ async def daily_totals(db: AsyncSession, first: date, last: date) -> dict[str, A
         {"date": day(one), **_figures(found.get(one))}
         for one in (first + timedelta(days=n) for n in range((last - first).days + 1))
     ]
-    totals: dict[str, int] = {name: sum(int(one[name] or 0) for one in days) for name in FIGURES}  # type: ignore[call-overload]
+    totals: dict[str, int] = {name: sum(int(one[name] or 0) for one in days) for name in FIGURES}
     for name, count in zip(("employees", "terminals"), await _distinct(db, first, last), strict=True):
         # People do not add up over days; of days whose punches were purged, the busiest is what is known.
         totals[name] = max(count, *(int(one[name] or 0) for one in days))
@@ -139,7 +139,7 @@ async def _distinct(db: AsyncSession, first: date, last: date) -> tuple[int, int
 
 async def area_names(db: AsyncSession) -> dict[str, str]:
     """Area code → name; a workspace has some dozens."""
-    return dict((await db.execute(select(Area.code, Area.name))).tuples().all())
+    return dict((await db.execute(select(Area.code, Area.name))).all())
 
 
 async def zone_name(db: AsyncSession) -> str:
