@@ -81,12 +81,16 @@ class RemoteClock:
         page_size: int,
         start: datetime | None = None,
         end: datetime | None = None,
+        *,
+        emp_code: str | None = None,
     ) -> Page:
-        """Page `page` (from 1) of a resource. `start` and `end` are naive local times, for transactions alone.
+        """Page `page` (from 1) of a resource. `start`, `end` (naive local times) and `emp_code` are for transactions alone.
 
         The server may give fewer rows than `page_size`, and may read its bounds in UTC or leave them out.
         """
         query = self._paging(page, page_size) + self._window(start, end)
+        if emp_code is not None:
+            query += ((self.profile.filters.emp_code, emp_code),)
         return await self._page(resource, page, query)
 
     async def count(self, resource: str, start: datetime | None = None, end: datetime | None = None) -> int:

@@ -1,0 +1,81 @@
+"""The daily totals: counted anew for days whose punches changed, kept for ever, frozen once the purge took from a day.
+
+Reading them is the business of reports.py.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from sqlalchemy import delete, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import punch_counts
+from app.clock.models import StaleDay
+from app.db.session import Database
+
+DAYS_AT_ONCE = 7
+
+_CLEAR = text("DELETE FROM clock_analytics_daily WHERE local_date = ANY(:days) AND NOT frozen")
+_COUNT = text(
+    """
+    INSERT INTO clock_analytics_daily (local_date, dimension, key, total, check_in, check_out, break_out, break_in,
+        overtime_in, overtime_out, unknown, employees, terminals, imported)
+    SELECT local_date,
+        CASE WHEN grouping(terminal) = 0 THEN 'terminal' WHEN grouping(department) = 0 THEN 'department'
+            WHEN grouping(outcome) = 0 THEN 'outcome' ELSE 'all' END,
+        coalesce(terminal, department, outcome, ''),
+        count(*), count(*) FILTER (WHERE punch_code = 0), count(*) FILTER (WHERE punch_code = 1),
+        count(*) FILTER (WHERE punch_code = 2), count(*) FILTER (WHERE punch_code = 3),
+        count(*) FILTER (WHERE punch_code = 4), count(*) FILTER (WHERE punch_code = 5),
+        count(*) FILTER (WHERE punch_code IS NULL OR punch_code NOT BETWEEN 0 AND 5),
+        count(DISTINCT emp_code), count(DISTINCT terminal) FILTER (WHERE terminal <> ''),
+        count(*) FILTER (WHERE is_imported)
+    FROM (
+        SELECT t.local_date, t.punch_code, t.emp_code, coalesce(t.terminal_sn, '') AS terminal,
+            coalesce(e.department_code, '') AS department, coalesce(t.import_outcome, 'awaiting') AS outcome,
+            t.host_attendance_id IS NOT NULL AND t.import_outcome <> 'arrived_late' AS is_imported
+        FROM clock_transactions t LEFT JOIN clock_employees e ON e.emp_code = t.emp_code
+        WHERE t.local_date = ANY(:days)
+    ) AS punch
+    GROUP BY local_date, GROUPING SETS ((), (terminal), (department), (outcome))
+    ON CONFLICT (local_date, dimension, key) DO NOTHING
+    """
+)
+
+
+async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
+    """Says that the totals of these local days no longer hold; in the transaction that changes their punches."""
+    rows = [{"local_date": day} for day in sorted(set(days))]
+    if rows:
+        await db.execute(insert(StaleDay).on_conflict_do_nothing(), rows)
+
+
+async def roll_up(database: Database, workspace: str) -> int:
+    """Counts every stale day anew, some days a transaction. Returns how many days."""
+    done = 0
+    while True:
+        async with database.transaction(workspace) as db:
+            days = await _take(db)
+            await count_days(db, days)
+        done += len(days)
+        if len(days) < DAYS_AT_ONCE:
+            return done
+
+
+async def count_days(db: AsyncSession, days: Sequence[date]) -> None:
+    """Writes the totals of these local days; frozen ones keep theirs."""
+    if not days:
+        return
+    await punch_counts.recount(db, days)
+    await db.execute(_CLEAR, {"days": list(days)})
+    await db.execute(_COUNT, {"days": list(days)})
+
+
+async def _take(db: AsyncSession) -> list[date]:
+    """Some stale days, taken off the list: a punch that changes meanwhile waits, and then puts its day back."""
+    wanted = (
+        select(StaleDay.local_date).order_by(StaleDay.local_date).limit(DAYS_AT_ONCE).with_for_update(skip_locked=True)
+    )
+    taken = await db.scalars(delete(StaleDay).where(StaleDay.local_date.in_(wanted)).returning(StaleDay.local_date))
+    return list(taken.all())

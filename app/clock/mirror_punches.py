@@ -1,0 +1,188 @@
+"""Writes a page of punches: COPY into a temporary table, then one statement for each thing that may be true of its rows.
+
+What a page is and when it is written is the business of the walk; the caller's transaction also moves the cursor.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.counts import Counts
+from app.clock.parsing import Punch
+
+COLUMNS = (
+    "remote_id", "emp_code", "terminal_sn", "terminal_alias", "punch_code", "verify_code", "punched_at_raw",
+    "punched_at_local", "punched_at_utc", "uploaded_at_utc", "local_date", "temperature", "photo_ref",
+)  # fmt: skip
+_TYPES = (
+    "text", "text", "text", "text", "int", "int", "text", "timestamp", "timestamptz", "timestamptz", "date",
+    "double precision", "text",
+)  # fmt: skip
+_NAMES = ", ".join(COLUMNS)
+_TARGETS = [name for name in COLUMNS if name != "remote_id"]
+_VALUES = {name: f"i.{name}" for name in COLUMNS} | {"temperature": "CAST(i.temperature AS numeric(5,2))"}
+_OLD = ", ".join(f"t.{name}" for name in _TARGETS)
+_NEW = ", ".join(_VALUES[name] for name in _TARGETS)
+_JUDGED = "emp_code", "punched_at_utc", "terminal_sn", "punch_code"
+
+_MAKE = text(
+    "CREATE TEMPORARY TABLE IF NOT EXISTS incoming_punches ("
+    + ", ".join(f"{name} {kind}" for name, kind in zip(COLUMNS, _TYPES, strict=True))
+    + ") ON COMMIT DELETE ROWS"
+)
+_JOIN = "incoming_punches i JOIN clock_transactions t ON t.id_generation = :generation AND t.remote_id = i.remote_id"
+# A person whose code was changed on the server keeps the server's id; anybody else under a known punch is another person.
+_OTHER_PERSON = """(t.emp_code <> i.emp_code AND NOT EXISTS (
+    SELECT 1 FROM clock_employees a JOIN clock_employees b ON a.remote_id = b.remote_id
+    WHERE a.emp_code = t.emp_code AND b.emp_code = i.emp_code))"""
+# Local and instant both: a changed zone moves one of them. An hour: the cloud tells a repeated hour by the zone it is asked in.
+_OTHER_TIME = """(t.punched_at_local <> i.punched_at_local AND t.punched_at_utc <> i.punched_at_utc
+    AND NOT (:by_instant AND abs(extract(epoch FROM t.punched_at_utc - i.punched_at_utc)) = 3600))"""
+_COMPARE = text(
+    f"""
+    SELECT count(*) AS known,
+        count(*) FILTER (WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})) AS changed,
+        min(i.remote_id) FILTER (WHERE {_OTHER_PERSON} OR {_OTHER_TIME}) AS another
+    FROM {_JOIN}
+    """
+)
+_INSERT = text(
+    f"""
+    WITH fresh AS (
+        INSERT INTO clock_transactions (id_generation, first_run_id, {_NAMES})
+        SELECT :generation, :run_id, {", ".join(_VALUES[name] for name in COLUMNS)} FROM incoming_punches i
+        ON CONFLICT (id_generation, remote_id) DO NOTHING
+        RETURNING local_date
+    ), noted AS (
+        INSERT INTO clock_stale_days (local_date) SELECT DISTINCT local_date FROM fresh ON CONFLICT DO NOTHING
+    )
+    SELECT count(*) FROM fresh
+    """
+)
+_NOTE_CHANGED = text(
+    f"""
+    INSERT INTO clock_stale_days (local_date)
+    SELECT t.local_date FROM {_JOIN} WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})
+    UNION SELECT i.local_date FROM {_JOIN} WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})
+    ON CONFLICT DO NOTHING
+    """
+)
+_UPDATE = text(
+    f"""
+    UPDATE clock_transactions t SET {", ".join(f"{name} = {_VALUES[name]}" for name in _TARGETS)}, updated_at = now(),
+        judge_at = CASE WHEN ({", ".join(f"t.{name}" for name in _JUDGED)}) IS DISTINCT FROM
+            ({", ".join(f"i.{name}" for name in _JUDGED)}) THEN clock_timestamp() ELSE t.judge_at END
+    FROM incoming_punches i
+    WHERE t.id_generation = :generation AND t.remote_id = i.remote_id AND ({_OLD}) IS DISTINCT FROM ({_NEW})
+    """
+)
+# After the server's ids began anew, a punch that is known under an old id is still the same punch. Equal ones pair off.
+_SAME = "emp_code, punched_at_utc, coalesce(terminal_sn, ''), coalesce(punch_code, -1)"
+_ADOPT = text(
+    f"""
+    WITH fresh AS (
+        SELECT i.*, row_number() OVER (PARTITION BY {_SAME} ORDER BY remote_id) AS nth FROM incoming_punches i
+        WHERE NOT EXISTS (SELECT 1 FROM clock_transactions t WHERE t.id_generation = :generation AND t.remote_id = i.remote_id)
+    ), old AS (
+        SELECT t.*, row_number() OVER (PARTITION BY {_SAME} ORDER BY id) AS nth FROM clock_transactions t
+        WHERE id_generation < :generation
+          AND (emp_code, punched_at_utc) IN (SELECT emp_code, punched_at_utc FROM fresh)
+    )
+    UPDATE clock_transactions t SET id_generation = :generation, remote_id = fresh.remote_id, updated_at = now()
+    FROM fresh JOIN old ON (old.emp_code, old.punched_at_utc, coalesce(old.terminal_sn, ''), coalesce(old.punch_code, -1), old.nth)
+        = (fresh.emp_code, fresh.punched_at_utc, coalesce(fresh.terminal_sn, ''), coalesce(fresh.punch_code, -1), fresh.nth)
+    WHERE t.id = old.id
+    """
+)
+_MAKE_PEOPLE = text(
+    """
+    WITH made AS (
+        INSERT INTO clock_employees (emp_code, absent_since) SELECT code, now() FROM unnest(CAST(:codes AS text[])) AS code
+        ON CONFLICT DO NOTHING RETURNING id, emp_code
+    ), bound AS (
+        INSERT INTO clock_employee_bindings (clock_employee_id, emp_code) SELECT id, emp_code FROM made
+        ON CONFLICT DO NOTHING RETURNING id
+    )
+    INSERT INTO clock_binding_history (binding_id, to_state, decided_by, why)
+    SELECT id, 'unbound', 'Muster', 'First seen on a punch.' FROM bound
+    """
+)
+_MAKE_TERMINALS = text(
+    """
+    INSERT INTO clock_devices (sn, alias, absent_since)
+    SELECT sn, alias, now() FROM unnest(CAST(:serials AS text[]), CAST(:aliases AS text[])) AS given (sn, alias)
+    ON CONFLICT DO NOTHING
+    """
+)
+
+
+class RestoredError(Exception):
+    """A known id means another punch now: the server's database was restored, and its ids began anew (quirk 16)."""
+
+    def __init__(self, remote_id: str) -> None:
+        super().__init__(remote_id)
+        self.sentence = (
+            f"Punch {remote_id} of the server is another punch now: its database was restored, and its ids began anew. "
+            "Choose “Start over from a date” in the Sync Center."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a page of punches goes. `by_instant`: the server says times in the zone we ask in, so instants identify."""
+
+    run_id: int
+    generation: int
+    by_instant: bool
+
+
+async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Punch]) -> Counts:
+    """Makes and updates rows; those that are there already, and repeats within the page, count as unchanged.
+
+    Raises RestoredError, and then has written nothing that may stay.
+    """
+    distinct = {punch.remote_id: punch for punch in punches}
+    if not distinct:
+        return Counts()
+    await _copy(db, distinct.values())
+    generation = {"generation": target.generation}
+    if target.generation > 1:
+        await db.execute(_ADOPT, generation)
+    known, changed, another = (await db.execute(_COMPARE, {**generation, "by_instant": target.by_instant})).one()
+    if another is not None:
+        raise RestoredError(another)
+    if changed:
+        await db.execute(_NOTE_CHANGED, generation)
+        await db.execute(_UPDATE, generation)
+    created = 0
+    if known < len(distinct):
+        created = (await db.execute(_INSERT, {**generation, "run_id": target.run_id})).scalar_one()
+    return Counts(created=created, updated=changed, unchanged=len(punches) - created - changed)
+
+
+async def make_people(db: AsyncSession, codes: Sequence[str]) -> None:
+    """People whom no listing named, each with an unbound binding: they can be bound like any other."""
+    await db.execute(_MAKE_PEOPLE, {"codes": list(codes)})
+
+
+async def make_terminals(db: AsyncSession, aliases: dict[str, str | None]) -> None:
+    """Terminals that no listing named, by serial."""
+    await db.execute(_MAKE_TERMINALS, {"serials": list(aliases), "aliases": list(aliases.values())})
+
+
+async def _copy(db: AsyncSession, punches: Any) -> None:
+    await db.execute(_MAKE)
+    connection = await (await db.connection()).get_raw_connection()
+    driver: Any = connection.driver_connection
+    records = [
+        (
+            punch.remote_id, punch.emp_code, punch.terminal_sn, punch.terminal_alias, punch.code, punch.verify,
+            punch.punched_at_raw, punch.punched_at_local, punch.punched_at_utc, punch.uploaded_at_utc,
+            punch.punched_at_local.date(), punch.temperature, punch.photo_ref,
+        )
+        for punch in punches
+    ]  # fmt: skip
+    await driver.copy_records_to_table("incoming_punches", records=records, columns=COLUMNS)

@@ -1,0 +1,191 @@
+"""Reads one window of punches: walks its pages until everything the server says there is has come, at most four times.
+
+Which windows are read is decided in punch_sync.py, how rows are written in mirror_punches.py.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import cursors
+from app.clock.counts import Counts
+from app.clock.cursors import PUNCHES, Position
+from app.clock.mirror_punches import Target, make_people, make_terminals, write_punches
+from app.clock.parsing import Punch, SetAside
+from app.clock.remote import Page
+from app.clock.running import Running, Step
+from app.clock.walking import End, walk
+from app.clock.windows import DAY, asked_bounds
+
+WALKS = 4
+_HELD = text(
+    """
+    SELECT count(*) FROM clock_transactions
+    WHERE id_generation = :generation AND local_date >= :first AND punched_at_local >= :start
+      AND (CAST(:until AS date) IS NULL OR local_date <= :until)
+      AND (CAST(:end AS timestamp) IS NULL OR punched_at_local <= :end)
+      AND (CAST(:emp_code AS text) IS NULL OR emp_code = :emp_code)
+    """
+)
+
+
+class TooLargeError(Exception):
+    """The first page told that the window holds more than was meant to be walked in one go."""
+
+    def __init__(self, total: int) -> None:
+        super().__init__(total)
+        self.total = total
+
+
+@dataclass(slots=True)
+class Window:
+    """What is asked for: days from `first` to before `until` (None: open), of one person or of all.
+
+    `key` is the cursor's; rows before `floor` are let go. `known` are digests of pages that are mirrored as they are.
+    """
+
+    key: str
+    first: date
+    until: date | None
+    floor: date
+    emp_code: str | None = None
+    known: frozenset[bytes] = frozenset()
+    most_rows: int | None = None
+
+
+@dataclass(slots=True)
+class Known:
+    """Codes and serials that have a row. Grows with people and terminals, never with punches."""
+
+    people: set[str]
+    terminals: set[str]
+
+
+@dataclass(slots=True)
+class PunchWalk:
+    """The pages of one window on their way into the mirror."""
+
+    run: Running
+    window: Window
+    known: Known
+    ids: set[int] = field(default_factory=set)
+    digests: list[bytes] = field(default_factory=list)
+    set_aside: int = 0
+
+    async def fetch(self, number: int) -> Page:
+        start, end = asked_bounds(self.window.first, self.window.until)
+        size = self.run.settings.page_size
+        return await self.run.remote.fetch_page(PUNCHES, number, size, start, end, emp_code=self.window.emp_code)
+
+    async def write(self, page: Page, position: Position) -> None:
+        """Writes the page, or only counts it when the very same page is mirrored already."""
+        if page.digest in self.window.known:
+            await self._count_only(page, position)
+        else:
+            await self._mirror(page, position)
+        if page.number == 1 and self.window.most_rows is not None and page.total > self.window.most_rows:
+            raise TooLargeError(page.total)
+
+    async def _count_only(self, page: Page, position: Position) -> None:
+        async with self.run.writing(**self._progress(position)) as step:
+            step.count(PUNCHES, Counts(fetched=len(page.rows), unchanged=len(page.rows)))
+            await cursors.move(step.db, PUNCHES, self.window.key, position)
+        self.ids.update(hash(str(row["id"])) for row in page.rows)
+        self.digests.append(page.digest)
+
+    async def _mirror(self, page: Page, position: Position) -> None:
+        parsed = self.run.parser.punches(page.rows)
+        floor = datetime.combine(self.window.floor, time())
+        wanted = [punch for punch in parsed.rows if punch.punched_at_local >= floor]
+        if self.window.emp_code is not None:
+            wanted = [punch for punch in wanted if punch.emp_code == self.window.emp_code]
+        async with self.run.writing(**self._progress(position)) as step:
+            new_people, new_terminals = await self._store(step, page, wanted, parsed.set_aside)
+            await cursors.move(step.db, PUNCHES, self.window.key, position)
+        self.known.people |= new_people
+        self.known.terminals |= new_terminals
+        self.ids.update(hash(punch.remote_id) for punch in parsed.rows)
+        self.set_aside += len(parsed.set_aside)
+        if not parsed.set_aside:
+            self.digests.append(page.digest)
+
+    async def _store(
+        self, step: Step, page: Page, wanted: Sequence[Punch], aside: Sequence[SetAside]
+    ) -> tuple[set[str], set[str]]:
+        run = self.run
+        target = Target(run.run_id, run.generation, by_instant=run.profile.name == "cloud")
+        people = {punch.emp_code for punch in wanted} - self.known.people
+        aliases = {
+            punch.terminal_sn: punch.terminal_alias
+            for punch in wanted
+            if punch.terminal_sn is not None and punch.terminal_sn not in self.known.terminals
+        }
+        counts = await write_punches(step.db, target, wanted)
+        if people:
+            await make_people(step.db, sorted(people))
+        if aliases:
+            await make_terminals(step.db, aliases)
+        await run.keep_aside(step, PUNCHES, aside)
+        step.count(PUNCHES, counts + Counts(fetched=len(page.rows), set_aside=len(aside)))
+        return people, set(aliases)
+
+    def _progress(self, position: Position) -> dict[str, Any]:
+        return {
+            "resource": PUNCHES,
+            "window": self.window.key,
+            "from": self.window.first.isoformat(),
+            "until": self.window.until.isoformat() if self.window.until else None,
+            "page": position.page,
+            "total": position.total,
+            "walk": position.walks + 1,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WindowEnd:
+    """`complete`: everything the server counted came. `digests` are pages that are mirrored as they are."""
+
+    complete: bool
+    total: int
+    came: int
+    began_at: datetime | None
+    digests: list[bytes]
+
+
+async def read_window(run: Running, known: Known, window: Window, position: Position) -> WindowEnd:
+    """Walks the window on from `position`; unstable paging is answered by walking again and taking the union.
+
+    Raises TooLargeError after the first page, and what `walk` raises.
+    """
+    walking = PunchWalk(run, window, known)
+    resumed = position.page > 0
+    while True:
+        walking.set_aside, walking.digests = 0, []
+        end, position = await walk(run, position, walking.fetch, walking.write)
+        total = position.total or 0
+        came = len(walking.ids) + walking.set_aside
+        if resumed and came < total:
+            came = walking.set_aside + await _held(run, window)
+        complete = end is End.REACHED and came >= total
+        if complete or position.walks + 1 >= WALKS:
+            digests = walking.digests
+            return WindowEnd(complete, total, came, position.began_at, digests)
+        position, resumed = position.again(), False
+
+
+async def _held(run: Running, window: Window) -> int:
+    """Rows of ours within the bounds that were asked with: what came before a walk was cut is known from the table alone."""
+    async with run.parts.database.transaction(run.workspace) as db:
+        return await held(db, run.generation, window.first, window.until, window.emp_code)
+
+
+async def held(db: AsyncSession, generation: int, first: date, until: date | None, emp_code: str | None = None) -> int:
+    start, end = asked_bounds(first, until)
+    values = {
+        "generation": generation, "first": first - DAY, "start": start, "until": until, "end": end, "emp_code": emp_code
+    }  # fmt: skip
+    return (await db.scalar(_HELD, values)) or 0

@@ -1,0 +1,195 @@
+"""One run under way: its budget, its counters, and the transaction in which a page, its cursor and the counters are written.
+
+Which pages are read in which order is in sync.py; starting and closing the run's row is in runs.py.
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import bindparam, insert, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import api_log, lease
+from app.clock.counts import Counts
+from app.clock.models import SetAside as SetAsideRow
+from app.clock.models import SyncRun
+from app.clock.parsing import Parser, SetAside
+from app.clock.profiles import Profile
+from app.clock.remote import RemoteClock
+from app.clock.settings import ClockSettings
+from app.outbound import CallRecord
+from app.parts import Parts
+
+Watch = Callable[[dict[str, Any]], None]
+# Records wait for the next page's transaction; a run that makes calls without pages still writes them down soon.
+_RECORDS_KEPT = 20
+_ACCOUNT = (
+    update(SyncRun)
+    .where(SyncRun.id == bindparam("run"))
+    .values(calls=bindparam("n"), resources=bindparam("by"), progress=bindparam("now_at"), findings=bindparam("found"))
+    .returning(SyncRun.stop_requested)
+)
+
+
+class BudgetSpentError(Exception):
+    """Time or calls of this run are used up; there is more to do."""
+
+
+class StoppedError(Exception):
+    """A person asked the run to end."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What a run may take. `seconds` counts from now, `calls` every attempt, sign-ins included."""
+
+    seconds: float
+    calls: int
+    made: int = 0
+    _started: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self._started + self.seconds - time.monotonic())
+
+    @property
+    def spent(self) -> bool:
+        return self.made >= self.calls or self.seconds_left <= 0
+
+
+@dataclass(slots=True)
+class Step:
+    """One transaction of a run: what it adds to the counters is added with it or not at all."""
+
+    db: AsyncSession
+    counts: dict[str, Counts] = field(default_factory=dict)
+    progress: dict[str, Any] = field(default_factory=dict)
+
+    def count(self, resource: str, counts: Counts) -> None:
+        self.counts[resource] = self.counts.get(resource, Counts()) + counts
+
+
+@dataclass(slots=True)
+class Running:
+    """Everything that the steps of a run share. `generation` is that of the server's ids."""
+
+    parts: Parts
+    workspace: str
+    run_id: int
+    fence: int
+    settings: ClockSettings
+    profile: Profile
+    zone: ZoneInfo
+    generation: int
+    budget: Budget
+    now: Callable[[], datetime]
+    term: timedelta = lease.TERM
+    watch: Watch | None = None
+    counts: dict[str, Counts] = field(default_factory=dict)
+    findings: dict[str, Any] = field(default_factory=dict)
+    stop_requested: bool = False
+    _records: list[CallRecord] = field(default_factory=list)
+    _remote: RemoteClock | None = None
+    _parser: Parser | None = None
+
+    @property
+    def remote(self) -> RemoteClock:
+        if self._remote is None:
+            raise RuntimeError("this run has no client yet")
+        return self._remote
+
+    @property
+    def parser(self) -> Parser:
+        if self._parser is None:
+            self._parser = Parser(self.profile, self.zone, self.remote.redactor)
+        return self._parser
+
+    @property
+    def today(self) -> date:
+        """The local date of the connection's zone."""
+        return self.now().astimezone(self.zone).date()
+
+    @property
+    def horizon(self) -> date:
+        return self.settings.horizon(self.today)
+
+    def use(self, remote: RemoteClock) -> None:
+        self._remote = remote
+
+    async def log(self, record: CallRecord) -> None:
+        """Takes down one call. A failed one is written at once: its step leaves no other trace."""
+        self.budget.made += 1
+        self._records.append(record)
+        if record.tc_code is not None or len(self._records) >= _RECORDS_KEPT:
+            await self.flush_log()
+
+    async def flush_log(self) -> None:
+        """Writes the calls down in a short transaction of their own."""
+        records, self._records = self._records, []
+        if records:
+            async with self.parts.database.transaction(self.workspace) as db:
+                await api_log.store(db, self.run_id, records)
+
+    def refuse_when_spent(self) -> None:
+        """Raises StoppedError or BudgetSpentError where the next call may not be made."""
+        if self.stop_requested:
+            raise StoppedError
+        if self.budget.spent:
+            raise BudgetSpentError
+
+    @asynccontextmanager
+    async def writing(self, **progress: Any) -> AsyncIterator[Step]:
+        """The transaction of one page. Raises LeaseLostError when somebody else has taken over.
+
+        Calls made so far go into it; when it fails, they are written later by themselves.
+        """
+        records, self._records = self._records, []
+        try:
+            async with self.parts.database.transaction(self.workspace) as db:
+                await lease.keep(db, self.fence, self.term)
+                step = Step(db, dict(self.counts), progress)
+                yield step
+                await api_log.store(db, self.run_id, records)
+                await self._account(step)
+        except BaseException:
+            self._records[:0] = records
+            raise
+        self.counts = step.counts
+        if self.watch is not None:
+            self.watch(self._progress(step))
+
+    async def renew(self) -> None:
+        """Renews the lease alone. Raises LeaseLostError."""
+        async with self.parts.database.transaction(self.workspace) as db:
+            await lease.keep(db, self.fence, self.term)
+
+    async def keep_aside(self, step: Step, resource: str, rows: Sequence[SetAside]) -> None:
+        """Stores rows that could not be read, redacted, with the reason."""
+        if not rows:
+            return
+        values = [{"run_id": self.run_id, "resource": resource, "raw": row.raw, "reason": row.reason} for row in rows]
+        await step.db.execute(insert(SetAsideRow), values)
+
+    async def _account(self, step: Step) -> None:
+        values = {
+            "run": self.run_id,
+            "n": self.budget.made,
+            "by": {name: counts.plain() for name, counts in step.counts.items()},
+            "now_at": self._progress(step),
+            "found": self.findings,
+        }
+        self.stop_requested = bool(await step.db.scalar(_ACCOUNT, values))
+
+    def _progress(self, step: Step) -> dict[str, Any]:
+        return {
+            **step.progress,
+            "rows": sum(counts.fetched for counts in step.counts.values()),
+            "calls": self.budget.made,
+            "calls_budget": self.budget.calls,
+            "seconds_left": round(self.budget.seconds_left),
+        }

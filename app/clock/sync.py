@@ -1,0 +1,246 @@
+"""One sync run from lease to end: the steps in their order, and what each way of ending means (design: "How runs end").
+
+The steps themselves are in listings.py, punch_sync.py and after_mirror.py; rows of runs in runs.py.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import structlog
+from sqlalchemy import update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import connection, lease, runs
+from app.clock.after_mirror import after_mirror
+from app.clock.codes import TcCode
+from app.clock.counts import Counts
+from app.clock.listings import sync_listing
+from app.clock.mirror_punches import RestoredError
+from app.clock.models import Connection, SyncRun
+from app.clock.punch_sync import sync_punches
+from app.clock.remote import ClockError
+from app.clock.remote.session import utc_now
+from app.clock.running import Budget, BudgetSpentError, Running, StoppedError, Watch
+from app.clock.runs import RunEnd, begin, end_of
+from app.clock.session_store import locked_sentence
+from app.clock.settings import read_settings
+from app.host.audit import SYSTEM
+from app.outbound import OutboundError
+from app.parts import Parts
+from app.secrets import SecretError
+
+_log = structlog.get_logger("muster.clock.sync")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a run ends, and whether the next one is queued: at once, or not before an instant."""
+
+    status: str
+    code: TcCode | None = None
+    message: str | None = None
+    goes_on: bool = False
+    not_before: datetime | None = None
+
+
+async def run(
+    parts: Parts,
+    workspace: str,
+    run_id: int,
+    *,
+    now: Callable[[], datetime] = utc_now,
+    watch: Watch | None = None,
+    term: timedelta = lease.TERM,
+) -> RunEnd:
+    """Carries out a run that `runs.start_run` made. Safe to call twice and from two workers: one of them runs it.
+
+    `watch` is told the progress after every page. `term` is how long a worker that says nothing counts as alive. Never
+    raises for what a server or a database row can do; what Muster itself did wrong closes the run as failed and is raised.
+    """
+    async with parts.database.transaction(workspace) as db:
+        begun = await begin(db, run_id, term, now())
+        if isinstance(begun, RunEnd):
+            return begun
+        row, fence = begun
+        running = await _prepare(db, parts, workspace, row, fence=fence, now=now)
+    running.watch, running.term = watch, term
+    async with _heartbeat(running):
+        try:
+            verdict = await _carry_out(running, row.request)
+        except lease.LeaseLostError:
+            await running.flush_log()
+            return RunEnd(row.id, "truncated", TcCode.TRUNCATED, "Another worker took over.")
+        except Exception as error:
+            _log.exception("sync run broke", workspace=workspace, run_id=row.id)
+            broke = Verdict("failed", TcCode.CONFLICT, f"Muster itself failed: {type(error).__name__}.")
+            with suppress(lease.LeaseLostError):
+                await _close(running, row, broke)
+            raise
+        return await _close(running, row, verdict)
+
+
+async def _prepare(
+    db: AsyncSession, parts: Parts, workspace: str, row: SyncRun, *, fence: int, now: Callable[[], datetime]
+) -> Running:
+    found = await connection.required(db)
+    settings = await read_settings(db, now())
+    asked = row.request.get("budget_seconds")
+    return Running(
+        parts=parts,
+        workspace=workspace,
+        run_id=row.id,
+        fence=fence,
+        settings=settings,
+        profile=connection.profile_of(found),
+        zone=ZoneInfo(found.timezone),
+        generation=found.id_generation,
+        budget=Budget(float(asked) if asked is not None else settings.run_budget_seconds, settings.run_budget_calls),
+        now=now,
+    )
+
+
+async def _carry_out(running: Running, request: Mapping[str, Any]) -> Verdict:
+    """The steps. What stops them becomes a verdict; a lost lease and our own faults go through."""
+    try:
+        await _open_remote(running)
+        await _mirror(running, request)
+        await after_mirror(running, imports=_imports(request))
+        return _finished(running)
+    except StoppedError:
+        return Verdict("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
+    except BudgetSpentError:
+        await after_mirror(running, imports=_imports(request))
+        return Verdict("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
+    except RestoredError as error:
+        return Verdict("failed", TcCode.SHAPE, error.sentence)
+    except SecretError as error:
+        return Verdict("failed", TcCode.AUTH, str(error))
+    except OutboundError as error:
+        return _stopped_by(running, error)
+
+
+def _imports(request: Mapping[str, Any]) -> bool:
+    return bool(request.get("import", True))
+
+
+async def _open_remote(running: Running) -> None:
+    """Raises ClockError where no call may go out: the connection is locked, or the server asked us to wait."""
+    async with running.parts.database.transaction(running.workspace) as db:
+        found = await connection.required(db)
+    if found.status == "locked":
+        raise ClockError(TcCode.LOCKED, locked_sentence(found.locked_until))
+    if found.not_before is not None and running.now() < found.not_before:
+        wait_s = (found.not_before - running.now()).total_seconds()
+        raise ClockError(
+            TcCode.RATE,
+            f"The server asked us to wait until {found.not_before:%H:%M:%S} UTC; nothing was asked.",
+            retry_after_s=wait_s,
+        )
+    running.use(connection.open_remote(running.parts, running.workspace, found, running.log, now=running.now))
+
+
+async def _mirror(running: Running, request: Mapping[str, Any]) -> None:
+    wanted = set(request.get("resources") or running.profile.resources)
+    for resource in running.profile.resources:
+        if resource not in wanted:
+            continue
+        running.counts.setdefault(resource, Counts())
+        if resource == "transactions":
+            await sync_punches(running)
+        else:
+            await sync_listing(running, resource)
+
+
+def _finished(running: Running) -> Verdict:
+    """Everything was read; what is wrong all the same makes the run partial: SHAPE before CONFLICT before TRUNCATED."""
+    aside = sum(counts.set_aside for counts in running.counts.values())
+    found = running.findings
+    if aside or found.get("refused"):
+        parts = [f"{aside} rows could not be read and were set aside."] if aside else []
+        parts += [f"The list of {name} was not believed; see Sync Center." for name in found.get("refused", ())]
+        return Verdict("partial", TcCode.SHAPE, " ".join(parts))
+    if found.get("conflicts"):
+        return Verdict("partial", TcCode.CONFLICT, f"{len(found['conflicts'])} new conflicts between people and codes.")
+    if found.get("incomplete"):
+        return Verdict("partial", TcCode.TRUNCATED, " ".join(found["incomplete"]))
+    return Verdict("succeeded")
+
+
+def _stopped_by(running: Running, error: OutboundError) -> Verdict:
+    if error.code == TcCode.RATE:
+        not_before = running.now() + timedelta(seconds=error.retry_after_s or 0)
+        return Verdict("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
+    return Verdict("failed", TcCode(error.code), error.message)
+
+
+def _budget_sentence(running: Running) -> str:
+    spent = "calls" if running.budget.made >= running.budget.calls else "time"
+    return f"The run used up its {spent}; the next one goes on from here."
+
+
+async def _close(running: Running, row: SyncRun, verdict: Verdict) -> RunEnd:
+    """The run's last transaction: its row, the connection's health, the lease, and the next run if there is more to do."""
+    await running.flush_log()
+    async with running.parts.database.transaction(running.workspace) as db:
+        await lease.keep(db, running.fence, running.term)
+        await _set_health(db, verdict, running.now())
+        closed = (
+            await db.execute(
+                update(SyncRun)
+                .where(SyncRun.id == running.run_id)
+                .values(
+                    status=verdict.status,
+                    error_code=verdict.code.value if verdict.code else None,
+                    error_message=verdict.message,
+                    finished_at=running.now(),
+                    calls=running.budget.made,
+                    resources={name: counts.plain() for name, counts in running.counts.items()},
+                    findings=running.findings,
+                    progress={},
+                )
+                .returning(SyncRun)
+            )
+        ).scalar_one()
+        await lease.give_back(db, running.fence)
+        if verdict.goes_on:
+            request = {name: value for name, value in row.request.items() if name != "budget_seconds"}
+            await runs.queue_run(db, "resume", request, SYSTEM, due_at=verdict.not_before)
+    return end_of(closed)
+
+
+async def _set_health(db: AsyncSession, verdict: Verdict, now: datetime) -> None:
+    if verdict.status in ("succeeded", "partial"):
+        await connection.mark_working(db, now)
+    elif verdict.status == "failed":
+        await connection.mark_failed(db, verdict.code.value if verdict.code else "", verdict.message or "", now)
+    elif verdict.not_before is not None:
+        await db.execute(update(Connection).values(not_before=verdict.not_before))
+
+
+@asynccontextmanager
+async def _heartbeat(running: Running) -> AsyncIterator[None]:
+    """Keeps the lease while a call takes its time. Should it be lost, the next page's transaction says so."""
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(running.term.total_seconds() / 4)
+            try:
+                await running.renew()
+            except lease.LeaseLostError:
+                return
+            except (SQLAlchemyError, OSError):
+                _log.warning("the lease was not renewed", workspace=running.workspace, run_id=running.run_id)
+
+    task = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,141 @@
+"""What the tests of the sync share: a simulator on a real socket, a saved connection to it, and a run in one word."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, select, text, update
+
+from app.clock import connection, lease, runs, sync
+from app.clock.connection import ConnectionForm
+from app.clock.models import Connection, Punch, SyncRun
+from app.clock.runs import RunEnd
+from app.clock.settings import write_settings
+from app.host.audit import COMMAND_LINE
+from app.parts import Parts
+from app.secrets import Secret
+from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
+
+NOW = datetime(2026, 11, 20, 11, 0, tzinfo=UTC)
+ZONE = "Europe/Berlin"
+
+
+@dataclass
+class Site:
+    """A simulated server, and the workspace connected to it. `now` is the clock of both worlds' tests."""
+
+    parts: Parts
+    simulator: Simulator
+    address: str
+    now: datetime = NOW
+
+    async def sync(self, **request: Any) -> RunEnd:
+        """One run in the foreground."""
+        return await self.run_of(await self.start(**request))
+
+    async def start(self, **request: Any) -> int:
+        async with self.parts.database.transaction() as db:
+            run_id, _ = await runs.start_run(db, "manual", request, COMMAND_LINE)
+        return run_id
+
+    async def run_of(self, run_id: int, term: timedelta = lease.TERM) -> RunEnd:
+        return await sync.run(self.parts, "main", run_id, now=lambda: self.now, term=term)
+
+    async def sync_until_done(self) -> list[RunEnd]:
+        """Runs until nothing more is queued."""
+        ends = [await self.sync()]
+        while ends[-1].status == "truncated":
+            ends.append(await self.sync())
+        return ends
+
+    async def row(self, run_id: int) -> SyncRun:
+        async with self.parts.database.transaction() as db:
+            return await runs.get_run(db, run_id)
+
+    async def connection(self) -> Connection:
+        async with self.parts.database.transaction() as db:
+            return await connection.required(db)
+
+    async def set(self, **changes: Any) -> None:
+        async with self.parts.database.transaction() as db:
+            await write_settings(db, COMMAND_LINE, changes)
+
+    async def scalar(self, statement: str, **values: Any) -> Any:
+        async with self.parts.database.transaction() as db:
+            return await db.scalar(text(statement), values)
+
+    async def rows(self, statement: str, **values: Any) -> Sequence[Any]:
+        async with self.parts.database.transaction() as db:
+            return (await db.execute(text(statement), values)).all()
+
+    async def punches(self) -> int:
+        async with self.parts.database.transaction() as db:
+            return await db.scalar(select(func.count()).select_from(Punch)) or 0
+
+    async def save(self, **changes: Any) -> None:
+        """Saves the connection with some fields changed."""
+        async with self.parts.database.transaction() as db:
+            old = await connection.load(db)
+            fields: dict[str, Any] = {
+                "base_url": old.base_url if old else self.address,
+                "username": USERNAME,
+                "profile": self.simulator.profile.name,
+                "timezone": ZONE,
+            }
+            await connection.save(db, self.parts.keys, COMMAND_LINE, ConnectionForm(**{**fields, **changes}))
+            if old is None:
+                await db.execute(update(Connection).values(created_at=self.now))
+
+    def faults(self, *texts: str) -> None:
+        self.simulator.set_faults(texts)
+
+    @property
+    def world(self) -> Any:
+        return self.simulator.world
+
+    def listed_people(self) -> int:
+        return sum(person.listed for person in self.world.people)
+
+    def let_pass(self, **span: float) -> None:
+        """Time passes in both worlds."""
+        self.now += timedelta(**span)
+        self.world.advance(int(self.now.timestamp()))
+
+    async def holds_everything(self, since: datetime | None = None) -> None:
+        """Every punch of the world exactly once, with its person, terminal, code and instant."""
+        mirrored = await self.rows(
+            "SELECT emp_code, terminal_sn, punch_code, extract(epoch FROM punched_at_utc)::bigint AS at"
+            " FROM clock_transactions ORDER BY 1, 2, 3, 4"
+        )
+        floor = since.timestamp() if since else 0
+        table, world = self.world.punches, self.world
+        expected = sorted(
+            (
+                world.people[table.person[i]].code,
+                world.terminals[table.terminal[i]].serial,
+                table.code[i],
+                table.punched[i],
+            )
+            for i in range(len(table))
+            if table.punched[i] >= floor
+        )
+        assert [tuple(row) for row in mirrored] == expected
+
+
+@asynccontextmanager
+async def site(
+    parts: Parts, profile: str = "cloud", faults: Sequence[str] = (), *, employees: int = 20, days: int = 12,
+    now: datetime = NOW, **more: Any,
+) -> AsyncIterator[Site]:  # fmt: skip
+    """A connected workspace. Keyword arguments go to the simulator."""
+    world = build_world(7, employees, days, 4, now, ZONE)
+    simulator = create_simulator(world, profile, faults, **more)
+    async with serving(simulator) as address:
+        made = Site(parts, simulator, address, now)
+        await made.save(password=Secret(PASSWORD))
+        yield made
+
+
+Make = Callable[..., Any]
