@@ -1,0 +1,1 @@
+"""The host: accounts, tenants, people, attendance, kiosk, policies, audit. It knows neither clock nor surveys."""
