@@ -227,13 +227,14 @@ class ShiftJudge:
 
 
 def reaches_beyond(record: Record, shift: Shift) -> bool:
-    """Whether the hours that the import last wrote reach beyond the shift as it would be now."""
-    written = record.written
-    if written is None or shift.clock_in is None:
+    """Whether the hours that the import last wrote reach beyond the shift as it would be now. An open record is its clock-in
+    instant alone; a shift without clock-out has no end that such an instant could lie behind."""
+    written, clock_in, clock_out = record.written, shift.clock_in, shift.clock_out
+    if written is None or clock_in is None or written.clock_in < clock_in.at:
         return True
-    if written.clock_in < shift.clock_in.at:
-        return True
-    return written.clock_out is not None and (shift.clock_out is None or written.clock_out > shift.clock_out.at)
+    if clock_out is None:
+        return written.clock_out is not None
+    return (written.clock_out or written.clock_in) > clock_out.at
 
 
 class _Past:

@@ -219,6 +219,22 @@ def test_an_unfolded_tap_begins_without_its_old_record():
     assert set(store.outcomes().values()) == {"imported"}
 
 
+def test_an_open_record_behind_the_end_of_the_shift_reaches_beyond_it():
+    store = Store("a 10:10", rules=replace(RULES, import_single_punches=True))
+    store.judge()
+    assert store.shown() == ["Mon 10:10-"]
+    store.add("I 08:00, O 10:00").judge()
+    assert store.outcomes() == {"a 10:10": "imported", "I 08:00": "arrived_late", "O 10:00": "arrived_late"}
+
+
+def test_an_open_record_at_the_end_of_the_shift_grows_into_it():
+    store = Store("a 17:00", rules=replace(RULES, import_single_punches=True))
+    store.judge()
+    store.add("I 08:00").judge()
+    assert store.shown() == ["Mon 08:00-17:00"]
+    assert set(store.outcomes().values()) == {"imported"}
+
+
 def test_an_imported_tap_goes_on_pairing_in_the_role_it_was_imported_with():
     store = Store("I 08:00, O 17:00")
     store.judge()

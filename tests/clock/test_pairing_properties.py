@@ -230,6 +230,23 @@ def test_so_it_does_for_undirected_taps_whose_shifts_hang_together(punches, rule
     check_windows([[punch for punch in punches if punch not in late], *([punch] for punch in late)], rules)
 
 
+@given(some_punches(most=20), ANY_RULES, st.data())
+@settings(max_examples=200, deadline=None)
+def test_so_it_does_when_punches_go_to_another_employee_or_change_their_role(punches, rules, data):
+    touched = data.draw(st.lists(st.sampled_from(punches), min_size=1, max_size=3, unique=True))
+    directions = data.draw(st.lists(st.sampled_from([None, "in", "out", "undirected"]), min_size=3, max_size=3))
+    whole, windowed = store_of(punches, rules), store_of(punches, rules)
+    for store in (whole, windowed):
+        store.judge()
+        for punch, direction in zip(touched, directions, strict=False):
+            known = store.punches.pop(punch.id)
+            if direction is not None:
+                store.punches[punch.id] = replace(known, direction=direction)
+    whole.judge()
+    judge_window(windowed, [punch.at for punch in touched])
+    assert seen(windowed) == seen(whole)
+
+
 def check_windows(groups, rules):
     whole, windowed = store_of([], rules), store_of([], rules)
     for part in groups:
