@@ -1,7 +1,31 @@
 """Jobs of the clock module."""
 
 from collections.abc import Mapping
+from datetime import timedelta
+from functools import partial
 
+from app.clock import analytics, bindings, importing, sync
+from app.jobs import Claim
+from app.parts import Parts
+from workers.pace import PACE
 from workers.running import Function
 
-FUNCTIONS: Mapping[str, Function] = {}
+# Whoever takes over the job of a killed worker must find that the run's lease is over as well.
+LEASE_TERM = timedelta(seconds=PACE.stale_s - PACE.beat_s)
+
+
+async def run_sync(parts: Parts, claim: Claim) -> None:
+    await sync.run(parts, claim.workspace, claim.arguments["run_id"], term=LEASE_TERM)
+
+
+async def match(parts: Parts, claim: Claim) -> None:
+    async with parts.database.transaction(claim.workspace) as db:
+        await bindings.match_all(db)
+
+
+async def import_punches(parts: Parts, claim: Claim) -> None:
+    await importing.import_due(partial(parts.database.transaction, claim.workspace))
+    await analytics.roll_up(parts.database, claim.workspace)
+
+
+FUNCTIONS: Mapping[str, Function] = {"clock_sync": run_sync, "clock_match": match, "clock_import": import_punches}

@@ -6,7 +6,7 @@ the rows, carries the changes out and writes the history.
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,8 +14,10 @@ from rapidfuzz import fuzz, process
 
 SIMILAR = 88.0
 KEPT_CANDIDATES = 3
+NAMED = 5
 HAS_HOST = frozenset({"bound", "auto_matched", "missing_remote"})
 _WORDS = re.compile(r"[^\W_]+")
+_GONE = "No longer in the server's list of people; the link is kept, so that old punches stay attributable."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,10 @@ class HostEmployee:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A mirrored person with the binding as it is. `listed`: some listing once held them; `absent`: the last one did not."""
+    """A mirrored person with the binding as it is. `listed`: some listing once held them; `absent`: the last one did not.
+
+    `why` is the reason as stored. `candidates` are in the order in which they were found; `rejected` are host employees.
+    """
 
     binding_id: int
     emp_code: str
@@ -52,11 +57,12 @@ class Code:
     resumes: str | None = None
     rejected: frozenset[int] = frozenset()
     candidates: tuple[Candidate, ...] = ()
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a binding shall be, and the reason that the history shows."""
+    """What a binding shall be, and the reason that the history shows. An empty reason leaves the stored one."""
 
     state: str
     why: str
@@ -69,8 +75,27 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Change:
+    """What becomes of one binding, by a pass or by a person. `rejected` None leaves the pairs that were rejected."""
+
     code: Code
     decision: Decision
+    rejected: frozenset[int] | None = None
+
+    @property
+    def is_news(self) -> bool:
+        """Whether the binding itself changes, and not only its candidates or the wording of its reason."""
+        code, decision = self.code, self.decision
+        return (code.state, code.method, code.host_employee_id, code.cleared) != (
+            decision.state,
+            decision.method,
+            decision.host_employee_id,
+            decision.cleared,
+        )
+
+    @property
+    def moves(self) -> bool:
+        """Whether another host employee, or nobody any more, stands behind the code."""
+        return self.code.host_employee_id != self.decision.host_employee_id
 
 
 @dataclass(frozen=True)
@@ -88,7 +113,7 @@ def directory(
     employees: Iterable[HostEmployee], kiosk: Mapping[str, int], *, ignore_leading_zeros: bool = False
 ) -> Directory:
     """`kiosk` maps an enrolled code to the host employee's id."""
-    by_id = {one.id: one for one in employees}
+    by_id = {one.id: one for one in sorted(employees, key=lambda one: one.id)}
     by_number: dict[str, list[HostEmployee]] = defaultdict(list)
     for one in by_id.values():
         by_number[number_key(one.id_number, ignore_leading_zeros=ignore_leading_zeros)].append(one)
@@ -99,21 +124,31 @@ def directory(
 def match(codes: Sequence[Code], host: Directory) -> list[Change]:
     """One pass over all codes: what changes, and why. A second pass over its result changes nothing."""
     decided = _settle_claims([(code, decide(code, host)) for code in codes])
-    return [Change(code, decision) for code, decision in decided if _differs(code, decision)]
+    changes = [Change(code, _without_absent(code, decision)) for code, decision in decided]
+    return [change for change in changes if _differs(change)]
 
 
 def decide(code: Code, host: Directory) -> Decision:
-    """What one code would be if no other code claimed the same employee. The first line that applies decides."""
+    """What one code would be if no other code claimed the same employee. The first line that applies decides.
+
+    An auto match of somebody who is absent is still an auto match here: whether it claims an employee is asked first.
+    """
     if code.state == "ignored" or (code.state == "missing_remote" and code.absent):
         return _unchanged(code)
     if code.state == "missing_remote":
         return _returned(code, host)
     if code.absent and code.listed and code.state in ("bound", "auto_matched"):
-        why = "No longer in the server's list of people; the link is kept, so that old punches stay attributable."
-        return replace(_unchanged(code), state="missing_remote", resumes=code.state, why=why)
+        return replace(_unchanged(code), state="missing_remote", resumes=code.state, why=_GONE)
     if code.state == "bound":
         return _unchanged(code)
     return _automatic(code, host)
+
+
+def _without_absent(code: Code, decision: Decision) -> Decision:
+    """Somebody who left the server's list can still be found in the host: their punches become attributable at once."""
+    if decision.state != "auto_matched" or not (code.absent and code.listed):
+        return decision
+    return replace(decision, state="missing_remote", resumes="auto_matched", why=f"{decision.why} {_GONE}")
 
 
 def _automatic(code: Code, host: Directory) -> Decision:
@@ -121,6 +156,8 @@ def _automatic(code: Code, host: Directory) -> Decision:
     if not code.enabled:
         why = "Disabled on the server, or its attendance is switched off there."
         return Decision("disabled", why, cleared=code.cleared)
+    if code.cleared and code.state == "unbound":
+        return _unchanged(code)
     if code.cleared:
         return Decision("unbound", "Enabled on the server again; it was cleared by a person.", cleared=True)
     return _by_order(code, host)
@@ -135,8 +172,8 @@ def _returned(code: Code, host: Directory) -> Decision:
 
 
 def _by_order(code: Code, host: Directory) -> Decision:
-    """Steps 2 to 5 of the decision order."""
-    for step in (_by_kiosk, _by_number):
+    """Steps 2 to 5 of the decision order. A link that stands with somebody who left comes after the kiosk's word."""
+    for step in (_by_kiosk, _by_standing_link, _by_number):
         decision = step(code, host)
         if decision is not None:
             return _unless_rejected(code, decision)
@@ -145,28 +182,36 @@ def _by_order(code: Code, host: Directory) -> Decision:
 
 def _by_kiosk(code: Code, host: Directory) -> Decision | None:
     employee = host.by_id.get(host.kiosk.get(code.emp_code, 0))
-    if employee is None or not _may_match(code, employee):
+    if employee is None or not employee.eligible:
         return None
     why = f"The kiosk knows the code {code.emp_code} as {employee.name}."
     return Decision("auto_matched", why, "kiosk", employee.id, candidates=(_sure(employee),))
 
 
+def _by_standing_link(code: Code, host: Directory) -> Decision | None:
+    """Somebody who left keeps the link that they have: a namesake hired later does not take their punches over.
+
+    Their kiosk code may be gone (deleting a person frees it), so a link that the kiosk made needs no further proof.
+    """
+    employee = host.by_id.get(code.host_employee_id or 0)
+    if code.state != "auto_matched" or employee is None or employee.eligible:
+        return None
+    if code.method != "kiosk" and _key(employee.id_number, host) != _key(code.emp_code, host):
+        return None
+    why = f"{employee.name} is inactive or deleted; the link that was there stays, and nobody is matched anew."
+    return Decision("auto_matched", why, code.method, employee.id, candidates=(_sure(employee),))
+
+
 def _by_number(code: Code, host: Directory) -> Decision | None:
-    key = number_key(code.emp_code, ignore_leading_zeros=host.ignore_leading_zeros)
-    found = [one for one in host.by_number.get(key, ()) if _may_match(code, one)]
+    found = [one for one in host.by_number.get(_key(code.emp_code, host), ()) if one.eligible]
     if not found:
         return None
-    if len(found) > 1:
-        names = ", ".join(one.name for one in found[:5])
-        why = f"{len(found)} host employees share the ID number {code.emp_code}: {names}."
-        return Decision("conflict", why, candidates=tuple(_sure(one) for one in found))
-    why = f"Exactly one host employee has the ID number {code.emp_code}: {found[0].name}."
-    return Decision("auto_matched", why, "id_number", found[0].id, candidates=(_sure(found[0]),))
-
-
-def _may_match(code: Code, employee: HostEmployee) -> bool:
-    """A link that exists stays with an employee who left; nobody gets a new one."""
-    return employee.eligible or (code.state == "auto_matched" and code.host_employee_id == employee.id)
+    if len(found) == 1:
+        why = f"Exactly one host employee has the ID number {code.emp_code}: {found[0].name}."
+        return Decision("auto_matched", why, "id_number", found[0].id, candidates=(_sure(found[0]),))
+    why = f"{len(found)} host employees share the ID number {code.emp_code}: {_some(one.name for one in found)}."
+    # All of them count, but somebody whom a person rejected is not proposed again.
+    return Decision("conflict", why, candidates=tuple(_sure(one) for one in found if one.id not in code.rejected))
 
 
 def _unless_rejected(code: Code, decision: Decision) -> Decision:
@@ -199,43 +244,35 @@ def similar(code: Code, host: Directory) -> tuple[Candidate, ...]:
 
 def _settle_claims(decided: list[tuple[Code, Decision]]) -> list[tuple[Code, Decision]]:
     """Two codes that would be matched to one employee become conflicts; so does one against a standing link."""
-    held: dict[int, str] = {}
-    claims: Counter[int] = Counter()
+    held: dict[int, list[str]] = defaultdict(list)
+    claims: dict[int, list[str]] = defaultdict(list)
     for code, decision in decided:
-        if decision.host_employee_id is None:
-            continue
-        if decision.state == "auto_matched":
-            claims[decision.host_employee_id] += 1
-        else:
-            held[decision.host_employee_id] = code.emp_code
+        if decision.host_employee_id is not None:
+            (claims if decision.state == "auto_matched" else held)[decision.host_employee_id].append(code.emp_code)
     return [(code, _contested(decision, held, claims)) for code, decision in decided]
 
 
-def _contested(decision: Decision, held: Mapping[int, str], claims: Mapping[int, int]) -> Decision:
+def _contested(decision: Decision, held: Mapping[int, Sequence[str]], claims: Mapping[int, Sequence[str]]) -> Decision:
     employee_id = decision.host_employee_id
     if decision.state != "auto_matched" or employee_id is None:
         return decision
-    name = decision.candidates[0].name if decision.candidates else "The employee"
+    name = decision.candidates[0].name
     if employee_id in held:
-        why = f"{name} is linked to the code {held[employee_id]} already; a person must decide whether both are theirs."
-    elif claims[employee_id] > 1:
-        why = f"{claims[employee_id]} codes would be matched to {name}; a person must decide."
+        holder = min(held[employee_id])
+        why = f"{name} is linked to the code {holder} already; a person must decide whether both are theirs."
+    elif len(claims[employee_id]) > 1:
+        codes = sorted(claims[employee_id])
+        why = f"{len(codes)} codes would be matched to {name} ({_some(codes)}); a person must decide."
     else:
         return decision
     return Decision("conflict", why, candidates=decision.candidates)
 
 
-def _differs(code: Code, decision: Decision) -> bool:
-    now = (code.state, code.method, code.host_employee_id, code.cleared, code.resumes, code.candidates)
-    then = (
-        decision.state,
-        decision.method,
-        decision.host_employee_id,
-        decision.cleared,
-        decision.resumes,
-        decision.candidates,
-    )
-    return now != then
+def _differs(change: Change) -> bool:
+    code, decision = change.code, change.decision
+    if change.is_news or (code.resumes, code.candidates) != (decision.resumes, decision.candidates):
+        return True
+    return bool(decision.why) and decision.why != code.why
 
 
 def _unchanged(code: Code) -> Decision:
@@ -248,9 +285,19 @@ def _sure(employee: HostEmployee) -> Candidate:
     return Candidate(employee.id, employee.name, 100.0)
 
 
+def _some(names: Iterable[str]) -> str:
+    """The first few, and that there are more."""
+    listed = list(names)
+    return ", ".join(listed[:NAMED]) + (" and others" if len(listed) > NAMED else "")
+
+
+def _key(number: str, host: Directory) -> str:
+    return number_key(number, ignore_leading_zeros=host.ignore_leading_zeros)
+
+
 def number_key(number: str, *, ignore_leading_zeros: bool = False) -> str:
     """How ID numbers compare: trimmed and case-folded, without leading zeros where the setting says so."""
-    key = number.strip().casefold()
+    key = unicodedata.normalize("NFC", number).strip().casefold()
     return (key.lstrip("0") or key[-1:]) if ignore_leading_zeros else key
 
 
