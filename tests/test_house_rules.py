@@ -105,7 +105,7 @@ ONE_PLACE = {
     "engines are made in db alone": (r"create_(async_)?engine\(", ("app/db/",)),
     "outbound calls go through one door": (
         r"^\s*(import|from) (httpx|httpcore|requests|urllib\.request)",
-        ("app/outbound/",),
+        ("app/outbound/", "app/clock/remote/address.py"),
     ),
     "secrets are sealed in one place": (r"AESGCM|from cryptography", ("app/secrets.py",)),
     "htmx is known to the web package alone": (r"[\"']hx-", ("app/web/",)),

@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, date, datetime, timedelta
-from time import perf_counter
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.parsing import LocalTimes, Parser, Ref, TimeError, read_date
+from app.clock.parsing import LocalTimes, Parser, TimeError, read_date
 from app.clock.profiles import CLOUD, ONPREM
 from app.outbound import Redactor
 
@@ -328,159 +327,3 @@ def _texts(value: Any) -> list[str]:
         return [text for item in value for text in _texts(item)]
     fields = getattr(value, "__struct_fields__", ())
     return [text for name in fields for text in _texts(getattr(value, name))]
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_punches_a_second_are_read() -> None:
-    start = datetime(2025, 1, 1)
-    rows = [
-        {**PUNCH, "id": number, "punch_time": str(start + timedelta(seconds=37 * number))} for number in range(5000)
-    ]
-    best = 9.0
-    for _ in range(5):
-        began = perf_counter()
-        assert len(PARSER.punches(rows).rows) == 5000
-        best = min(best, perf_counter() - began)
-    assert 5000 / best > 40_000  # a loaded machine; on an idle one it is five times as many
-
-
-# People, terminals, organisation, schedules.
-
-
-def employee(**changes: Any) -> Any:
-    parsed = PARSER.employees([{**EMPLOYEE, **changes}])
-    assert parsed.set_aside == []
-    return parsed.rows[0]
-
-
-def test_an_employee_is_read_without_what_must_not_be_stored() -> None:
-    read = employee()
-    assert (read.remote_id, read.emp_code, read.full_name) == ("772", "0010136", "Ana Cruz")
-    assert read.department == Ref("3", "K", "Kitchen")
-    assert (read.position, read.areas) == (None, (Ref("1", "N", "North"),))
-    assert (read.hired_on, read.active, read.photo_ref) == (date(2024, 2, 29), True, "/media/people/0010136/")
-    flags = read.enrolled
-    assert (flags.fingerprint, flags.face, flags.palm, flags.card, flags.password) == (True, False, False, True, True)
-    for secret in ("123456", "pbkdf2", "8812", "Ver"):
-        assert not any(secret in text for text in _texts(read))
-
-
-@pytest.mark.parametrize(
-    ("sent", "flag"),
-    [("Ver 10:1", True), ("Ver 10:0", False), ("Ver 9:0, Ver 10:3", True), ("-", False), ("", False), (None, False), (0, False), (2, True),
-     (True, True), ("0", False), ("1", True), ("AAAA" * 500, True), ([], False), ({"ver": 10}, True)],
-)  # fmt: skip
-def test_of_a_biometric_only_the_flag_is_kept(sent: Any, flag: bool) -> None:
-    assert employee(fingerprint=sent).enrolled.fingerprint is flag
-    assert employee(vl_face=sent).enrolled.face is flag
-
-
-@pytest.mark.parametrize(
-    ("changes", "active"),
-    [({}, True), ({"enable_att": False}, False), ({"enable_att": "false"}, False), ({"enable_att": 0}, False), ({"enable_att": None}, True),
-     ({"attemployee": {"enable_attendance": False}}, False), ({"attemployee": {"enable_attendance": True}}, True),
-     ({"attemployee": None}, True), ({"disabled": True}, False), ({"is_disabled": 1}, False), ({"app_status": 1}, True)],
-)  # fmt: skip
-def test_disabled_means_attendance_off_or_an_explicit_flag(changes: dict[str, Any], active: bool) -> None:
-    assert employee(**changes).active is active
-
-
-def test_a_department_may_be_a_row_an_id_or_a_name() -> None:
-    assert employee(department=3).department == Ref("3", None, None)
-    assert employee(department="Kitchen").department == Ref(None, None, "Kitchen")
-    assert employee(area=None).areas == ()
-    assert employee(area=[3, None]).areas == (Ref("3", None, None),)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"enable_att": "perhaps"},
-        {"hire_date": "someday"},
-        {"emp_code": None},
-        {"first_name": "x" * 201},
-        {"email": {}},
-        {"department": 1.5},
-    ],
-)
-def test_an_employee_that_cannot_be_read_is_set_aside_without_secrets(changes: dict[str, Any]) -> None:
-    (aside,) = PARSER.employees([{**EMPLOYEE, **changes}]).set_aside
-    assert aside.reason
-    for secret in ("123456", "pbkdf2", "8812"):
-        assert secret not in aside.raw
-
-
-def test_a_terminal_is_read() -> None:
-    (read,) = PARSER.devices([DEVICE]).rows
-    assert (read.sn, read.alias, read.ip_address, read.firmware, read.state) == (
-        "MFP3241700893",
-        "Gate",
-        "10.0.0.9",
-        "1.2",
-        "online",
-    )
-    assert (read.user_count, read.fingerprint_count, read.face_count, read.palm_count) == (10, 9, None, 3)
-    assert (read.area, read.is_attendance, read.terminal_tz) == (Ref("1", "N", "North"), True, "8")
-    assert read.last_activity_at == datetime(2025, 8, 26, 1, 14, 58, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("sent", "state"),
-    [
-        (1, "online"),
-        ("1", "online"),
-        ("3", "offline"),
-        (0, "offline"),
-        (True, "online"),
-        (None, "unknown"),
-        ("napping", "unknown"),
-    ],
-)
-def test_the_state_of_a_terminal_is_one_of_three_words(sent: Any, state: str) -> None:
-    assert PARSER.devices([{**DEVICE, "state": sent}]).rows[0].state == state
-
-
-def test_a_terminal_with_an_impossible_count_is_set_aside() -> None:
-    assert [
-        aside.reason
-        for aside in PARSER.devices([{**DEVICE, "user_count": -1}, {**DEVICE, "fp_count": 2**40}]).set_aside
-    ] == [
-        "user_count is below zero",
-        "fp_count is too large a number",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("resource", "word"),
-    [("departments", "dept"), ("positions", "position"), ("areas", "area"), ("locations", "location")],
-)
-def test_the_four_parts_of_an_organisation_are_read_alike(resource: str, word: str) -> None:
-    row = {
-        "id": 2,
-        f"{word}_code": "01",
-        f"{word}_name": "Kitchen",
-        f"parent_{word}": {"id": 1, f"{word}_code": "00", f"{word}_name": "All"},
-    }
-    (read,) = PARSER.units(resource, [row]).rows
-    assert (read.remote_id, read.code, read.name, read.parent) == ("2", "01", "Kitchen", Ref("1", "00", "All"))
-    (orphan,) = PARSER.units(resource, [{**row, f"parent_{word}": None}]).rows
-    assert orphan.parent is None
-    assert "code is missing" in PARSER.units(resource, [{**row, f"{word}_code": None}]).set_aside[0].reason
-
-
-def test_a_schedule_is_read_for_showing() -> None:
-    row = {
-        "att_date": "2026-11-16",
-        "timetable_alias": "Early",
-        "check_in": "2026-11-16 06:00:00",
-        "check_out": "2026-11-16 14:00:00",
-        "break_minutes": 30,
-    }
-    (read,) = PARSER.shifts([row]).rows
-    assert (read.day, read.name, read.starts_at, read.break_minutes, read.day_off) == (
-        date(2026, 11, 16),
-        "Early",
-        datetime(2026, 11, 16, 6),
-        30,
-        False,
-    )
