@@ -23,7 +23,7 @@ context.configure(
     target_metadata=Base.metadata,
     version_table=version_table(module),
     include_name=lambda name, kind, _: kind != "table" or name in own_tables,
-    include_object=lambda item, name, kind, *_: kind != "table" or name in own_tables,
+    include_object=lambda _item, name, kind, *_: kind != "table" or name in own_tables,
     compare_type=True,
     transaction_per_migration=False,
 )

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-import asyncpg
 from sqlalchemy import text
 
 from app.clock import import_rows, importing

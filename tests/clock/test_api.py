@@ -1,7 +1,6 @@
 """The integration API as an integrator meets it: shapes of the contract, parameters, cursors, following what changed."""
 
 import json
-from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
@@ -39,7 +38,7 @@ async def caller(visitor: Browser, token: Any) -> Caller:
 
 
 @pytest.fixture
-async def week(database: Database) -> AsyncIterator[None]:
+async def week(database: Database) -> None:
     """Ada (100) works five days in Vancouver; code 7 belongs to nobody."""
     async with database.transaction() as db:
         await connect(db, "America/Vancouver")
@@ -50,7 +49,6 @@ async def week(database: Database) -> AsyncIterator[None]:
             await punch(db, "100", f"I {day} 08:00, O {day} 17:00", zone="America/Vancouver")
         await punch(db, "7", "x Mon 09:00", zone="America/Vancouver", sn="T2")
     await importing.import_due(partial(database.transaction, "main"), now=FAR)
-    yield
 
 
 @pytest.mark.usefixtures("week")
