@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from app.clock import analytics
+from app.clock import analytics, bindings
 from app.clock.running import Running
 
 Step = Callable[[Running], Awaitable[None]]
@@ -11,6 +11,10 @@ Step = Callable[[Running], Awaitable[None]]
 async def match_step(run: Running) -> None:
     """Judges the bindings of people that came, changed or went. New conflicts go into `run.findings["conflicts"]`, a list
     of codes: they make the run partial."""
+    async with run.writing(resource="bindings") as step:
+        result = await bindings.match_all(step.db)
+        if result.new_conflicts:
+            run.findings["conflicts"] = list(result.new_conflicts)
 
 
 async def import_step(run: Running) -> None:
