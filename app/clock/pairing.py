@@ -1,13 +1,14 @@
 """The pairing core: punches of one host employee in, outcomes and record intents out (design: import-rules). Pure; the walk over
-taps is in `shifts`, sentences are in `explaining`, what an importer must read in `widening`, a person's decision in `resolving`."""
+taps is in `lanes`, sentences are in `explaining`, what an importer must read in `widening`, a person's decision in `resolving`."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from operator import attrgetter
 
 from app.clock.codes import Kind, Outcome
+from app.clock.lanes import pair
 from app.clock.shift_judging import ShiftJudge
-from app.clock.shifts import REACH, Shift, Tap, pair
+from app.clock.shifts import REACH, Shift, Tap
 from app.clock.taps import (
     FOLDS,
     OVERTIME_ROLES,
@@ -81,7 +82,7 @@ def find_lanes(
         role = _role(punch, held=held)
         if role is not None and (held or _unpaired(punch, who, now) is None):
             taps.append(Tap(punch, role, held=held))
-    return lanes(in_time_order(taps))
+    return split_lanes(in_time_order(taps))
 
 
 def _role(punch: Punch, *, held: bool) -> Role | None:
@@ -158,7 +159,7 @@ def in_time_order(taps: list[Tap]) -> list[Tap]:
     return taps
 
 
-def lanes(taps: list[Tap]) -> tuple[list[Tap], list[Tap]]:
+def split_lanes(taps: list[Tap]) -> tuple[list[Tap], list[Tap]]:
     """Regular and overtime taps; each pairs in a lane of its own."""
     overtime = [tap for tap in taps if tap.role in OVERTIME_ROLES]
     if not overtime:
@@ -174,7 +175,7 @@ def _judge_shifts(  # noqa: PLR0917
     unread: Sequence[Span],
     within: Span | None,
 ) -> None:
-    regular, overtime = lanes(taps)
+    regular, overtime = split_lanes(taps)
     found = pair(regular, Kind.REGULAR, judgement.rules)
     if overtime:
         found += pair(overtime, Kind.OVERTIME, judgement.rules)

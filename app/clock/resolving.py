@@ -9,9 +9,10 @@ from datetime import date, datetime
 
 from app.clock.codes import Outcome
 from app.clock.hours import Hours
+from app.clock.lanes import pair
 from app.clock.pairing import find_lanes
 from app.clock.shift_judging import standing_records
-from app.clock.shifts import DAY, Shift, Tap, pair
+from app.clock.shifts import DAY, Shift, Tap
 from app.clock.taps import Employee, Punch, Record, Rules, kind_of
 from app.clock.verdicts import Reason, Rule, UpdateRecord, Verdict
 
