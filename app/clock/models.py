@@ -240,6 +240,11 @@ class Punch(Base):
         Index(None, "terminal_sn", "local_date", "punched_at_utc", "id"),
         Index(None, "updated_at", "id"),
         Index(None, "import_outcome", "local_date", "punched_at_utc", "id"),
+        Index(
+            "clock_transactions_waiting",
+            "emp_code",
+            postgresql_where=text("import_outcome IS NULL OR import_outcome = 'not_bound'"),
+        ),
         Index("clock_transactions_judge", "judge_at", "emp_code", postgresql_where=text("judge_at IS NOT NULL")),
         Index(
             "clock_transactions_record", "host_attendance_id", postgresql_where=text("host_attendance_id IS NOT NULL")

@@ -376,6 +376,13 @@ def upgrade() -> None:
     op.create_index(
         op.f("clock_transactions_updated_at_id_idx"), "clock_transactions", ["updated_at", "id"], unique=False
     )
+    op.create_index(
+        "clock_transactions_waiting",
+        "clock_transactions",
+        ["emp_code"],
+        unique=False,
+        postgresql_where=sa.text("import_outcome IS NULL OR import_outcome = 'not_bound'"),
+    )
     op.create_table(
         "clock_employee_bindings",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
