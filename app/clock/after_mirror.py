@@ -1,9 +1,13 @@
 """What a run does once the mirror is written: matching, import, totals. Each is a step of its own, in this order."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
-from app.clock import analytics, bindings
-from app.clock.running import Running
+from sqlalchemy import update
+
+from app.clock import analytics, bindings, importing
+from app.clock.models import SyncRun
+from app.clock.running import Running, StoppedError
 
 Step = Callable[[Running], Awaitable[None]]
 
@@ -18,7 +22,18 @@ async def match_step(run: Running) -> None:
 
 
 async def import_step(run: Running) -> None:
-    """Judges the punches that wait, and writes attendance records."""
+    """Judges the punches that wait, and writes attendance records. Raises ImportFailedError, StoppedError."""
+
+    async def progress(done: int, of: int) -> bool:
+        async with run.writing(resource="import", done=done, of=of):
+            return not run.stop_requested
+
+    opened = partial(run.parts.database.transaction, run.workspace)
+    imported = await importing.import_due(opened, now=run.now(), progress=progress)
+    async with run.writing(resource="import") as step:
+        await step.db.execute(update(SyncRun).where(SyncRun.id == run.run_id).values(outcomes=dict(imported.outcomes)))
+    if not imported.complete:
+        raise StoppedError
 
 
 async def rollup_step(run: Running) -> None:

@@ -33,10 +33,11 @@ _COUNT = text(
         count(*) FILTER (WHERE is_imported)
     FROM (
         SELECT t.local_date, t.punch_code, t.emp_code, coalesce(t.terminal_sn, '') AS terminal,
-            coalesce(e.department_code, '') AS department, coalesce(t.import_outcome, 'awaiting') AS outcome,
+            coalesce(e.department_code, '') AS department, coalesce(t.import_outcome, '') AS outcome,
             t.host_attendance_id IS NOT NULL AND t.import_outcome <> 'arrived_late' AS is_imported
         FROM clock_transactions t LEFT JOIN clock_employees e ON e.emp_code = t.emp_code
-        WHERE t.local_date = ANY(:days)
+        WHERE t.local_date = ANY(:days) AND NOT EXISTS (
+            SELECT 1 FROM clock_analytics_daily kept WHERE kept.local_date = t.local_date AND kept.frozen)
     ) AS punch
     GROUP BY local_date, GROUPING SETS ((), (terminal), (department), (outcome))
     ON CONFLICT (local_date, dimension, key) DO NOTHING

@@ -20,6 +20,7 @@ from app.clock import connection, lease, runs
 from app.clock.after_mirror import after_mirror
 from app.clock.codes import TcCode
 from app.clock.counts import Counts
+from app.clock.importing import ImportFailedError
 from app.clock.listings import sync_listing
 from app.clock.mirror_punches import RestoredError
 from app.clock.models import Connection, SyncRun
@@ -119,6 +120,8 @@ async def _carry_out(running: Running, request: Mapping[str, Any]) -> Verdict:
         return Verdict("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
     except RestoredError as error:
         return Verdict("failed", TcCode.SHAPE, error.sentence)
+    except ImportFailedError as error:
+        return Verdict("failed", TcCode.IMPORT, str(error))
     except SecretError as error:
         return Verdict("failed", TcCode.AUTH, str(error))
     except OutboundError as error:
