@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -49,6 +49,13 @@ class Position:
 
 
 START = Position()
+_MOVE = text(
+    """
+    UPDATE clock_sync_cursors SET page = :page, rows_seen = :rows_seen, total = :total,
+        last_page_digest = :last_page_digest, walks = :walks, began_at = :began_at, updated_at = now()
+    WHERE resource = :of AND "window" = :key
+    """
+)
 
 
 async def read(db: AsyncSession, resource: str, window: str = "") -> Cursor | None:
@@ -70,11 +77,9 @@ async def write(db: AsyncSession, resource: str, window: str, **values: Any) -> 
 
 async def move(db: AsyncSession, resource: str, window: str, position: Position, **values: Any) -> None:
     """Writes where a walk stands, in the transaction of the page that brought it there."""
-    await db.execute(
-        update(Cursor)
-        .where(Cursor.resource == resource, Cursor.window == window)
-        .values(**position.columns(), updated_at=func.now(), **values)
-    )
+    await db.execute(_MOVE, {"of": resource, "key": window, **position.columns()})
+    if values:
+        await db.execute(update(Cursor).where(Cursor.resource == resource, Cursor.window == window).values(**values))
 
 
 async def drop(db: AsyncSession, window: str) -> None:
@@ -84,7 +89,9 @@ async def drop(db: AsyncSession, window: str) -> None:
 async def begin_anew(db: AsyncSession) -> None:
     """Forgets everything that was read of punches, and starts each listing over. Listings keep counting generations."""
     await db.execute(delete(Cursor).where(Cursor.resource == PUNCHES, Cursor.kind != "asked"))
-    await db.execute(update(Cursor).values(**START.columns(), digests=[], state="open", pending=None, note=None))
+    await db.execute(
+        update(Cursor).where(Cursor.kind == "listing").values(**START.columns(), state="open", pending=None, note=None)
+    )
 
 
 def known_spans(rows: Sequence[Cursor], zone: ZoneInfo) -> list[Span]:

@@ -6,12 +6,14 @@ What a page is and when it is written is the business of the walk; the caller's 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.counts import Counts
 from app.clock.parsing import Punch
+from app.db.session import after_commit
 
 COLUMNS = (
     "remote_id", "emp_code", "terminal_sn", "terminal_alias", "punch_code", "verify_code", "punched_at_raw",
@@ -43,8 +45,7 @@ _OTHER_TIME = """(t.punched_at_local <> i.punched_at_local AND t.punched_at_utc 
     AND NOT (:by_instant AND abs(extract(epoch FROM t.punched_at_utc - i.punched_at_utc)) = 3600))"""
 _COMPARE = text(
     f"""
-    SELECT count(*) AS known,
-        count(*) FILTER (WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})) AS changed,
+    SELECT count(*) FILTER (WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})) AS changed,
         min(i.remote_id) FILTER (WHERE {_OTHER_PERSON} OR {_OTHER_TIME}) AS another
     FROM {_JOIN}
     """
@@ -119,6 +120,10 @@ _MAKE_TERMINALS = text(
 )
 
 
+# Connections that have the temporary table; a rollback takes it away again.
+_prepared: WeakSet[Any] = WeakSet()
+
+
 class RestoredError(Exception):
     """A known id means another punch now: the server's database was restored, and its ids began anew (quirk 16)."""
 
@@ -151,16 +156,23 @@ async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Punc
     generation = {"generation": target.generation}
     if target.generation > 1:
         await db.execute(_ADOPT, generation)
-    known, changed, another = (await db.execute(_COMPARE, {**generation, "by_instant": target.by_instant})).one()
+    created: int = (await db.execute(_INSERT, {**generation, "run_id": target.run_id})).scalar_one()
+    changed = 0
+    if created < len(distinct):
+        changed = await _bring_up_to_date(db, target, generation)
+    return Counts(created=created, updated=changed, unchanged=len(punches) - created - changed)
+
+
+async def _bring_up_to_date(db: AsyncSession, target: Target, generation: dict[str, int]) -> int:
+    """Rows that were there already and say something else now. Those just made are like what came."""
+    changed, another = (await db.execute(_COMPARE, {**generation, "by_instant": target.by_instant})).one()
     if another is not None:
         raise RestoredError(another)
     if changed:
         await db.execute(_NOTE_CHANGED, generation)
         await db.execute(_UPDATE, generation)
-    created = 0
-    if known < len(distinct):
-        created = (await db.execute(_INSERT, {**generation, "run_id": target.run_id})).scalar_one()
-    return Counts(created=created, updated=changed, unchanged=len(punches) - created - changed)
+    count: int = changed
+    return count
 
 
 async def make_people(db: AsyncSession, codes: Sequence[str]) -> None:
@@ -174,9 +186,15 @@ async def make_terminals(db: AsyncSession, aliases: dict[str, str | None]) -> No
 
 
 async def _copy(db: AsyncSession, punches: Any) -> None:
-    await db.execute(_MAKE)
     connection = await (await db.connection()).get_raw_connection()
     driver: Any = connection.driver_connection
+    if driver not in _prepared:
+        await db.execute(_MAKE)
+
+        async def remember() -> None:
+            _prepared.add(driver)
+
+        after_commit(db, remember)
     records = [
         (
             punch.remote_id, punch.emp_code, punch.terminal_sn, punch.terminal_alias, punch.code, punch.verify,

@@ -108,28 +108,19 @@ async def _prepare(
 
 async def _carry_out(running: Running, request: Mapping[str, Any]) -> Verdict:
     """The steps. What stops them becomes a verdict; a lost lease and our own faults go through."""
+    spent = False
     try:
         await _open_remote(running)
-        await _mirror(running, request)
-        await after_mirror(running, imports=_imports(request))
-        return _finished(running)
-    except StoppedError:
-        return Verdict("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
-    except BudgetSpentError:
-        await after_mirror(running, imports=_imports(request))
-        return Verdict("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
-    except RestoredError as error:
-        return Verdict("failed", TcCode.SHAPE, error.sentence)
-    except ImportFailedError as error:
-        return Verdict("failed", TcCode.IMPORT, str(error))
-    except SecretError as error:
-        return Verdict("failed", TcCode.AUTH, str(error))
-    except OutboundError as error:
+        try:
+            await _mirror(running, request)
+        except BudgetSpentError:
+            spent = True
+        await after_mirror(running, imports=bool(request.get("import", True)))
+    except (StoppedError, RestoredError, SecretError, OutboundError) as error:
         return _stopped_by(running, error)
-
-
-def _imports(request: Mapping[str, Any]) -> bool:
-    return bool(request.get("import", True))
+    if spent:
+        return Verdict("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
+    return _finished(running)
 
 
 async def _open_remote(running: Running) -> None:
@@ -175,11 +166,19 @@ def _finished(running: Running) -> Verdict:
     return Verdict("succeeded")
 
 
-def _stopped_by(running: Running, error: OutboundError) -> Verdict:
-    if error.code == TcCode.RATE:
-        not_before = running.now() + timedelta(seconds=error.retry_after_s or 0)
-        return Verdict("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
-    return Verdict("failed", TcCode(error.code), error.message)
+def _stopped_by(running: Running, error: StoppedError | RestoredError | SecretError | OutboundError) -> Verdict:
+    match error:
+        case StoppedError():
+            return Verdict("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
+        case RestoredError():
+            return Verdict("failed", TcCode.SHAPE, error.sentence)
+        case SecretError():
+            return Verdict("failed", TcCode.AUTH, str(error))
+        case OutboundError(code=TcCode.RATE):
+            not_before = running.now() + timedelta(seconds=error.retry_after_s or 0)
+            return Verdict("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
+        case _:
+            return Verdict("failed", TcCode(error.code), error.message)
 
 
 def _budget_sentence(running: Running) -> str:

@@ -54,16 +54,21 @@ class Database:
     @asynccontextmanager
     async def transaction(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
         """A transaction in `workspace`, with the shared tables behind it."""
-        async with self.shared_transaction() as session:
-            await enter_workspace(session, workspace)
+        async with self._begun(_path_of(workspace)) as session:
+            session.info["workspace"] = workspace
             yield session
 
     @asynccontextmanager
     async def shared_transaction(self) -> AsyncIterator[AsyncSession]:
         """A transaction that sees the shared tables alone, until `enter_workspace`."""
+        async with self._begun("shared") as session:
+            yield session
+
+    @asynccontextmanager
+    async def _begun(self, path: str) -> AsyncIterator[AsyncSession]:
         async with AsyncSession(self.engine, expire_on_commit=False) as session:
             async with session.begin():
-                await session.execute(_SET_PATH, {"path": "shared"})
+                await session.execute(_SET_PATH, {"path": path})
                 session.info["after_commit"] = []
                 yield session
             for send in session.info.pop("after_commit"):
@@ -78,7 +83,11 @@ async def enter_workspace(session: AsyncSession, workspace: str) -> None:
     if session.info.get("workspace", workspace) != workspace:
         raise RuntimeError(f"this transaction belongs to {session.info['workspace']}, not to {workspace}")
     session.info["workspace"] = workspace
-    await session.execute(_SET_PATH, {"path": f"{schema_of(workspace)}, shared"})
+    await session.execute(_SET_PATH, {"path": _path_of(workspace)})
+
+
+def _path_of(workspace: str) -> str:
+    return f"{schema_of(workspace)}, shared"
 
 
 def workspace_of(session: AsyncSession) -> str:

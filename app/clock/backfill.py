@@ -1,0 +1,80 @@
+"""Asking for a past range again, and starting over after the server's database was restored. Reading is punch_sync.py's."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import connection, cursors, lease, runs
+from app.clock.cursors import PUNCHES, START
+from app.clock.models import Connection, Cursor
+from app.clock.settings import EARLIEST, write_settings
+from app.errors import FieldError, Invalid
+from app.host import audit
+
+LONGEST = 3660
+
+
+async def ask(
+    db: AsyncSession, actor: audit.Actor, first: date, last: date, emp_codes: Sequence[str] = (), *, today: date
+) -> list[str]:
+    """Writes down that these local days (both inclusive) are to be read again, of some people or of all; the live cursor stays.
+
+    Returns the names of the stretches, for `asked`. The next run reads them, or the one under way; whoever asks starts one.
+    Raises Invalid for a range that is none.
+    """
+    _check(first, last, today)
+    await connection.required(db)
+    windows = []
+    codes: list[str | None] = [*dict.fromkeys(emp_codes)]
+    for code in codes or [None]:
+        window = f"asked:{first}:{last}" + (f":{code}" if code else "")
+        await cursors.write(
+            db, PUNCHES, window, kind="asked", state="open", starts_on=first, ends_on=last, done_until=first,
+            slice_until=None, emp_code=code, note=None, **START.columns(),
+        )  # fmt: skip
+        windows.append(window)
+    after = {"from": first.isoformat(), "to": last.isoformat(), "emp_codes": list(emp_codes)}
+    await audit.record(db, actor, "clock.backfill", "sync_cursor", windows[0], after=after)
+    return windows
+
+
+async def asked(db: AsyncSession) -> Sequence[Cursor]:
+    """Every range that was asked for, newest first; `done_until` of `ends_on` is its progress."""
+    return (await db.scalars(select(Cursor).where(Cursor.kind == "asked").order_by(Cursor.updated_at.desc()))).all()
+
+
+async def start_over(db: AsyncSession, actor: audit.Actor, from_date: date, now: datetime) -> None:
+    """The server's ids began anew: everything from a local date on is read again under a new generation of ids.
+
+    Punches that are known keep their row, their record and their outcome; they only get their new id. A run under way ends.
+    """
+    _check(from_date, from_date, now.date())
+    found = await connection.required(db)
+    await lease.break_off(db)
+    await cursors.begin_anew(db)
+    await db.execute(update(Connection).values(id_generation=Connection.id_generation + 1))
+    await write_settings(db, actor, {"history_start": from_date})
+    await audit.record(
+        db, actor, "clock.start_over", "clock_connection", 1,
+        before={"id_generation": found.id_generation},
+        after={"id_generation": found.id_generation + 1, "from": from_date.isoformat()},
+    )  # fmt: skip
+
+
+async def queue(db: AsyncSession, actor: audit.Actor, trigger: str = "manual") -> tuple[int, bool]:
+    """A run that reads punches alone, or the one that is there already."""
+    return await runs.queue_run(db, trigger, {"resources": [PUNCHES]}, actor)
+
+
+def _check(first: date, last: date, today: date) -> None:
+    if first > last:
+        sentence = "The range ends before it begins."
+    elif first < EARLIEST or (last - first).days > LONGEST:
+        sentence = "The range is longer than ten years, or lies before 1990."
+    elif first > today:
+        sentence = "The range begins in the future."
+    else:
+        return
+    raise Invalid(sentence, details=[FieldError("from", sentence)])

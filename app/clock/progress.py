@@ -1,0 +1,170 @@
+"""How far the mirror is known to be complete, what holds it back, and what an operator should be warned of. Reads only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import and_, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import connection, cursors, disappearance
+from app.clock.models import Connection, Cursor, Device, Punch
+from app.clock.settings import ClockSettings, read_settings
+from app.clock.windows import CHECK_DAYS, DAY, LIVE_DAYS, Span, gaps, live_first
+
+SATURDAY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Warning:  # noqa: A001 - the field's own word
+    """`kind` is silence, silent_terminal, skew, offline or disappearance; `subject` a serial or resource, or empty."""
+
+    kind: str
+    subject: str
+    sentence: str
+
+
+async def complete_up_to(db: AsyncSession, now: datetime) -> tuple[datetime | None, str | None]:
+    """(the instant before which nothing is known to be missing, what holds it back).
+
+    None when there is no connection or nothing was read; the sentence is None when the last sync read everything there was.
+    It may move back: when a terminal went offline, or a nightly check found a day that differs.
+    """
+    found = await connection.load(db)
+    if found is None:
+        return None, "There is no connection yet."
+    zone = ZoneInfo(found.timezone)
+    settings = await read_settings(db, now)
+    rows = await cursors.read_all(db)
+    offline = await _offline_terminals(db, now)
+    return judge(rows, offline, settings, zone, now)
+
+
+def judge(
+    rows: Sequence[Cursor],
+    offline: Sequence[tuple[str, datetime]],
+    settings: ClockSettings,
+    zone: ZoneInfo,
+    now: datetime,
+) -> tuple[datetime | None, str | None]:
+    """The same from what was read: cursors of punches, and terminals with the instant since when they are offline. Pure."""
+    live = next((row for row in rows if row.kind == cursors.LIVE), None)
+    if live is None or live.covered_until is None:
+        return None, "Nothing was read yet."
+    limits: list[tuple[datetime, str | None]] = [(live.covered_until, None)]
+    if live.state == "open" and live.note:
+        limits.append((live.covered_until, live.note))
+    today = now.astimezone(zone).date()
+    horizon = settings.horizon(today)
+    for gap in gaps(Span(horizon, live_first(today, horizon)), cursors.known_spans(rows, zone))[:1]:
+        until = gap.until - DAY
+        limits.append((_midnight(gap.first, zone), f"History from {gap.first} to {until} has not been read yet."))
+    limits += [
+        (_midnight(row.starts_on, zone), f"{row.starts_on} is to be read again: {row.note}")
+        for row in rows
+        if row.kind == "check" and row.window != cursors.CHECK and row.state == "open" and row.starts_on
+    ]
+    limits += [
+        (since, f"Terminal {name} is offline since {since.astimezone(zone):%Y-%m-%d %H:%M}.") for name, since in offline
+    ]
+    # Of equal instants the one with a reason counts.
+    return min(limits, key=lambda limit: (limit[0], limit[1] is None))
+
+
+async def warnings(db: AsyncSession, now: datetime) -> list[Warning]:
+    """What should be looked at, most urgent first: silence, disappearance, offline and silent terminals, skew."""
+    found = await connection.load(db)
+    if found is None or found.last_success_at is None:
+        return []
+    settings = await read_settings(db, now)
+    zone = ZoneInfo(found.timezone)
+    return [
+        *await _silence(db, found, settings, now),
+        *(
+            Warning("disappearance", row.resource, disappearance.sentence(row.resource, row.pending or {}))
+            for row in await disappearance.pending(db)
+        ),
+        *(
+            Warning("offline", name, f"Terminal {name} is offline since {since.astimezone(zone):%Y-%m-%d %H:%M}.")
+            for name, since in await _offline_terminals(db, now)
+        ),
+        *await _terminals(db, settings, now),
+    ]
+
+
+def is_silent(last: datetime | None, now: datetime, zone: ZoneInfo, silence_hours: int) -> bool:
+    """Whether more than so many hours of working days have passed without a punch: a weekend is no silence."""
+    if last is None:
+        return True
+    return _working_hours(last.astimezone(zone), now.astimezone(zone)) > silence_hours
+
+
+def _working_hours(since: datetime, until: datetime) -> float:
+    """Hours between two local times, Saturdays and Sundays left out. Longer than a month is as good as for ever."""
+    since = max(since, until - timedelta(days=CHECK_DAYS))
+    hours, day = 0.0, since.date()
+    while day <= until.date():
+        if day.weekday() < SATURDAY:
+            begins = datetime.combine(day, time(), since.tzinfo)
+            start, end = max(since, begins), min(until, begins + timedelta(days=1))
+            hours += max(0.0, (end - start).total_seconds() / 3600)
+        day += timedelta(days=1)
+    return hours
+
+
+async def _silence(db: AsyncSession, found: Connection, settings: ClockSettings, now: datetime) -> list[Warning]:
+    """A feed that says nothing while every call succeeds (quirk 17)."""
+    newest = (
+        select(Punch.punched_at_utc)
+        .where(Punch.punched_at_utc <= now + timedelta(hours=1), Punch.local_date <= now.date() + DAY)
+        .order_by(Punch.local_date.desc(), Punch.punched_at_utc.desc())
+        .limit(1)
+    )
+    last = await db.scalar(newest)
+    if not is_silent(last, now, ZoneInfo(found.timezone), settings.silence_hours):
+        return []
+    since = f"since {last.astimezone(ZoneInfo(found.timezone)):%Y-%m-%d %H:%M}" if last else "at all"
+    return [Warning("silence", "", f"No punch has come {since}, although the server answers.")]
+
+
+async def _terminals(db: AsyncSession, settings: ClockSettings, now: datetime) -> list[Warning]:
+    rows = await db.execute(
+        select(Device.sn, Device.alias, Device.state, Device.last_punch_at_utc, Device.clock_skew_seconds).where(
+            Device.absent_since.is_(None)
+        )
+    )
+    found: list[Warning] = []
+    recent = now - timedelta(days=CHECK_DAYS)
+    for sn, alias, state, last, skew in rows:
+        name = alias or sn
+        silent = last is not None and recent < last < now - LIVE_DAYS * timedelta(hours=settings.silence_hours)
+        if silent and state != "offline":
+            found.append(
+                Warning("silent_terminal", sn, f"Terminal {name} has sent no punch since {last:%Y-%m-%d %H:%M} UTC.")
+            )
+        # Punches arrive some seconds late anyway; only a clock that is ahead shows an arrival before the punch.
+        if skew is not None and abs(skew) > settings.skew_warn_seconds:
+            way = "fast" if skew < 0 else "slow, or it uploads late"
+            found.append(Warning("skew", sn, f"The clock of terminal {name} is {abs(skew)} s {way}."))
+    return found
+
+
+async def _offline_terminals(db: AsyncSession, now: datetime) -> list[tuple[str, datetime]]:
+    """Listed terminals that are offline, with their last activity. One that was switched off for a month holds nothing back."""
+    recent = now - timedelta(days=CHECK_DAYS)
+    rows = await db.execute(
+        select(Device.sn, Device.alias, Device.last_activity_at)
+        .where(
+            Device.state == "offline",
+            Device.absent_since.is_(None),
+            and_(Device.last_activity_at.is_not(None), Device.last_activity_at > recent),
+            or_(Device.kind_mark.is_(None), Device.kind_mark == "attendance"),
+        )
+        .order_by(Device.last_activity_at)
+    )
+    return [(alias or sn, since) for sn, alias, since in rows if since is not None]
+
+
+def _midnight(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), zone).astimezone(UTC)

@@ -1,0 +1,70 @@
+"""Removes what is kept for a time only: old punches, API logs and rows set aside. Never a punch that waits, never a total."""
+
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import analytics, connection, punch_counts
+from app.clock.settings import read_settings
+from app.db.session import Database
+
+ROWS_AT_ONCE = 5000
+DAYS_AT_ONCE = 7
+
+# What waits is what the import has not settled: new, awaiting, or to be looked at again at some instant.
+_SETTLED = "judge_at IS NULL AND import_outcome IS NOT NULL AND import_outcome <> 'awaiting'"
+_DAYS = text(
+    f"SELECT DISTINCT local_date FROM clock_transactions WHERE local_date < :before AND {_SETTLED}"
+    " ORDER BY local_date LIMIT :days"
+)
+_FREEZE = text("UPDATE clock_analytics_daily SET frozen = true WHERE local_date = ANY(:days)")
+_NOT_STALE = text("DELETE FROM clock_stale_days WHERE local_date = ANY(:days) RETURNING local_date")
+_PUNCHES = text(f"DELETE FROM clock_transactions WHERE local_date = ANY(:days) AND {_SETTLED}")
+_LOGS = text(
+    "DELETE FROM clock_api_logs WHERE id IN (SELECT id FROM clock_api_logs WHERE at < :before ORDER BY at LIMIT :rows)"
+)
+_ASIDE = text(
+    "DELETE FROM clock_set_aside WHERE id IN (SELECT id FROM clock_set_aside WHERE at < :before ORDER BY id LIMIT :rows)"
+)
+
+
+async def purge(database: Database, workspace: str, now: datetime) -> dict[str, int]:
+    """How many rows went, by table. Some days or rows a transaction, so that nobody waits for it; safe to kill anywhere."""
+    async with database.transaction(workspace) as db:
+        settings = await read_settings(db, now)
+        found = await connection.load(db)
+    today = now.astimezone(ZoneInfo(found.timezone if found else "UTC")).date()
+    gone = {"transactions": 0, "api_logs": 0, "set_aside": 0}
+    if settings.retain_transactions_days:
+        gone["transactions"] = await _purge_punches(database, workspace, settings.horizon(today))
+    before = now - timedelta(days=settings.retain_api_logs_days)
+    for name, statement in (("api_logs", _LOGS), ("set_aside", _ASIDE)):
+        while True:
+            async with database.transaction(workspace) as db:
+                deleted = (await db.execute(statement, {"before": before, "rows": ROWS_AT_ONCE})).rowcount  # type: ignore[attr-defined]
+            gone[name] += deleted
+            if deleted < ROWS_AT_ONCE:
+                break
+    return gone
+
+
+async def _purge_punches(database: Database, workspace: str, horizon: date) -> int:
+    gone = 0
+    while True:
+        async with database.transaction(workspace) as db:
+            days = list((await db.scalars(_DAYS, {"before": horizon, "days": DAYS_AT_ONCE})).all())
+            if not days:
+                return gone
+            gone += await _purge_days(db, days)
+
+
+async def _purge_days(db: AsyncSession, days: list[date]) -> int:
+    """Counts the days a last time, freezes their totals, and takes the punches."""
+    stale = list((await db.scalars(_NOT_STALE, {"days": days})).all())
+    await analytics.count_days(db, stale)
+    await db.execute(_FREEZE, {"days": days})
+    deleted: int = (await db.execute(_PUNCHES, {"days": days})).rowcount  # type: ignore[attr-defined]
+    await punch_counts.recount(db, days)
+    return deleted
