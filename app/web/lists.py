@@ -284,7 +284,9 @@ def ordering(spec: ListSpec, sort: str) -> list[UnaryExpression[Any]]:
     """The order, made total by the key in the same direction."""
     column = spec.orders()[sort.removeprefix("-")]
     if sort.startswith("-"):
-        return [column.desc().nulls_last(), spec.key.desc()]
+        # An index read backwards gives nulls first: asking for "last" where there are none would sort the whole table.
+        falling = column.desc().nulls_last() if getattr(column, "nullable", True) else column.desc()
+        return [falling, spec.key.desc()]
     return [column.asc().nulls_last(), spec.key.asc()]
 
 

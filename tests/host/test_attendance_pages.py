@@ -86,7 +86,7 @@ async def test_records_of_another_workspace_do_not_exist_here(database: Database
     asked = await eve.submit(
         "/attendance/bulk", {"action": "delete", "id": str(record_id), "confirmed": "1", "number": "1"}
     )
-    assert asked.status_code == 422
+    assert asked.status_code == 409
     async with database.transaction() as db:
         assert (await record_of(db, record_id)).status == "pending"
 
@@ -135,13 +135,13 @@ async def test_filters_narrow_and_the_sums_follow(database: Database, alice: Bro
         text = (await alice.get(f"/attendance?{query}")).text
         return text.partition('role="status">')[2].partition("</p>")[0].replace("<strong>", "").replace("</strong>", "")
 
-    assert await found("") == "1–4 of 4 of 2 people, 5 h 30 min worked, 2 pending, 1 still open"
-    assert await found("status=approved&status=rejected") == "1–2 of 2 of 2 people, 4 h 00 min worked"
-    assert await found("department=Mill") == "1–2 of 2 of 1 person, 4 h 00 min worked, 1 pending, 1 still open"
-    assert await found("kind=overtime") == "1–1 of 1 of 1 person, 0 min worked, 1 pending, 1 still open"
-    assert await found("source=clock") == "1–1 of 1 of 1 person, 1 h 30 min worked, 1 pending"
-    assert await found("open=1") == "1–1 of 1 of 1 person, 0 min worked, 1 pending, 1 still open"
-    assert await found("q=grace") == "1–2 of 2 of 1 person, 1 h 30 min worked, 1 pending"
+    assert await found("") == "1–4 of 4 · 2 people, 5 h 30 min worked, 2 pending, 1 still open"
+    assert await found("status=approved&status=rejected") == "1–2 of 2 · 2 people, 4 h 00 min worked"
+    assert await found("department=Mill") == "1–2 of 2 · 1 person, 4 h 00 min worked, 1 pending, 1 still open"
+    assert await found("kind=overtime") == "1–1 of 1 · 1 person, 0 min worked, 1 pending, 1 still open"
+    assert await found("source=clock") == "1–1 of 1 · 1 person, 1 h 30 min worked, 1 pending"
+    assert await found("open=1") == "1–1 of 1 · 1 person, 0 min worked, 1 pending, 1 still open"
+    assert await found("q=grace") == "1–2 of 2 · 1 person, 1 h 30 min worked, 1 pending"
     assert await found("from=2026-11-21") == "No attendance records"
     assert await found("from=yesterday") == "No attendance records"
 
@@ -323,7 +323,7 @@ async def test_editing_a_decided_record_says_that_it_is_pending_again(database: 
 async def test_deleting_says_what_it_does_first(database: Database, alice: Browser) -> None:
     _, record_id = await one_record(database)
     question = await alice.get(f"/attendance/{record_id}/delete")
-    assert "Attendance deleted" in question.text
+    assert "made by hand and is gone for good" in question.text
     assert "Ada Lovelace, 2026-11-20 08:00 – 17:00" in question.text
     answer = await alice.submit(f"/attendance/{record_id}/delete", {"confirmed": "1"})
     assert answer.headers["location"] == "/attendance/days/2026-11-20"
@@ -365,11 +365,31 @@ async def test_a_bulk_act_over_a_filter_reaches_only_its_view(database: Database
     assert gone == [True, False, False, False]
 
 
+async def test_deciding_in_the_drawer_answers_with_the_drawer_and_has_lists_fetch_again(
+    database: Database, alice: Browser
+) -> None:
+    _, record_id = await one_record(database)
+    answer = await alice.submit(
+        f"/attendance/{record_id}/decide", {"status": "approved"}, headers={"HX-Request": "true"}
+    )
+    assert answer.status_code == 200
+    assert answer.headers["hx-trigger"] == "muster:changed"
+    assert "by Alice Ahn" in answer.text
+    assert "<html" not in answer.text
+
+
+async def test_deleting_an_imported_record_says_what_becomes_of_its_punches(database: Database, alice: Browser) -> None:
+    async with database.transaction() as db:
+        new = [NewRecord(await hire(db), DAY, hours("08:00", "17:00"))]
+        (record_id,) = await attendance_import.create_records(db, new)
+    assert "Attendance deleted" in (await alice.get(f"/attendance/{record_id}/delete")).text
+
+
 async def test_a_bulk_act_that_changes_nothing_is_refused(database: Database, alice: Browser) -> None:
     async with database.transaction() as db:
         ids = await many(db)
     for data in ({"action": "pending", "all": "1"}, {"action": "delete", "id": str(ids[2])}, {"action": "delete"}):
-        assert (await alice.submit("/attendance/bulk", data)).status_code == 422
+        assert (await alice.submit("/attendance/bulk", data)).status_code in (409, 422)
 
 
 async def test_a_locked_day_is_visibly_locked_and_its_record_offers_nothing(database: Database, alice: Browser) -> None:

@@ -73,7 +73,7 @@ class View:
 
 
 def everything() -> View:
-    return View("/attendance", true(), EVERYTHING, "-clock_in")
+    return View("/attendance", true(), EVERYTHING, "-workday")
 
 
 def one_day(day: date) -> View:
@@ -99,7 +99,7 @@ def one_person(employee_id: int) -> View:
         f"/attendance/people/{employee_id}",
         AttendanceRecord.employee_id == employee_id,
         empty,
-        "-clock_in",
+        "-workday",
         ("name", "department"),
     )
 
@@ -213,7 +213,7 @@ async def _bulk(ctx: Context, view: View) -> Response[Any]:
     ids = await chosen_ids(ctx, spec, reachable)
     able = await _able(ctx, action, ids)
     if not able:
-        raise Invalid(f"None of these records can be {PAST[action]}: they are already, or their day is locked.")
+        raise Conflict(f"None of these records can be {PAST[action]}: they are already, or their day is locked.")
     if not await confirmed(ctx, len(able)):
         return await _ask(ctx, view, action, able, len(ids) - len(able))
     done_to = await (

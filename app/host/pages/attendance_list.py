@@ -55,7 +55,9 @@ def columns(where: ZoneInfo) -> tuple[Column, ...]:
         Column("name", "Person", lambda row: row.name, Employee.name),
         Column("id_number", "ID number", lambda row: row.id_number, Employee.id_number_key, shown=False),
         Column("department", "Department", lambda row: row.department, Employee.department, shown=False),
-        Column(BAR, "Hours", lambda row: row.id),
+        Column(
+            BAR, "Hours", lambda row: row.id, hint="From midnight of the workday on; a line marks the next midnight"
+        ),
         Column("clock_in", "Clock-in", partial(_instant, "clock_in", where), AttendanceRecord.clock_in),
         Column("clock_out", "Clock-out", partial(_instant, "clock_out", where), AttendanceRecord.clock_out),
         Column("breaks", "Breaks", lambda row: breaks(row, where)),
@@ -112,8 +114,8 @@ def base(scope: ColumnElement[bool]) -> Select[Any]:
 
 
 def note(found: Row[Any]) -> str:
-    """`12 people, 96 h 00 min worked, 3 pending, 1 open`."""
-    parts = [f"of {found.people:,} {'person' if found.people == 1 else 'people'}", f"{worked(found.worked_s)} worked"]
+    """`· 12 people, 96 h 00 min worked, 3 pending, 1 still open`, behind the number of records."""
+    parts = [f"· {found.people:,} {'person' if found.people == 1 else 'people'}", f"{worked(found.worked_s)} worked"]
     parts += [
         f"{number:,} {word}" for number, word in ((found.pending, "pending"), (found.open, "still open")) if number
     ]
@@ -147,7 +149,7 @@ def _bar(row: Any, span: int, where: ZoneInfo) -> dict[str, Any]:
     end = at(hours.clock_out) if hours.clock_out else start
     return {
         "x": start,
-        "width": max(0.8, round(end - start, 2)),
+        "width": max(3.0 if hours.clock_out is None else 0.8, round(end - start, 2)),
         "open": hours.clock_out is None,
         "breaks": [{"x": at(out), "width": max(0.4, round(at(back) - at(out), 2))} for out, back in hours.breaks],
         "ticks": [round(100 * hour / span, 2) for hour in range(6, span, 6)],

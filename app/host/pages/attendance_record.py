@@ -1,5 +1,6 @@
 """`/attendance/ID`: one record with its history; decide it or delete it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from litestar import Response, get, post
@@ -12,7 +13,7 @@ from app.host import attendance, attendance_queries, zone
 from app.host.attendance_queries import LIVE, RECORDS
 from app.host.hours import STATUSES, Hours
 from app.host.models import AttendanceRecord
-from app.host.pages.attendance import CONSEQUENCE, PAST
+from app.host.pages.attendance import PAST
 from app.host.pages.attendance_list import STATUSES as LABELS
 from app.host.pages.attendance_list import bars, worked
 from app.host.shared import AuditEntry
@@ -20,37 +21,12 @@ from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page
 
+_ACTS: tuple[Any, ...] = (AuditEntry.at, AuditEntry.act, AuditEntry.actor_name, AuditEntry.before, AuditEntry.after)
+
 
 @get("/attendance/{record_id:int}", guards=[Requires("host.attendance")])
 async def show(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
-    record = await record_of(ctx, record_id)
-    where = await zone.of(ctx.db)
-    history = await ctx.db.execute(
-        select(AuditEntry.at, AuditEntry.act, AuditEntry.actor_name, AuditEntry.before, AuditEntry.after)
-        .where(
-            AuditEntry.workspace == ctx.workspace,
-            AuditEntry.subject_type == "attendance",
-            AuditEntry.subject_id == str(record_id),
-        )
-        .order_by(AuditEntry.id.desc())
-        .limit(20)
-    )
-    links = [link for link in await attendance_queries.links_of(ctx.db, record_id) if ctx.may(link.permission)]
-    return await page(
-        ctx,
-        "host/attendance_show.html",
-        fragment="drawer",
-        record=record,
-        span=attendance.span(record, where),
-        worked=worked,
-        bar=bars([record], where)[record_id],
-        hours=Hours.of(record),
-        found=Hours.heard(record.edited_from) if record.edited_from else None,
-        history=history.all(),
-        links=links,
-        labels=LABELS,
-        zone=where.key,
-    )
+    return await _show(ctx, record_id)
 
 
 @post("/attendance/{record_id:int}/decide", guards=[Requires("host.attendance.decide")], status_code=200)
@@ -59,6 +35,8 @@ async def decide(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
     if status not in STATUSES:
         raise NotFound
     changed = await attendance.decide(ctx.db, ctx.actor, [record_id], status)
+    if ctx.wants_fragment:
+        return await _show(ctx, record_id, headers={"HX-Trigger": "muster:changed"})
     answer = f"Record {record_id} was {PAST[status]}{'' if changed else ' already'}."
     return await done(ctx, f"/attendance/{record_id}", answer, level="success" if changed else "info")
 
@@ -67,13 +45,18 @@ async def decide(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
 async def ask_delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
     record = await record_of(ctx, record_id)
     what = f"{record.name}, {attendance.span(record, await zone.of(ctx.db))}."
+    punches = (
+        "The punches behind it say “Attendance deleted” and are not imported again unless somebody retries them."
+        if record.source == "clock"
+        else "It was made by hand and is gone for good."
+    )
     return await page(
         ctx,
         "host/attendance_ask.html",
         fragment="dialog",
         question=f"Delete record {record_id}?",
         submit="Delete the record",
-        consequence=f"{what} {CONSEQUENCE['delete']}",
+        consequence=f"{what} Its hours no longer count. {punches}",
         danger=True,
         url=f"/attendance/{record_id}/delete",
         fields=[],
@@ -86,6 +69,38 @@ async def delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
     record = await record_of(ctx, record_id)
     await attendance.remove(ctx.db, ctx.actor, [record_id])
     return await done(ctx, f"/attendance/days/{record.workday}", f"Record {record_id} of {record.name} was deleted.")
+
+
+async def _show(ctx: Context, record_id: int, *, headers: dict[str, str] | None = None) -> Response[Any]:
+    record = await record_of(ctx, record_id)
+    where = await zone.of(ctx.db)
+    links = [link for link in await attendance_queries.links_of(ctx.db, record_id) if ctx.may(link.permission)]
+    return await page(
+        ctx,
+        "host/attendance_show.html",
+        fragment="drawer",
+        headers=headers,
+        record=record,
+        span=attendance.span(record, where),
+        worked=worked,
+        bar=bars([record], where)[record_id],
+        hours=Hours.of(record),
+        found=Hours.heard(record.edited_from) if record.edited_from else None,
+        history=await _history(ctx, record_id),
+        links=links,
+        labels=LABELS,
+        zone=where.key,
+    )
+
+
+async def _history(ctx: Context, record_id: int) -> Sequence[Row[Any]]:
+    """What people did to the record, newest first."""
+    statement = select(*_ACTS).where(
+        AuditEntry.workspace == ctx.workspace,
+        AuditEntry.subject_type == "attendance",
+        AuditEntry.subject_id == str(record_id),
+    )
+    return (await ctx.db.execute(statement.order_by(AuditEntry.id.desc()).limit(20))).all()
 
 
 async def record_of(ctx: Context, record_id: int) -> Row[Any]:

@@ -104,7 +104,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         raise NotFound
     ids = await chosen_ids(ctx, SPEC, BASE)
     if not ids:
-        raise Invalid("These codes were removed already.")
+        raise Conflict("These codes were removed already.")
     if not await confirmed(ctx, len(ids)):
         query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
         fields = await carried(ctx, len(ids))

@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Row, Select, and_, case, func, select, true
 
-from app.errors import Invalid, NotFound
+from app.errors import Conflict, NotFound
 from app.host import people, zone
 from app.host.models import AttendanceRecord, Employee, KioskEnrolment
 from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
@@ -128,7 +128,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     action = _action(str((await ctx.form()).get("action", "")))
     ids = await chosen_ids(ctx, await _spec(ctx), _base(ctx).where(OPEN_TO[action]))
     if not ids:
-        raise Invalid(f"None of the selected people can be {PAST[action]}.")
+        raise Conflict(f"None of the selected people can be {PAST[action]}.")
     if not await confirmed(ctx, len(ids)):
         who = count(len(ids), "person", "people")
         url = str(ctx.request.url.path) + (f"?{ctx.request.url.query}" if ctx.request.url.query else "")
