@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, Text, cast, delete, func, select, update
+from sqlalchemy import ColumnElement, Text, cast, delete, func, select, update
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -49,17 +49,17 @@ class CreatedUser:
     link_secret: str | None = field(repr=False)
 
 
-async def find(db: AsyncSession, user_id: int) -> Row[Any]:
+async def find(db: AsyncSession, user_id: int) -> Any:
     """The account, with the names of its roles. Raises NotFound for one of another workspace."""
     return await _one(db, User.id == user_id)
 
 
-async def find_by_email(db: AsyncSession, email: str) -> Row[Any]:
+async def find_by_email(db: AsyncSession, email: str) -> Any:
     return await _one(db, User.email == email.strip().lower())
 
 
-async def _one(db: AsyncSession, which: Any) -> Row[Any]:
-    statement: Select[Any] = select(
+async def _one(db: AsyncSession, which: Any) -> Any:
+    statement = select(
         User.id,
         User.email,
         User.name,
@@ -111,10 +111,10 @@ async def edit(
     db: AsyncSession,
     actor: Actor,
     user_id: int,
+    *,
     name: str,
     kind: str,
     roles: Collection[str],
-    *,
     reach: frozenset[str] = EVERYTHING,
     keep: bytes = b"",
 ) -> bool:
@@ -140,11 +140,11 @@ async def edit(
     return True
 
 
-async def deactivate(
-    db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING, keep: bytes = b""
-) -> bool:
+async def deactivate(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING) -> bool:
     """They are signed out, can't sign in, and their tokens and links stop. Raises Conflict for the last administrator."""
     await find(db, user_id)
+    if user_id == actor.id:
+        raise Conflict("You can't deactivate yourself. Another administrator can.")
     await administrators.check_reach(db, reach, user_id)
     async with administrators.kept(db):
         changed = await db.scalar(
@@ -153,7 +153,7 @@ async def deactivate(
     if changed is None:
         return False
     await _kill_links(db, user_id)
-    await end_others(db, user_id, keep=keep)
+    await end_others(db, user_id)
     await audit.record(db, actor, "user.deactivate", "user", user_id, before={"active": True}, after={"active": False})
     return True
 
@@ -223,6 +223,11 @@ async def sign_out(
     """Ends their sessions on every device. Returns how many there were."""
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
+    return await end_sessions(db, actor, user_id, keep=keep)
+
+
+async def end_sessions(db: AsyncSession, actor: Actor, user_id: int, *, keep: bytes) -> int:
+    """Ends the sessions of a person who may ask for it, but the one given. Returns how many."""
     ended = await end_others(db, user_id, keep=keep)
     if ended:
         await audit.record(db, actor, "user.sign_out", "user", user_id, after={"sessions_ended": ended})

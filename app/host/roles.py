@@ -6,7 +6,7 @@ What each permission means in plain words: app.host.permission_words. Giving rol
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -57,10 +57,10 @@ BUILT_IN: dict[str, frozenset[str]] = {
 }
 
 
-async def find(db: AsyncSession, role_id: int) -> Row[Any]:
+async def find(db: AsyncSession, role_id: int) -> Any:
     """Id, name, permissions, builtin and people (how many have it) of one role of this workspace. Raises NotFound."""
     people = select(func.count()).where(UserRole.role_id == Role.id).scalar_subquery()
-    statement: Select[Any] = select(Role.id, Role.name, Role.permissions, Role.builtin, people.label("people"))
+    statement = select(Role.id, Role.name, Role.permissions, Role.builtin, people.label("people"))
     row = (await db.execute(statement.where(Role.id == role_id, Role.workspace == workspace_of(db)))).one_or_none()
     if row is None:
         raise NotFound("There is no such role.")

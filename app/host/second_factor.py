@@ -45,7 +45,9 @@ def open_setup(keys: KeyRing, workspace: str, user_id: int, sealed: str) -> Secr
         raise Conflict("This set-up can't be read any more. Begin again.") from None
 
 
-async def enable(db: AsyncSession, keys: KeyRing, actor: audit.Actor, user_id: int, secret: Secret, code: str) -> None:
+async def enable(
+    db: AsyncSession, actor: audit.Actor, user_id: int, *, keys: KeyRing, secret: Secret, code: str
+) -> None:
     """From now on sign-in wants a code. Raises WrongCode, and Conflict when a second factor is on already."""
     step = step_of(secret, code, datetime.now(UTC))
     if step is None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -82,9 +82,9 @@ async def prepare(db: AsyncSession, workspace: str) -> None:
         await db.execute(insert(UserType).on_conflict_do_nothing(), types)
 
 
-async def find(db: AsyncSession, key: str) -> Row[Any]:
-    """Raises NotFound."""
-    statement: Select[Any] = select(Tenant.key, Tenant.name, Tenant.ceiling, Tenant.active, Tenant.created_at)
+async def find(db: AsyncSession, key: str) -> Any:
+    """Key, name, ceiling, active and created_at. Raises NotFound."""
+    statement = select(Tenant.key, Tenant.name, Tenant.ceiling, Tenant.active, Tenant.created_at)
     row = (await db.execute(statement.where(Tenant.key == key))).one_or_none()
     if row is None:
         raise NotFound(f"There is no workspace {key}.")

@@ -23,6 +23,14 @@ async def read(db: AsyncSession) -> dict[str, str]:
     return {row.key: row.label for row in rows} or dict(FROM_THE_START)
 
 
+async def label_of(db: AsyncSession, key: str) -> str:
+    """Raises NotFound."""
+    types = await read(db)
+    if key not in types:
+        raise NotFound("There is no such user type.")
+    return types[key]
+
+
 async def add(db: AsyncSession, actor: audit.Actor, label: str) -> str:
     """Returns the key, which is made of the label and never changes: surveys address people by it."""
     await materialise(db)
@@ -43,7 +51,7 @@ async def rename(db: AsyncSession, actor: audit.Actor, key: str, label: str) -> 
     await materialise(db)
     types = await read(db)
     if key not in types:
-        raise NotFound("There is no such type.")
+        raise NotFound("There is no such user type.")
     if types[key] == label:
         return
     if label.casefold() in {one.casefold() for other, one in types.items() if other != key}:
@@ -59,7 +67,7 @@ async def remove(db: AsyncSession, actor: audit.Actor, key: str) -> None:
     await materialise(db)
     types = await read(db)
     if key not in types:
-        raise NotFound("There is no such type.")
+        raise NotFound("There is no such user type.")
     if used := (await in_use(db)).get(key, 0):
         raise Conflict(f"{used:,} {'account has' if used == 1 else 'accounts have'} this type. Change them first.")
     if len(types) == 1:

@@ -3,6 +3,7 @@
 from litestar.types import ControllerRouterHandler
 
 from app.host.pages import (
+    administration,
     attendance,
     attendance_forms,
     attendance_record,
@@ -25,6 +26,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *attendance_forms.ROUTES,
     *locks.ROUTES,
     *kiosk.ROUTES,
+    *administration.ROUTES,
 ]
 MENU: tuple[MenuGroup, ...] = (
     MenuGroup(
@@ -36,4 +38,5 @@ MENU: tuple[MenuGroup, ...] = (
             MenuItem("Kiosk", "/kiosk", "id", "host.people"),
         ),
     ),
+    administration.MENU,
 )

@@ -1,0 +1,96 @@
+"""`/palette`, behind Ctrl-K: finds pages, people and users. Other modules add what they hold to PALETTE_SOURCES (app.wiring)."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from sqlalchemy import select
+
+from app.host.models import Employee
+from app.host.shared import User
+from app.web import lists, menu
+from app.web.context import Context
+from app.web.guards import signed_in
+from app.web.pages import page
+
+MOST_EACH = 6
+LONGEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One line of the palette. `hint` stands at the right: where it leads, or what tells it from its likes."""
+
+    url: str
+    title: str
+    hint: str
+    icon: str
+
+
+# Gives (label of the group, what was found, best first) for what was typed; nothing where the person may not see it.
+Source = Callable[[Context, str], Awaitable[tuple[str, list[Found]]]]
+
+
+@get("/palette", guards=[signed_in])
+async def show(ctx: NamedDependency[Context]) -> Response[Any]:
+    asked = " ".join(ctx.request.query_params.get("q", "").replace("\x00", "").split())[:LONGEST]
+    answers = [await find(ctx, asked) for find in (PALETTE_SOURCES if asked else PALETTE_SOURCES[:1])]
+    groups = [{"label": label, "items": found} for label, found in answers if found]
+    return await page(ctx, "host/palette.html", fragment="results", groups=groups, asked=asked)
+
+
+async def pages(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    """What the menu offers this person, and what is always there; with nothing asked, all of it."""
+    offered = [
+        Found(item.url, item.label, group.label, item.icon)
+        for group in menu.visible(ctx.request.app.state.menu, ctx)
+        for item in group.items
+    ]
+    offered.append(Found("/account", "Account", "Password, sessions, tokens", "settings"))
+    words = asked.casefold().split()
+    fitting = [one for one in offered if all(word in f"{one.title} {one.hint}".casefold() for word in words)]
+    # Those whose name begins with what was typed come first; the menu's order holds otherwise.
+    return "Pages", sorted(fitting, key=lambda one: not one.title.casefold().startswith(asked.casefold()))
+
+
+async def people(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    if not ctx.may("host.people"):
+        return "People", []
+    statement = (
+        select(Employee.id, Employee.name, Employee.id_number, Employee.department)
+        .where(Employee.deleted_at.is_(None), lists.contains(Employee.name, Employee.id_number)(asked))
+        .order_by(Employee.active.desc(), Employee.name, Employee.id)
+        .limit(MOST_EACH)
+    )
+    return "People", [
+        Found(f"/people/{row.id}", row.name, " · ".join(filter(None, (row.id_number, row.department))), "user")
+        for row in await ctx.db.execute(statement)
+    ]
+
+
+async def users(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    if not ctx.may("admin.users"):
+        return "Users", []
+    statement = (
+        select(User.id, User.name, User.email)
+        .where(User.workspace == ctx.workspace, lists.contains(User.name, User.email)(asked))
+        .order_by(User.active.desc(), User.name, User.id)
+        .limit(MOST_EACH)
+    )
+    return "Users", [
+        Found(f"/admin/users/{row.id}", row.name, row.email, "users") for row in await ctx.db.execute(statement)
+    ]
+
+
+PALETTE_SOURCES: list[Source] = [pages, people, users]
+
+
+def offer(source: Source) -> None:
+    """Adds a source once; a second time changes nothing."""
+    if source not in PALETTE_SOURCES:
+        PALETTE_SOURCES.append(source)
+
+
+ROUTES = [show]

@@ -1,0 +1,132 @@
+"""`/admin/tenants`, on the platform: the tenants, their names, ceilings and whether they are on. Making one is a command."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import Select, func, select
+
+from app.errors import NotFound
+from app.host import tenants
+from app.host.pages.asking import ask as ask_first
+from app.host.pages.choosing import count
+from app.host.shared import Session, Tenant, User
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.forms import Bound, Choice, Form, Text
+from app.web.guards import Requires
+from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.pages import done, page
+
+MAY = Requires("admin.tenants", platform_only=True)
+STATES = {"active": "Active", "deactivated": "Deactivated"}
+USERS = select(func.count()).where(User.workspace == Tenant.key).correlate(Tenant).scalar_subquery()
+BASE: Select[Any] = select(
+    Tenant.key, Tenant.name, Tenant.ceiling, Tenant.active, Tenant.created_at, USERS.label("users")
+)
+SPEC = ListSpec(
+    name="tenants",
+    label="tenants",
+    url="/admin/tenants",
+    key=Tenant.key,
+    sort="name",
+    columns=(
+        Column("name", "Name", lambda row: row.name, Tenant.name),
+        Column("key", "Key", lambda row: row.key, Tenant.key),
+        Column("ceiling", "Survey ceiling", lambda row: row.ceiling, Tenant.ceiling),
+        Column("users", "Users", lambda row: row.users, USERS, numeric=True),
+        Column("state", "State", lambda row: "active" if row.active else "deactivated", Tenant.active),
+        Column("created_at", "Made", lambda row: row.created_at, Tenant.created_at),
+    ),
+    filters=(
+        Filter("q", "Search", lists.contains(Tenant.name, Tenant.key), placeholder="Name or key"),
+        Filter(
+            "ceiling",
+            "Ceiling",
+            lambda value: Tenant.ceiling == value,
+            kind="select",
+            options={one: one.capitalize() for one in tenants.CEILINGS},
+        ),
+        Filter("state", "State", lambda value: Tenant.active == (value == "active"), kind="select", options=STATES),
+    ),
+    empty=Empty("building", "No tenants", "The command below makes the first one, with all its tables."),
+)
+FORM = Form(
+    Text("name", "Name", required=True, longest=tenants.LONGEST_NAME),
+    Choice("ceiling", "What its survey authors may do", required=True, options=tenants.CEILINGS),
+)
+
+
+@get("/admin/tenants", guards=[MAY])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, SPEC, BASE, kind)
+    view = await lists.load(ctx, SPEC, BASE)
+    return await page(ctx, "host/admin/tenants.html", fragment="list", view=view, states=STATES)
+
+
+@get("/admin/tenants/{key:str}", guards=[MAY])
+async def show(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
+    tenant = await tenants.find(ctx.db, key)
+    return await _tenant_page(ctx, tenant, FORM.fill({"name": tenant.name, "ceiling": tenant.ceiling}))
+
+
+@post("/admin/tenants/{key:str}", guards=[MAY], status_code=200)
+async def save(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
+    tenant = await tenants.find(ctx.db, key)
+    form = FORM.read(await ctx.form())
+    if not form.ok:
+        return await _tenant_page(ctx, tenant, form, status=422)
+    changed = await tenants.edit(ctx.db, ctx.actor, key, form["name"], form["ceiling"])
+    message = f"{form['name']} was saved." if changed else "Nothing was changed."
+    return await done(ctx, "/admin/tenants", message, level="success" if changed else "info")
+
+
+@get("/admin/tenants/{key:str}/{action:str}", guards=[MAY])
+async def ask(ctx: NamedDependency[Context], key: FromPath[str], action: FromPath[str]) -> Response[Any]:
+    tenant = await tenants.find(ctx.db, key)
+    if action == "activate":
+        return await ask_first(
+            ctx,
+            question=f"Activate {tenant.name}?",
+            consequence="Its people can sign in again, its tokens work again, and its time clock is read again.",
+            submit="Activate",
+            danger=False,
+            cancel_url="/admin/tenants",
+        )
+    if action != "deactivate":
+        raise NotFound
+    theirs = select(User.id).where(User.workspace == key, User.active)
+    people = await ctx.db.scalar(select(func.count()).select_from(theirs.subquery())) or 0
+    signed_in = await ctx.db.scalar(select(func.count()).where(Session.user_id.in_(theirs))) or 0
+    return await ask_first(
+        ctx,
+        question=f"Deactivate {tenant.name}?",
+        number=people,
+        unit="person can't sign in any more" if people == 1 else "people can't sign in any more",
+        consequence=(
+            f"{count(signed_in, 'browser is', 'browsers are')} signed out at once, and API tokens stop working. Nothing is"
+            " deleted: activating takes it back."
+        ),
+        submit="Deactivate",
+        cancel_url="/admin/tenants",
+    )
+
+
+@post("/admin/tenants/{key:str}/{action:str}", guards=[MAY], status_code=200)
+async def act(ctx: NamedDependency[Context], key: FromPath[str], action: FromPath[str]) -> Response[Any]:
+    tenant = await tenants.find(ctx.db, key)
+    verbs = {"deactivate": tenants.deactivate, "activate": tenants.activate}
+    if action not in verbs:
+        raise NotFound
+    changed = await verbs[action](ctx.db, ctx.actor, key)
+    message = f"{tenant.name} was {action}d." if changed else f"{tenant.name} was {action}d already."
+    return await done(ctx, "/admin/tenants", message, level="success" if changed else "info")
+
+
+async def _tenant_page(ctx: Context, tenant: Any, form: Bound, *, status: int = 200) -> Response[str]:
+    return await page(ctx, "host/admin/tenant.html", fragment="drawer", status=status, tenant=tenant, form=form)
+
+
+ROUTES = [index, show, save, ask, act]

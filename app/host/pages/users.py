@@ -1,0 +1,251 @@
+"""`/admin/users`: the list of accounts, one account, and what an administrator does to it. Forms: user_forms."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import ColumnElement, Select, case, exists, func, literal, select, union_all
+
+from app.errors import NotFound
+from app.host import accounts, user_types
+from app.host.pages.asking import ask as ask_first
+from app.host.shared import ApiToken, AuditEntry, Role, Session, User, UserRole, UserType
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.pages import done, page
+
+MAY = Requires("admin.users")
+STATES = {"active": "Active", "invited": "Invited", "locked": "Locked", "deactivated": "Deactivated"}
+STATE: Any = case(
+    (~User.active, "deactivated"),
+    (User.locked_until > func.now(), "locked"),
+    (User.password_hash.is_(None), "invited"),
+    else_="active",
+)
+BASE: Select[Any] = select(
+    User.id,
+    User.name,
+    User.email,
+    User.type,
+    User.last_sign_in_at,
+    User.created_at,
+    User.totp_secret.is_not(None).label("second_factor"),
+    STATE.label("state"),
+    accounts.role_names().label("roles"),
+)
+
+
+def _has_role(name: str) -> ColumnElement[bool]:
+    return exists().where(UserRole.user_id == User.id, UserRole.role_id == Role.id, Role.name == name)
+
+
+SPEC = ListSpec(
+    name="users",
+    label="users",
+    url="/admin/users",
+    key=User.id,
+    sort="name",
+    columns=(
+        Column("name", "Name", lambda row: row.name, User.name),
+        Column("email", "E-mail", lambda row: row.email, User.email),
+        Column("type", "Type", lambda row: row.type, User.type),
+        Column("roles", "Roles", lambda row: row.roles),
+        Column("state", "State", lambda row: row.state, STATE),
+        Column("second_factor", "Second factor", lambda row: row.second_factor),
+        Column("last_sign_in_at", "Last sign-in", lambda row: row.last_sign_in_at, User.last_sign_in_at),
+        Column("created_at", "Added", lambda row: row.created_at, User.created_at, shown=False),
+    ),
+    filters=(
+        Filter("q", "Search", lists.contains(User.name, User.email), placeholder="Name or e-mail"),
+        Filter("role", "Role", _has_role, kind="select"),
+        Filter("type", "Type", lambda value: User.type == value, kind="select"),
+        Filter("state", "State", lambda value: value == STATE, kind="select", options=STATES),
+    ),
+    empty=Empty("users", "No accounts", "Invite the first person.", "/admin/users/new", "Invite a user"),
+)
+
+
+@get("/admin/users", guards=[MAY])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    types, roles = await offers(ctx)
+    spec, base = SPEC.offering(role={one: one for one in roles}, type=types), _base(ctx)
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, spec, base, kind)
+    view = await lists.load(ctx, spec, base)
+    return await page(
+        ctx, "host/admin/users.html", fragment="list", view=view, types=types, states=STATES, now=datetime.now(UTC)
+    )
+
+
+@get("/admin/users/{user_id:int}", guards=[MAY])
+async def show(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Response[Any]:
+    user = (await ctx.db.execute(_one(ctx).where(User.id == user_id))).one_or_none()
+    if user is None:
+        raise NotFound("There is no such account.")
+    return await page(
+        ctx,
+        "host/admin/user_show.html",
+        fragment="drawer",
+        account=user,
+        states=STATES,
+        types=await user_types.read(ctx.db),
+        history=await _history(ctx, user_id),
+        now=datetime.now(UTC),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An act on one account. `verb` answers whether there was anything to do."""
+
+    verb: Callable[[Context, int], Awaitable[object]]
+    question: str
+    consequence: str
+    submit: str
+    past: str
+    idle: str
+    danger: bool = False
+
+
+async def _deactivate(ctx: Context, user_id: int) -> bool:
+    return await accounts.deactivate(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions)
+
+
+async def _activate(ctx: Context, user_id: int) -> bool:
+    return await accounts.activate(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions)
+
+
+async def _unlock(ctx: Context, user_id: int) -> bool:
+    return await accounts.unlock(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions)
+
+
+async def _drop_second_factor(ctx: Context, user_id: int) -> bool:
+    keep = ctx.user.session_key
+    return await accounts.drop_second_factor(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions, keep=keep)
+
+
+async def _sign_out(ctx: Context, user_id: int) -> int:
+    keep = ctx.user.session_key
+    return await accounts.sign_out(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions, keep=keep)
+
+
+ACTS = {
+    "deactivate": Act(
+        _deactivate,
+        "Deactivate {name}?",
+        "They are signed out everywhere and can't sign in, and their API tokens and links stop working. Nothing they did is"
+        " deleted. Activating takes it back.",
+        "Deactivate",
+        "{name} was deactivated.",
+        "{name} was deactivated already.",
+        danger=True,
+    ),
+    "activate": Act(
+        _activate,
+        "Activate {name}?",
+        "They can sign in again with the password they had, and tokens that were not revoked work again.",
+        "Activate",
+        "{name} was activated.",
+        "{name} was active already.",
+    ),
+    "unlock": Act(
+        _unlock,
+        "Unlock {name}?",
+        "Five wrong passwords locked the account for 15 minutes. Unlock it if it was they who mistyped; if it was not,"
+        " let the lock run out.",
+        "Unlock",
+        "{name} was unlocked.",
+        "{name} is not locked.",
+    ),
+    "second-factor": Act(
+        _drop_second_factor,
+        "Switch off the second factor of {name}?",
+        "For somebody who lost their phone: until they set it up again, the password alone signs in. Make sure that it is"
+        " really they who ask. They are signed out everywhere.",
+        "Switch off",
+        "The second factor of {name} is off.",
+        "{name} has no second factor.",
+        danger=True,
+    ),
+    "sign-out": Act(
+        _sign_out,
+        "Sign {name} out everywhere?",
+        "Every browser where they are signed in goes back to the sign-in page; unsaved work there is lost. Password and"
+        " tokens stay.",
+        "Sign out everywhere",
+        "{name} was signed out everywhere.",
+        "{name} was signed in nowhere else.",
+    ),
+}
+
+
+@get("/admin/users/{user_id:int}/{action:str}", guards=[MAY])
+async def ask(ctx: NamedDependency[Context], user_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
+    user = await accounts.find(ctx.db, user_id)
+    act = _act(action)
+    return await ask_first(
+        ctx,
+        question=act.question.format(name=user.name),
+        consequence=act.consequence,
+        submit=act.submit,
+        danger=act.danger,
+        cancel_url=f"/admin/users/{user_id}",
+    )
+
+
+@post("/admin/users/{user_id:int}/{action:str}", guards=[MAY], status_code=200)
+async def act(ctx: NamedDependency[Context], user_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
+    user = await accounts.find(ctx.db, user_id)
+    chosen = _act(action)
+    changed = await chosen.verb(ctx, user_id)
+    message = (chosen.past if changed else chosen.idle).format(name=user.name)
+    return await done(ctx, f"/admin/users/{user_id}", message, level="success" if changed else "info")
+
+
+async def offers(ctx: Context) -> tuple[dict[str, str], list[str]]:
+    """The workspace's user types and the names of its roles, by one SELECT."""
+    types = select(literal("type").label("kind"), UserType.key, UserType.label).where(
+        UserType.workspace == ctx.workspace
+    )
+    roles = select(literal("role"), Role.name, Role.name).where(Role.workspace == ctx.workspace)
+    rows = (await ctx.db.execute(union_all(types, roles).order_by("label"))).all()
+    named = {row.key: row.label for row in rows if row.kind == "type"}
+    return named or dict(user_types.FROM_THE_START), [row.key for row in rows if row.kind == "role"]
+
+
+def _base(ctx: Context) -> Select[Any]:
+    return BASE.where(User.workspace == ctx.workspace)
+
+
+def _one(ctx: Context) -> Select[Any]:
+    live = (ApiToken.user_id == User.id, ApiToken.revoked_at.is_(None))
+    return _base(ctx).add_columns(
+        User.locked_until,
+        User.password_changed_at,
+        select(func.count()).where(Session.user_id == User.id).scalar_subquery().label("sessions"),
+        select(func.count()).where(*live).scalar_subquery().label("tokens"),
+    )
+
+
+async def _history(ctx: Context, user_id: int) -> Any:
+    statement = select(AuditEntry.id, AuditEntry.at, AuditEntry.act, AuditEntry.actor_name).where(
+        AuditEntry.workspace == ctx.workspace,
+        AuditEntry.subject_type == "user",
+        AuditEntry.subject_id == str(user_id),
+    )
+    return (await ctx.db.execute(statement.order_by(AuditEntry.id.desc()).limit(10))).all()
+
+
+def _act(word: str) -> Act:
+    if word not in ACTS:
+        raise NotFound
+    return ACTS[word]
+
+
+ROUTES = [index, show, ask, act]
