@@ -116,7 +116,7 @@ async def _carry_out(running: Running, request: Mapping[str, Any]) -> Verdict:
         except BudgetSpentError:
             spent = True
         await after_mirror(running, imports=bool(request.get("import", True)))
-    except (StoppedError, RestoredError, SecretError, OutboundError) as error:
+    except (StoppedError, RestoredError, SecretError, ImportFailedError, OutboundError) as error:
         return _stopped_by(running, error)
     if spent:
         return Verdict("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
@@ -174,6 +174,8 @@ def _stopped_by(running: Running, error: StoppedError | RestoredError | SecretEr
             return Verdict("failed", TcCode.SHAPE, error.sentence)
         case SecretError():
             return Verdict("failed", TcCode.AUTH, str(error))
+        case ImportFailedError():
+            return Verdict("failed", TcCode.IMPORT, str(error))
         case OutboundError(code=TcCode.RATE):
             not_before = running.now() + timedelta(seconds=error.retry_after_s or 0)
             return Verdict("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
