@@ -85,11 +85,11 @@ _MARK = text(
         WHERE p.host_attendance_id IS NULL OR p.import_outcome = 'arrived_late' OR r.employee_id <> m.host
         ORDER BY p.id FOR UPDATE OF p
     ), marked AS (
-        UPDATE clock_transactions p SET judge_at = '-infinity',
+        UPDATE clock_transactions p SET judge_at = clock_timestamp(),
             import_outcome = CASE WHEN f.begins_anew THEN NULL ELSE p.import_outcome END,
             updated_at = CASE WHEN f.begins_anew THEN now() ELSE p.updated_at END
         FROM found f
-        WHERE p.id = f.id AND (f.begins_anew OR p.judge_at IS DISTINCT FROM '-infinity')
+        WHERE p.id = f.id
         RETURNING p.local_date, f.begins_anew
     ), noted AS (
         INSERT INTO clock_stale_days (local_date)
@@ -104,10 +104,10 @@ _MARK_OTHERS = text(
     WITH found AS (
         SELECT p.id FROM clock_employee_bindings b JOIN clock_transactions p ON p.emp_code = b.emp_code
         WHERE b.host_employee_id = ANY(CAST(:owners AS bigint[])) AND b.emp_code <> ALL(CAST(:codes AS text[]))
-          AND p.host_attendance_id IS NULL AND p.judge_at IS DISTINCT FROM '-infinity'
+          AND p.host_attendance_id IS NULL
         ORDER BY p.id FOR UPDATE OF p
     ), marked AS (
-        UPDATE clock_transactions p SET judge_at = '-infinity' FROM found WHERE p.id = found.id RETURNING p.id
+        UPDATE clock_transactions p SET judge_at = clock_timestamp() FROM found WHERE p.id = found.id RETURNING p.id
     )
     SELECT count(*) FROM marked
     """

@@ -60,7 +60,7 @@ async def settle(db):
 
 
 async def due_codes(db):
-    rows = await db.scalars(select(Punch.emp_code).where(text("judge_at = '-infinity'")).distinct())
+    rows = await db.scalars(select(Punch.emp_code).where(text("judge_at > 'epoch'")).distinct())
     return sorted(rows)
 
 
@@ -330,7 +330,7 @@ class TestPunchesAreJudgedAgain:
             update(Punch).where(Punch.id == first).values(host_attendance_id=record, import_outcome="imported")
         )
         await bindings.bind(db, BOB, one, ada)
-        marked = (await db.scalars(select(Punch.id).where(text("judge_at = '-infinity'")))).all()
+        marked = (await db.scalars(select(Punch.id).where(text("judge_at > 'epoch'")))).all()
         assert marked == [first + 1]
 
     async def test_what_waits_on_an_owner_s_other_codes_is_judged_again_too(self, db):
