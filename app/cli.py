@@ -4,9 +4,9 @@ import sys
 
 import click
 
-from app.commands import accounts, database, frame, serve, tenants
+from app.commands import accounts, attendance, clock, clock_runs, database, demo, frame, people, serve, tenants, upkeep
 
-FILES = (serve, database, tenants, accounts)
+FILES = (serve, demo, database, tenants, accounts, people, attendance, clock, clock_runs, upkeep)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -34,4 +34,4 @@ def main() -> None:
         reason = frame.reason_of(error)
         if reason is None:
             raise
-        frame.refuse(reason)
+        frame.refuse(reason, frame.details_of(error))

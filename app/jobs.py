@@ -44,8 +44,6 @@ KINDS: dict[str, Kind] = {
     "clock_import": Kind("Import of punches into attendance", timeout=timedelta(hours=1)),
     "clock_match": Kind("Matching of clock codes with people", timeout=timedelta(minutes=15)),
     "clock_sync": Kind("Sync with the time clock", timeout=timedelta(hours=3)),
-    "clock_match": Kind("Match of clock codes with people", timeout=timedelta(minutes=15)),
-    "clock_import": Kind("Import of punches into attendance", timeout=timedelta(hours=1)),
     "clock_purge": Kind("Purge of old punches and API logs", timeout=timedelta(minutes=30)),
     "housekeeping": Kind("Removal of expired sessions, links and jobs", timeout=timedelta(minutes=10)),
 }

@@ -1,10 +1,12 @@
 """Jobs of the clock module."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from app.clock import analytics, bindings, importing, sync
+from app.clock import analytics, bindings, importing, runs, sync
+from app.host import policies
+from app.host.audit import SYSTEM
 from app.jobs import Claim
 from app.parts import Parts
 from workers.pace import PACE
@@ -26,6 +28,15 @@ async def match(parts: Parts, claim: Claim) -> None:
 async def import_punches(parts: Parts, claim: Claim) -> None:
     await importing.import_due(partial(parts.database.transaction, claim.workspace))
     await analytics.roll_up(parts.database, claim.workspace)
+
+
+async def schedule(parts: Parts, workspace: str) -> None:
+    """Asks for a sync run where the interval is over, and for one in place of a run whose worker died."""
+    async with parts.database.transaction(workspace) as db:
+        if not policies.enabled(await policies.read(db, workspace), "module_clock"):
+            return
+        if await runs.is_due(db, datetime.now(UTC)):
+            await runs.queue_run(db, "schedule", {}, SYSTEM)
 
 
 FUNCTIONS: Mapping[str, Function] = {"clock_sync": run_sync, "clock_match": match, "clock_import": import_punches}

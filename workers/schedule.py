@@ -9,6 +9,7 @@ from app import jobs
 from app.db.session import PLATFORM
 from app.host.shared import Job, Tenant
 from app.parts import Parts
+from workers import clock
 
 _log = structlog.get_logger("muster.jobs")
 
@@ -20,7 +21,7 @@ async def schedule(parts: Parts) -> None:
     await _request_housekeeping(parts)
     for workspace in (PLATFORM, *tenants):
         try:
-            await _ask_modules(parts, workspace)
+            await clock.schedule(parts, workspace)
         except Exception:  # noqa: BLE001 - whatever it is, the others get their turn
             _log.exception("scheduling failed", workspace=workspace)
 
@@ -32,7 +33,3 @@ async def _request_housekeeping(parts: Parts) -> None:
         today = select(Job.id).where(Job.name == "housekeeping", Job.created_at >= midnight).limit(1)
         if await db.scalar(today) is None:
             await jobs.request(db, "housekeeping")
-
-
-async def _ask_modules(parts: Parts, workspace: str) -> None:
-    """What the modules of this workspace want to have done."""

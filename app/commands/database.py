@@ -10,7 +10,6 @@ from app.commands import frame
 
 if TYPE_CHECKING:
     from app.db.migrate import Applied
-    from app.host.tenants import found_all, refuse_unknown
 
 # Not read from app.db.migrate: that would load SQLAlchemy and Alembic for every `muster --help`. A test compares them.
 MODULES = ("host", "clock")
@@ -39,6 +38,7 @@ async def bring_up(urls: frame.Urls, modules: Sequence[str] = (), workspaces: Se
     """Migrates as the owner; then, as the app, gives every workspace the roles and user types that it has from the start."""
     from app.db.migrate import migrate
     from app.db.session import Database
+    from app.host.tenants import found_all, refuse_unknown
 
     database = Database(urls.app, pool_size=1)
     try:

@@ -7,8 +7,9 @@ import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from zoneinfo import ZoneInfo
 
 import click
 from rich.console import Console
@@ -31,6 +32,30 @@ workspace_option: AppliesOption = click.option(
     "--workspace", metavar="KEY", default=PLATFORM, show_default=True, help="The workspace that it is about."
 )
 json_option: AppliesOption = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+class _Day(click.ParamType[date]):
+    name = "day"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        try:
+            return value if isinstance(value, date) else date.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no day; write it as 2026-11-21.", param, ctx)
+
+
+class _Instant(click.ParamType[datetime]):
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        try:
+            return value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no time; write it as 2026-11-21T08:00.", param, ctx)
+
+
+DAY = _Day()
+INSTANT = _Instant()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +105,13 @@ def with_parts(act: "Callable[[Parts], Awaitable[T]]", *, workspace: str = PLATF
     """Runs `act(parts)` in an event loop of its own, once the workspace is known to exist."""
     settings = settings_of_environment()
     with database(settings) as urls:
-        return run(_with_parts(settings, urls, act, workspace))
+        return run(acting(settings, urls, act, workspace))
 
 
-async def _with_parts(settings: Settings, urls: Urls, act: "Callable[[Parts], Awaitable[T]]", workspace: str) -> T:
+async def acting(
+    settings: Settings, urls: Urls, act: "Callable[[Parts], Awaitable[T]]", workspace: str = PLATFORM
+) -> T:
+    """`act` on parts of its own. Raises NotFound for a workspace that does not exist."""
     from app import wiring
     from app.host.tenants import refuse_unknown
     from app.parts import make_parts
@@ -121,6 +149,13 @@ def instant(value: datetime | None) -> str | None:
     return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if value else None
 
 
+def to_utc(time: datetime, where: ZoneInfo) -> datetime:
+    """The instant that a person means: one without an offset is of the workspace's zone."""
+    from app.host import zone
+
+    return zone.to_utc(time, where) if time.tzinfo is None else time.astimezone(UTC)
+
+
 def answer(document: Any, *lines: str, as_json: bool) -> None:
     """The result on stdout: one JSON document, or lines for a person."""
     if as_json:
@@ -139,20 +174,30 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     Console(width=width, highlight=False, markup=False).print(drawn, soft_wrap=True)
 
 
-def refuse(message: str) -> NoReturn:
-    """Ends the command with exit code 1 and one line."""
+def refuse(message: str, details: Sequence[str] = ()) -> NoReturn:
+    """Ends the command with exit code 1 and one line; before it, one for each detail that the line does not tell."""
+    for detail in details:
+        click.echo(f"  {' '.join(detail.split())}", err=True)
     click.echo(f"Error: {' '.join(message.split())}", err=True)
     raise SystemExit(1)
+
+
+def details_of(error: Exception) -> list[str]:
+    """What is wrong with each field or line, as far as the message does not say it."""
+    if not isinstance(error, Refusal):
+        return []
+    return [f"{one.field}: {one.message}" for one in error.details if one.message not in error.message]
 
 
 def reason_of(error: Exception) -> str | None:
     """The one line about an error that a person can do something about; None for a fault of ours."""
     from app.db.cluster_home import EmbeddedError
+    from app.outbound.policy import AllowListError
     from app.secrets import SecretError
 
     if isinstance(error, Refusal):
         return error.message
-    if isinstance(error, ConfigError | SecretError | EmbeddedError):
+    if isinstance(error, ConfigError | SecretError | EmbeddedError | AllowListError):
         return str(error)
     return _database_reason(error)
 

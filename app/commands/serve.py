@@ -3,6 +3,7 @@
 import importlib
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,12 +26,13 @@ GRACE_S = 5
 def serve(*, host: str, port: int, workers: int, worker: bool | None) -> None:
     """Serve the portal and both APIs."""
     settings = frame.settings_of_environment()
+    opened = bound(host, port)
     with frame.database(settings) as urls:
         prepare(settings, urls)
         beside = not settings.production if worker is None else worker
         started = [children.Child("worker")] if beside else []
         try:
-            listen(host, port, workers, lambda: click.echo(f"Muster serves {settings.base_url}", err=True))
+            listen(opened, workers, lambda: click.echo(f"Muster serves {settings.base_url}", err=True))
         finally:
             children.end_all(started)
 
@@ -71,23 +73,41 @@ def prepare(settings: Any, urls: frame.Urls) -> None:
         os.environ["MUSTER_OWNER_DATABASE_URL"] = urls.owner
 
 
-def listen(host: str, port: int, workers: int, ready: Callable[[], None]) -> None:
-    """Serves until SIGINT or SIGTERM. Ends with a refusal when the port is taken."""
+def bound(host: str, port: int) -> socket.socket:
+    """A socket on the address. Ends with a refusal when it is taken: uvicorn itself would exit without a word of ours."""
+    opened = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+    except OSError as error:
+        opened.close()
+        frame.refuse(f"Cannot listen on {host}, port {port}: {error.strerror}.")
+    return opened
+
+
+def listen(opened: socket.socket, workers: int, ready: Callable[[], None]) -> None:
+    """Serves on the socket until SIGINT or SIGTERM; `ready` is called once the first page can be asked for."""
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
     config = uvicorn.Config(
-        "app.commands.serve:portal", factory=True, host=host, port=port, workers=workers, log_config=None,
-        access_log=False, proxy_headers=False, server_header=False, timeout_graceful_shutdown=GRACE_S, lifespan="on",
-    )  # fmt: skip
+        "app.commands.serve:portal",
+        factory=True,
+        workers=workers,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+    )
     _end_by_exception_at_sigterm()
-    socket = _bound(config)
+    opened.set_inheritable(True)
     with suppress(KeyboardInterrupt):
         if workers > 1:
             ready()
-            Multiprocess(config, sockets=[socket]).run()
+            Multiprocess(config, sockets=[opened]).run()
         else:
-            _announcing(config, ready).run(sockets=[socket])
+            _announcing(config, ready).run(sockets=[opened])
 
 
 def portal() -> Any:
@@ -109,22 +129,6 @@ def _announcing(config: Any, ready: Callable[[], None]) -> Any:
                 ready()
 
     return Announcing(config)
-
-
-def _bound(config: Any) -> Any:
-    """uvicorn itself would exit without a word of ours."""
-    import socket
-
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    opened = socket.socket(family)
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        opened.bind((config.host, config.port))
-    except OSError as error:
-        opened.close()
-        frame.refuse(f"Cannot listen on {config.host}, port {config.port}: {error.strerror}.")
-    opened.set_inheritable(True)
-    return opened
 
 
 def _end_by_exception_at_sigterm() -> None:

@@ -1,0 +1,70 @@
+# From a machine with Python 3.11 or newer and make: `make demo` shows everything, `make test` proves it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST ?= $(BIN)/pytest -q -n auto
+
+.PHONY: demo test lint bench vendor migration lock browser clean help
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo       the portal with demo data, a simulated time clock and a worker"
+	@echo "make test       the whole test suite, browser tests included"
+	@echo "make lint       linters and type checker"
+	@echo "make bench      what it costs: figures with a floor measured in the same run"
+	@echo "make vendor     fetch the browser files again, at their pinned versions"
+	@echo "make migration module=clock title=\"what changes\"   draft a migration from the models"
+	@echo "make lock       pin the dependencies anew"
+
+demo: $(STAMP)
+	@exec $(BIN)/muster demo $(ARGS)
+
+test: $(STAMP) browser
+	$(PYTEST) $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/djlint --quiet --lint templates
+	$(BIN)/python -m app.vendor --check
+
+bench: $(STAMP)
+	@for file in tests/benchmarks/bench_*.py; do \
+	  echo "== $$file"; $(BIN)/python -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
+
+vendor: $(STAMP)
+	$(BIN)/python -m app.vendor
+
+# In a scratch cluster: migrates what there is, then compares it with the models.
+migration: $(STAMP)
+	@test -n "$(module)" -a -n "$(title)" || { echo 'make migration module=clock title="what changes"' >&2; exit 2; }
+	$(BIN)/python -m tests.scratch $(BIN)/python -m app.db.draft OWNER_URL "$(module)" "$(title)"
+
+lock:
+	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-header --no-annotate -o requirements.lock
+
+# Browser tests use the machine's Chromium. Only root on Debian or Ubuntu can have it installed here.
+browser:
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium for the browser tests"; \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } >/dev/null \
+	    || echo "Chromium could not be installed: BROWSER TESTS WILL BE SKIPPED" >&2; \
+	else \
+	  echo "There is no Chromium here and no right to install one: BROWSER TESTS WILL BE SKIPPED" >&2; \
+	fi
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Muster needs Python 3.11 or newer; this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@echo "Installing the locked dependencies into $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps -e .
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,153 @@
+"""`clock:sync` and `clock:import`: work in the foreground, with progress."""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from app.commands import frame
+
+if TYPE_CHECKING:
+    from app.parts import Parts
+
+# Not read from app.clock.profiles: `muster --help` stays quick. A test compares them.
+RESOURCES = ("departments", "positions", "areas", "locations", "devices", "employees", "transactions")
+LOOK_S = 1.0
+
+
+@click.command("clock:sync")
+@click.option("--resource", "resources", type=click.Choice(RESOURCES), multiple=True, help="Default: all.")
+@click.option("--budget-seconds", type=click.IntRange(1, 7200), help="Default: the setting run_budget_seconds.")
+@click.option("--no-import", is_flag=True, help="Mirror only; write no attendance.")
+@frame.workspace_option
+@frame.json_option
+def clock_sync(
+    *, resources: Sequence[str], budget_seconds: int | None, no_import: bool, workspace: str, as_json: bool
+) -> None:
+    """One sync run in the foreground. Exits 1 with the TC code of a failed run; one whose budget ran out exits 0."""
+    request: dict[str, Any] = {"resources": list(resources)} if resources else {}
+    if budget_seconds is not None:
+        request["budget_seconds"] = budget_seconds
+    if no_import:
+        request["import"] = False
+    run = frame.with_parts(partial(_sync, workspace=workspace, request=request), workspace=workspace)
+    frame.answer(run, *_told(run), as_json=as_json)
+    if run["status"] == "failed":
+        frame.refuse(f"{run['error_code']}: {run['error_message'] or 'the run failed'}")
+
+
+async def _sync(parts: "Parts", *, workspace: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Starts a run and carries it out; one that somebody else carries out already is watched to its end instead."""
+    from app.clock import runs, sync
+    from app.host.audit import COMMAND_LINE
+
+    async with parts.database.transaction(workspace) as db:
+        run_id, joined = await runs.start_run(db, "command", request, COMMAND_LINE)
+    if joined:
+        click.echo(f"Run {run_id} is under way already; this joins it.", err=True)
+    with _bar() as bar:
+        task = bar.add_task("starting", total=None)
+        end = await sync.run(parts, workspace, run_id, watch=partial(_show, bar, task))
+        while True:
+            found = await _run_row(parts, workspace, end.run_id)
+            if found["status"] not in ("queued", "running"):
+                return found
+            await asyncio.sleep(LOOK_S)
+
+
+async def _run_row(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any]:
+    import msgspec
+
+    from app.clock import runs
+    from app.clock.api import _run
+
+    async with parts.database.transaction(workspace) as db:
+        plain: dict[str, Any] = msgspec.to_builtins(_run(await runs.get_run(db, run_id)))
+    return plain
+
+
+def _show(bar: Progress, task: Any, progress: dict[str, Any]) -> None:
+    """`progress` is what the Sync Center shows live."""
+    bar.update(
+        task,
+        description=str(progress.get("resource") or "working"),
+        completed=progress.get("rows") or 0,
+        total=progress.get("total"),
+    )
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    """On stderr, and only on a terminal: stdout is for the result."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        yield bar
+
+
+def _told(run: dict[str, Any]) -> list[str]:
+    code = f", {run['error_code']}: {run['error_message']}" if run.get("error_code") else ""
+    lines = [f"Run {run['id']}: {run['status']}{code}. {run['calls']} calls."]
+    for name, counts in run["resources"].items():
+        lines.append(
+            f"  {name}: {', '.join(f'{number} {word}' for word, number in counts.items() if number) or 'nothing'}"
+        )
+    outcomes = {name: number for name, number in run["import"].items() if number}
+    if outcomes:
+        lines.append(f"  import: {', '.join(f'{number} {name}' for name, number in outcomes.items())}")
+    return lines
+
+
+@click.command("clock:import")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+@frame.workspace_option
+@frame.json_option
+def clock_import(*, dry_run: bool, workspace: str, as_json: bool) -> None:
+    """Import waiting punches into attendance, without asking the server."""
+    done = frame.with_parts(partial(_import, workspace=workspace, dry_run=dry_run), workspace=workspace)
+    document = {
+        "dry_run": dry_run,
+        "judged": done.judged,
+        "outcomes": dict(done.outcomes),
+        "records_created": done.created,
+        "records_updated": done.updated,
+    }
+    would = "would be " if dry_run else ""
+    lines = [f"{done.judged} punches judged; {done.created} records {would}created, {done.updated} {would}updated."]
+    lines += [f"  {number} {name}" for name, number in sorted(done.outcomes.items())]
+    frame.answer(document, *lines, as_json=as_json)
+
+
+async def _import(parts: "Parts", *, workspace: str, dry_run: bool) -> Any:
+    from app.clock import analytics, importing
+    from app.errors import Refusal
+
+    with _bar() as bar:
+        task = bar.add_task("judging", total=None)
+
+        async def tell(done: int, of: int) -> bool:
+            bar.update(task, completed=done, total=of)
+            return True
+
+        act = importing.rehearse if dry_run else importing.import_due
+        try:
+            done = await act(partial(parts.database.transaction, workspace), progress=tell)
+        except importing.ImportFailedError as error:
+            raise Refusal(f"{error.code}: {error}") from error
+    if not dry_run:
+        await analytics.roll_up(parts.database, workspace)
+    return done
+
+
+COMMANDS = (clock_sync, clock_import)

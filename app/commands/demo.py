@@ -1,0 +1,125 @@
+"""`demo` and `db:seed`: everything at once on an empty machine, and the demo's people alone."""
+
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from app.commands import children, frame, serve
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from app.demo import DemoEmployee, SignIn
+    from app.parts import Parts
+
+HOST = "127.0.0.1"
+SEEDS = ("ClockDemo",)
+OWN_DATABASE = ("MUSTER_DATABASE_URL", "MUSTER_OWNER_DATABASE_URL")
+
+
+@click.command("demo")
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option("--clock-port", type=click.IntRange(1, 65535), default=9009, show_default=True)
+@click.option("--employees", type=click.IntRange(1, 100_000), default=200, show_default=True)
+@click.option("--days", type=click.IntRange(0, 3650), default=30, show_default=True, help="Days of history.")
+@click.option("--seed", type=int, default=7, show_default=True)
+def demo(*, port: int, clock_port: int, employees: int, days: int, seed: int) -> None:
+    """The portal with demo data, a simulated time clock and a worker. Ctrl-C ends all of it."""
+    clock_url = f"http://{HOST}:{clock_port}"
+    _prepare_environment(port, clock_port)
+    settings = frame.settings_of_environment()
+    if settings.production:
+        frame.refuse("The demo is not for MUSTER_ENV=production: it prints its passwords.")
+    opened = serve.bound(HOST, port)
+    _refuse_taken(clock_port)
+    started: list[children.Child] = []
+    with frame.database(settings) as urls:
+        try:
+            simulator = (
+                "clock:simulate",
+                "--port",
+                clock_port,
+                "--employees",
+                employees,
+                "--days",
+                days,
+                "--seed",
+                seed,
+            )
+            started.append(children.Child(*map(str, simulator)))
+            serve.prepare(settings, urls)
+            sign_ins = frame.run(frame.acting(settings, urls, partial(_fill, employees, seed, clock_url)))
+            started.append(children.Child("worker"))
+            serve.listen(opened, 1, lambda: _introduce(settings.base_url, clock_url, sign_ins))
+        finally:
+            children.end_all(started)
+
+
+def _prepare_environment(port: int, clock_port: int) -> None:
+    """What this process and its children read as settings. The demo has a database of its own, whatever is configured."""
+    for name in OWN_DATABASE:
+        if os.environ.pop(name, None):
+            click.echo(f"{name} is left aside: the demo keeps to its own database.", err=True)
+    os.environ.setdefault("MUSTER_BASE_URL", f"http://{HOST}:{port}")
+    allowed = os.environ.get("MUSTER_OUTBOUND_ALLOW", "")
+    os.environ["MUSTER_OUTBOUND_ALLOW"] = f"{allowed},{HOST}/32:{clock_port}".lstrip(",")
+
+
+def _refuse_taken(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            frame.refuse(f"The simulated time clock cannot listen on port {port}: {error.strerror}. Give --clock-port.")
+
+
+async def _fill(employees: int, seed: int, clock_url: str, parts: "Parts") -> "list[SignIn]":
+    from app import demo as data
+
+    return await data.prepare(parts, employees=employees, seed_number=seed, clock_url=clock_url)
+
+
+def _introduce(base_url: str, clock_url: str, sign_ins: "Sequence[SignIn]") -> None:
+    click.echo(f"\nMuster is ready: {base_url}\n")
+    for one in sign_ins:
+        click.echo(f"  {one.role:14} {one.email:20} {one.password}")
+    click.echo(f"\nThe simulated time clock: {clock_url}/   Ctrl-C ends everything.\n")
+
+
+@click.command("db:seed")
+@click.argument("name", type=click.Choice(SEEDS))
+@click.option("--dry-run", is_flag=True, help="Print what would be made, and write nothing.")
+@click.option("--remove", is_flag=True, help="Soft-delete exactly what it made.")
+@frame.workspace_option
+@frame.json_option
+def db_seed(*, name: str, dry_run: bool, remove: bool, workspace: str, as_json: bool) -> None:
+    """Add demo data: ClockDemo is the staff of the simulated time clock, with every kind of gap. Again: adds nothing."""
+    if dry_run and remove:
+        raise click.UsageError("give --dry-run or --remove, not both")
+    from app import demo as data
+
+    if remove:
+        removed = frame.in_transaction(data.remove, workspace)
+        frame.answer(
+            {"seed": name, "removed": len(removed)}, f"{len(removed)} employees were deleted.", as_json=as_json
+        )
+        return
+    wanted = data.staff(200, 7)
+
+    async def act(db: "AsyncSession") -> "list[DemoEmployee]":
+        return await (data.plan if dry_run else data.seed)(db, wanted)
+
+    made = frame.in_transaction(act, workspace)
+    document = {"seed": name, "dry_run": dry_run, "employees": [asdict(one) for one in made]}
+    word = "would be added" if dry_run else "were added"
+    lines = [f"  {one.id_number:10} {one.name:30} {one.gap}" for one in made] if dry_run else []
+    frame.answer(document, *lines, f"{len(made)} employees {word}.", as_json=as_json)
+
+
+COMMANDS = (demo, db_seed)

@@ -1,0 +1,233 @@
+"""Demo data: the host's side of the simulator's people with every kind of gap, accounts to sign in with, the connection.
+
+`ClockDemo` is the people and their kiosk codes; accounts and connection belong to `muster demo` alone. What was made is known
+from the audit, so that removing it takes exactly that. Processes, ports and what is printed: app.commands.demo.
+"""
+
+import csv
+import io
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import BigInteger, cast, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import connection, runs
+from app.db.session import workspace_of
+from app.host import accounts, audit, people, people_import
+from app.host.accounts import NewUser
+from app.host.models import Employee, KioskEnrolment
+from app.host.shared import AuditEntry, User
+from app.parts import Parts
+from app.secrets import Secret
+from app.simulator import PASSWORD, USERNAME
+from app.simulator.cast import Person, invent_people
+from app.simulator.names import DEPARTMENTS, POSITIONS
+
+SEEDER = audit.Actor(None, "ClockDemo")
+ZONE = "Europe/Berlin"
+PASSWORD_FILE = "demo_passwords"  # noqa: S105 - a name
+# Among 25 people one of each; everybody else has the code as ID number, and so is matched by it.
+GAPS = {3: "unknown", 7: "renamed", 11: "doubled", 15: "kiosk", 19: "inactive"}
+CYCLE = 25
+Gap = Literal["", "unknown", "renamed", "doubled", "kiosk", "inactive"]
+
+_WORDS = [
+    "amber",
+    "birch",
+    "cedar",
+    "copper",
+    "coral",
+    "dune",
+    "ember",
+    "fern",
+    "flint",
+    "frost",
+    "glade",
+    "grove",
+    "harbor",
+    "hazel",
+    "indigo",
+    "ivory",
+    "juniper",
+    "lark",
+    "linden",
+    "maple",
+    "meadow",
+    "mist",
+    "moss",
+    "opal",
+    "orchid",
+    "otter",
+    "pebble",
+    "pine",
+    "quartz",
+    "raven",
+    "reed",
+    "river",
+    "sage",
+    "slate",
+    "sparrow",
+    "spruce",
+    "summit",
+    "thistle",
+    "tulip",
+    "violet",
+    "walnut",
+    "willow",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoEmployee:
+    """One line of the demo's staff. `gap` says what is to happen to the binding."""
+
+    id_number: str
+    name: str
+    department: str
+    position: str
+    active: bool = True
+    kiosk_code: str = ""
+    gap: Gap = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    name: str
+    email: str
+    role: str
+    type: str
+    password: str = field(default="", repr=False)
+
+
+CAST = (
+    SignIn("Alice Ahn", "alice@example.org", "Administrator", "admin"),
+    SignIn("Bob Brandt", "bob@example.org", "Operator", "staff"),
+    SignIn("Vera Voss", "vera@example.org", "Viewer", "staff"),
+)
+
+
+def staff(employees: int, seed: int) -> list[DemoEmployee]:
+    """The host's employees for the simulator's people of the same number and seed. Pure."""
+    found: list[DemoEmployee] = []
+    for index, person in enumerate(invent_people(seed, employees)):
+        found += _in_host(index, person)
+    return found
+
+
+def _in_host(index: int, person: Person) -> list[DemoEmployee]:
+    name = " ".join(part for part in (person.first_name, person.last_name) if part)
+    department = DEPARTMENTS[person.department][1]
+    position = POSITIONS[person.position][1] if person.position is not None else ""
+
+    def employee(
+        id_number: str, name: str = name, *, active: bool = True, kiosk: str = "", gap: Gap = ""
+    ) -> DemoEmployee:
+        return DemoEmployee(id_number, name, department, position, active, kiosk, gap)
+
+    match GAPS.get(index % CYCLE):
+        case "unknown":
+            return []
+        case "renamed":
+            turned = " ".join(part for part in (person.last_name, person.first_name) if part)
+            return [employee(f"HR-{4000 + index}", turned, gap="renamed")]
+        case "doubled":
+            return [employee(person.code, gap="doubled"), employee(person.code, f"{name} (temp)", gap="doubled")]
+        case "kiosk":
+            return [employee(f"HR-{4000 + index}", kiosk=person.code, gap="kiosk")]
+        case "inactive":
+            return [employee(person.code, active=False, gap="inactive")]
+        case _:
+            return [employee(person.code)]
+
+
+async def seed(db: AsyncSession, wanted: Sequence[DemoEmployee]) -> list[DemoEmployee]:
+    """Adds those that are not there yet, and touches nobody who is. Returns whom it added."""
+    missing = await plan(db, wanted)
+    if missing:
+        await people_import.import_csv(db, SEEDER, _as_csv(missing))
+    return missing
+
+
+async def plan(db: AsyncSession, wanted: Sequence[DemoEmployee]) -> list[DemoEmployee]:
+    """Whom `seed` would add: nobody whose ID number and name, or whose kiosk code, the workspace knows already."""
+    rows = await db.execute(select(Employee.id_number, Employee.name).where(Employee.deleted_at.is_(None)))
+    known = {people_import.person_key(id_number, name) for id_number, name in rows}
+    taken = set(await db.scalars(select(KioskEnrolment.code)))
+    return [
+        one
+        for one in wanted
+        if people_import.person_key(one.id_number, one.name) not in known and one.kiosk_code not in taken
+    ]
+
+
+async def remove(db: AsyncSession) -> list[int]:
+    """Soft-deletes whom `seed` added and nobody deleted since. Returns their ids."""
+    made = select(cast(AuditEntry.subject_id, BigInteger)).where(
+        AuditEntry.workspace == workspace_of(db),
+        AuditEntry.actor_id.is_(None),
+        AuditEntry.actor_name == SEEDER.name,
+        AuditEntry.act == "employee.import",
+        AuditEntry.subject_type == "employee",
+        AuditEntry.before.is_(None),
+    )
+    ids = (await db.scalars(made)).all()
+    return await people.remove(db, SEEDER, ids) if ids else []
+
+
+def _as_csv(wanted: Sequence[DemoEmployee]) -> bytes:
+    columns = ("id_number", "name", "department", "position", "active", "kiosk_code")
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    writer.writerows([getattr(one, column) for column in columns] for one in wanted)
+    return text.getvalue().encode()
+
+
+async def prepare(parts: Parts, *, employees: int, seed_number: int, clock_url: str) -> list[SignIn]:
+    """Everything that `muster demo` shows: accounts, staff, connection, and a first run. Again: what is missing."""
+    sign_ins = _with_passwords(parts.settings.data_dir)
+    async with parts.database.transaction() as db:
+        await _make_accounts(db, sign_ins)
+        await seed(db, staff(employees, seed_number))
+        await _connect(parts, db, clock_url)
+    return sign_ins
+
+
+async def _make_accounts(db: AsyncSession, sign_ins: Sequence[SignIn]) -> None:
+    known = set(await db.scalars(select(User.email)))
+    for one in sign_ins:
+        if one.email not in known:
+            new = NewUser(one.email, one.name, one.type, (one.role,), one.password)
+            await accounts.create(db, audit.COMMAND_LINE, new)
+
+
+async def _connect(parts: Parts, db: AsyncSession, clock_url: str) -> None:
+    """Leaves a connection alone that somebody changed to another server."""
+    found = await connection.load(db)
+    ours = found is not None and found.username == USERNAME and found.base_url.startswith("http://127.0.0.1:")
+    if found is not None and (found.base_url == clock_url or not ours):
+        return
+    form = connection.ConnectionForm(clock_url, USERNAME, "cloud", ZONE, Secret(PASSWORD))
+    await connection.save(db, parts.keys, audit.COMMAND_LINE, form)
+    await runs.queue_run(db, "command", {}, audit.COMMAND_LINE)
+
+
+def _with_passwords(data_dir: Path) -> list[SignIn]:
+    """The cast with the passwords invented at the first start and kept beside the keys, since they are printed each time."""
+    path = data_dir / PASSWORD_FILE
+    if path.exists():
+        passwords = json.loads(path.read_text(encoding="utf-8"))
+    else:
+        passwords = {one.email: _invented() for one in CAST}
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(passwords), encoding="utf-8")
+    return [SignIn(one.name, one.email, one.role, one.type, passwords[one.email]) for one in CAST]
+
+
+def _invented() -> str:
+    return f"{secrets.choice(_WORDS)}-{secrets.choice(_WORDS)}-{secrets.randbelow(9000) + 1000}"

@@ -1,0 +1,132 @@
+"""What `muster doctor` looks at: database, roles, migrations, keys, queue, workers, outbound policy. It changes nothing."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import func, select, text
+from sqlalchemy.engine import make_url
+
+from app import sealed
+from app.config import Settings
+from app.db.migrate import SHARED, heads, version_table
+from app.db.session import PLATFORM, Database
+from app.host.shared import Job, Tenant, WorkerHeartbeat
+from app.outbound.policy import parse_allow_list
+from app.parts import Parts
+
+OLDEST_POSTGRES = 150_000
+SILENT_AFTER = timedelta(minutes=1)
+OVERDUE_AFTER = timedelta(minutes=5)
+WIDE_V4, WIDE_V6 = 8, 16
+
+_WHO = text(
+    "SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS label,"
+    " has_table_privilege('audit_entries', 'DELETE') AS may_rewrite, has_schema_privilege('saq', 'CREATE') AS may_queue"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. `level` is ok, warning or failed; only the last one makes the command fail."""
+
+    name: str
+    level: str
+    sentence: str
+
+
+async def examine(parts: Parts, owner_url: str | None) -> list[Finding]:
+    """Every finding, in a fixed order. Raises what a database that cannot be reached raises."""
+    findings = await _database(parts, owner_url)
+    migrations = await _migrations(parts.database)
+    findings.append(migrations)
+    if migrations.level != "failed":
+        findings += [await _keys(parts), *await _jobs(parts.database)]
+    return [*findings, outbound(parts.settings)]
+
+
+async def _database(parts: Parts, owner_url: str | None) -> list[Finding]:
+    async with parts.database.shared_transaction() as db:
+        who = (await db.execute(_WHO)).one()
+    app_role = make_url(parts.database.url).username
+    level = "ok" if who.version >= OLDEST_POSTGRES else "failed"
+    found = [Finding("database", level, f"PostgreSQL {who.label}, as {app_role}")]
+    if who.may_rewrite or (owner_url and make_url(owner_url).username == app_role):
+        found.append(Finding("roles", "failed", "The app's role may alter or rewrite what it must only append to."))
+    else:
+        found.append(Finding("roles", "ok", "The app's role can neither alter tables nor rewrite the audit."))
+    if not who.may_queue:
+        found.append(Finding("queue", "failed", "The app's role may not create in schema saq: run migrate:modules."))
+    return found
+
+
+async def _migrations(database: Database) -> Finding:
+    wanted = heads()
+    behind = []
+    async with database.shared_transaction() as db:
+        tenants = (await db.scalars(select(Tenant.key).order_by(Tenant.key))).all()
+    for workspace in (PLATFORM, *tenants):
+        async with database.transaction(workspace) as db:
+            for module, head in wanted.items():
+                if module == SHARED and workspace != PLATFORM:
+                    continue
+                if await _step(db, module) != head:
+                    behind.append(f"{workspace}.{module}")
+    if behind:
+        return Finding("migrations", "failed", f"Behind: {', '.join(behind)}. Run migrate:modules.")
+    return Finding("migrations", "ok", f"{len(tenants) + 1} workspaces are at the newest step.")
+
+
+async def _step(db: Any, module: str) -> str | None:
+    table = version_table(module)
+    if await db.scalar(text("SELECT to_regclass(:table)"), {"table": table}) is None:
+        return None
+    step: str | None = await db.scalar(text(f"SELECT version_num FROM {table}"))
+    return step
+
+
+async def _keys(parts: Parts) -> Finding:
+    found = await sealed.examine(parts.database, parts.keys)
+    if found.broken:
+        several = f" and {len(found.broken) - 1} more" if len(found.broken) > 1 else ""
+        return Finding("keys", "failed", f"No key opens {found.broken[0]}{several}.")
+    if found.rotated:
+        return Finding("keys", "warning", f"{found.rotated} secrets wait for secrets:rotate.")
+    return Finding(
+        "keys", "ok", f"{len(parts.keys.ids)} keys; all {found.unchanged} secrets are sealed with the first."
+    )
+
+
+async def _jobs(database: Database) -> list[Finding]:
+    overdue = func.count().filter(Job.status == "queued", Job.due_at < func.now() - OVERDUE_AFTER)
+    silent = func.count().filter(Job.status == "running", Job.heartbeat_at < func.now() - SILENT_AFTER)
+    failed = func.count().filter(Job.status == "failed", Job.finished_at > func.now() - timedelta(days=1))
+    async with database.shared_transaction() as db:
+        jobs = (
+            await db.execute(select(overdue.label("overdue"), silent.label("silent"), failed.label("failed")))
+        ).one()
+        alive = await db.scalar(
+            select(func.count()).where(WorkerHeartbeat.seen_at > func.now() - SILENT_AFTER).select_from(WorkerHeartbeat)
+        )
+    sentence = f"{jobs.overdue} overdue, {jobs.silent} without a sign of life, {jobs.failed} failed in a day"
+    level = "failed" if jobs.overdue or jobs.silent else "warning" if jobs.failed else "ok"
+    workers = Finding("workers", "ok", f"{alive} alive") if alive else _NO_WORKER
+    return [Finding("jobs", level, sentence), workers]
+
+
+_NO_WORKER = Finding("workers", "failed", "None was heard of within a minute; start `muster worker`.")
+
+
+def outbound(settings: Settings) -> Finding:
+    """Raises AllowListError for a list that cannot be read."""
+    allowed = parse_allow_list(settings.outbound_allow)
+    if not allowed:
+        return Finding("outbound", "ok", "Public addresses only.")
+    wide = [str(one.network) for one in allowed if one.network.prefixlen < _narrowest(one.network.version)]
+    if wide:
+        return Finding("outbound", "warning", f"MUSTER_OUTBOUND_ALLOW opens very much: {', '.join(wide)}.")
+    return Finding("outbound", "ok", f"Public addresses, and {settings.outbound_allow}.")
+
+
+def _narrowest(version: int) -> int:
+    return WIDE_V4 if version == 4 else WIDE_V6  # noqa: PLR2004 - the two versions of IP

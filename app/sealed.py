@@ -1,0 +1,125 @@
+"""Every column that holds sealed text: bringing all to the first key, and counting what does not open. Sealing: app.secrets."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Table, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.models import Connection
+from app.db.session import PLATFORM, Database
+from app.host.shared import Tenant, User
+from app.secrets import KeyRing, Place, SecretError
+
+BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """One column of sealed text, in rows told apart by `id`. Rows of a shared table belong to the workspace they name."""
+
+    table: Table
+    column: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.table.name}.{self.column}"
+
+    def place(self, workspace: str, row_id: int) -> Place:
+        return Place(self.table.name, self.column, workspace, str(row_id))
+
+    def rows(self, workspace: str, after: int) -> Any:
+        """Up to BATCH rows that hold something, as (id, sealed), by id."""
+        sealed = self.table.c[self.column]
+        statement = select(self.table.c.id, sealed).where(sealed.is_not(None), self.table.c.id > after)
+        if "workspace" in self.table.c:
+            statement = statement.where(self.table.c.workspace == workspace)
+        return statement.order_by(self.table.c.id).limit(BATCH)
+
+
+SEALED: tuple[Sealed, ...] = (
+    Sealed(User.__table__, "totp_secret"),  # type: ignore[arg-type]
+    Sealed(Connection.__table__, "password"),  # type: ignore[arg-type]
+    Sealed(Connection.__table__, "tokens"),  # type: ignore[arg-type]
+)
+
+
+@dataclass(slots=True)
+class Rotation:
+    """How many texts were sealed anew, how many had the first key already, and where some did not open."""
+
+    rotated: int = 0
+    unchanged: int = 0
+    broken: list[str] | None = None
+
+    def break_at(self, where: str) -> None:
+        self.broken = [*(self.broken or []), where]
+
+
+async def rotate(database: Database, keys: KeyRing) -> Rotation:
+    """Seals everything with the first key, some rows a transaction: interrupted, it goes on where it stood when run again."""
+    total = Rotation()
+    async for workspace, sealed in _everywhere(database):
+        after = -1
+        while True:
+            async with database.transaction(workspace) as db:
+                rows = (await db.execute(sealed.rows(workspace, after).with_for_update())).all()
+                await _rotate_rows(db, keys, (workspace, sealed), rows, total)
+            if len(rows) < BATCH:
+                break
+            after = rows[-1].id
+    return total
+
+
+async def _rotate_rows(
+    db: AsyncSession, keys: KeyRing, where: tuple[str, Sealed], rows: Sequence[Any], total: Rotation
+) -> None:
+    workspace, sealed = where
+    for row_id, text in rows:
+        try:
+            renewed = keys.rotated(text, sealed.place(workspace, row_id))
+        except SecretError:
+            total.break_at(f"{workspace}: {sealed.name}, row {row_id}")
+            continue
+        if renewed == text:
+            total.unchanged += 1
+            continue
+        statement = update(sealed.table).where(sealed.table.c.id == row_id)
+        await db.execute(statement.values({sealed.column: renewed}))
+        total.rotated += 1
+
+
+async def examine(database: Database, keys: KeyRing) -> Rotation:
+    """What `rotate` would do; nothing is written."""
+    total = Rotation()
+    async for workspace, sealed in _everywhere(database):
+        after = -1
+        while True:
+            async with database.transaction(workspace) as db:
+                rows = (await db.execute(sealed.rows(workspace, after))).all()
+            for row_id, text in rows:
+                _examine_one(keys, sealed, sealed.place(workspace, row_id), text, total)
+            if len(rows) < BATCH:
+                break
+            after = rows[-1].id
+    return total
+
+
+def _examine_one(keys: KeyRing, sealed: Sealed, place: Place, text: str, total: Rotation) -> None:
+    try:
+        keys.open(text, place)
+        waits = keys.needs_rotation(text)
+    except SecretError:
+        total.break_at(f"{place.workspace}: {sealed.name}, row {place.row}")
+        return
+    total.rotated += waits
+    total.unchanged += not waits
+
+
+async def _everywhere(database: Database) -> AsyncIterator[tuple[str, Sealed]]:
+    async with database.shared_transaction() as db:
+        tenants = (await db.scalars(select(Tenant.key).order_by(Tenant.key))).all()
+    for workspace in (PLATFORM, *tenants):
+        for sealed in SEALED:
+            yield workspace, sealed
