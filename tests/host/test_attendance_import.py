@@ -1,9 +1,11 @@
 """What an import may write: many records at once, without audit or events."""
 
+from zoneinfo import ZoneInfo
+
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.host import attendance, attendance_import
+from app.host import attendance, attendance_import, attendance_queries
 from app.host.attendance_import import NewRecord
 from app.host.hours import Hours
 from app.host.models import AttendanceRecord
@@ -58,3 +60,31 @@ async def test_a_hand_made_edit_of_an_imported_record_keeps_what_the_import_wrot
     assert kept.edited_from is not None
     assert Hours.heard(kept.edited_from) == hours("08:00", "17:00")
     assert kept.source == "clock"
+
+
+async def test_the_export_names_every_column_and_keeps_to_its_days(db: AsyncSession) -> None:
+    ada = await hire(db, department="Mill")
+    await work(db, ada, "08:00 2026-11-19", "12:00 2026-11-19")
+    gone = await work(db, ada, "20:00", "21:00")
+    await attendance.remove(db, ALICE, [gone])
+    given = hours("08:00", "17:00", ("12:00", "12:30"))
+    (record_id,) = await attendance_import.create_records(db, [NewRecord(ada, DAY, given)])
+    rows = (await db.execute(attendance_queries.for_export(DAY, DAY))).all()
+    (row,) = [attendance_queries.exported(one, ZoneInfo("America/Vancouver")) for one in rows]
+    assert tuple(row) == attendance_queries.EXPORTED
+    assert row == {
+        "id": record_id,
+        "id_number": "1",
+        "name": "Ada Lovelace",
+        "department": "Mill",
+        "workday": "2026-11-20",
+        "kind": "regular",
+        "status": "pending",
+        "source": "clock",
+        "clock_in": "2026-11-20T00:00:00-08:00",
+        "clock_out": "2026-11-20T09:00:00-08:00",
+        "breaks": ["2026-11-20T04:00:00-08:00/2026-11-20T04:30:00-08:00"],
+        "worked_hours": 8.5,
+        "note": None,
+    }
+    assert len((await db.execute(attendance_queries.for_export())).all()) == 2

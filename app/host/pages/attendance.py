@@ -12,7 +12,7 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, func, literal, select, true
 
 from app.errors import Conflict, Invalid, NotFound
-from app.host import attendance
+from app.host import attendance, zone
 from app.host.attendance_queries import LIVE
 from app.host.models import AttendanceRecord, DayLock, Employee
 from app.host.pages import attendance_list as records
@@ -114,7 +114,7 @@ async def choose_day(ctx: NamedDependency[Context]) -> Response[Any]:
     """Goes to the day that the address names, else to today."""
     text = ctx.request.query_params.get("day", "")
     try:
-        day = date.fromisoformat(text) if text else datetime.now(await records.zone_of(ctx)).date()
+        day = date.fromisoformat(text) if text else datetime.now(await zone.of(ctx.db)).date()
     except ValueError:
         raise Invalid("Give a day such as 2026-11-21.") from None
     return go(f"/attendance/days/{day}")
@@ -183,7 +183,7 @@ async def bulk_of_person(ctx: NamedDependency[Context], employee_id: FromPath[in
 
 
 async def _show(ctx: Context, view: View, template: str, *more: Any, **values: Any) -> Response[Any]:
-    where = await records.zone_of(ctx)
+    where = await zone.of(ctx.db)
     spec = view.spec(ctx, where)
     if kind := exports.asked_for(ctx):
         return exports.export(ctx, records.without_bars(spec), records.base(view.scope), kind)
@@ -208,7 +208,7 @@ async def _bulk(ctx: Context, view: View) -> Response[Any]:
     action = str((await ctx.form()).get("action", ""))
     if action not in VERBS:
         raise NotFound
-    spec = view.spec(ctx, await records.zone_of(ctx))
+    spec = view.spec(ctx, await zone.of(ctx.db))
     reachable = records.base(view.scope)
     ids = await chosen_ids(ctx, spec, reachable)
     able = await _able(ctx, action, ids)

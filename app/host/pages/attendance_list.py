@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Row, Select, and_, func, select
 
-from app.host import attendance_queries, zone
+from app.host import attendance_queries
 from app.host.attendance_queries import LIVE, RECORDS, WORKED, breaks, worked_hours
 from app.host.hours import KINDS, SOURCES, Hours
 from app.host.models import AttendanceRecord, DayLock, Employee
@@ -174,7 +174,3 @@ def _with_departments(spec: ListSpec, departments: list[str]) -> ListSpec:
         replace(one, kind="select", options=choices) if one.name == "department" else one for one in spec.filters
     )
     return replace(spec, filters=filters)
-
-
-async def zone_of(ctx: Context) -> ZoneInfo:
-    return await zone.of(ctx.db)

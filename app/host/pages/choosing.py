@@ -1,6 +1,5 @@
 """Bulk acts of the host's lists: which rows are meant, and the confirmation that says the number before anything happens."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Select
@@ -41,7 +40,3 @@ async def back(ctx: Context, default: str) -> str:
 def count(number: int, one: str, several: str) -> str:
     """`1 record`, `1,214 records`."""
     return f"{number:,} {one if number == 1 else several}"
-
-
-def sentence(parts: Sequence[str]) -> str:
-    return " ".join(part for part in parts if part)
