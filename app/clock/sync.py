@@ -166,7 +166,9 @@ def _finished(running: Running) -> Verdict:
     return Verdict("succeeded")
 
 
-def _stopped_by(running: Running, error: StoppedError | RestoredError | SecretError | OutboundError) -> Verdict:
+def _stopped_by(
+    running: Running, error: StoppedError | RestoredError | SecretError | ImportFailedError | OutboundError
+) -> Verdict:
     match error:
         case StoppedError():
             return Verdict("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
