@@ -375,6 +375,7 @@ async def test_deciding_in_the_drawer_answers_with_the_drawer_and_has_lists_fetc
     assert answer.status_code == 200
     assert answer.headers["hx-trigger"] == "muster:changed"
     assert "by Alice Ahn" in answer.text
+    assert 'value="approved" disabled' in answer.text
     assert "<html" not in answer.text
 
 
