@@ -1,26 +1,35 @@
 """Which windows of punches were not yet read completely: the import judges nothing that follows one of them within 48 h."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock import cursors, windows
 from app.clock.models import Cursor
 from app.clock.settings import ClockSettings
 from app.clock.taps import Span
 
 
 async def unread_spans(db: AsyncSession, settings: ClockSettings, zone: ZoneInfo, now: datetime) -> Sequence[Span]:
-    """UTC spans of the windows that are still open. A window over all time to come reaches a day beyond now."""
-    windows = select(Cursor.starts_on, Cursor.ends_on).where(Cursor.resource == "transactions", Cursor.state == "open")
-    rows = (await db.execute(windows)).all()
-    return [Span(_midnight(first or settings.history_start, zone), _end(last, zone, now)) for first, last in rows]
+    """UTC spans of history that was not reached yet, and of stretches that were begun and are not complete."""
+    rows = await cursors.read_all(db)
+    today = now.astimezone(zone).date()
+    horizon = settings.horizon(today)
+    history = windows.Span(horizon, windows.live_first(today, horizon))
+    missing = windows.gaps(history, cursors.known_spans(rows, zone)) if rows else []
+    spans = [Span(_midnight(gap.first, zone), _midnight(gap.until, zone)) for gap in missing]
+    return [*spans, *_open(rows, horizon, zone, now)]
 
 
-def _end(last: date | None, zone: ZoneInfo, now: datetime) -> datetime:
-    return _midnight(last + timedelta(days=1), zone) if last else now + timedelta(days=1)
+def _open(rows: Sequence[Cursor], horizon: date, zone: ZoneInfo, now: datetime) -> Iterator[Span]:
+    """What a check found to differ, and recent days whose walk did not end. A backfill's rest is a gap already; the row that
+    remembers the nightly check itself is no stretch of days."""
+    for row in rows:
+        if row.state == "open" and row.kind in ("live", "check") and row.window != cursors.CHECK:
+            end = _midnight(row.ends_on + timedelta(days=1), zone) if row.ends_on else now + timedelta(days=1)
+            yield Span(_midnight(row.starts_on or horizon, zone), end)
 
 
 def _midnight(day: date, zone: ZoneInfo) -> datetime:

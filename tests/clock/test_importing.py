@@ -1,15 +1,17 @@
 """The import on a real database: what it writes, when it judges again, and that nobody's work is overwritten."""
 
 import asyncio
+from datetime import date
 from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, insert, select, text, update
 
 from app import wiring
 from app.clock import due, importing
-from app.clock.models import Binding, ImportedRecord, Punch, StaleDay
+from app.clock.models import Binding, Cursor, ImportedRecord, Punch, StaleDay
+from app.clock.settings import write_settings
 from app.db.session import Database
 from app.host import attendance, day_locks
 from app.host.audit import SYSTEM
@@ -181,15 +183,19 @@ async def test_a_door_reader_does_not_count_until_its_kind_is_changed(database: 
     assert {word for _, word in await see(database, outcomes)} == {"imported"}
 
 
-async def test_an_open_window_keeps_what_follows_it_unjudged(database: Database, ada: int) -> None:
+async def test_history_that_was_not_reached_keeps_what_follows_it_unjudged(database: Database, ada: int) -> None:
     async with database.transaction() as db:
+        await write_settings(db, SYSTEM, {"history_start": "2026-03-01"})
         await punch(db, "100", "I Mon 08:00, O Mon 17:00, I Fri 08:00, O Fri 17:00")
         await db.execute(
-            text(
-                'INSERT INTO clock_sync_cursors (resource, "window", kind, state, starts_on, ends_on)'
-                " VALUES ('transactions', 'b', 'backfill', 'open', '2026-03-01', '2026-03-02')"
-            )
-        )
+            insert(Cursor),
+            [
+                {"resource": "transactions", "window": "live", "kind": "live", "state": "complete",
+                 "starts_on": date(2026, 12, 29), "covered_until": FAR},
+                {"resource": "transactions", "window": "backfill:1", "kind": "backfill", "state": "open",
+                 "starts_on": date(2026, 3, 3), "ends_on": date(2026, 12, 28), "done_until": date(2026, 12, 29)},
+            ],
+        )  # fmt: skip
     await import_all(database)
     assert [word for _, word in await see(database, outcomes)] == [None, None, "imported", "imported"]
 
