@@ -14,7 +14,7 @@ from app import wiring
 from app.clock import api as clock_api
 from app.clock import pages as clock_pages
 from app.config import read_settings
-from app.host import health
+from app.host import health, metrics
 from app.host import pages as host_pages
 from app.parts import Parts, make_parts
 from app.web import csrf, preferences
@@ -36,9 +36,10 @@ def create_app(parts: Parts) -> ASGIApp:
     )
     static = create_static_files_router("/static", [STATIC], include_in_schema=False)
     application = Litestar(
-        route_handlers=[browser, clock_api.ROUTER, *health.ROUTES, static],
+        route_handlers=[browser, clock_api.ROUTER, *health.ROUTES, *metrics.ROUTES, static],
         dependencies={"ctx": Provide(provide_context)},
         exception_handlers={Exception: handle},
+        middleware=[metrics.Measured],
         lifespan=[_closing(parts)],
         state=State({"menu": MENU, "parts": parts}),
         request_max_body_size=LARGEST_UPLOAD,

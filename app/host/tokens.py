@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.session import workspace_of
+from app.db.session import PLATFORM, workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import audit
+from app.host.administrators import permissions_of
 from app.host.shared import ApiToken, User
 
 MOST_LIVE = 100
@@ -135,6 +136,15 @@ def _check(chosen: Collection[str], scopes: Collection[str], name: str, days: in
 
 def _wrong(name: str, problem: str) -> Invalid:
     return Invalid(problem, details=[FieldError(name, problem)])
+
+
+async def opens(db: AsyncSession, text: str, scope: str) -> bool:
+    """Whether this is the text of a live token with the scope, of somebody on the platform who has its permissions."""
+    live = (ApiToken.revoked_at.is_(None), or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > func.now()))
+    found = select(ApiToken.user_id).join(User).where(ApiToken.token_hash == _hash(text), *live)
+    theirs = (User.active, User.workspace == PLATFORM, ApiToken.scopes.contains([scope]))
+    user_id = await db.scalar(found.where(*theirs))
+    return user_id is not None and set(SCOPES[scope].permissions) <= await permissions_of(db, user_id)
 
 
 async def _owner(db: AsyncSession, user_id: int) -> str:
