@@ -1,0 +1,260 @@
+"""The command line: exit codes, one line for a refusal, JSON; and the commands about accounts, tenants and tables."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, update
+
+from app.clock.profiles import RESOURCES
+from app.commands import clock_runs
+from app.commands import database as database_commands
+from app.db.migrate import MODULES, SHARED, heads
+from app.db.session import Database
+from app.host import identity
+from app.host.shared import ApiToken, OneTimeLink, Role, Tenant, User, UserRole
+from tests.cluster import DatabaseUrls, TestCluster
+from tests.command_line import CommandLine
+from tests.conftest import KEYS
+
+
+@pytest.fixture
+def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
+    return command_line(urls, tmp_path)
+
+
+def command_line(urls: DatabaseUrls, folder: Path) -> CommandLine:
+    return CommandLine(
+        {
+            "MUSTER_ENV": "development",
+            "MUSTER_DATABASE_URL": urls.app,
+            "MUSTER_OWNER_DATABASE_URL": urls.owner,
+            "MUSTER_SECRET_KEYS": KEYS,
+            "MUSTER_DATA_DIR": str(folder),
+            "MUSTER_BASE_URL": "https://muster.example",
+            "MUSTER_OUTBOUND_ALLOW": "127.0.0.1/32",
+        }
+    )
+
+
+@pytest.fixture
+def empty(cluster: TestCluster) -> Iterator[DatabaseUrls]:
+    made = cluster.create_empty()
+    yield made
+    cluster.drop(made)
+
+
+async def test_a_user_without_password_gets_a_link_that_sets_one(muster: CommandLine, database: Database) -> None:
+    ended = await muster(
+        "user:create",
+        "Ada@Example.org",
+        "--name",
+        "Ada",
+        "--type",
+        "admin",
+        "--role",
+        "Operator",
+        "--role",
+        "Viewer",
+        "--json",
+    )
+    assert ended.code == 0
+    assert ended.json["email"] == "ada@example.org"
+    secret = ended.json["link"].removeprefix("https://muster.example/welcome/")
+    async with database.transaction() as db:
+        assert await identity.link_owner(db, secret) == ended.json["id"]
+        roles = (
+            select(Role.name).join(UserRole, UserRole.role_id == Role.id).where(UserRole.user_id == ended.json["id"])
+        )
+        assert set(await db.scalars(roles)) == {"Operator", "Viewer"}
+
+
+async def test_a_user_with_a_password_from_standard_input_can_sign_in(muster: CommandLine, database: Database) -> None:
+    ended = await muster(
+        "user:create", "ada@example.org", "--name", "Ada", "--password-stdin", stdin="a long enough sentence\n"
+    )
+    assert ended.code == 0
+    assert "welcome" not in ended.out
+    async with database.shared_transaction() as db:
+        ada = (await db.scalars(select(User).where(User.email == "ada@example.org"))).one()
+        assert await db.scalar(select(func.count()).select_from(OneTimeLink)) == 0
+    assert await identity.verify_password(ada.password_hash, "a long enough sentence")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("alice@example.org", "--name", "Alice"), "address"),
+        (("no address", "--name", "Ada"), "e-mail"),
+        (("ada@example.org", "--name", " "), "name"),
+        (("ada@example.org", "--name", "Ada", "--role", "King"), "King"),
+        (("ada@example.org", "--name", "Ada", "--type", "king"), "type"),
+        (("ada@example.org", "--name", "Ada", "--workspace", "initech"), "initech"),
+        (("ada@example.org", "--name", "Ada", "--password-stdin"), "password"),
+    ],
+)
+async def test_a_refused_user_is_one_line_and_nothing_is_written(
+    muster: CommandLine, database: Database, arguments: tuple[str, ...], said: str
+) -> None:
+    ended = await muster("user:create", *arguments)
+    assert said in ended.refusal
+    assert ended.out == ""
+    async with database.shared_transaction() as db:
+        assert await db.scalar(select(func.count()).where(User.email.like("ada%"))) == 0
+
+
+async def test_a_short_password_is_refused_and_not_repeated(muster: CommandLine) -> None:
+    ended = await muster("user:create", "ada@example.org", "--name", "Ada", "--password-stdin", stdin="hunter2\n")
+    assert "12" in ended.refusal
+    assert "hunter2" not in ended.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("user:create", "ada@example.org"),
+        ("no:such",),
+        ("serve", "--port", "70000"),
+        ("attendance:lock", "21.11.2026", "2026-11-22"),
+        ("migrate:modules", "--workspace", "acme", "--all-workspaces"),
+        ("clock:settings", "sync_interval_minutes"),
+        ("module:test", "Payroll"),
+        ("db:seed", "ClockDemo", "--dry-run", "--remove"),
+    ],
+)
+async def test_wrong_usage_exits_with_two(muster: CommandLine, arguments: tuple[str, ...]) -> None:
+    ended = await muster(*arguments)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert "Usage:" in ended.err
+
+
+async def test_a_token_is_printed_once_and_kept_as_a_hash(muster: CommandLine, database: Database) -> None:
+    ended = await muster(
+        "token:create", "alice@example.org", "--scope", "clock:read", "--scope", "me", "--days", 3, "--json"
+    )
+    assert ended.code == 0
+    assert ended.json["scopes"] == ["clock:read", "me"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", ended.json["expires_at"])
+    async with database.shared_transaction() as db:
+        row = (await db.scalars(select(ApiToken))).one()
+    assert ended.json["token"].encode() not in row.token_hash
+    assert row.hint == ended.json["token"][-4:]
+    plain = await muster("token:create", "alice@example.org", "--scope", "me")
+    assert len(plain.out.splitlines()) == 1
+
+
+async def test_a_token_for_nobody_here_is_refused(muster: CommandLine) -> None:
+    assert "nobody@example.org" in (await muster("token:create", "nobody@example.org", "--scope", "me")).refusal
+    assert (await muster("token:create", "eve@example.org", "--scope", "me")).code == 1, "Eve is Globex's"
+    ended = await muster("token:create", "eve@example.org", "--scope", "me", "--workspace", "globex")
+    assert ended.code == 0
+
+
+async def test_a_tenant_is_made_with_its_tables_roles_and_types(muster: CommandLine, database: Database) -> None:
+    ended = await muster("tenant:create", "initech", "--name", "Initech", "--ceiling", "full", "--json")
+    assert ended.code == 0
+    async with database.transaction("initech") as db:
+        assert (await db.scalars(select(Tenant.ceiling).where(Tenant.key == "initech"))).one() == "full"
+        assert await db.scalar(select(func.count()).where(Role.workspace == "initech")) == 4
+    assert (await muster("employees:import", "/dev/null", "--workspace", "initech")).code == 1, (
+        "an empty file, but tables"
+    )
+    ended = await muster(
+        "user:create", "peter@example.org", "--name", "Peter", "--role", "Viewer", "--workspace", "initech"
+    )
+    assert ended.code == 0
+    assert "initech" in (await muster("tenant:create", "initech", "--name", "Initech")).refusal
+
+
+@pytest.mark.parametrize("key", ["main", "shared", "Big", "1st", "a-b", "x" * 41, "a; drop schema main"])
+async def test_a_tenant_key_that_is_no_key_is_refused(muster: CommandLine, key: str) -> None:
+    assert (await muster("tenant:create", key, "--name", "X")).refusal
+
+
+async def test_making_a_tenant_needs_the_owner(muster: CommandLine, database: Database) -> None:
+    ended = await muster("tenant:create", "initech", "--name", "Initech", MUSTER_OWNER_DATABASE_URL="")
+    assert "MUSTER_OWNER_DATABASE_URL" in ended.refusal
+    async with database.shared_transaction() as db:
+        assert await db.scalar(select(Tenant.key).where(Tenant.key == "initech")) is None
+
+
+async def test_migrating_twice_changes_nothing_and_refreshes_the_administrator(
+    muster: CommandLine, database: Database
+) -> None:
+    async with database.shared_transaction() as db:
+        await db.execute(update(Role).where(Role.name == "Administrator").values(permissions=["admin.users"]))
+    ended = await muster("migrate:modules", "--json")
+    assert ended.code == 0
+    assert {one["schema"] for one in ended.json} == {"shared", "main", "tenant_acme", "tenant_globex"}
+    assert not any(one["changed"] for one in ended.json)
+    async with database.shared_transaction() as db:
+        found = await db.scalars(select(Role.permissions).where(Role.name == "Administrator"))
+        assert all("clock.dashboard" in permissions for permissions in found)
+
+
+@pytest.mark.slow
+async def test_two_first_migrations_at_once_both_succeed(empty: DatabaseUrls, tmp_path: Path) -> None:
+    muster = command_line(empty, tmp_path)
+    command = [sys.executable, "-m", "app", "migrate:modules"]
+    pair = [
+        await asyncio.create_subprocess_exec(
+            *command, env={"PATH": "", **muster.environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    ended = [await process.communicate() for process in pair]
+    assert [process.returncode for process in pair] == [0, 0], ended
+    assert sorted("Nothing to do." in out.decode() for out, _ in ended) == [False, True]
+    assert "Nothing to do." in (await muster("migrate:modules")).out
+
+
+async def test_a_database_without_tables_says_which_command_makes_them(empty: DatabaseUrls, tmp_path: Path) -> None:
+    ended = await command_line(empty, tmp_path)("user:create", "ada@example.org", "--name", "Ada")
+    assert "migrate:modules" in ended.refusal
+
+
+async def test_a_database_that_cannot_be_reached_is_one_line(muster: CommandLine) -> None:
+    ended = await muster(
+        "token:create", "a@b.cc", "--scope", "me", MUSTER_DATABASE_URL="postgresql://u:hunter2@127.0.0.1:1/x"
+    )
+    assert "can't be reached" in ended.refusal
+    assert "hunter2" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MUSTER_ENV", "staging"),
+        ("MUSTER_DATABASE_URL", "mysql://x"),
+        ("MUSTER_SECRET_KEYS", "k1:short"),
+        ("MUSTER_OUTBOUND_ALLOW", "everything"),
+    ],
+)
+async def test_an_environment_that_makes_no_sense_is_one_line(muster: CommandLine, name: str, value: str) -> None:
+    assert (await muster("token:create", "alice@example.org", "--scope", "me", **{name: value})).refusal
+
+
+async def test_production_names_what_is_missing(tmp_path: Path) -> None:
+    muster = CommandLine({"MUSTER_ENV": "production", "MUSTER_DATA_DIR": str(tmp_path)})
+    assert "MUSTER_SECRET_KEYS" in (await muster("serve")).refusal
+
+
+def test_help_names_every_command_and_loads_no_database() -> None:
+    shown = subprocess.run([sys.executable, "-m", "app", "--help"], capture_output=True, text=True, check=True)
+    for name in ("serve", "worker", "demo", "migrate:modules", "clock:sync", "attendance:export", "doctor"):
+        assert name in shown.stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, app.cli; print('alembic' in sys.modules or 'uvicorn' in sys.modules)"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert loaded.stdout.strip() == "False"
+
+
+def test_words_that_commands_repeat_for_a_quick_help_are_those_of_the_modules() -> None:
+    assert set(database_commands.MODULES) == set(MODULES) - {SHARED} == set(heads()) - {SHARED}
+    assert set(clock_runs.RESOURCES) == set(RESOURCES)
