@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, literal, select, true, union_all
+from sqlalchemy import ColumnElement, and_, delete, func, insert, literal, or_, select, true, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Punch, PunchCount, StaleDay
 
 NO_TERMINAL, NOT_JUDGED, NO_CODE = "", "", -1
+UNKNOWN = -2
 _TERMINAL = func.coalesce(Punch.terminal_sn, NO_TERMINAL)
 _OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
 _CODE = func.coalesce(Punch.punch_code, NO_CODE)
@@ -31,17 +32,33 @@ class Counted:
     def total(self) -> int:
         return sum(count for _, count in self.days)
 
-    def locate(self, offset: int) -> tuple[date, int] | None:
-        """The day in which the row at `offset` lies, newest first, and how many rows of that day come before it."""
+    def locate(self, offset: int, rows: int) -> tuple[list[date], int]:
+        """The days in which the `rows` from `offset` on lie, in order, and how many rows of the first come before them."""
+        found: list[date] = []
+        skip, end = 0, offset + rows
+        passed = 0
         for day, count in self.days:
-            if offset < count:
-                return day, offset
-            offset -= count
-        return None
+            if passed >= end:
+                break
+            if passed + count > offset:
+                skip = skip if found else offset - passed
+                found.append(day)
+            passed += count
+        return found, skip
+
+    def reversed(self) -> "Counted":
+        """The same, oldest day first."""
+        return Counted(self.days[::-1])
+
+
+def unknown(code: Any) -> ColumnElement[bool]:
+    """Whether a punch code is none of those the spec names; none at all counts too."""
+    return or_(code.is_(None), ~code.between(0, 5))
 
 
 async def count_by_day(db: AsyncSession, *, days: tuple[date | None, date | None], equal: Mapping[str, Any]) -> Counted:
-    """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` (a list) and `punch_code`."""
+    """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` and `punch_code` (both lists;
+    UNKNOWN among the codes stands for those that the spec does not name)."""
     kept = select(PunchCount.local_date, PunchCount.total.label("n")).where(
         _within(PunchCount.local_date, days), *_equalities(PunchCount, equal), PunchCount.local_date.not_in(_STALE)
     )
@@ -75,5 +92,21 @@ def _equalities(table: Any, equal: Mapping[str, Any]) -> list[ColumnElement[bool
     conditions = []
     for name, value in equal.items():
         column = getattr(table, name)
-        conditions.append(column.in_(value) if isinstance(value, (list, tuple)) else column == value)
+        if name == "punch_code":
+            conditions.append(has_code(column, value))
+        elif name == "import_outcome":
+            conditions.append(has_outcome(column, value))
+        else:
+            conditions.append(column == value)
     return conditions
+
+
+def has_code(column: Any, codes: Sequence[int]) -> ColumnElement[bool]:
+    named = column.in_([code for code in codes if code != UNKNOWN])
+    return or_(named, unknown(column)) if UNKNOWN in codes else named
+
+
+def has_outcome(column: Any, outcomes: Sequence[str]) -> ColumnElement[bool]:
+    """NOT_JUDGED stands for punches that the import has not come to yet; the index serves both forms."""
+    named = column.in_(list(outcomes))
+    return or_(named, column.is_(None)) if NOT_JUDGED in outcomes else named

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, select, true, tuple_
+from sqlalchemy import ColumnElement, Text, and_, any_, func, literal, select, true, tuple_
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Binding, ClockEmployee, Department, Device, Position, Punch
-from app.clock.punch_counts import Counted, count_by_day
+from app.clock.punch_counts import Counted, count_by_day, has_code, has_outcome
 from app.host.models import Employee
 
 HOST_NAME = Employee.name.label("host_employee_name")
@@ -55,21 +56,30 @@ PUNCHES = (
         ClockEmployee.full_name.label("employee_name"),
         ClockEmployee.id.label("clock_employee_id"),
         func.coalesce(Device.alias, Punch.terminal_alias).label("alias"),
+        Device.id.label("device_id"),
+        Device.direction.label("terminal_direction"),
+        Binding.state.label("binding_state"),
     )
     .outerjoin(ClockEmployee, ClockEmployee.emp_code == Punch.emp_code)
+    .outerjoin(Binding, Binding.clock_employee_id == ClockEmployee.id)
     .outerjoin(Device, Device.sn == Punch.terminal_sn)
 )
 NEWEST_FIRST = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
+Order = Sequence[Any]
+# Days of a page closer together than this, on average, are read as one range.
+DENSE = 4
+OLDEST_FIRST = (Punch.local_date, Punch.punched_at_utc, Punch.id)
 
 
 @dataclass(frozen=True, slots=True)
 class PunchFilter:
-    """What the punch list is narrowed to. `emp_codes` and the rest are exact; `other` is any further condition."""
+    """What the punch list is narrowed to. `outcomes` and `punch_codes` as punch_counts has them (None: any, empty: none at
+    all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition."""
 
     days: tuple[date | None, date | None] = (None, None)
     terminal_sn: str | None = None
-    outcomes: tuple[str, ...] = ()
-    punch_code: int | None = None
+    outcomes: tuple[str, ...] | None = None
+    punch_codes: tuple[int, ...] | None = None
     emp_codes: tuple[str, ...] | None = None
     updated_since: datetime | None = None
     other: ColumnElement[bool] | None = None
@@ -82,8 +92,8 @@ class PunchFilter:
     def equalities(self) -> dict[str, Any]:
         given = {
             "terminal_sn": self.terminal_sn,
-            "import_outcome": list(self.outcomes) or None,
-            "punch_code": self.punch_code,
+            "import_outcome": self.outcomes,
+            "punch_code": self.punch_codes,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -96,12 +106,12 @@ class PunchFilter:
             parts.append(Punch.local_date <= last)
         if self.terminal_sn is not None:
             parts.append(Punch.terminal_sn == self.terminal_sn)
-        if self.outcomes:
-            parts.append(func.coalesce(Punch.import_outcome, "").in_(self.outcomes))
-        if self.punch_code is not None:
-            parts.append(Punch.punch_code == self.punch_code)
+        if self.outcomes is not None:
+            parts.append(has_outcome(Punch.import_outcome, self.outcomes))
+        if self.punch_codes is not None:
+            parts.append(has_code(Punch.punch_code, self.punch_codes))
         if self.emp_codes is not None:
-            parts.append(Punch.emp_code.in_(self.emp_codes))
+            parts.append(Punch.emp_code == any_(literal(list(self.emp_codes), ARRAY(Text))))
         if self.updated_since is not None:
             parts.append(Punch.updated_at >= self.updated_since)
         if self.other is not None:
@@ -117,18 +127,41 @@ class PunchPage:
 
 async def punch_page(db: AsyncSession, wanted: PunchFilter, *, page: int, per_page: int) -> PunchPage:
     """One page, newest first: one SELECT that counts and locates, one for the rows."""
-    offset = (page - 1) * per_page
-    counted = await _counted(db, wanted)
-    total = counted.total
-    condition, skip = wanted.condition(), offset
+    counted = await counted_by_day(db, wanted)
+    rows = await located_rows(db, wanted, counted, NEWEST_FIRST, offset=(page - 1) * per_page, per_page=per_page)
+    return PunchPage(rows, counted.total)
+
+
+async def located_rows(
+    db: AsyncSession, wanted: PunchFilter, counted: Counted, order: Order, *, offset: int, per_page: int
+) -> Sequence[Any]:
+    """The rows of a page; `counted` is in the same order, so that only the page's own days are read, however deep it is."""
+    days, skip = counted.locate(offset, per_page)
+    if not days:
+        return []
+    ids = select(Punch.id).where(wanted.condition(), _on(days)).order_by(*order).limit(per_page).offset(skip)
+    return (await db.execute(PUNCHES.where(Punch.id.in_(ids)).order_by(*order))).all()
+
+
+def _on(days: Sequence[date]) -> ColumnElement[bool]:
+    """A range walks the index in order; single days far apart are looked up one by one."""
+    first, last = min(days), max(days)
+    within = Punch.local_date.between(first, last)
+    return within if (last - first).days < DENSE * len(days) else and_(within, Punch.local_date.in_(days))
+
+
+async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
+    """How many punches a filter holds on each local day, newest first."""
     if wanted.countable:
-        place = counted.locate(offset)
-        if place is None:
-            return PunchPage([], total)
-        condition, skip = and_(condition, Punch.local_date <= place[0]), place[1]
-    ids = select(Punch.id).where(condition).order_by(*NEWEST_FIRST).limit(per_page).offset(skip)
-    rows = await db.execute(PUNCHES.where(Punch.id.in_(ids)).order_by(*NEWEST_FIRST))
-    return PunchPage(rows.all(), total)
+        return await count_by_day(db, days=wanted.days, equal=wanted.equalities())
+    statement = select(Punch.local_date, func.count()).where(wanted.condition()).group_by(Punch.local_date)
+    rows = await db.execute(statement.order_by(Punch.local_date.desc()))
+    return Counted([(day, count) for day, count in rows])
+
+
+async def punch_total(db: AsyncSession, wanted: PunchFilter) -> int:
+    """How many punches a filter holds."""
+    return (await counted_by_day(db, wanted)).total
 
 
 async def punches_after(
@@ -140,15 +173,3 @@ async def punches_after(
         condition = and_(condition, tuple_(Punch.local_date, Punch.punched_at_utc, Punch.id) < tuple_(*after))
     ids = select(Punch.id).where(condition).order_by(*NEWEST_FIRST).limit(per_page + 1)
     return (await db.execute(PUNCHES.where(Punch.id.in_(ids)).order_by(*NEWEST_FIRST))).all()
-
-
-async def _counted(db: AsyncSession, wanted: PunchFilter) -> Counted:
-    if wanted.countable:
-        return await count_by_day(db, days=wanted.days, equal=wanted.equalities())
-    total = await db.scalar(select(func.count()).select_from(Punch).where(wanted.condition()))
-    return Counted([(date.min, total or 0)])
-
-
-async def punch_total(db: AsyncSession, wanted: PunchFilter) -> int:
-    """How many punches a filter holds."""
-    return (await _counted(db, wanted)).total

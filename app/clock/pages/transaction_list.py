@@ -1,0 +1,255 @@
+"""The punch list: columns, filters, and what a request asks of it, turned into the fast path of queries.py."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Select, String, and_, func, literal, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import resolutions
+from app.clock.codes import GROUP_LABELS, OUTCOMES, PUNCH_LABELS, outcome_label, punch_label, verify_label
+from app.clock.models import ClockEmployee, Connection, Device, Punch, Setting
+from app.clock.punch_counts import NOT_JUDGED, UNKNOWN
+from app.clock.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
+from app.web import lists
+from app.web.context import Context
+from app.web.lists import Asked, BulkAction, Column, Empty, Filter, Listing, ListSpec
+
+# More terminals than this are not offered as a choice; the filter takes a serial number then.
+MOST_CHOICES = 300
+UNJUDGED = "unjudged"
+OUTCOME_OPTIONS = {
+    **{outcome.value: words.label for outcome, words in OUTCOMES.items()},
+    UNJUDGED: "Not judged yet",
+}
+GROUP_OPTIONS = {group.value: label for group, label in GROUP_LABELS.items()}
+CODE_OPTIONS = {**{str(code): label for code, label in PUNCH_LABELS.items()}, "unknown": "Unknown"}
+SHOWN_IF = {"temperature": "show_temperature", "photo": "show_photos"}
+
+
+def _outcomes(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(NOT_JUDGED if word == UNJUDGED else word for word in words)
+
+
+def _of_groups(groups: Sequence[str]) -> tuple[str, ...]:
+    """A punch that the import has not come to yet waits like any other."""
+    found = [outcome.value for outcome, words in OUTCOMES.items() if words.group in groups]
+    return (*found, NOT_JUDGED) if "waiting" in groups else tuple(found)
+
+
+def _codes(words: Sequence[str]) -> tuple[int, ...]:
+    return tuple(UNKNOWN if word == "unknown" else int(word) for word in words)
+
+
+def _settled(word: str) -> ColumnElement[bool]:
+    late = Punch.import_outcome == resolutions.LATE
+    return and_(late, Punch.reviewed if word == "kept" else ~Punch.reviewed)
+
+
+def _record(text: str) -> ColumnElement[bool]:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1  # noqa: PLR2004 - bigint
+    return Punch.host_attendance_id == literal(number, BigInteger)
+
+
+def matching_codes(text: str) -> Select[Any]:
+    """Codes of the people whom a search for a name or a code means."""
+    return select(ClockEmployee.emp_code).where(lists.contains(ClockEmployee.full_name, ClockEmployee.emp_code)(text))
+
+
+# The conditions are those of exports and bulk acts; a page goes by `PunchFilter`, which says the same.
+FILTERS = (
+    Filter(
+        "q", "Search", lambda text: Punch.emp_code.in_(matching_codes(text)), placeholder="Name or code of a person"
+    ),
+    Filter("", "Days", lambda days: PunchFilter(days=days).condition(), kind="range"),
+    Filter(
+        "outcome",
+        "Imported",
+        lambda words: PunchFilter(outcomes=_outcomes(words)).condition(),
+        kind="multi",
+        options=OUTCOME_OPTIONS,
+    ),
+    Filter(
+        "group",
+        "Group",
+        lambda words: PunchFilter(outcomes=_of_groups(words)).condition(),
+        kind="multi",
+        options=GROUP_OPTIONS,
+    ),
+    Filter("terminal", "Terminal", lambda sn: Punch.terminal_sn == sn, kind="select"),
+    Filter(
+        "code",
+        "Punch",
+        lambda words: PunchFilter(punch_codes=_codes(words)).condition(),
+        kind="multi",
+        options=CODE_OPTIONS,
+    ),
+    Filter("emp_code", "Code, exactly", lambda code: Punch.emp_code == code, advanced=True),
+    Filter("record", "Record number", _record, advanced=True),
+    Filter(
+        "late",
+        "Arrived after import",
+        _settled,
+        kind="select",
+        options={"open": "Waits for a person", "kept": "Record kept"},
+        advanced=True,
+    ),
+)
+COLUMNS = (
+    Column("time", "Local time", lambda row: row.punched_at_local, Punch.punched_at_utc),
+    Column("utc", "UTC", lambda row: row.punched_at_utc, shown=False),
+    Column("employee", "Employee", lambda row: row.employee_name),
+    Column("code", "Code", lambda row: row.emp_code),
+    Column("terminal", "Terminal", lambda row: row.alias or row.terminal_sn),
+    Column("serial", "Serial number", lambda row: row.terminal_sn, shown=False),
+    Column("punch", "Punch", lambda row: punch_label(row.punch_code)),
+    Column("verification", "Verification", lambda row: verify_label(row.verify_code)),
+    Column("temperature", "Temperature", lambda row: row.temperature, numeric=True),
+    Column(
+        "photo", "Photo", lambda row: f"/clock_transactions/{row.id}/photo" if row.photo_ref else None, hint="On demand"
+    ),
+    Column("imported", "Imported", lambda row: outcome_label(row.import_outcome)),
+    Column("record", "Record", lambda row: row.host_attendance_id, numeric=True, shown=False),
+    Column("uploaded", "Uploaded", lambda row: row.uploaded_at_utc, shown=False),
+    Column("remote_id", "Number on the server", lambda row: row.remote_id, shown=False),
+)
+NOT_CONNECTED = Empty(
+    "plug-connected-x",
+    "No time clock is connected yet",
+    "Punches appear here once a server is connected and the first sync has run.",
+    "/clock_settings",
+    "Connect a server",
+)
+NOTHING_YET = Empty(
+    "inbox",
+    "No punches yet",
+    "A sync reads them from the time clock. The Sync Center shows how far it is and starts one.",
+    "/clock_sync",
+    "Open the Sync Center",
+)
+SPEC = ListSpec(
+    name="transactions",
+    label="punches",
+    url="/clock_transactions",
+    columns=COLUMNS,
+    filters=FILTERS,
+    key=Punch.id,
+    sort="-time",
+    empty=NOTHING_YET,
+    bulk_url="/clock_transactions/bulk",
+)
+BULK = (
+    BulkAction("retry", "Retry", "rotate-clockwise"),
+    BulkAction("keep", "Keep the record", "check"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a request for the list needs to know before it reads a punch; one SELECT. `codes` None: no search."""
+
+    spec: ListSpec
+    zone: str
+    codes: tuple[str, ...] | None
+
+
+async def frame(ctx: Context) -> Frame:
+    """Reads the zone, the display settings, the terminals to choose from and the codes that a search means."""
+    text = _searched(ctx)
+    names = (
+        select(func.jsonb_object_agg(Setting.name, Setting.value))
+        .where(Setting.name.in_(SHOWN_IF.values()))
+        .scalar_subquery()
+    )
+    some = select(Device.sn, Device.alias).order_by(Device.sn).limit(MOST_CHOICES + 1).subquery()
+    pairs = select(func.jsonb_object_agg(some.c.sn, func.coalesce(some.c.alias, ""))).scalar_subquery()
+    codes = func.array(matching_codes(text).scalar_subquery()) if text else literal(None, String)
+    zone = select(Connection.timezone).scalar_subquery()
+    row = (await ctx.db.execute(select(zone, names, pairs, codes))).one()
+    spec = _spec(ctx, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
+    return Frame(spec, row[0] or "UTC", tuple(row[3]) if row[3] is not None else None)
+
+
+def _searched(ctx: Context) -> str | None:
+    """The text of the search, None where there is none or it can't be read (the list says so)."""
+    wanted = lists.asked(replace(SPEC, filters=FILTERS[:1]), ctx.request.query_params)
+    text: str | None = wanted.values.get("q")
+    return text
+
+
+def _spec(ctx: Context, *, connected: bool, settings: dict[str, Any], terminals: dict[str, str]) -> ListSpec:
+    hidden = {key for key, name in SHOWN_IF.items() if not settings.get(name)}
+    may = ctx.may("clock.transactions.edit")
+    spec = replace(
+        SPEC,
+        columns=tuple(one for one in COLUMNS if one.key not in hidden),
+        bulk=BULK if may else (),
+        empty=NOTHING_YET if connected else NOT_CONNECTED,
+    )
+    if len(terminals) > MOST_CHOICES:
+        by_text = tuple(replace(one, kind="text") if one.name == "terminal" else one for one in spec.filters)
+        return replace(spec, filters=by_text)
+    labels = {sn: f"{alias} ({sn})" if alias else sn for sn, alias in terminals.items()}
+    return spec.offering(terminal=dict(sorted(labels.items(), key=lambda pair: pair[1].casefold())))
+
+
+async def load(ctx: Context, framed: Frame) -> Listing:
+    """One page of the list: one SELECT for the total, one for the rows, however deep it is."""
+    spec = framed.spec
+    wanted = lists.asked(spec, ctx.request.query_params)
+    punches = punch_filter(wanted, framed.codes)
+    counted = await counted_by_day(ctx.db, punches)
+    total = counted.total
+    wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
+    down = wanted.sort.startswith("-")
+    rows = await located_rows(
+        ctx.db,
+        punches,
+        counted if down else counted.reversed(),
+        NEWEST_FIRST if down else OLDEST_FIRST,
+        offset=(wanted.page - 1) * wanted.per_page,
+        per_page=wanted.per_page,
+    )
+    return lists.listing(ctx, spec, wanted, rows, total)
+
+
+def punch_filter(wanted: Asked, codes: tuple[str, ...] | None) -> PunchFilter:
+    """What the address asks, as the queries take it; an unreadable filter finds nothing, never more."""
+    values = wanted.values
+    if wanted.errors:
+        return PunchFilter(outcomes=())
+    chosen = [_outcomes(values["outcome"])] if values["outcome"] else []
+    chosen += [_of_groups(values["group"])] if values["group"] else []
+    outcomes = tuple(set(chosen[0]).intersection(*chosen)) if chosen else None
+    others = [_record(values["record"])] if values["record"] else []
+    others += [_settled(values["late"])] if values["late"] else []
+    return PunchFilter(
+        days=values[""] or (None, None),
+        terminal_sn=values["terminal"],
+        outcomes=outcomes,
+        punch_codes=_codes(values["code"]) if values["code"] else None,
+        emp_codes=_exactly(values["emp_code"], codes),
+        other=and_(*others) if others else None,
+    )
+
+
+def _exactly(code: str | None, searched: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if code is None:
+        return searched
+    return (code,) if searched is None or code in searched else ()
+
+
+def in_order(ctx: Context, spec: ListSpec) -> Select[Any]:
+    """Every row for an export, in an order that an index has."""
+    down = lists.asked(spec, ctx.request.query_params).sort.startswith("-")
+    return PUNCHES.order_by(*(NEWEST_FIRST if down else OLDEST_FIRST))
+
+
+def able(action: str) -> ColumnElement[bool]:
+    """Which punches a bulk act changes at all."""
+    return resolutions.RETRIABLE if action == "retry" else resolutions.KEEPABLE
+
+
+async def number_of(db: AsyncSession, which: ColumnElement[bool]) -> int:
+    return await db.scalar(select(func.count()).select_from(Punch).where(which)) or 0

@@ -1,0 +1,201 @@
+"""`/clock_transactions`: the mirrored punches, why each shows what it shows, and what a person can do about it."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import resolutions
+from app.clock.codes import (
+    BINDING_STATES,
+    GROUP_LABELS,
+    OUTCOMES,
+    BindingState,
+    Direction,
+    Outcome,
+    outcome_label,
+    punch_label,
+    verify_label,
+)
+from app.clock.models import Punch
+from app.clock.pages import transaction_list as punches
+from app.clock.resolutions import Resolved
+from app.clock.why import why
+from app.errors import Invalid, NotFound
+from app.host.audit import Actor
+from app.host.pages.choosing import back, carried, confirmed, count
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import done, page
+
+SEE = Requires("clock.transactions", module="clock")
+ACT = Requires("clock.transactions.edit", module="clock")
+Verb = Callable[[AsyncSession, Actor, ColumnElement[bool]], Awaitable[Resolved]]
+ACTS: dict[str, Verb] = {"retry": resolutions.retry, "keep": resolutions.keep_record}
+VERBS = {"retry": "Retry", "keep": "Keep the record of"}
+CONSEQUENCE = {
+    "retry": (
+        "They are judged anew: deleted records may be made again, and kept records are looked at again. Punches of records"
+        " that stand stay as they are."
+    ),
+    "keep": "Nothing is written: their records stay as they are and the punches count as settled. Retry takes it back.",
+}
+NOTHING_TO_DO = {
+    "retry": "None of these punches can be judged anew: each belongs to a record that stands.",
+    "keep": "None of these punches waits for that decision: only those that arrived after the import do.",
+}
+
+
+@get("/clock_transactions", guards=[SEE])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    framed = await punches.frame(ctx)
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, framed.spec, punches.in_order(ctx, framed.spec), kind)
+    view = await punches.load(ctx, framed)
+    return await page(
+        ctx, "clock/transactions.html", fragment="list", view=view, zone=framed.zone, hover=hover, now=datetime.now(UTC), **WORDS
+    )  # fmt: skip
+
+
+@post("/clock_transactions/bulk", guards=[ACT], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    action = str((await ctx.form()).get("action", ""))
+    if action not in ACTS:
+        raise NotFound
+    framed = await punches.frame(ctx)
+    which = and_(await lists.selected(ctx, framed.spec), punches.able(action))
+    number = await punches.number_of(ctx.db, which)
+    if not number:
+        raise Invalid(NOTHING_TO_DO[action])
+    if not await confirmed(ctx, number):
+        return await _ask(ctx, action, number)
+    return await done(
+        ctx, await back(ctx, "/clock_transactions"), told(action, await ACTS[action](ctx.db, ctx.actor, which))
+    )
+
+
+@get("/clock_transactions/{punch_id:int}", guards=[SEE])
+async def show(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
+    return await _show(ctx, punch_id)
+
+
+@post("/clock_transactions/{punch_id:int}/retry", guards=[ACT], status_code=200)
+async def retry(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
+    return await _act(ctx, punch_id, "retry")
+
+
+@post("/clock_transactions/{punch_id:int}/keep", guards=[ACT], status_code=200)
+async def keep(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
+    return await _act(ctx, punch_id, "keep")
+
+
+@post("/clock_transactions/{punch_id:int}/use", guards=[ACT], status_code=200)
+async def use(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
+    agreed = str((await ctx.form()).get("agreed", "")) or None
+    resolved = await resolutions.use_punches(ctx.db, ctx.actor, punch_id, agreed=agreed)
+    return await _answer(ctx, punch_id, told("use", resolved))
+
+
+async def _act(ctx: Context, punch_id: int, action: str) -> Response[Any]:
+    if await ctx.db.scalar(select(Punch.id).where(Punch.id == punch_id)) is None:
+        raise NotFound("There is no such punch.")
+    resolved = await ACTS[action](ctx.db, ctx.actor, Punch.id == punch_id)
+    if not resolved.punches:
+        raise Invalid(
+            NOTHING_TO_DO[action].replace("None of these punches", "This punch").replace("can be", "cannot be")
+        )
+    return await _answer(ctx, punch_id, told(action, resolved))
+
+
+async def _answer(ctx: Context, punch_id: int, message: str) -> Response[Any]:
+    """The drawer as it is now, and the list behind it fetches its rows again; without script a redirect."""
+    if not ctx.wants_fragment:
+        return await done(ctx, f"/clock_transactions/{punch_id}", message)
+    return await _show(ctx, punch_id, message, headers={"HX-Trigger": "muster:changed"})
+
+
+async def _show(
+    ctx: Context, punch_id: int, message: str | None = None, *, headers: dict[str, str] | None = None
+) -> Response[Any]:
+    now = datetime.now(UTC)
+    found = await why(ctx.db, punch_id, now)
+    return await page(
+        ctx,
+        "clock/why.html",
+        fragment="drawer",
+        headers=headers,
+        why=found,
+        links=[link for link in found.links if ctx.may(link.permission)],
+        may_act=ctx.may("clock.transactions.edit"),
+        message=message,
+        hover=hover,
+        **WORDS,
+    )
+
+
+async def _ask(ctx: Context, action: str, number: int) -> Response[Any]:
+    query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
+    which = count(number, "punch", "punches")
+    return await page(
+        ctx,
+        "clock/transactions_ask.html",
+        fragment="dialog",
+        question=f"{VERBS[action]} {which}?",
+        consequence=CONSEQUENCE[action],
+        submit=f"{VERBS[action]} {which}",
+        url=f"/clock_transactions/bulk{query}",
+        fields=await carried(ctx, number),
+        cancel_url=await back(ctx, "/clock_transactions"),
+    )
+
+
+def told(action: str, resolved: Resolved) -> str:
+    """What an act came to, in one sentence."""
+    if action == "keep":
+        return f"{count(resolved.punches, 'punch counts', 'punches count')} as settled; nothing was written."
+    which = count(resolved.punches, "punch was", "punches were")
+    if resolved.outcomes is None:
+        are = count(resolved.punches, "punch is", "punches are")
+        return f"{are} judged again by the import that was just asked for; it may take a minute."
+    became = ", ".join(f"{number:,} × {label(word)}" for word, number in sorted(resolved.outcomes.items()))
+    if resolved.punches == 1:
+        return f"1 punch was judged again: {', '.join(label(word) for word in resolved.outcomes)}."
+    return f"{which} judged again: {became}."
+
+
+def label(outcome: str | None) -> str:
+    return outcome_label(outcome or None)
+
+
+def hover(row: Any) -> str:
+    """What the Imported column says on hover: the record's number, the binding's state, the terminal's setting."""
+    if row.host_attendance_id is not None:
+        kept = "; a person kept the record" if row.reviewed else ""
+        return f"Record {row.host_attendance_id}{kept}"
+    match row.import_outcome:
+        case None:
+            return "The import has not come to it yet"
+        case Outcome.NOT_BOUND:
+            return (
+                f"Binding of code {row.emp_code}: {BINDING_STATES[BindingState(row.binding_state or 'unbound')].label}"
+            )
+        case Outcome.NO_DIRECTION:
+            direction = Direction(row.terminal_direction or Direction.BY_CODE).replace("_", " ")
+            return f"The terminal's direction is {direction}; in, out or undirected would let it count"
+        case word:
+            return OUTCOMES[Outcome(word)].meaning
+
+
+WORDS: dict[str, Any] = {
+    "punch_label": punch_label,
+    "verify_label": verify_label,
+    "outcome_label": label,
+    "groups": GROUP_LABELS,
+}
+ROUTES = [index, bulk, show, retry, keep, use]

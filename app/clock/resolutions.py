@@ -1,0 +1,253 @@
+"""What a person decides about punches: retry, use the punches, keep the record (import-rules: "Outcome of a shift").
+
+The rules are resolving's and pairing's; here is who is held meanwhile, what is written, and the audit. Where it is cheap, the
+import of just these people runs in the same transaction, so that whoever asked sees at once what it came to.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import at_once, due, explaining, import_rows, resolving, surroundings
+from app.clock.codes import Outcome
+from app.clock.models import Punch as PunchRow
+from app.clock.resolving import Refusal, Use
+from app.clock.surroundings import Surroundings
+from app.clock.taps import Employee, Punch
+from app.clock.verdicts import UpdateRecord
+from app.errors import Conflict, NotFound
+from app.host import attendance, attendance_import, audit
+from app.host.audit import Actor
+from app.host.hours import Hours
+from app.host.models import AttendanceRecord
+
+LATE = Outcome.ARRIVED_LATE.value
+# What judging anew can change at all: line 0 holds the rest.
+RETRIABLE = or_(PunchRow.host_attendance_id.is_(None), PunchRow.import_outcome == LATE)
+KEEPABLE = (PunchRow.import_outcome == LATE) & ~PunchRow.reviewed
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """How many punches the act was about, and what became of them: outcome → how many, None while the import is to come."""
+
+    punches: int
+    outcomes: dict[str, int] | None = field(default=None)
+
+
+async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
+    """Has punches judged anew, deleted records made again and kept records looked at again. Those that line 0 holds stay."""
+    wanted = (which, RETRIABLE)
+    codes = list(await db.scalars(select(PunchRow.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
+    held = len(codes) <= at_once.MOST_CODES and await at_once.hold_owners(db, codes)
+    changed = {"retry": True, "reviewed": False, "judge_at": due.AT_ONCE}
+    marked = (
+        update(PunchRow)
+        .where(*wanted)
+        .values(**changed)
+        .returning(PunchRow.id, PunchRow.import_outcome.label("outcome"))
+        .cte("marked")
+    )
+    found = await _marked(db, marked)
+    if not found.ids:
+        return Resolved(0)
+    await due.ask_for_import(db)
+    after = await at_once.import_now(db, codes, found.ids) if held else None
+    told = {"outcomes": after, "retry": True}
+    await _audit(db, actor, "clock.retry", found, before={"outcomes": found.outcomes}, after=told)
+    return Resolved(found.total, after)
+
+
+async def keep_record(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
+    """Marks punches that arrived late as reviewed: their records stay as they are and they count as settled."""
+    marked = (
+        update(PunchRow)
+        .where(which, KEEPABLE)
+        .values(reviewed=True)
+        .returning(PunchRow.id, PunchRow.import_outcome.label("outcome"))
+        .cte("marked")
+    )
+    found = await _marked(db, marked)
+    if found.ids:
+        await _audit(db, actor, "clock.keep_record", found, before={"reviewed": False}, after={"reviewed": True})
+    return Resolved(found.total, found.outcomes)
+
+
+async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: str | None = None) -> Resolved:
+    """Makes the earliest record what the shift is now, deletes the others of its taps, and releases the taps outside it.
+
+    `agreed` is what the person was told that this does (`what_happens`). Raises NotFound, and Conflict with the reason where
+    it is refused (a record decided or edited, a locked day, …) or does something else by now.
+    """
+    now = await at_once.database_time(db)
+    before = await surroundings.around(db, punch_id, now)
+    linked = await read_linked(db, before)
+    people = await _people(db, before, linked)
+    await attendance.hold(db, people)
+    seen = await surroundings.around(db, punch_id, now)
+    linked = await read_linked(db, seen)
+    if await _people(db, seen, linked) - people:
+        raise Conflict("Somebody changed a binding just now. Load the page again and look.")
+    planned = plan(seen, linked)
+    if isinstance(planned, Refusal):
+        raise Conflict(explaining.explain_refusal(planned.because, seen.judged(), seen.punch))
+    if _is_unread(seen):
+        raise Conflict("The days before this punch were not read completely yet.")
+    if agreed is not None and agreed != what_happens(planned, seen):
+        raise Conflict(f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
+    await _audit_use(db, actor, punch_id, planned)
+    await _carry_out(db, actor, planned, seen)
+    codes = await _release(db, planned.released)
+    await due.ask_for_import(db)
+    touched = [*(one.punch_id for one in planned.verdicts), *planned.released]
+    after = await at_once.import_now(db, sorted({*seen.codes, *codes}), touched)
+    return Resolved(len(touched), after)
+
+
+def plan(seen: Surroundings, linked: Sequence[Punch]) -> Use | Refusal:
+    """What *Use the punches* would write. Raises Conflict where nobody stands behind the code."""
+    if not isinstance(seen.who, Employee):
+        raise Conflict("Nobody stands behind this code any more.")
+    world = seen.world
+    return resolving.use_punches(
+        seen.who,
+        seen.read.punches,
+        seen.records,
+        seen.locked,
+        world.rules,
+        seen.now,
+        seen.punch_id,
+        linked,
+    )
+
+
+def what_happens(use: Use, seen: Surroundings) -> str:
+    """The plan as a sentence for whoever is about to decide."""
+    update_, zone = use.update, seen.world.rules.zone
+    end = f"{update_.clock_out.astimezone(zone):%H:%M}" if update_.clock_out else "(open)"
+    parts = [f"record {update_.record_id} becomes {update_.clock_in.astimezone(zone):%H:%M}–{end}"]
+    if any(one.id == update_.record_id and one.employee_id != update_.employee_id for one in seen.records):
+        parts.append("it goes to the employee that the code is bound to now")
+    parts += [f"record {one} is deleted" for one in use.delete]
+    if use.released:
+        taps = "1 tap" if len(use.released) == 1 else f"{len(use.released)} taps"
+        parts.append(f"{taps} outside this shift {'is' if len(use.released) == 1 else 'are'} judged again")
+    return "; ".join(parts) + "."
+
+
+async def read_linked(db: AsyncSession, seen: Surroundings) -> list[Punch]:
+    """Punches that belong to the records around but are of other codes, now: a re-binding left them there."""
+    ids = [one.id for one in seen.records]
+    wanted = select(
+        PunchRow.id, PunchRow.remote_id, PunchRow.emp_code, PunchRow.punched_at_utc, PunchRow.punch_code,
+        PunchRow.host_attendance_id,
+    )  # fmt: skip
+    rows = await db.execute(
+        wanted.where(PunchRow.host_attendance_id.in_(ids), PunchRow.emp_code.not_in(seen.codes)).order_by(PunchRow.id)
+    )
+    return [
+        Punch(row.id, row.remote_id, row.emp_code, row.punched_at_utc, row.punch_code, record_id=row.host_attendance_id)
+        for row in rows
+    ]
+
+
+async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[Punch]) -> set[int]:
+    """Everybody whose records or punches may be touched."""
+    owners = await import_rows.owners(db, {one.emp_code for one in linked})
+    found = {who.id for who in (seen.who, *owners.values()) if isinstance(who, Employee)}
+    return found | {one.employee_id for one in seen.records}
+
+
+def _is_unread(seen: Surroundings) -> bool:
+    return surroundings.verdict_on(seen.punch_id, seen.judged()) is None
+
+
+async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surroundings) -> None:
+    update_ = use.update
+    await import_rows.update_record(db, update_.record_id, _hours(update_), update_.workday)
+    await attendance_import.set_owner(db, update_.record_id, update_.employee_id)
+    for record_id in use.delete:
+        await attendance_import.delete_record(db, record_id, actor.name)
+    marks = seen.read.judge_at
+    await import_rows.store_verdicts(
+        db,
+        [
+            (one.punch_id, one.outcome.value, one.record, one.role, False, False, None, marks[one.punch_id], True)
+            for one in use.verdicts
+        ],
+    )
+
+
+async def _release(db: AsyncSession, punch_ids: Collection[int]) -> list[str]:
+    """Lets punches forget their record, so that they are judged like new ones. Returns their codes."""
+    released = (
+        update(PunchRow)
+        .where(PunchRow.id.in_(punch_ids))
+        .values(
+            host_attendance_id=None, imported_at_utc=None, imported_role=None, import_outcome=None, reviewed=False, retry=False,
+            judge_at=due.AT_ONCE, updated_at=func.now(),
+        )
+        .returning(PunchRow.emp_code, PunchRow.local_date)
+    )  # fmt: skip
+    rows = (await db.execute(released)).all()
+    await due.mark_stale(db, {row.local_date for row in rows})
+    return [row.emp_code for row in rows]
+
+
+def _hours(intent: UpdateRecord) -> Hours:
+    return Hours(intent.clock_in, intent.clock_out, intent.breaks, intent.kind.value)
+
+
+# The audit.
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """What an UPDATE gave back: outcome → how many, and the ids, or one more than can be imported at once."""
+
+    outcomes: dict[str, int]
+    ids: list[int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.outcomes.values())
+
+
+async def _marked(db: AsyncSession, marked: Any) -> _Marked:
+    outcome = func.coalesce(marked.c.outcome, "")
+    some = func.array_agg(marked.c.id, type_=ARRAY(BigInteger))[1 : at_once.MOST_PUNCHES + 1]
+    rows = (await db.execute(select(outcome, func.count(), some).group_by(outcome))).all()
+    return _Marked({word: count for word, count, _ in rows}, [one for _, _, ids in rows for one in ids])
+
+
+async def _audit(
+    db: AsyncSession, actor: Actor, act: str, found: _Marked, *, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    """One row however many there are: a whole filter may hold a million."""
+    subject = found.ids[0] if found.total == 1 else f"{found.total} punches"
+    await audit.record(db, actor, act, "punch", subject, before=before, after=after)
+
+
+async def _audit_use(db: AsyncSession, actor: Actor, punch_id: int, use: Use) -> None:
+    """Under the records, where their history is shown, and under the punch."""
+    ids = [use.update.record_id, *use.delete]
+    records = await db.scalars(select(AttendanceRecord).where(AttendanceRecord.id.in_(ids)))
+    before = {one.id: {"employee_id": one.employee_id, **Hours.of(one).told()} for one in records}
+    if len(before) != len(ids):
+        raise NotFound("A record of this punch is gone. Load the page again.")
+    after = {"employee_id": use.update.employee_id, **_hours(use.update).told(), "punch": punch_id}
+    changes = [audit.Change(use.update.record_id, before[use.update.record_id], after)]
+    changes += [audit.Change(one, before[one], {"deleted": True, "punch": punch_id}) for one in use.delete]
+    await audit.record_many(db, actor, "clock.use_punches", "attendance", changes)
+    counted = dict(Counter(one.outcome.value for one in use.verdicts))
+    told = {
+        "record": use.update.record_id,
+        "deleted": list(use.delete),
+        "released": list(use.released),
+        "outcomes": counted,
+    }
+    await audit.record(db, actor, "clock.use_punches", "punch", punch_id, before={"outcome": LATE}, after=told)
