@@ -60,7 +60,7 @@ JUDGED_BY = frozenset(
     }
 )  # fmt: skip
 
-_BOUNDS = {
+BOUNDS = {
     "sync_interval_minutes": (0, 1440),
     "run_budget_seconds": (1, 7200),
     "run_budget_calls": (1, 1_000_000),
@@ -157,7 +157,7 @@ def _reader(name: str) -> Callable[[str, Any], Any]:
         return _date
     if name == "default_direction":
         return _direction
-    if name in _BOUNDS:
+    if name in BOUNDS:
         return _number
     if name in NAMES:
         return _switch
@@ -165,7 +165,7 @@ def _reader(name: str) -> Callable[[str, Any], Any]:
 
 
 def _number(name: str, raw: Any) -> int:
-    low, high = _BOUNDS[name]
+    low, high = BOUNDS[name]
     digits = str(raw).strip() if not isinstance(raw, bool) else ""
     number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None  # noqa: PLR2004
     if number is None or not low <= number <= high:

@@ -1,0 +1,95 @@
+"""The figures of the Dashboard beyond app.clock.reports: outcomes by day, what needs a person, the last run. Reads only."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, func, literal, select, union_all
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.codes import OUTCOMES, BindingState, Outcome, OutcomeGroup
+from app.clock.models import Binding, ClockEmployee, Punch, PunchCount, StaleDay, SyncRun
+from app.clock.punch_counts import NOT_JUDGED
+from app.clock.runs import OPEN
+
+BAR_DAYS = 14
+PERSON_DAYS = 30
+GROUPS = (OutcomeGroup.GOOD, OutcomeGroup.WAITING, OutcomeGroup.NEEDS_PERSON, OutcomeGroup.NOT_COUNTED)
+_STALE = select(StaleDay.local_date)
+_KEPT = select(PunchCount.local_date, PunchCount.import_outcome.label("outcome"), PunchCount.total.label("n")).where(
+    PunchCount.local_date >= bindparam("since"), PunchCount.local_date.not_in(_STALE)
+)
+_FRESH = select(Punch.local_date, func.coalesce(Punch.import_outcome, NOT_JUDGED), literal(1)).where(
+    Punch.local_date >= bindparam("since"), Punch.local_date.in_(_STALE)
+)
+_BOTH = union_all(_KEPT, _FRESH).subquery()
+_BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n)).group_by(_BOTH.c.local_date, _BOTH.c.outcome)
+# Whoever is gone from the server is left out of the list of people too, unless the state says that they are.
+_STATES = (
+    select(Binding.state, func.count())
+    .join(ClockEmployee, ClockEmployee.id == Binding.clock_employee_id)
+    .where((ClockEmployee.absent_since.is_(None)) | (Binding.state == BindingState.MISSING_REMOTE.value))
+    .group_by(Binding.state)
+)
+_LAST = (
+    select(SyncRun.id, SyncRun.status, SyncRun.started_at, SyncRun.finished_at, SyncRun.error_code)
+    .where(SyncRun.status.not_in(OPEN))
+    .order_by(SyncRun.id.desc())
+    .limit(1)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Punches of one local day by outcome group, in the order of GROUPS."""
+
+    day: date
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Punches:
+    """`days` are the last fourteen, oldest first, zeros included; `needs_person` is (outcome, punches), most first, of the
+    thirty days since `since` and of whatever lies in the future."""
+
+    days: Sequence[Day]
+    since: date
+    needs_person: Sequence[tuple[Outcome, int]]
+    total: int
+
+
+async def punches(db: AsyncSession, today: date) -> Punches:
+    """One SELECT over the kept counts; only days that changed since the last rollup are counted from the punches."""
+    since = today - timedelta(days=PERSON_DAYS - 1)
+    return summed([(day, outcome, int(n)) for day, outcome, n in await db.execute(_BY_DAY, {"since": since})], today)
+
+
+def summed(rows: Sequence[tuple[date, str, int]], today: date) -> Punches:
+    """Sums (local day, outcome or "", punches) since thirty days. Pure."""
+    by_day: dict[date, Counter[OutcomeGroup]] = {}
+    by_outcome: Counter[Outcome] = Counter()
+    for day, code, number in rows:
+        outcome = Outcome(code or Outcome.AWAITING)
+        by_day.setdefault(day, Counter())[OUTCOMES[outcome].group] += number
+        by_outcome[outcome] += number
+    days = [today - timedelta(days=back) for back in range(BAR_DAYS - 1, -1, -1)]
+    person = [(one, n) for one, n in by_outcome.most_common() if OUTCOMES[one].group is OutcomeGroup.NEEDS_PERSON]
+    return Punches(
+        [Day(day, tuple(by_day.get(day, Counter())[group] for group in GROUPS)) for day in days],
+        today - timedelta(days=PERSON_DAYS - 1),
+        person,
+        by_outcome.total(),
+    )
+
+
+async def states(db: AsyncSession) -> Mapping[str, int]:
+    """People by binding state, zeros included, as the list of people counts them."""
+    found = dict((await db.execute(_STATES)).tuples().all())
+    return {state.value: found.get(state.value, 0) for state in BindingState}
+
+
+async def last_run(db: AsyncSession) -> Any:
+    """The latest run that is over: id, status, started_at, finished_at, error_code. None before the first."""
+    return (await db.execute(_LAST)).one_or_none()

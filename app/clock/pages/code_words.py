@@ -1,0 +1,44 @@
+"""What each TC code of a run means to an operator, and what to do about it. The codes themselves are in app.clock.codes."""
+
+from dataclasses import dataclass
+
+from app.clock.codes import TC_CODES, TcCode
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`advice` begins with a verb: what whoever reads it does next."""
+
+    code: str
+    meaning: str
+    cause: str
+    advice: str
+
+
+_ADVICE: dict[TcCode, str] = {
+    TcCode.NET: (
+        "Test the connection in Settings: it names the step that fails. Look at the server, its name and the firewall."
+        " What was read is kept; the next run goes on."
+    ),
+    TcCode.POLICY: (
+        "Ask whoever runs this host to allow the address (MUSTER_OUTBOUND_ALLOW), or give one that may be reached."
+    ),
+    TcCode.AUTH: "Check user name and password on the server, then save the right password in Settings and test it.",
+    TcCode.TOKEN: "Start another run. If it comes back, somebody else may use the same account: give Muster its own.",
+    TcCode.SHAPE: (
+        "Open the run: it shows the rows or the answer that could not be read. A proxy or a new version of the server is the"
+        " usual reason; a redirect names the address to use."
+    ),
+    TcCode.REMOTE: "Look at the message and the API calls of the run. It is the server's fault; the next run tries again.",
+    TcCode.RATE: "Wait; the next run begins when the server allows it. A longer interval or smaller budget helps for good.",
+    TcCode.CONFLICT: "Open Employees & Bindings with the state Conflict, and bind each code to the right person.",
+    TcCode.LOCKED: "Save the right password in Settings, or wait until the lock has run out and try once more.",
+    TcCode.TRUNCATED: "Nothing: the next run goes on where this one stopped.",
+    TcCode.IMPORT: "Look at the log of the host under the time of the run. Punches are kept and are imported once it works.",
+}
+ALL = {code.value: Words(code.value, words.meaning, words.cause, _ADVICE[code]) for code, words in TC_CODES.items()}
+
+
+def words(code: str | None) -> Words | None:
+    """None for no code, and for one that is none of ours."""
+    return ALL.get(code or "")

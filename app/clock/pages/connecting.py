@@ -1,0 +1,213 @@
+"""The form of the connection and its test with live steps: shared by Settings and the first set-up, which are routes of their own."""
+
+import hmac
+import time
+from collections.abc import AsyncIterator, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+from zoneinfo import available_timezones
+
+from litestar.response import ServerSentEvent
+from litestar.response.sse import ServerSentEventMessage
+
+from app.clock import connection
+from app.clock.api_log import logging_to
+from app.clock.connection import ConnectionForm
+from app.clock.models import Connection
+from app.clock.pages import code_words
+from app.clock.profiles import PROFILES
+from app.clock.punch_counts import count_by_day
+from app.clock.remote import TestStep
+from app.errors import Conflict, FieldError, Invalid, Refusal
+from app.secrets import Secret
+from app.web.context import Context
+from app.web.forms import Bound, Choice, Flag, Form, Password, Text
+from app.web.templating import render_fragment
+
+TICKET_S = 20
+STEPS = {
+    "resolve": "Find the address",
+    "connect": "Connect",
+    "tls": "Encrypt (TLS)",
+    "sign_in": "Sign in",
+    "list": "List one page",
+}
+FORM = Form(
+    Text(
+        "base_url",
+        "Address",
+        required=True,
+        longest=300,
+        autocomplete="url",
+        help="Scheme, host and port, such as https://clock.example.org. Another address needs the password again.",
+    ),
+    Choice(
+        "profile",
+        "Kind of server",
+        required=True,
+        options={name: profile.title for name, profile in PROFILES.items()},
+        help="It decides the paths, field names and codes that are used.",
+    ),
+    Text("username", "User name", required=True, longest=200),
+    Password("password", "Password", help="Kept encrypted and never shown. Empty keeps the saved one."),
+    Text("company", "Company", longest=200, help="Only for servers that several companies share; else leave it empty."),
+    Text("timezone", "Time zone", required=True, longest=64),
+    Text(
+        "overrides",
+        "Other paths and parameter names",
+        lines=4,
+        longest=4000,
+        help="One a line, such as paths.transactions = /iclock/api/transactions/ or params.page_size = limit.",
+    ),
+    Flag("moves_punches", "Yes, judge the mirrored punches again"),
+)
+
+
+@lru_cache(maxsize=1)
+def zones() -> list[dict[str, Any]]:
+    """Time zones by region, as the select has them."""
+    names = sorted(name for name in available_timezones() if not name.startswith(("posix/", "right/", "SystemV/")))
+    regions: dict[str, list[dict[str, str]]] = {}
+    for name in names:
+        region, slash, _ = name.partition("/")
+        regions.setdefault(region if slash else "Other", []).append({"value": name, "label": name.replace("_", " ")})
+    last = regions.pop("Other", [])
+    grouped: list[dict[str, Any]] = [{"label": region, "options": options} for region, options in regions.items()]
+    return [*grouped, {"label": "Other", "options": last}]
+
+
+def filled(found: Connection | None) -> Bound:
+    """The form as it is first shown; a password is never in it."""
+    if found is None:
+        return FORM.fill({"profile": "cloud", "timezone": "UTC"})
+    shown = {name: getattr(found, name) for name in ("base_url", "profile", "username", "company", "timezone")}
+    return FORM.fill({**shown, "overrides": written(found.overrides)})
+
+
+async def save(ctx: Context, form: Bound) -> bool:
+    """Saves what was posted; False leaves the errors at the fields. What moves punches is asked about first, with the number."""
+    if not form.ok:
+        return False
+    try:
+        wanted = _wanted(form)
+        if not form["moves_punches"] and await _asks_about_moving(ctx, form, wanted):
+            return False
+        await connection.save(ctx.db, ctx.parts.keys, ctx.actor, wanted)
+    except Invalid as refusal:
+        form.absorb(refusal)
+    return form.ok
+
+
+async def _asks_about_moving(ctx: Context, form: Bound, wanted: ConnectionForm) -> bool:
+    """Puts the question at the field that moves mirrored punches, if one does."""
+    found = await connection.load(ctx.db)
+    if found is None:
+        return False
+    moved = next((name for name in ("timezone", "profile") if getattr(found, name) != getattr(wanted, name)), None)
+    number = (await count_by_day(ctx.db, days=(None, None), equal={})).total if moved else 0
+    if not moved or not number:
+        return False
+    form.refuse(moved, f"This moves or reads again all {number:,} mirrored punches, and judges them again.")
+    form.refuse("moves_punches", "Tick this to go on, and type the password again if you changed it.")
+    return True
+
+
+def _wanted(form: Bound) -> ConnectionForm:
+    return ConnectionForm(
+        base_url=form["base_url"],
+        username=form["username"],
+        profile=form["profile"],
+        timezone=form["timezone"],
+        password=Secret(form["password"]) if form["password"] else None,
+        company=form["company"],
+        overrides=_overrides(form["overrides"] or ""),
+    )
+
+
+def written(overrides: Any) -> str:
+    return "\n".join(f"{name} = {value}" for name, value in overrides.items())
+
+
+def _overrides(text: str) -> dict[str, str]:
+    found = {}
+    for line in filter(None, (line.strip() for line in text.splitlines())):
+        name, equals, value = line.partition("=")
+        if not equals:
+            sentence = f"“{line}” has no =; write name = value."
+            raise Invalid(sentence, details=[FieldError("overrides", sentence)])
+        found[name.strip()] = value.strip()
+    return found
+
+
+async def run_test(ctx: Context) -> list[TestStep]:
+    """All steps of the test, for a browser without script."""
+    return [step async for step in _test(ctx)]
+
+
+async def _test(ctx: Context) -> AsyncIterator[TestStep]:
+    log = logging_to(ctx.parts.database, ctx.workspace)
+    try:
+        async for step in connection.test(ctx.parts, ctx.workspace, ctx.actor, log):
+            yield step
+    except Refusal as refusal:
+        yield TestStep("resolve", ok=False, duration_ms=0, sentence=refusal.message)
+
+
+def drawn(steps: Sequence[TestStep], *, running: bool) -> dict[str, Any]:
+    """What the block `test` of clock/settings.html shows: every step, done, running, failed or not come to."""
+    done = {step.name: step for step in steps}
+    failed = next((step for step in steps if not step.ok), None)
+    items: list[dict[str, str]] = []
+    for name, title in STEPS.items():
+        step = done.get(name)
+        state = "waiting" if step is None else "done" if step.ok else "failed"
+        if step is None and running and failed is None and not any(one["state"] == "current" for one in items):
+            state = "current"
+        text = "" if step is None else f"{step.duration_ms:,} ms · {step.sentence}"
+        items.append({"title": title, "text": text, "state": state})
+    return {
+        "steps": items,
+        "running": running,
+        "failed": failed,
+        "words": code_words.words(failed.code) if failed and failed.code else None,
+        "ok": not running and failed is None,
+    }
+
+
+def ticket(ctx: Context) -> str:
+    """Proves that the live test was begun by a form of this session, not by a link somewhere; good for twenty seconds."""
+    until = str(int(time.time()) + TICKET_S)
+    return f"{until}.{_signature(ctx, until)}"
+
+
+def check_ticket(ctx: Context, text: str) -> bool:
+    """False when it was good but is too old: a browser that connects again must not test again. Raises Conflict."""
+    until, _, signature = text.partition(".")
+    if not hmac.compare_digest(signature.encode(), _signature(ctx, until).encode()):
+        raise Conflict("Start the test with its button.")
+    return time.time() < int(until)
+
+
+def _signature(ctx: Context, until: str) -> str:
+    key = ctx.parts.keys.derive("connection-test")
+    return hmac.new(key, ctx.user.session_key + until.encode(), sha256).hexdigest()
+
+
+def live(ctx: Context, then: str) -> ServerSentEvent:
+    """The steps as they happen: each event `test` is the list so far; `end` is the last one."""
+
+    async def events() -> AsyncIterator[ServerSentEventMessage]:
+        steps: list[TestStep] = []
+        yield ServerSentEventMessage(_fragment(ctx, drawn(steps, running=True), then), event="test")
+        async for step in _test(ctx):
+            steps.append(step)
+            yield ServerSentEventMessage(_fragment(ctx, drawn(steps, running=True), then), event="test")
+        yield ServerSentEventMessage(_fragment(ctx, drawn(steps, running=False), then), event="test")
+        yield ServerSentEventMessage("over", event="end")
+
+    return ServerSentEvent(events(), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+
+
+def _fragment(ctx: Context, test: dict[str, Any], then: str) -> str:
+    return render_fragment("clock/settings.html", "steps", ctx=ctx, test=test, then=then)

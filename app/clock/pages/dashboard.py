@@ -1,0 +1,120 @@
+"""`/clock`: is the mirror healthy, how far is it complete, and what needs a person."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+
+from app.clock import connection, dashboard, progress, reports, runs
+from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
+from app.clock.dashboard import GROUPS, Day, Punches
+from app.clock.pages import code_words, health, setup
+from app.clock.pages.run_words import STATUS_LABELS
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import page
+from app.web.templating import number, with_query
+
+PUNCHES, PEOPLE = "/clock_transactions", "/clock_employees"
+TONES = {"good": "ok", "waiting": "info", "needs_person": "bad", "not_counted": "mute"}
+STATE_ORDER = (
+    BindingState.BOUND,
+    BindingState.AUTO_MATCHED,
+    BindingState.SUGGESTED,
+    BindingState.CONFLICT,
+    BindingState.NOT_FOUND,
+    BindingState.UNBOUND,
+    BindingState.MISSING_REMOTE,
+    BindingState.DISABLED,
+    BindingState.IGNORED,
+)
+WARNING_URLS = {
+    "silence": "/clock_sync",
+    "disappearance": "/clock_sync/disappearance/{subject}",
+    "offline": "/clock_devices?state=offline",
+    "silent_terminal": "/clock_devices?q={subject}",
+    "skew": "/clock_devices?q={subject}",
+}
+
+
+@get("/clock", guards=[Requires("clock.dashboard", module="clock")])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    if first := await setup.way_in(ctx, "Dashboard"):
+        return first
+    now = datetime.now(UTC)
+    found = await connection.required(ctx.db)
+    today = reports.zone_day(found, now)
+    punches = await dashboard.punches(ctx.db, today)
+    up_to, held_back_by = await progress.complete_up_to(ctx.db, now)
+    state = health.of(found, now)
+    return await page(
+        ctx,
+        "clock/dashboard.html",
+        fragment="board",
+        now=now,
+        zone=found.timezone,
+        health=state,
+        words=code_words.words(state.code),
+        up_to=up_to,
+        held_back_by=held_back_by,
+        current=await runs.current_run(ctx.db),
+        last=await dashboard.last_run(ctx.db),
+        next_due=await runs.next_due(ctx.db),
+        status_labels=STATUS_LABELS,
+        states=_states(await dashboard.states(ctx.db)),
+        days=[_day(one) for one in punches.days],
+        series=[{"label": GROUP_LABELS[group], "tone": TONES[group]} for group in GROUPS],
+        person=_person(punches),
+        since=punches.since,
+        warnings=[_warning(one) for one in await progress.warnings(ctx.db, now)],
+    )
+
+
+def _states(counts: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "label": BINDING_STATES[state].label,
+            "value": counts[state.value],
+            "url": f"{PEOPLE}?state={state.value}",
+            "state": state.value,
+        }
+        for state in STATE_ORDER
+    ]
+
+
+def _day(one: Day) -> dict[str, Any]:
+    parts = ", ".join(
+        f"{number(n)} {GROUP_LABELS[group].lower()}" for group, n in zip(GROUPS, one.values, strict=True) if n
+    )
+    return {
+        "label": one.day.strftime("%d"),
+        "sub": one.day.strftime("%a"),
+        "url": with_query(PUNCHES, {"from": one.day.isoformat(), "to": one.day.isoformat()}),
+        "title": f"{one.day:%a %Y-%m-%d}: {number(sum(one.values))} punches{': ' + parts if parts else ''}",
+        "values": list(one.values),
+    }
+
+
+def _person(punches: Punches) -> list[dict[str, Any]]:
+    """One row an outcome; the bar is its share of the largest."""
+    most = max((n for _, n in punches.needs_person), default=0)
+    return [_row(outcome, n, punches.since, most) for outcome, n in punches.needs_person]
+
+
+def _row(outcome: Outcome, n: int, since: date, most: int) -> dict[str, Any]:
+    return {
+        "outcome": outcome.value,
+        "label": OUTCOMES[outcome].label,
+        "meaning": OUTCOMES[outcome].meaning,
+        "value": n,
+        "share": round(100 * n / most, 1) if most else 0,
+        "url": with_query(PUNCHES, {"outcome": outcome.value, "from": since.isoformat()}),
+    }
+
+
+def _warning(one: progress.Warning) -> dict[str, str]:
+    return {"kind": one.kind, "sentence": one.sentence, "url": WARNING_URLS[one.kind].format(subject=one.subject)}
+
+
+ROUTES = [index]

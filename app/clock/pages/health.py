@@ -1,0 +1,58 @@
+"""The health of the connection in one sentence, as the pages of the clock say it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from app.clock.models import Connection
+from app.web.templating import ago, clock
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """`state` is the contract's connection status, `tone` one of the components' tones, `code` a TC code or None."""
+
+    state: str
+    tone: str
+    sentence: str
+    code: str | None = None
+
+    @property
+    def level(self) -> str:
+        """The same as the level of an alert."""
+        return {"ok": "success", "info": "info", "warn": "warning", "bad": "danger"}[self.tone]
+
+
+def of(found: Connection | None, now: datetime) -> Health:
+    """One case a status, in the order of the contract."""
+    if found is None:
+        return Health("not_configured", "info", "No time-clock server is connected yet.")
+    host = urlsplit(found.base_url).netloc
+    success = (
+        f"The last success was {ago(found.last_success_at, now)}." if found.last_success_at else "It never worked."
+    )
+    match found.status:
+        case "unverified":
+            return Health("unverified", "warn", f"The connection to {host} is saved but not tested yet.")
+        case "healthy":
+            return Health(
+                "healthy", "ok", f"Connected to {host}; the last call worked {ago(found.last_success_at, now)}."
+            )
+        case "failing":
+            what = f"{found.last_error_message or 'It failed.'} ({ago(found.last_error_at, now)})"
+            return Health("failing", "bad", f"{host} does not work: {what} {success}", found.last_error_code)
+        case "locked":
+            return Health(
+                "locked",
+                "bad",
+                f"The connection to {host} is locked after refused sign-ins{_until(found, now)}.",
+                "TC-LOCKED",
+            )
+        case _:
+            return Health("paused", "warn", f"Syncing with {host} is paused: nothing is read until it is resumed.")
+
+
+def _until(found: Connection, now: datetime) -> str:
+    if found.locked_until is None or found.locked_until <= now:
+        return "; one more try may be allowed now"
+    return f" until {clock(found.locked_until, found.timezone)}"

@@ -1,0 +1,115 @@
+"""The fields of the module settings, by section, with what each one does. Bounds and reading are app.clock.settings'."""
+
+from typing import Any
+
+from app.clock.settings import BOUNDS, ClockSettings
+from app.web.forms import Choice, Day, Field, Flag, Form, Number
+
+DIRECTIONS = {
+    "by_code": "By the punch code",
+    "in": "Always in",
+    "out": "Always out",
+    "undirected": "Undirected: in and out by turns",
+}
+
+
+def _number(name: str, label: str, unit: str, text: str) -> Number:
+    least, most = BOUNDS[name]
+    return Number(name, label, required=True, help=text, least=least, most=most, unit=unit)
+
+
+SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
+    (
+        "Schedule",
+        "When Muster asks the server by itself, and how far back it reads.",
+        (
+            _number("sync_interval_minutes", "A run every", "minutes", "0: only when somebody starts one."),
+            Day(
+                "history_start",
+                "Read history from",
+                required=True,
+                help="A local date. An earlier one has older days read, oldest first; a later one deletes nothing.",
+            ),
+        ),
+    ),
+    (
+        "Budget of a run",
+        "A run that has spent it ends with TC-TRUNCATED; the next one goes on from the same place.",
+        (
+            _number("run_budget_seconds", "Time", "seconds", ""),
+            _number("run_budget_calls", "Calls", "calls", "Every attempt counts, sign-ins included."),
+            _number("page_size", "Rows asked for in a page", "rows", "A server may give fewer; that is no fault."),
+        ),
+    ),
+    (
+        "Import rules",
+        "How punches become attendance. A change is shown with what it would do to the last 30 days before it is saved.",
+        (
+            _number(
+                "repeat_tap_seconds", "Repeat tap within", "seconds", "The reader fired twice: folded. 0 folds none."
+            ),
+            Flag("double_tap_fix", "Fold double taps", help="Somebody badged again minutes later."),
+            _number("double_tap_minutes", "Double tap within", "minutes", "Counts only while the fix is on."),
+            _number(
+                "shift_gap_hours",
+                "Undirected: a shift is over after",
+                "hours",
+                "Without a tap for so long, a shift that could have ended has ended.",
+            ),
+            _number(
+                "undirected_min_minutes",
+                "Undirected: shortest shift",
+                "minutes",
+                "A tap sooner after the first is inside.",
+            ),
+            _number("undirected_max_hours", "Undirected: longest shift", "hours", "A later tap begins another one."),
+            Choice(
+                "default_direction",
+                "Direction of a terminal that nobody set",
+                required=True,
+                options=DIRECTIONS,
+                help="Each terminal can be set on the Devices page.",
+            ),
+            Flag(
+                "import_single_punches",
+                "Import single punches",
+                help="A shift with a clock-in and no clock-out becomes an open record, completed by a later clock-out.",
+            ),
+            Flag(
+                "ignore_leading_zeros",
+                "Ignore leading zeros when matching",
+                help="The code 00042 then matches the ID number 42. It is used by the next match pass.",
+            ),
+        ),
+    ),
+    (
+        "Display",
+        "Decides pages, exports and the API alike.",
+        (
+            Flag("show_photos", "Show photographs", help="Fetched through Muster when somebody looks; never stored."),
+            Flag("show_temperature", "Show temperatures"),
+        ),
+    ),
+    (
+        "Retention",
+        "Daily totals stay whatever is removed. A punch that still waits is never removed.",
+        (
+            _number("retain_transactions_days", "Keep punches", "days", "0 keeps them for ever; else at least 62."),
+            _number("retain_api_logs_days", "Keep API logs", "days", "Rows that were set aside go with them."),
+        ),
+    ),
+    (
+        "Warnings",
+        "What the Dashboard warns of.",
+        (
+            _number("silence_hours", "No punch for", "hours", "Of working days; weekends do not count."),
+            _number("skew_warn_seconds", "A terminal's clock is off by", "seconds", ""),
+        ),
+    ),
+)
+FORM = Form(*(field for _, _, fields in SECTIONS for field in fields))
+FLAGS = tuple(name for name, field in FORM.fields.items() if field.kind == "flag")
+
+
+def shown(settings: ClockSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in FORM.fields}

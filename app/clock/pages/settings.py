@@ -1,0 +1,172 @@
+"""`/clock_settings`: the connection and its test, and every module setting. The form of the connection: connecting."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.datastructures import FormMultiDict
+from litestar.di import NamedDependency
+from litestar.enums import MediaType
+
+from app.clock import connection, due, reports, rule_preview
+from app.clock.codes import outcome_label
+from app.clock.pages import connecting, health
+from app.clock.pages.setting_fields import FLAGS, FORM, SECTIONS, shown
+from app.clock.punch_counts import count_by_day
+from app.clock.rule_preview import Preview
+from app.clock.settings import JUDGED_BY, NAMES, ClockSettings, checked, read_settings, write_settings
+from app.errors import Invalid
+from app.web.context import Context
+from app.web.forms import Bound
+from app.web.guards import Requires
+from app.web.pages import done, page
+
+MAY = Requires("clock.settings", module="clock")
+URL = "/clock_settings"
+
+
+@get(URL, guards=[MAY])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _show(ctx)
+
+
+@post(f"{URL}/connection", guards=[MAY], status_code=200)
+async def save_connection(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = connecting.FORM.read(await ctx.form())
+    if not await connecting.save(ctx, form):
+        return await _show(ctx, connection_form=form, status=422)
+    return await done(ctx, f"{URL}#test", "The connection was saved. Test it now.")
+
+
+@post(f"{URL}/connection/test", guards=[MAY], status_code=200)
+async def test_connection(ctx: NamedDependency[Context]) -> Response[Any]:
+    """With script the steps come live; without, the page comes when the last one is done."""
+    await connection.required(ctx.db)
+    if ctx.wants_fragment:
+        then = str((await ctx.form()).get("then", ""))
+        live = {"ticket": connecting.ticket(ctx), "then": "setup" if then == "setup" else ""}
+        test = connecting.drawn([], running=True)
+        return await page(ctx, "clock/settings.html", fragment="test", live=live, test=test, then=live["then"])
+    return await _show(ctx, test=connecting.drawn(await connecting.run_test(ctx), running=False))
+
+
+@get(f"{URL}/connection/test/live", guards=[MAY])
+async def live_test(ctx: NamedDependency[Context]) -> Response[Any]:
+    if not connecting.check_ticket(ctx, ctx.request.query_params.get("ticket", "")):
+        return Response(None, status_code=204, media_type=MediaType.TEXT)
+    return connecting.live(ctx, ctx.request.query_params.get("then", ""))
+
+
+@post(URL, guards=[MAY], status_code=200)
+async def save_settings(ctx: NamedDependency[Context]) -> Response[Any]:
+    posted = await ctx.form()
+    before, changes = await read_settings(ctx.db), _changes(posted)
+    try:
+        after = checked(before, changes)
+    except Invalid as refusal:
+        return await _show(ctx, settings_form=_with_errors(changes, refusal), status=422)
+    if posted.get("confirmed") != "1" and (question := await _question(ctx, before, after)):
+        kept = [(name, value) for name, value in changes.items() if name not in FLAGS or value != "false"]
+        return await page(ctx, "clock/settings_ask.html", fields=kept, **question)
+    await write_settings(ctx.db, ctx.actor, changes)
+    if _rules_differ(before, after):
+        await due.ask_for_import(ctx.db)
+    return await done(ctx, URL, "The settings were saved.")
+
+
+@post(f"{URL}/unlock", guards=[MAY], status_code=200)
+async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
+    await connection.unlock(ctx.db, ctx.actor, datetime.now(UTC))
+    return await done(ctx, f"{URL}#test", "One more try with the saved password is allowed. Test the connection now.")
+
+
+async def _show(
+    ctx: Context,
+    *,
+    connection_form: Bound | None = None,
+    settings_form: Bound | None = None,
+    test: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> Response[Any]:
+    """The whole page, as a POST leaves it."""
+    found = await connection.load(ctx.db)
+    now = datetime.now(UTC)
+    return await page(
+        ctx,
+        "clock/settings.html",
+        status=status,
+        connection=found,
+        zone=found.timezone if found else "UTC",
+        now=now,
+        health=health.of(found, now),
+        connection_form=connection_form or connecting.filled(found),
+        zones=connecting.zones(),
+        form=settings_form or FORM.fill(shown(await read_settings(ctx.db, now))),
+        sections=SECTIONS,
+        test=test,
+        live=None,
+        then="",
+    )
+
+
+def _changes(posted: FormMultiDict) -> dict[str, str]:
+    """Every setting as text. A switch that is off is not posted at all."""
+    texts = {name: str(posted.getall(name)[-1]) for name in NAMES if name in posted}
+    return {name: texts.get(name, "false" if name in FLAGS else "") for name in NAMES} | _switches(texts)
+
+
+def _switches(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: "true" if texts[name] == "1" else texts[name] for name in FLAGS if name in texts}
+
+
+def _with_errors(changes: Mapping[str, str], refusal: Invalid) -> Bound:
+    form = FORM.fill(changes)
+    for name in FLAGS:
+        form.shown[name] = changes[name] == "true"
+    for detail in refusal.details:
+        form.refuse(detail.field, f"{detail.message[:1].upper()}{detail.message[1:]}.")
+    return form
+
+
+def _rules_differ(before: ClockSettings, after: ClockSettings) -> bool:
+    return any(getattr(before, name) != getattr(after, name) for name in JUDGED_BY)
+
+
+async def _question(ctx: Context, before: ClockSettings, after: ClockSettings) -> dict[str, Any] | None:
+    """What to ask before saving, with the numbers; None when nothing here is worth a question."""
+    now = datetime.now(UTC)
+    found = await rule_preview.preview(ctx.db, after, now) if _rules_differ(before, after) else None
+    purged = await _purged(ctx, before, after, now)
+    if found is None and not purged:
+        return None
+    return {
+        "preview": found,
+        "moves": _moves(found) if found else [],
+        "purged": purged,
+        "days": after.retain_transactions_days,
+    }
+
+
+async def _purged(ctx: Context, before: ClockSettings, after: ClockSettings, now: datetime) -> int:
+    """Mirrored punches that a shorter retention would take."""
+    today = await reports.local_today(ctx.db, now)
+    days = after.retain_transactions_days
+    if not days or (before.retain_transactions_days and days >= before.retain_transactions_days):
+        return 0
+    return (await count_by_day(ctx.db, days=(None, after.horizon(today) - timedelta(days=1)), equal={})).total
+
+
+def _moves(found: Preview) -> list[dict[str, Any]]:
+    """Rows of the table: from which outcome to which, most first."""
+    return [
+        {
+            "from": outcome_label(was),
+            "to": outcome_label(then) if was != then else f"{outcome_label(then)}, in a record of other hours",
+            "count": number,
+        }
+        for (was, then), number in found.moves.most_common()
+    ]
+
+
+ROUTES = [index, save_connection, test_connection, live_test, save_settings, unlock]

@@ -1,0 +1,107 @@
+"""`/clock_settings/setup`: connect, test, first sync. And what the clock's pages show while there is no connection."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from sqlalchemy import func, select
+
+from app.clock import connection
+from app.clock.models import ClockEmployee, Connection, SyncRun
+from app.clock.pages import connecting, health
+from app.clock.pages.run_words import described
+from app.clock.settings import read_settings
+from app.web.context import Context
+from app.web.forms import Bound
+from app.web.guards import Requires
+from app.web.pages import done, page
+
+MAY = Requires("clock.settings", module="clock")
+URL = "/clock_settings/setup"
+STEPS = ("Connect", "Test", "First sync")
+
+
+async def way_in(ctx: Context, title: str) -> Response[str] | None:
+    """What a page called `title` shows in place of empty tables when no server is connected; None when one is.
+
+    One SELECT. Use it first: `if first := await setup.way_in(ctx, "Employees & Bindings"): return first`.
+    """
+    if await ctx.db.scalar(select(Connection.id)):
+        return None
+    return await page(ctx, "clock/way_in.html", page_title=title)
+
+
+@get(URL, guards=[MAY])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _show(ctx)
+
+
+@post(f"{URL}/connect", guards=[MAY], status_code=200)
+async def connect(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = connecting.FORM.read(await ctx.form())
+    if not await connecting.save(ctx, form):
+        return await _show(ctx, form=form, status=422)
+    return await done(ctx, URL, "The connection was saved. Now test it.")
+
+
+@post(f"{URL}/test", guards=[MAY], status_code=200)
+async def test_connection(ctx: NamedDependency[Context]) -> Response[Any]:
+    """For a browser without script; with script the test comes live from Settings."""
+    await connection.required(ctx.db)
+    steps = await connecting.run_test(ctx)
+    return await _show(ctx, test=connecting.drawn(steps, running=False))
+
+
+async def _show(
+    ctx: Context, *, form: Bound | None = None, test: dict[str, Any] | None = None, status: int = 200
+) -> Response[Any]:
+    now = datetime.now(UTC)
+    found = await connection.load(ctx.db)
+    latest = await ctx.db.scalar(select(SyncRun).order_by(SyncRun.id.desc()).limit(1))
+    step = _step(ctx, found, latest, wrong=form is not None, tested=test is not None)
+    settings = await read_settings(ctx.db, now)
+    people = await ctx.db.scalar(select(func.count()).select_from(ClockEmployee)) if step == len(STEPS) + 1 else 0
+    return await page(
+        ctx,
+        "clock/setup.html",
+        status=status,
+        step=step,
+        steps=_steps(step),
+        health=health.of(found, now),
+        connection=found,
+        connection_form=form or connecting.filled(found),
+        zones=connecting.zones(),
+        test=test,
+        then="setup",
+        now=now,
+        run=described(latest, settings, now) if latest else None,
+        people=people,
+        history_start=settings.history_start,
+    )
+
+
+def _step(ctx: Context, found: Connection | None, latest: SyncRun | None, *, wrong: bool, tested: bool) -> int:
+    """1 connect, 2 test, 3 first sync, 4 all done. `?step=` goes back, never ahead."""
+    reached = 1
+    if found is not None:
+        reached = 2 if found.tested_at is None else 3
+        if latest is not None and latest.status in ("succeeded", "partial", "truncated"):
+            reached = 4
+    if wrong:
+        return 1
+    if tested:
+        return 2
+    asked = ctx.request.query_params.get("step", "")
+    return int(asked) if asked in ("1", "2", "3") and int(asked) <= reached else reached
+
+
+def _steps(step: int) -> list[dict[str, str]]:
+    texts = ("Where the server is and who signs in.", "Each step with its time.", "People, terminals, punches.")
+    states = ["done" if number < step else "current" if number == step else "waiting" for number in range(1, 4)]
+    return [
+        {"title": title, "text": text, "state": state} for title, text, state in zip(STEPS, texts, states, strict=True)
+    ]
+
+
+ROUTES = [index, connect, test_connection]
