@@ -34,4 +34,4 @@ def main() -> None:
         reason = frame.reason_of(error)
         if reason is None:
             raise
-        frame.refuse(reason, frame.details_of(error))
+        frame.refuse(reason)

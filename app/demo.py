@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from sqlalchemy import BigInteger, cast, select
+from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import connection, runs
@@ -173,7 +173,8 @@ async def remove(db: AsyncSession) -> list[int]:
         AuditEntry.actor_name == SEEDER.name,
         AuditEntry.act == "employee.import",
         AuditEntry.subject_type == "employee",
-        AuditEntry.before.is_(None),
+        # What was added had no before, which the column holds as JSON's null.
+        func.coalesce(func.jsonb_typeof(AuditEntry.before), "null") == "null",
     )
     ids = (await db.scalars(made)).all()
     return await people.remove(db, SEEDER, ids) if ids else []

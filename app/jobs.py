@@ -89,6 +89,13 @@ async def request(
     return job_id
 
 
+async def request_daily(db: AsyncSession, name: str) -> int | None:
+    """The same, unless this workspace asked for one since midnight, UTC."""
+    midnight = func.date_trunc("day", func.now(), "UTC")
+    today = select(Job.id).where(Job.workspace == workspace_of(db), Job.name == name, Job.created_at >= midnight)
+    return None if await db.scalar(today.limit(1)) is not None else await request(db, name)
+
+
 async def retry(db: AsyncSession, actor: audit.Actor, job_id: int) -> None:
     """Gives a failed job of this workspace one more attempt. Raises NotFound or Conflict."""
     twin = aliased(Job)

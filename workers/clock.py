@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from app.clock import analytics, bindings, importing, runs, sync
+from app import jobs
+from app.clock import analytics, bindings, importing, purge, runs, sync
 from app.host import policies
 from app.host.audit import SYSTEM
 from app.jobs import Claim
@@ -30,13 +31,23 @@ async def import_punches(parts: Parts, claim: Claim) -> None:
     await analytics.roll_up(parts.database, claim.workspace)
 
 
+async def remove_old(parts: Parts, claim: Claim) -> None:
+    await purge.purge(parts.database, claim.workspace, datetime.now(UTC))
+
+
 async def schedule(parts: Parts, workspace: str) -> None:
-    """Asks for a sync run where the interval is over, and for one in place of a run whose worker died."""
+    """Asks for a sync run where the interval is over, for one in place of a run whose worker died, and for the daily purge."""
     async with parts.database.transaction(workspace) as db:
+        await jobs.request_daily(db, "clock_purge")
         if not policies.enabled(await policies.read(db, workspace), "module_clock"):
             return
         if await runs.is_due(db, datetime.now(UTC)):
             await runs.queue_run(db, "schedule", {}, SYSTEM)
 
 
-FUNCTIONS: Mapping[str, Function] = {"clock_sync": run_sync, "clock_match": match, "clock_import": import_punches}
+FUNCTIONS: Mapping[str, Function] = {
+    "clock_sync": run_sync,
+    "clock_match": match,
+    "clock_import": import_punches,
+    "clock_purge": remove_old,
+}

@@ -1,8 +1,9 @@
-"""`clock:connect`, `clock:settings`, `clock:bind`, `clock:clear`, `clock:ignore`, `clock:simulate`: what the pages do. Runs: clock_runs."""
+"""`clock:connect`, `clock:settings`, `clock:bind`, `clock:clear`, `clock:ignore`, `clock:retry`, `clock:simulate`: what the pages do. Runs: clock_runs."""
 
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -169,6 +170,45 @@ def _change_state(act: str, emp_code: str, workspace: str, state: str, *, as_jso
     frame.answer({"emp_code": emp_code, "state": state}, f"{emp_code} is {state}.", as_json=as_json)
 
 
+@click.command("clock:retry")
+@click.option("--emp-code", metavar="C", help="Punches of this code alone.")
+@click.option("--from", "first", type=frame.DAY, help="First local day.")
+@click.option("--to", "last", type=frame.DAY, help="Last local day, included.")
+@click.option("--outcome", metavar="O", help="Only those that show this, such as attendance_deleted.")
+@frame.workspace_option
+@frame.json_option
+def clock_retry(
+    *,
+    emp_code: str | None,
+    first: date | None,
+    last: date | None,
+    outcome: str | None,
+    workspace: str,
+    as_json: bool,
+) -> None:
+    """Have punches judged anew; deleted records may come back, what belongs to a record stays."""
+    from sqlalchemy import and_, true
+
+    from app.clock import resolutions
+    from app.clock.codes import Outcome
+    from app.clock.models import Punch
+    from app.host.audit import COMMAND_LINE
+
+    if outcome is not None and outcome not in set(Outcome):
+        raise click.UsageError(f"there is no outcome {outcome}; there are {', '.join(Outcome)}")
+    given = (
+        (emp_code, Punch.emp_code == emp_code),
+        (first, Punch.local_date >= first),
+        (last, Punch.local_date <= last),
+        (outcome, Punch.import_outcome == outcome),
+    )
+    which = and_(true(), *(condition for value, condition in given if value is not None))
+    done = frame.in_transaction(lambda db: resolutions.retry(db, COMMAND_LINE, which), workspace)
+    waiting = "" if done.outcomes is not None else "; the import follows in the background"
+    document = {"punches": done.punches, "outcomes": done.outcomes}
+    frame.answer(document, f"{done.punches} punches are judged anew{waiting}.", as_json=as_json)
+
+
 @click.command("clock:simulate")
 @click.option("--port", type=click.IntRange(1, 65535), default=9009, show_default=True)
 @click.option("--profile", type=click.Choice(PROFILES), default="cloud", show_default=True)
@@ -209,5 +249,6 @@ COMMANDS = (
     clock_bind,
     clock_clear,
     clock_ignore,
+    clock_retry,
     clock_simulate,
 )

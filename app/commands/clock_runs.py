@@ -1,9 +1,10 @@
-"""`clock:sync` and `clock:import`: work in the foreground, with progress."""
+"""`clock:sync`, `clock:backfill` and `clock:import`: work in the foreground, with progress."""
 
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,35 @@ def clock_sync(
     if no_import:
         request["import"] = False
     run = frame.with_parts(partial(_sync, workspace=workspace, request=request), workspace=workspace)
+    _tell(run, as_json=as_json)
+
+
+@click.command("clock:backfill")
+@click.argument("first", type=frame.DAY, metavar="FROM")
+@click.argument("last", type=frame.DAY, metavar="TO")
+@click.option("--emp-code", "emp_codes", multiple=True, metavar="C", help="These people alone; default: everybody.")
+@frame.workspace_option
+@frame.json_option
+def clock_backfill(*, first: date, last: date, emp_codes: Sequence[str], workspace: str, as_json: bool) -> None:
+    """Read the days from FROM to TO again, in slices. Interrupted, the next run goes on; the live cursor stays."""
+    act = partial(_backfill, workspace=workspace, first=first, last=last, emp_codes=emp_codes)
+    _tell(frame.with_parts(act, workspace=workspace), as_json=as_json)
+
+
+async def _backfill(
+    parts: "Parts", *, workspace: str, first: date, last: date, emp_codes: Sequence[str]
+) -> dict[str, Any]:
+    from app.clock import backfill, reports
+    from app.host.audit import COMMAND_LINE
+
+    async with parts.database.transaction(workspace) as db:
+        today = await reports.local_today(db, datetime.now(UTC))
+        await backfill.ask(db, COMMAND_LINE, first, last, emp_codes, today=today)
+    return await _sync(parts, workspace=workspace, request={"resources": ["transactions"]})
+
+
+def _tell(run: dict[str, Any], *, as_json: bool) -> None:
+    """Prints a run; one that failed ends the command with its code."""
     frame.answer(run, *_told(run), as_json=as_json)
     if run["status"] == "failed":
         frame.refuse(f"{run['error_code']}: {run['error_message'] or 'the run failed'}")
@@ -53,12 +83,22 @@ async def _sync(parts: "Parts", *, workspace: str, request: dict[str, Any]) -> d
         click.echo(f"Run {run_id} is under way already; this joins it.", err=True)
     with _bar() as bar:
         task = bar.add_task("starting", total=None)
-        end = await sync.run(parts, workspace, run_id, watch=partial(_show, bar, task))
-        while True:
-            found = await _run_row(parts, workspace, end.run_id)
-            if found["status"] not in ("queued", "running"):
-                return found
-            await asyncio.sleep(LOOK_S)
+        try:
+            run_id = (await sync.run(parts, workspace, run_id, watch=partial(_show, bar, task))).run_id
+        except Exception:
+            # A fault of ours is in the log, and closed the run as failed: then the run says so.
+            if (await _run_row(parts, workspace, run_id))["status"] != "failed":
+                raise
+        return await _ended(parts, workspace, run_id)
+
+
+async def _ended(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any]:
+    """The run once it is over: another process may be carrying it out."""
+    while True:
+        found = await _run_row(parts, workspace, run_id)
+        if found["status"] not in ("queued", "running"):
+            return found
+        await asyncio.sleep(LOOK_S)
 
 
 async def _run_row(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any]:
@@ -150,4 +190,4 @@ async def _import(parts: "Parts", *, workspace: str, dry_run: bool) -> Any:
     return done
 
 
-COMMANDS = (clock_sync, clock_import)
+COMMANDS = (clock_sync, clock_backfill, clock_import)

@@ -54,8 +54,13 @@ def demo(*, port: int, clock_port: int, employees: int, days: int, seed: int) ->
             started.append(children.Child(*map(str, simulator)))
             serve.prepare(settings, urls)
             sign_ins = frame.run(frame.acting(settings, urls, partial(_fill, employees, seed, clock_url)))
-            started.append(children.Child("worker"))
-            serve.listen(opened, 1, lambda: _introduce(settings.base_url, clock_url, sign_ins))
+
+            def ready() -> None:
+                _introduce(settings.base_url, clock_url, sign_ins)
+                # After the first page, not before: it would only wait for the same two cores.
+                started.append(children.Child("worker"))
+
+            serve.listen(opened, 1, ready)
         finally:
             children.end_all(started)
 

@@ -174,19 +174,10 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     Console(width=width, highlight=False, markup=False).print(drawn, soft_wrap=True)
 
 
-def refuse(message: str, details: Sequence[str] = ()) -> NoReturn:
-    """Ends the command with exit code 1 and one line; before it, one for each detail that the line does not tell."""
-    for detail in details:
-        click.echo(f"  {' '.join(detail.split())}", err=True)
+def refuse(message: str) -> NoReturn:
+    """Ends the command with exit code 1 and one line."""
     click.echo(f"Error: {' '.join(message.split())}", err=True)
     raise SystemExit(1)
-
-
-def details_of(error: Exception) -> list[str]:
-    """What is wrong with each field or line, as far as the message does not say it."""
-    if not isinstance(error, Refusal):
-        return []
-    return [f"{one.field}: {one.message}" for one in error.details if one.message not in error.message]
 
 
 def reason_of(error: Exception) -> str | None:

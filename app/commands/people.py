@@ -16,11 +16,17 @@ def employees_import(*, file: Path, workspace: str, as_json: bool) -> None:
 
     Columns: id_number, name, email, department, position, active, kiosk_code, user_email; the first two are needed.
     """
+    from app.errors import Invalid
     from app.host import people_import
     from app.host.audit import COMMAND_LINE
 
     data = file.read_bytes()
-    done = frame.in_transaction(lambda db: people_import.import_csv(db, COMMAND_LINE, data), workspace)
+    try:
+        done = frame.in_transaction(lambda db: people_import.import_csv(db, COMMAND_LINE, data), workspace)
+    except Invalid as refused:
+        for one in refused.details:
+            click.echo(f"{one.field}: {one.message}", err=True)
+        raise
     document = {
         "added": len(done.added),
         "updated": len(done.updated),

@@ -30,9 +30,15 @@ def serve(*, host: str, port: int, workers: int, worker: bool | None) -> None:
     with frame.database(settings) as urls:
         prepare(settings, urls)
         beside = not settings.production if worker is None else worker
-        started = [children.Child("worker")] if beside else []
+        started: list[children.Child] = []
+
+        def ready() -> None:
+            click.echo(f"Muster serves {settings.base_url}", err=True)
+            if beside:
+                started.append(children.Child("worker"))
+
         try:
-            listen(opened, workers, lambda: click.echo(f"Muster serves {settings.base_url}", err=True))
+            listen(opened, workers, ready)
         finally:
             children.end_all(started)
 
