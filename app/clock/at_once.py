@@ -6,6 +6,7 @@ Anything larger is left to the job. Nothing is decided here; the import itself i
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+import asyncpg
 import structlog
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
@@ -43,7 +44,7 @@ async def import_now(db: AsyncSession, codes: Sequence[str], punch_ids: Sequence
     try:
         async with db.begin_nested():
             await importing.import_codes(db, codes, now)
-    except (importing.OwnersChangedError, DBAPIError) as error:
+    except (importing.OwnersChangedError, DBAPIError, asyncpg.PostgresError) as error:
         log.warning("an import at once was left to the next import", error=type(error).__name__)
         return None
     outcome = func.coalesce(PunchRow.import_outcome, "")

@@ -92,11 +92,7 @@ async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: 
     linked = await read_linked(db, seen)
     if await _people(db, seen, linked) - people:
         raise Conflict("Somebody changed a binding just now. Load the page again and look.")
-    planned = plan(seen, linked)
-    if isinstance(planned, Refusal):
-        raise Conflict(explaining.explain_refusal(planned.because, seen.judged(), seen.punch))
-    if _is_unread(seen):
-        raise Conflict("The days before this punch were not read completely yet.")
+    planned = _planned(seen, linked)
     if agreed is not None and agreed != what_happens(planned, seen):
         raise Conflict(f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
     await _audit_use(db, actor, punch_id, planned)
@@ -106,6 +102,20 @@ async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: 
     touched = [*(one.punch_id for one in planned.verdicts), *planned.released]
     after = await at_once.import_now(db, sorted({*seen.codes, *codes}), touched)
     return Resolved(len(touched), after)
+
+
+def _planned(seen: Surroundings, linked: Sequence[Punch]) -> Use:
+    """The plan of a punch that arrived late. Raises Conflict with the reason where there is none."""
+    judgement = seen.judged()
+    verdict = surroundings.verdict_on(seen.punch_id, judgement)
+    if verdict is None:
+        raise Conflict("The days before this punch were not read completely yet.")
+    planned = plan(seen, linked)
+    if isinstance(planned, Refusal):
+        raise Conflict(explaining.explain_refusal(planned.because, judgement, seen.punch))
+    if verdict.outcome is not Outcome.ARRIVED_LATE:
+        raise Conflict("This punch is none that arrived late any more; load the page again.")
+    return planned
 
 
 def plan(seen: Surroundings, linked: Sequence[Punch]) -> Use | Refusal:
@@ -129,7 +139,9 @@ def what_happens(use: Use, seen: Surroundings) -> str:
     """The plan as a sentence for whoever is about to decide."""
     update_, zone = use.update, seen.world.rules.zone
     end = f"{update_.clock_out.astimezone(zone):%H:%M}" if update_.clock_out else "(open)"
-    parts = [f"record {update_.record_id} becomes {update_.clock_in.astimezone(zone):%H:%M}–{end}"]
+    pauses = [f"{out.astimezone(zone):%H:%M}–{back.astimezone(zone):%H:%M}" for out, back in update_.breaks]
+    breaks = f" with a break {' and '.join(pauses)}" if pauses else ""
+    parts = [f"record {update_.record_id} becomes {update_.clock_in.astimezone(zone):%H:%M}–{end}{breaks}"]
     if any(one.id == update_.record_id and one.employee_id != update_.employee_id for one in seen.records):
         parts.append("it goes to the employee that the code is bound to now")
     parts += [f"record {one} is deleted" for one in use.delete]
@@ -160,10 +172,6 @@ async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[Punch])
     owners = await import_rows.owners(db, {one.emp_code for one in linked})
     found = {who.id for who in (seen.who, *owners.values()) if isinstance(who, Employee)}
     return found | {one.employee_id for one in seen.records}
-
-
-def _is_unread(seen: Surroundings) -> bool:
-    return surroundings.verdict_on(seen.punch_id, seen.judged()) is None
 
 
 async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surroundings) -> None:
