@@ -1,0 +1,209 @@
+"""`/clock_employees/ID`: one mirrored person: how the binding was decided, what can be done to it, and this week's schedule."""
+
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.clock import api_log, binding_queries, bindings, schedules
+from app.clock.binding_list import ENROLLED, METHODS
+from app.clock.binding_queries import Foretold
+from app.clock.codes import BINDING_STATES, OUTCOMES, outcome_label, punch_label
+from app.clock.pages.employees import ACT, ACTS, DANGEROUS, LABELS, PAST, SEE, consequence
+from app.clock.profiles import PROFILES
+from app.clock.remote import ClockError
+from app.errors import Conflict, NotFound
+from app.host.pages.choosing import count
+from app.host.pages.picking import pick
+from app.web.context import Context
+from app.web.forms import Form, Text
+from app.web.pages import done, page
+
+HOST = Form(Text("host", "Host employee", required=True))
+REMARKS = Form(Text("remarks", "Remarks", longest=bindings.LONGEST_REMARK, lines=3))
+CHANGED = {"HX-Trigger": "muster:changed"}
+
+
+@get("/clock_employees/{employee_id:int}", guards=[SEE])
+async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    return await _show(ctx, employee_id)
+
+
+@post("/clock_employees/{employee_id:int}/bind", guards=[ACT], status_code=200)
+async def bind(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    """Binds at once where that touches nothing else; what a re-binding does is said, with its numbers, and asked about first."""
+    row = await binding_queries.person(ctx.db, employee_id)
+    form = HOST.read(await ctx.form())
+    if not form.ok:
+        return await _show(ctx, employee_id, status=422, problem="Choose a host employee first.")
+    try:
+        host = await pick(ctx.db, form["host"])
+    except (NotFound, Conflict) as refused:
+        return await _show(ctx, employee_id, status=422, problem=refused.message)
+    foretold = await binding_queries.foretell(ctx.db, row.emp_code, host.id)
+    if foretold.needs_a_yes and (await ctx.form()).get("confirmed") != "1":
+        return await _ask_to_bind(ctx, row, host, foretold)
+    await bindings.bind(ctx.db, ctx.actor, employee_id, host.id)
+    return await _after(ctx, employee_id, f"{row.emp_code} is bound to {host.name} now.")
+
+
+@post("/clock_employees/{employee_id:int}/remarks", guards=[ACT], status_code=200)
+async def remarks(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    form = REMARKS.read(await ctx.form())
+    if not form.ok:
+        return await _show(ctx, employee_id, status=422, remark_problem=form.errors["remarks"])
+    changed = await bindings.set_remarks(ctx.db, ctx.actor, employee_id, form["remarks"])
+    return await _after(ctx, employee_id, "The remarks were saved." if changed else "Nothing was changed.")
+
+
+@get("/clock_employees/{employee_id:int}/schedule", guards=[SEE])
+async def schedule(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    """Asks the server now; nothing of it is kept."""
+    row = await binding_queries.person(ctx.db, employee_id)
+    week, problem, now = None, "", datetime.now(UTC)
+    try:
+        log = api_log.logging_to(ctx.parts.database, ctx.workspace)
+        week = await schedules.this_week(ctx.parts, ctx.db, row.emp_code, log, now)
+    except ClockError as error:
+        problem = f"{error.message} ({error.code})"
+    return await page(
+        ctx,
+        "clock/employee_schedule.html",
+        fragment="schedule",
+        person=row,
+        week=week,
+        problem=problem,
+        today=now.astimezone(ZoneInfo(row.zone or "UTC")).date(),
+    )
+
+
+@get("/clock_employees/{employee_id:int}/{act:str}", guards=[ACT])
+async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: FromPath[str]) -> Response[Any]:
+    row = await binding_queries.person(ctx.db, employee_id)
+    await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
+    who = f"{row.emp_code} {row.full_name}".strip()
+    here = _back(ctx) or f"/clock_employees/{employee_id}"
+    return await page(
+        ctx,
+        "clock/employee_ask.html",
+        fragment="dialog",
+        question=f"{LABELS[act]}: {who}?",
+        submit=LABELS[act],
+        consequence=await consequence(ctx, act, [employee_id]),
+        danger=act in DANGEROUS,
+        url=f"/clock_employees/{employee_id}/{act}",
+        fields=[("back", here)],
+        cancel_url=here,
+    )
+
+
+@post("/clock_employees/{employee_id:int}/{act:str}", guards=[ACT], status_code=200)
+async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], act: FromPath[str]) -> Response[Any]:
+    row = await binding_queries.person(ctx.db, employee_id)
+    await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
+    await ACTS[act](ctx.db, ctx.actor, [employee_id])
+    return await _after(ctx, employee_id, f"{row.emp_code} was {PAST[act]}.")
+
+
+def _act(word: str) -> str:
+    if word not in ACTS:
+        raise NotFound
+    return word
+
+
+async def _after(ctx: Context, employee_id: int, message: str) -> Response[Any]:
+    """The drawer again, with the list behind it brought up to date; without script, and from a dialog, where one came from."""
+    if ctx.wants_fragment:
+        return await _show(ctx, employee_id, message=message, headers=CHANGED)
+    target = _back(ctx, str((await ctx.form()).get("back", "")))
+    return await done(ctx, target or f"/clock_employees/{employee_id}", message)
+
+
+def _back(ctx: Context, given: str | None = None) -> str:
+    """The list that the person came from: an address of it, or nothing."""
+    target = str(ctx.request.query_params.get("back", "")) if given is None else given
+    ours = target.startswith("/clock_employees") and target.isprintable()
+    return target if ours else ""
+
+
+async def _ask_to_bind(ctx: Context, row: Any, host: Any, foretold: Foretold) -> Response[Any]:
+    """The question takes the place of the drawer's content, or is a page."""
+    posted = str((await ctx.form()).get("back", ""))
+    return await page(
+        ctx,
+        "clock/employee_rebind.html",
+        fragment="drawer",
+        person=row,
+        question=f"Bind {row.emp_code} to {host.name}?",
+        consequence=" ".join(_sentences(row, host, foretold)),
+        url=f"/clock_employees/{row.id}/bind",
+        fields=[("host", f"#{host.id}"), ("back", _back(ctx, posted))],
+        cancel_url=f"/clock_employees/{row.id}",
+    )
+
+
+def _sentences(row: Any, host: Any, foretold: Foretold) -> list[str]:
+    said = []
+    if foretold.punches:
+        said.append(
+            f"{count(foretold.punches, 'punch is', 'punches are')} part of"
+            f" {count(foretold.records, 'record', 'records')} of {foretold.owners}; they will be shown as “Arrived after"
+            " import” until someone decides. The records stay as they are."
+        )
+    if foretold.waiting:
+        said.append(f"{count(foretold.waiting, 'other punch is', 'other punches are')} judged as {host.name}'s.")
+    if foretold.rivals:
+        codes = ", ".join(foretold.rivals)
+        said.append(
+            f"{host.name} is auto-matched to {codes}, which nobody confirmed: it will become a conflict. Accept it first if"
+            " both are theirs."
+        )
+    if foretold.beside:
+        said.append(f"{host.name} has {', '.join(foretold.beside)} already; punches of all codes are judged together.")
+    return said
+
+
+async def _show(
+    ctx: Context,
+    employee_id: int,
+    *,
+    status: int = 200,
+    message: str = "",
+    problem: str = "",
+    remark_problem: str = "",
+    headers: dict[str, str] | None = None,
+) -> Response[Any]:
+    row = await binding_queries.person(ctx.db, employee_id)
+    back = _back(ctx)
+    return await page(
+        ctx,
+        "clock/employee.html",
+        fragment="drawer",
+        status=status,
+        headers=headers,
+        person=row,
+        changes=await binding_queries.changes(ctx.db, row.binding_id),
+        punches=await binding_queries.recent_punches(ctx.db, row.emp_code),
+        may_act=ctx.may("clock.employees.edit"),
+        open_to={act for act, states in bindings.OPEN_TO.items() if row.state in states},
+        offers_schedules=row.profile in PROFILES and PROFILES[row.profile].offers(schedules.RESOURCE),
+        enrolled=[(label, icon) for key, label, icon, _ in ENROLLED if getattr(row, f"has_{key}")],
+        states=BINDING_STATES,
+        methods=METHODS,
+        outcomes=OUTCOMES,
+        outcome_label=outcome_label,
+        punch_label=punch_label,
+        zone=row.zone or "UTC",
+        message=message,
+        problem=problem,
+        remark_problem=remark_problem,
+        back=back,
+        back_query=f"?back={quote(back, safe='')}" if back else "",
+    )
+
+
+ROUTES = [show, bind, remarks, schedule, ask, carry_out]

@@ -1,0 +1,147 @@
+"""`/clock_employees`: the list of mirrored people, bulk acts on it, and whom a code can be bound to. One person: employee.py."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+
+from app.clock import binding_list, binding_queries, bindings
+from app.clock.codes import BINDING_STATES
+from app.clock.models import Binding
+from app.errors import Invalid, NotFound
+from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.lists import LONGEST_FILTER
+from app.web.pages import done, page
+
+SEE = Requires("clock.employees", module="clock")
+ACT = Requires("clock.employees.edit", module="clock")
+ACTS = {
+    "accept": bindings.accept,
+    "reject": bindings.reject,
+    "match_again": bindings.match_again,
+    "clear": bindings.clear,
+    "ignore": bindings.ignore,
+    "un_ignore": bindings.un_ignore,
+}
+LABELS = {
+    "accept": "Accept",
+    "reject": "Reject",
+    "match_again": "Match again",
+    "clear": "Clear",
+    "ignore": "Ignore",
+    "un_ignore": "Stop ignoring",
+}
+PAST = {
+    "accept": "bound",
+    "reject": "rejected",
+    "match_again": "matched again",
+    "clear": "cleared",
+    "ignore": "ignored",
+    "un_ignore": "looked at again",
+}
+DANGEROUS = frozenset({"clear", "ignore"})
+WHAT_HAPPENS = {
+    "accept": "An auto match or a suggestion becomes a binding that no automatic pass changes.",
+    "reject": "The codes are unbound, and these pairs are never proposed again. A person can still bind them.",
+    "match_again": (
+        "The codes are decided anew: kiosk code, ID number, then name. Cleared ones are no longer held back; rejected pairs"
+        " stay rejected. Bindings that a person made are not touched."
+    ),
+    "clear": "The links end, and no automatic pass touches these codes until “Match again”.",
+    "ignore": "The codes are left out on purpose, and their links end. “Stop ignoring” takes it back.",
+    "un_ignore": "The codes are decided again: kiosk code, ID number, then name.",
+}
+
+
+@get("/clock_employees", guards=[SEE])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    around = await binding_list.around(ctx.db, may_act=ctx.may("clock.employees.edit"))
+    rows = binding_list.base(ctx.request.query_params)
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, around.spec, rows, kind)
+    return await page(
+        ctx,
+        "clock/employees.html",
+        fragment="list",
+        view=await lists.load(ctx, around.spec, rows),
+        around=around,
+        zone=around.zone,
+        enrolled=binding_list.ENROLLED,
+        states=BINDING_STATES,
+        methods=binding_list.METHODS,
+    )
+
+
+@post("/clock_employees/bulk", guards=[ACT], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    act = str((await ctx.form()).get("action", ""))
+    if act not in ACTS:
+        raise NotFound
+    around = await binding_list.around(ctx.db, may_act=True)
+    rows = binding_list.base(ctx.request.query_params).where(Binding.state.in_(bindings.OPEN_TO[act]))
+    ids = await chosen_ids(ctx, around.spec, rows)
+    if not ids:
+        raise Invalid(f"None of the selected people can be {PAST[act]}.")
+    if not await confirmed(ctx, len(ids)):
+        return await _ask(ctx, act, ids)
+    codes = await ACTS[act](ctx.db, ctx.actor, ids)
+    answer = f"{count(len(codes), 'code was', 'codes were')} {PAST[act]}."
+    return await done(ctx, await back(ctx, "/clock_employees"), answer)
+
+
+async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
+    query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
+    who = count(len(ids), "person", "people")
+    return await page(
+        ctx,
+        "clock/employee_ask.html",
+        fragment="dialog",
+        question=f"{LABELS[act]}: {who}?",
+        submit=f"{LABELS[act]}: {who}",
+        consequence=await consequence(ctx, act, ids),
+        danger=act in DANGEROUS,
+        url=f"/clock_employees/bulk{query}",
+        fields=await carried(ctx, len(ids)),
+        cancel_url=await back(ctx, "/clock_employees"),
+    )
+
+
+async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
+    """What the act does in general, and to how many punches here."""
+    if act == "accept":
+        waiting = await binding_queries.waiting(ctx.db, ids)
+        tail = f" {count(waiting, 'punch that waits is', 'punches that wait are')} judged then." if waiting else ""
+        return WHAT_HAPPENS[act] + tail
+    if act not in ("reject", "clear", "ignore"):
+        return WHAT_HAPPENS[act]
+    ending = await binding_queries.foretell_ending(ctx.db, ids)
+    if not ending.links:
+        return WHAT_HAPPENS[act]
+    links = count(ending.links, "link ends", "links end")
+    standing = count(ending.standing, "punch that is", "punches that are")
+    return (
+        f"{WHAT_HAPPENS[act]} {links}: {standing} part of an attendance record stay there,"
+        f" {count(ending.waiting, 'other says', 'others say')} “Not bound”."
+    )
+
+
+@get("/clock_employees/hosts", guards=[ACT])
+async def hosts(ctx: NamedDependency[Context]) -> Response[str]:
+    """Host employees as the search-as-you-type field shows them; `#12` is the value, so that no ID number is taken for an id."""
+    asked = str(ctx.request.query_params.get("q", ""))[:LONGEST_FILTER].replace("\x00", "")
+    found = await ctx.db.execute(binding_queries.hosts_like(asked))
+    items = [{"value": f"#{row.id}", "label": row.name, "hint": _hint(row)} for row in found]
+    return await page(ctx, "clock/employee_hosts.html", fragment="options", items=items)
+
+
+def _hint(row: Any) -> str:
+    inactive = "" if row.active else "inactive"
+    codes = f"has code {row.codes}" if row.codes else ""
+    return " · ".join(part for part in (row.id_number, row.department, inactive, codes) if part)
+
+
+ROUTES = [index, bulk, hosts]
