@@ -2,7 +2,31 @@
 
 from litestar.types import ControllerRouterHandler
 
-from app.web.menu import MenuGroup
+from app.clock.pages import dashboard, employee, employees, photos, settings, setup, sync, sync_acts, sync_run, transactions
+from app.web.menu import MenuGroup, MenuItem
 
-ROUTES: list[ControllerRouterHandler] = []
-MENU: tuple[MenuGroup, ...] = ()
+ROUTES: list[ControllerRouterHandler] = [
+    *dashboard.ROUTES,
+    *employees.ROUTES,
+    *employee.ROUTES,
+    *transactions.ROUTES,
+    *photos.ROUTES,
+    *sync.ROUTES,
+    *sync_acts.ROUTES,
+    *sync_run.ROUTES,
+    *settings.ROUTES,
+    *setup.ROUTES,
+]
+# In the order of the spec ("Menu pages and permissions").
+MENU: tuple[MenuGroup, ...] = (
+    MenuGroup(
+        "Time clock",
+        (
+            MenuItem("Dashboard", "/clock", "layout-dashboard", "clock.dashboard", "clock"),
+            MenuItem("Employees & Bindings", "/clock_employees", "users", "clock.employees", "clock"),
+            MenuItem("Attendance Transactions", "/clock_transactions", "timeline", "clock.transactions", "clock"),
+            MenuItem("Sync Center", "/clock_sync", "refresh", "clock.sync.view", "clock"),
+            MenuItem("Settings", "/clock_settings", "settings", "clock.settings", "clock"),
+        ),
+    ),
+)
