@@ -196,13 +196,13 @@ def clock_retry(
 
     if outcome is not None and outcome not in set(Outcome):
         raise click.UsageError(f"there is no outcome {outcome}; there are {', '.join(Outcome)}")
-    given = (
-        (emp_code, Punch.emp_code == emp_code),
-        (first, Punch.local_date >= first),
-        (last, Punch.local_date <= last),
-        (outcome, Punch.import_outcome == outcome),
-    )
-    which = and_(true(), *(condition for value, condition in given if value is not None))
+    conditions = [
+        Punch.emp_code == emp_code if emp_code else None,
+        Punch.local_date >= first if first else None,
+        Punch.local_date <= last if last else None,
+        Punch.import_outcome == outcome if outcome else None,
+    ]
+    which = and_(true(), *(condition for condition in conditions if condition is not None))
     done = frame.in_transaction(lambda db: resolutions.retry(db, COMMAND_LINE, which), workspace)
     waiting = "" if done.outcomes is not None else "; the import follows in the background"
     document = {"punches": done.punches, "outcomes": done.outcomes}
