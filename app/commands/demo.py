@@ -30,11 +30,11 @@ OWN_DATABASE = ("MUSTER_DATABASE_URL", "MUSTER_OWNER_DATABASE_URL")
 @click.option("--seed", type=int, default=7, show_default=True)
 def demo(*, port: int, clock_port: int, employees: int, days: int, seed: int) -> None:
     """The portal with demo data, a simulated time clock and a worker. Ctrl-C ends all of it."""
+    if os.environ.get("MUSTER_ENV") == "production":
+        frame.refuse("The demo is not for MUSTER_ENV=production: it prints its passwords.")
     clock_url = f"http://{HOST}:{clock_port}"
     _prepare_environment(port, clock_port)
     settings = frame.settings_of_environment()
-    if settings.production:
-        frame.refuse("The demo is not for MUSTER_ENV=production: it prints its passwords.")
     opened = serve.bound(HOST, port)
     _refuse_taken(clock_port)
     started: list[children.Child] = []

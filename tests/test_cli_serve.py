@@ -1,0 +1,226 @@
+"""The long-lived commands as processes: `serve` with its worker, `demo`, and how they end, kindly or not."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psutil  # type: ignore[import-untyped]
+import psycopg
+import pytest
+
+from app.clock import runs
+from app.db.session import Database
+from app.host.audit import SYSTEM
+from tests.cluster import DatabaseUrls
+from tests.command_line import CommandLine
+from tests.test_cli import command_line
+
+pytestmark = pytest.mark.slow
+Start = Callable[..., "Running"]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Running:
+    """A `muster` process, what it printed, and the processes below it."""
+
+    def __init__(self, folder: Path, environment: dict[str, str], *arguments: str) -> None:
+        self.log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "app", *arguments],
+                env={"PATH": os.environ["PATH"], **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self.family = psutil.Process(self.process.pid)
+
+    @property
+    def printed(self) -> str:
+        return self.log.read_text()
+
+    async def says(self, words: str, within_s: float = 40) -> None:
+        deadline = time.monotonic() + within_s
+        while words not in self.printed:
+            assert self.process.poll() is None, self.printed
+            assert time.monotonic() < deadline, self.printed
+            await asyncio.sleep(0.05)
+
+    def children(self, word: str) -> list[psutil.Process]:
+        return [one for one in self.family.children(recursive=True) if word in one.cmdline()]
+
+    async def end(self, number: int) -> int:
+        """Sends a signal; the exit code. Whatever it left behind has ended as well, soon."""
+        below = self.family.children(recursive=True)
+        self.process.send_signal(number)
+        code = await asyncio.to_thread(self.process.wait, 20)
+        _, alive = await asyncio.to_thread(psutil.wait_procs, below, 10)
+        assert alive == [], f"{alive} outlived their parent"
+        return code
+
+    def kill_all(self) -> None:
+        below = self.family.children(recursive=True) if self.process.poll() is None else []
+        for one in (*below, self.process):
+            one.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
+    return command_line(urls, tmp_path)
+
+
+@pytest.fixture
+def start(muster: CommandLine, tmp_path: Path) -> Iterator[Start]:
+    started: list[Running] = []
+
+    def begin(*arguments: object, **environment: str) -> Running:
+        started.append(Running(tmp_path, {**muster.environment, **environment}, *map(str, arguments)))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.kill_all()
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(timeout=10, headers={"host": "muster.example"}) as client:
+        yield client
+
+
+async def test_serve_answers_with_a_worker_beside_it_and_ends_with_it(start: Start, http: httpx.AsyncClient) -> None:
+    port = free_port()
+    serving = start("serve", "--port", port)
+    await serving.says("worker started")
+    answer = await http.get(f"http://127.0.0.1:{port}/health/ready")
+    assert answer.status_code == 200
+    assert "server" not in answer.headers
+    assert await serving.end(signal.SIGTERM) == 0
+    assert "worker stopped" in serving.printed
+
+
+async def test_a_worker_that_dies_is_started_again(start: Start) -> None:
+    serving = start("serve", "--port", free_port())
+    await serving.says("worker started")
+    (worker,) = serving.children("worker")
+    worker.kill()
+    await serving.says("starting it again")
+    deadline = time.monotonic() + 20
+    while serving.printed.count("worker started") < 2:
+        assert time.monotonic() < deadline, serving.printed
+        await asyncio.sleep(0.1)
+    assert await serving.end(signal.SIGINT) == 0
+
+
+async def test_a_killed_portal_takes_its_worker_with_it(start: Start) -> None:
+    serving = start("serve", "--port", free_port())
+    await serving.says("worker started")
+    assert await serving.end(signal.SIGKILL) == -signal.SIGKILL
+
+
+async def test_several_web_processes_serve_one_port_and_end_together(start: Start, http: httpx.AsyncClient) -> None:
+    port = free_port()
+    serving = start("serve", "--port", port, "--workers", 2, "--no-worker")
+    deadline = time.monotonic() + 30
+    while serving.printed.count("Application startup complete") < 2:
+        assert time.monotonic() < deadline, serving.printed
+        await asyncio.sleep(0.1)
+    assert (await http.get(f"http://127.0.0.1:{port}/sign-in")).status_code == 200
+    assert serving.children("worker") == []
+    assert await serving.end(signal.SIGTERM) == 0
+
+
+async def test_a_killed_portal_of_several_processes_leaves_none_behind(start: Start) -> None:
+    serving = start("serve", "--port", free_port(), "--workers", 2, "--no-worker")
+    deadline = time.monotonic() + 30
+    while serving.printed.count("Application startup complete") < 2:
+        assert time.monotonic() < deadline, serving.printed
+        await asyncio.sleep(0.1)
+    await serving.end(signal.SIGKILL)
+
+
+async def test_a_taken_port_is_refused_in_one_line(start: Start) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        serving = start("serve", "--port", port)
+        assert await asyncio.to_thread(serving.process.wait, 20) == 1
+        demo = start("demo", "--port", free_port(), "--clock-port", port)
+        assert await asyncio.to_thread(demo.process.wait, 20) == 1
+    assert serving.printed.splitlines() == [f"Error: Cannot listen on 127.0.0.1, port {port}: Address already in use."]
+    assert "--clock-port" in demo.printed.splitlines()[-1]
+
+
+async def test_the_demo_refuses_production(start: Start) -> None:
+    demo = start("demo", "--port", free_port(), "--clock-port", free_port(), MUSTER_ENV="production")
+    assert await asyncio.to_thread(demo.process.wait, 20) == 1
+    assert "prints its passwords" in demo.printed
+
+
+async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
+    start: Start, http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    port, clock_port = free_port(), free_port()
+    options = ("--port", port, "--clock-port", clock_port, "--employees", 30, "--days", 3)
+    environment = {"MUSTER_BASE_URL": f"http://127.0.0.1:{port}", "MUSTER_DATA_DIR": str(tmp_path / "data")}
+    demo = start("demo", *options, **environment)
+    await demo.says("Muster is ready", within_s=90)
+    page = await http.get(f"http://127.0.0.1:{port}/sign-in", headers={"host": f"127.0.0.1:{port}"})
+    assert page.status_code == 200
+    sign_ins = [line.split() for line in demo.printed.splitlines() if "@example.org" in line]
+    assert [one[0] for one in sign_ins] == ["Administrator", "Operator", "Viewer"]
+    await demo.says("job done", within_s=60)
+    assert "left aside" in demo.printed, "the configured database was not touched"
+    assert await demo.end(signal.SIGINT) == 0
+    again = start("demo", *options, **environment)
+    await again.says("Muster is ready")
+    assert [line.split() for line in again.printed.splitlines() if "@example.org" in line] == sign_ins
+    assert await again.end(signal.SIGTERM) == 0
+
+
+async def test_a_sync_whose_worker_is_killed_is_gone_on_with_within_a_minute(
+    start: Start, muster: CommandLine, database: Database, urls: DatabaseUrls
+) -> None:
+    """With the pace and the lease of production."""
+    clock_port = free_port()
+    simulator = start("clock:simulate", "--port", clock_port, "--employees", 60, "--days", 20, "--fault", "slow=0.4")
+    await simulator.says("watch it at")
+    connect = ("clock:connect", f"http://127.0.0.1:{clock_port}", "--username", "clock", "--profile", "cloud")
+    zone = ("--timezone", "Europe/Berlin", "--no-test", "--password-stdin")
+    assert (await muster(*connect, *zone, stdin="clock-demo\n")).code == 0
+    assert (await muster("clock:settings", "page_size=20", "sync_interval_minutes=0")).code == 0
+    async with database.transaction() as opened:
+        await runs.queue_run(opened, "manual", {}, SYSTEM)
+    first = start("worker")
+    with psycopg.connect(urls.owner, autocommit=True) as db:
+        await comes(db, "SELECT count(*) FROM main.clock_employees", 1, within_s=40)
+        first.process.kill()
+        first.process.wait()
+        killed = time.monotonic()
+        second = start("worker")
+        await comes(db, "SELECT count(*) FROM main.clock_sync_runs WHERE trigger = 'resume'", 1, within_s=70)
+        assert time.monotonic() - killed < 60
+        (died,) = db.execute("SELECT status FROM main.clock_sync_runs WHERE id = 1").fetchone() or ("",)
+    assert died == "truncated"
+    assert await second.end(signal.SIGTERM) == 0
+
+
+async def comes(db: "psycopg.Connection[tuple[int, ...]]", statement: str, least: int, within_s: float) -> None:
+    deadline = time.monotonic() + within_s
+    while (db.execute(statement).fetchone() or (0,))[0] < least:  # type: ignore[call-overload]
+        assert time.monotonic() < deadline, statement
+        await asyncio.sleep(0.2)
