@@ -1,0 +1,141 @@
+"""`/admin/audit`: the list, its filters and one entry with before and after."""
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import insert, select, update
+from sqlalchemy.exc import DBAPIError
+
+from app.db.session import Database
+from app.host.pages.audit import differences
+from app.host.shared import AuditEntry
+from tests.conftest import Browser
+
+
+async def entry(database: Database, act: str, *, workspace: str = "main", **values: object) -> int:
+    row = {
+        "workspace": workspace,
+        "actor_name": "Alice Ahn",
+        "act": act,
+        "subject_type": "user",
+        "subject_id": "12",
+        **values,
+    }
+    async with database.shared_transaction() as db:
+        return (await db.scalars(insert(AuditEntry).values(row).returning(AuditEntry.id))).one()
+
+
+async def test_the_page_asks_for_the_permission_and_shows_the_own_workspace_alone(
+    alice: Browser, bob: Browser, eve: Browser, visitor: Browser, database: Database
+) -> None:
+    ours = await entry(database, "user.edit")
+    theirs = await entry(database, "role.add", workspace="globex")
+    text = (await alice.get("/admin/audit")).text
+    assert "user.edit" in text
+    assert "role.add" not in text
+    assert (await bob.get("/admin/audit")).status_code == 403
+    assert (await visitor.get("/admin/audit")).status_code == 303
+    assert (await eve.get(f"/admin/audit/{ours}")).status_code == 404
+    assert (await eve.get(f"/admin/audit/{theirs}")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("actor=ahn", {"user.edit", "user.create"}),
+        ("actor=command", {"role.add"}),
+        ("act=user", {"user.edit", "user.create"}),
+        ("act=user.e", {"user.edit"}),
+        ("act=%25", set()),
+        ("subject=role", {"role.add"}),
+        ("subject=user+12", {"user.edit"}),
+        ("subject=user+1", set()),
+        ("from=2026-11-20&to=2026-11-20", {"user.create"}),
+        ("from=2026-11-21", {"user.edit", "role.add"}),
+        ("to=2026-11-19", set()),
+        ("from=2026-13-01", set()),
+        ("from=2026-11-21&to=2026-11-20", set()),
+    ],
+)
+async def test_filters_find_by_who_what_on_whom_and_when(
+    alice: Browser, database: Database, query: str, found: set[str]
+) -> None:
+    await entry(database, "user.create", subject_id="13", at=datetime(2026, 11, 20, 23, 59, 59, tzinfo=UTC))
+    await entry(database, "user.edit", at=datetime(2026, 11, 21, 0, 0, tzinfo=UTC))
+    await entry(
+        database, "role.add", subject_type="role", actor_name="Command line", at=datetime(2026, 11, 21, 9, tzinfo=UTC)
+    )
+    text = (await alice.fragment(f"/admin/audit?{query}")).text
+    assert {act for act in ("user.create", "user.edit", "role.add") if f">{act}</td>" in text} == found
+
+
+async def test_a_day_is_a_day_of_the_workspaces_zone(
+    alice: Browser, database: Database, request: pytest.FixtureRequest
+) -> None:
+    """23:30 on the 19th in Vancouver is 07:30 on the 20th in UTC."""
+    request.getfixturevalue("in_vancouver")  # after the application, which names a provider of its own
+    await entry(database, "user.edit", at=datetime(2026, 11, 20, 7, 30, tzinfo=UTC))
+    assert "user.edit" in (await alice.fragment("/admin/audit?from=2026-11-19&to=2026-11-19")).text
+    assert ">user.edit</td>" not in (await alice.fragment("/admin/audit?from=2026-11-20&to=2026-11-20")).text
+    assert "2026-11-19 23:30:00" in (await alice.get("/admin/audit")).text
+
+
+async def test_an_entry_shows_before_and_after_side_by_side(alice: Browser, database: Database) -> None:
+    number = await entry(
+        database,
+        "user.edit",
+        before={"name": "Bob", "roles": ["Viewer"]},
+        after={"name": "<b>Bob</b>", "roles": ["Operator", "Viewer"]},
+        ip="203.0.113.7",
+        request_id="abc123",
+    )
+    answer = await alice.fragment(f"/admin/audit/{number}")
+    assert "<html" not in answer.text
+    assert "<del>Viewer</del>" in answer.text
+    assert "<ins>Operator, Viewer</ins>" in answer.text
+    assert "&lt;b&gt;Bob&lt;/b&gt;" in answer.text
+    assert "203.0.113.7" in answer.text
+    assert "abc123" in answer.text
+
+
+def test_differences_name_every_field_of_either_side() -> None:
+    before = {"active": True, "note": None, "tags": []}
+    after = {"active": False, "note": "x", "more_of_it": {"a_b": [1, 2]}}
+    assert differences(before, after) == [
+        ("active", "yes", "no"),
+        ("note", "nothing", "x"),
+        ("tags", "nothing", None),
+        ("more of it", None, "a b: 1, 2"),
+    ]
+    assert differences(None, None) == []
+
+
+async def test_the_export_holds_what_the_filter_shows(alice: Browser, database: Database) -> None:
+    await entry(database, "user.edit", after={"name": "=cmd()"})
+    await entry(database, "role.add")
+    text = (await alice.get("/admin/audit?act=user&export=csv")).text
+    assert "user.edit" in text
+    assert "role.add" not in text
+
+
+async def test_the_newest_comes_first_and_pages_hold_fifty(alice: Browser, database: Database) -> None:
+    for number in range(51):
+        await entry(database, f"act.{number:02}")
+    first, second = (await alice.get("/admin/audit")).text, (await alice.get("/admin/audit?page=2")).text
+    assert ">act.50</td>" in first
+    assert ">act.00</td>" not in first
+    assert ">act.00</td>" in second
+
+
+async def test_a_page_takes_three_selects(alice: Browser, selects: list[str]) -> None:
+    await alice.get("/admin/audit")
+    assert len(selects) <= 3, selects
+
+
+async def test_the_application_can_not_change_an_entry(database: Database) -> None:
+    await entry(database, "user.edit")
+    with pytest.raises(DBAPIError, match="permission denied"):
+        async with database.shared_transaction() as db:
+            await db.execute(update(AuditEntry).values(act="nothing"))
+    async with database.shared_transaction() as db:
+        assert (await db.scalars(select(AuditEntry.act))).all() == ["user.edit"]

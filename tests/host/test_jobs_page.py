@@ -1,0 +1,86 @@
+"""`/admin/jobs`: what waits, runs and failed, with retry, and the workers that live. Jobs themselves: tests of app.jobs."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import insert, select
+
+from app.db.session import Database
+from app.host.shared import Job, WorkerHeartbeat
+from tests.conftest import Browser
+from tests.host.signing_in import acts
+
+
+async def job(database: Database, status: str, *, workspace: str = "main", **values: object) -> int:
+    row = {"workspace": workspace, "name": "housekeeping", "key": f"key {status}", "status": status, **values}
+    async with database.shared_transaction() as db:
+        return (await db.scalars(insert(Job).values(row).returning(Job.id))).one()
+
+
+async def worker(database: Database, name: str, *, silent_for: timedelta = timedelta()) -> None:
+    seen_at = datetime.now(UTC) - silent_for
+    async with database.shared_transaction() as db:
+        await db.execute(
+            insert(WorkerHeartbeat).values(worker=name, host=f"{name}.example.org", pid=77, seen_at=seen_at)
+        )
+
+
+async def test_the_page_asks_for_the_permission_and_shows_the_own_workspace_alone(
+    alice: Browser, bob: Browser, eve: Browser, visitor: Browser, database: Database
+) -> None:
+    ours = await job(database, "failed", error="ours broke")
+    await job(database, "failed", workspace="globex", error="theirs broke")
+    text = (await alice.get("/admin/jobs")).text
+    assert "ours broke" in text
+    assert "theirs broke" not in text
+    assert (await bob.get("/admin/jobs")).status_code == 403
+    assert (await visitor.get("/admin/jobs")).status_code == 303
+    assert (await eve.get(f"/admin/jobs/{ours}")).status_code == 404
+    assert (await eve.submit(f"/admin/jobs/{ours}/retry")).status_code == 404
+
+
+@pytest.mark.parametrize("status", ["queued", "running", "failed", "done"])
+async def test_the_list_finds_jobs_by_state(alice: Browser, database: Database, status: str) -> None:
+    numbers = {one: await job(database, one) for one in ("queued", "running", "failed", "done")}
+    text = (await alice.fragment(f"/admin/jobs?status={status}")).text
+    assert "<html" not in text
+    shown = {one for one, number in numbers.items() if f'href="/admin/jobs/{number}"' in text}
+    assert shown == {status}
+
+
+async def test_a_failed_job_says_why_and_can_be_retried(alice: Browser, database: Database) -> None:
+    number = await job(database, "failed", attempt=3, error="It took longer than 0:10:00.")
+    drawer = await alice.fragment(f"/admin/jobs/{number}")
+    assert "It took longer than 0:10:00." in drawer.text
+    assert "3 of 3" in drawer.text
+    assert (await alice.submit(f"/admin/jobs/{number}/retry")).headers["location"] == "/admin/jobs"
+    async with database.shared_transaction() as db:
+        assert (await db.scalars(select(Job.status).where(Job.id == number))).one() == "queued"
+    assert await acts(database) == ["job.retry"]
+
+
+@pytest.mark.parametrize("status", ["queued", "running", "done"])
+async def test_only_a_failed_job_is_retried(alice: Browser, database: Database, status: str) -> None:
+    number = await job(database, status)
+    assert "/retry" not in (await alice.get(f"/admin/jobs/{number}")).text
+    assert (await alice.submit(f"/admin/jobs/{number}/retry")).status_code == 409
+
+
+async def test_workers_that_live_and_that_went_silent_are_told_apart(
+    alice: Browser, eve: Browser, database: Database
+) -> None:
+    assert "No worker is running" in (await alice.get("/admin/jobs")).text
+    await worker(database, "silent", silent_for=timedelta(minutes=5))
+    assert "No worker is running" in (await alice.get("/admin/jobs")).text
+    await worker(database, "alive")
+    text = (await alice.get("/admin/jobs")).text
+    assert "No worker is running" not in text
+    assert text.index("alive.example.org") < text.index("Running</span>") < text.index("silent.example.org")
+    tenant = (await eve.get("/admin/jobs")).text
+    assert "Worker 1" in tenant
+    assert "example.org, process" not in tenant  # machines are the platform's business
+
+
+async def test_a_page_takes_three_selects(alice: Browser, selects: list[str]) -> None:
+    await alice.get("/admin/jobs")
+    assert len(selects) <= 3, selects
