@@ -86,7 +86,7 @@ def summed(rows: Sequence[tuple[date, str, int]], today: date) -> Punches:
 
 async def states(db: AsyncSession) -> Mapping[str, int]:
     """People by binding state, zeros included, as the list of people counts them."""
-    found = dict((await db.execute(_STATES)).tuples().all())
+    found = {state: number for state, number in await db.execute(_STATES)}  # noqa: C416 - a row is no pair to dict()
     return {state.value: found.get(state.value, 0) for state in BindingState}
 
 

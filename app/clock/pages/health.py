@@ -39,8 +39,9 @@ def of(found: Connection | None, now: datetime) -> Health:
                 "healthy", "ok", f"Connected to {host}; the last call worked {ago(found.last_success_at, now)}."
             )
         case "failing":
-            what = f"{found.last_error_message or 'It failed.'} ({ago(found.last_error_at, now)})"
-            return Health("failing", "bad", f"{host} does not work: {what} {success}", found.last_error_code)
+            what = (found.last_error_message or "It failed").rstrip(".")
+            when = ago(found.last_error_at, now)
+            return Health("failing", "bad", f"{host} failed {when}: {what}. {success}", found.last_error_code)
         case "locked":
             return Health(
                 "locked",

@@ -1,0 +1,159 @@
+"""The page `/clock`: what it says, that each number links to exactly what it counts, and who may see it."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from sqlalchemy import update
+
+from app.clock import dashboard, punch_counts
+from app.clock.codes import BINDING_STATES, Outcome
+from app.clock.models import Connection, Punch, StaleDay
+from app.clock.pages import health
+from app.clock.queries import PunchFilter, punch_total
+from app.db.session import Database
+from app.parts import Parts
+from tests.clock.mirrored import mirror_person, mirror_terminal, punch
+from tests.clock.sync_rows import connected, disappearance, run
+from tests.conftest import Browser
+
+TODAY = datetime.now(ZoneInfo("Europe/Berlin")).date()
+
+
+async def tap(database: Database, code: str, day: date, outcome: str | None, times: int = 1) -> None:
+    async with database.transaction() as db:
+        await punch(db, code, ", ".join(f"I {day} 08:{minute:02}" for minute in range(times)), zone="Europe/Berlin")
+        await db.execute(
+            update(Punch).where(Punch.local_date == day, Punch.emp_code == code).values(import_outcome=outcome)
+        )
+
+
+async def test_without_a_connection_it_shows_the_way_to_one(alice: Browser, vera: Browser) -> None:
+    assert "/clock_settings/setup" in (await alice.get("/clock")).text
+    seen = (await vera.get("/clock")).text
+    assert "/clock_settings/setup" not in seen
+    assert "No time-clock server is connected yet" in seen
+
+
+async def test_strangers_sign_in_and_people_without_the_permission_are_refused(
+    visitor: Browser, sign_in: Any, parts: Parts
+) -> None:
+    await connected(parts)
+    assert (await visitor.get("/clock")).headers["location"].startswith("/sign-in")
+    assert (await (await sign_in("nora")).get("/clock")).status_code == 403
+    assert (await (await sign_in("vera")).get("/clock")).status_code == 200
+
+
+async def test_another_workspace_sees_nothing_of_it(parts: Parts, database: Database, eve: Browser) -> None:
+    await connected(parts)
+    assert "No time-clock server is connected yet" in (await eve.get("/clock")).text
+
+
+async def test_htmx_gets_the_board(parts: Parts, alice: Browser) -> None:
+    await connected(parts)
+    answer = await alice.fragment("/clock")
+    assert "Needs a person" in answer.text
+    assert "<html" not in answer.text
+
+
+async def test_every_state_links_to_its_list_and_the_absent_are_not_counted(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    await connected(parts)
+    async with database.transaction() as db:
+        await mirror_person(db, "1", state="conflict")
+        await mirror_person(db, "2", state="conflict")
+        await mirror_person(db, "3", state="conflict", absent_since=datetime.now(UTC))
+        assert (await dashboard.states(db))["conflict"] == 2
+    text = (await alice.get("/clock")).text
+    for state in BINDING_STATES:
+        assert f'href="/clock_employees?state={state.value}"' in text
+
+
+async def test_what_needs_a_person_is_counted_as_the_list_counts_it_biggest_first(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    await connected(parts)
+    await tap(database, "1", TODAY, "overlaps", 2)
+    await tap(database, "2", TODAY - timedelta(days=29), "not_bound", 3)
+    await tap(database, "3", TODAY - timedelta(days=30), "not_bound", 5)
+    await tap(database, "4", TODAY + timedelta(days=400), "future_timestamp")
+    await tap(database, "5", TODAY, "imported", 9)
+    since = TODAY - timedelta(days=29)
+    async with database.transaction() as db:
+        await db.execute(StaleDay.__table__.insert(), [{"local_date": TODAY}])
+        await punch_counts.recount(db, [since, TODAY - timedelta(days=30), TODAY + timedelta(days=400)])
+        found = await dashboard.punches(db, TODAY)
+        for outcome, number in found.needs_person:
+            listed = PunchFilter(days=(since, None), outcomes=(outcome.value,))
+            assert await punch_total(db, listed) == number
+    assert found.needs_person == [
+        (Outcome.NOT_BOUND, 3), (Outcome.OVERLAPS, 2), (Outcome.FUTURE_TIMESTAMP, 1)
+    ]  # fmt: skip
+    text = (await alice.get("/clock")).text
+    assert f'href="/clock_transactions?outcome=not_bound&amp;from={since}"' in text
+    assert text.index("Not bound") < text.index("Overlaps an existing record")
+
+
+def test_days_are_stacked_by_group_and_what_was_not_judged_waits() -> None:
+    rows = [(TODAY, "imported", 4), (TODAY, "repeat_tap", 1), (TODAY, "", 2), (TODAY, "date_locked", 3)]
+    found = dashboard.summed(rows, TODAY)
+    assert len(found.days) == 14
+    assert found.days[-1] == dashboard.Day(TODAY, (5, 2, 0, 3))
+    assert found.days[0].values == (0, 0, 0, 0)
+
+
+async def test_each_day_links_to_its_punches(parts: Parts, alice: Browser) -> None:
+    await connected(parts)
+    text = (await alice.get("/clock")).text
+    for back in range(14):
+        day = TODAY - timedelta(days=back)
+        assert f'href="/clock_transactions?from={day}&amp;to={day}"' in text
+
+
+async def test_last_run_and_warnings_are_named(parts: Parts, database: Database, alice: Browser) -> None:
+    await connected(parts, last_success_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        number = await run(db, "failed", error_code="TC-NET")
+        await disappearance(db, 12)
+        await mirror_terminal(db, "SN1", alias="Gate " + "g" * 150, clock_skew_seconds=-2040)
+    text = (await alice.get("/clock")).text
+    assert f"/clock_sync/runs/{number}" in text
+    assert "/clock_sync/disappearance/employees" in text
+    assert "2040 s fast" in text
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("unverified", "not tested yet"),
+        ("healthy", "Connected to clock.example.org"),
+        ("failing", "failed 5 min ago: No route. It never worked."),
+        ("locked", "until 13:10"),
+        ("paused", "paused"),
+    ],
+)
+def test_health_is_one_sentence_a_status(status: str, words: str) -> None:
+    now = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+    found = Connection(
+        base_url="https://clock.example.org",
+        timezone="Europe/Berlin",
+        status=status,
+        last_error_code="TC-NET",
+        last_error_message="No route.",
+        last_error_at=now - timedelta(minutes=5),
+        locked_until=now + timedelta(minutes=10),
+        last_success_at=now if status == "healthy" else None,
+    )
+    assert words in health.of(found, now).sentence
+
+
+async def test_it_reads_little_however_many_punches_there_are(parts: Parts, database: Database, alice: Browser) -> None:
+    """Only stale days are counted from the punches; the rest comes from the kept counts."""
+    await connected(parts)
+    await tap(database, "1", TODAY - timedelta(days=1), "imported", 20)
+    async with database.transaction() as db:
+        await punch_counts.recount(db, [TODAY - timedelta(days=1)])
+        await db.execute(update(Punch).values(import_outcome="not_bound"))
+        assert (await dashboard.punches(db, TODAY)).needs_person == []
