@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from app import demo, sealed
-from app.clock.models import Binding, Connection, Punch, Setting, SyncRun
+from app.clock.models import Binding, Connection, Device, Punch, Setting, SyncRun
 from app.db.session import Database
 from app.host.models import AttendanceRecord
 from app.secrets import KeyRing, new_key_text
@@ -173,6 +173,22 @@ async def test_a_past_range_is_read_again_and_finds_nothing_new(muster: CommandL
     assert ended.code == 0, ended.err
     assert await count(database, Punch) >= before
     assert (await muster("clock:backfill", "2026-11-20", "2026-11-19")).refusal
+
+
+@pytest.mark.usefixtures("connected")
+async def test_a_terminal_is_marked_and_its_waiting_punches_are_judged_again(
+    muster: CommandLine, database: Database
+) -> None:
+    await muster("clock:sync")
+    async with database.transaction() as db:
+        serial = await db.scalar(select(Device.sn).where(Device.remote_attendance).order_by(Device.sn).limit(1))
+    marked = await muster("clock:device", serial, "--direction", "in", "--kind", "access", "--json")
+    assert marked.json["changed"]
+    again = await muster("clock:device", serial, "--kind", "access", "--json")
+    assert (again.json["changed"], again.json["judged_again"]) == (False, 0)
+    assert await count(database, Device, Device.kind_mark == "access", Device.direction == "in") == 1
+    assert (await muster("clock:device", "nowhere", "--kind", "access")).refusal
+    assert (await muster("clock:device", serial)).code == 2
 
 
 async def test_settings_are_shown_set_and_refused(muster: CommandLine, database: Database) -> None:

@@ -1,4 +1,4 @@
-"""`clock:connect`, `clock:settings`, `clock:bind`, `clock:clear`, `clock:ignore`, `clock:retry`, `clock:simulate`: what the pages do. Runs: clock_runs."""
+"""`clock:connect`, `clock:settings`, `clock:bind`, `clock:clear`, `clock:ignore`, `clock:retry`, `clock:device`, `clock:simulate`: what the pages do. Runs: clock_runs."""
 
 import sys
 from collections.abc import Sequence
@@ -209,6 +209,34 @@ def clock_retry(
     frame.answer(document, f"{done.punches} punches are judged anew{waiting}.", as_json=as_json)
 
 
+@click.command("clock:device")
+@click.argument("serial", metavar="SN")
+@click.option("--direction", type=click.Choice(("by_code", "in", "out", "undirected")))
+@click.option("--kind", type=click.Choice(("attendance", "access")))
+@frame.workspace_option
+@frame.json_option
+def clock_device(*, serial: str, direction: str | None, kind: str | None, workspace: str, as_json: bool) -> None:
+    """Say which way a terminal counts, and whether it is an attendance clock or a door reader."""
+    if direction is None and kind is None:
+        raise click.UsageError("give --direction or --kind")
+    from app.clock import devices
+    from app.host.audit import COMMAND_LINE
+
+    async def change(db: "AsyncSession") -> list[devices.Changed]:
+        changes = []
+        if direction is not None:
+            changes.append(await devices.set_direction(db, COMMAND_LINE, serial, direction))
+        if kind is not None:
+            changes.append(await devices.set_kind(db, COMMAND_LINE, serial, kind))
+        return changes
+
+    done = frame.in_transaction(change, workspace)
+    changed, again = any(one.changed for one in done), max(one.judged_again for one in done)
+    given = {name: word for name, word in (("direction", direction), ("kind", kind)) if word is not None}
+    sentence = f"{serial} was set; {again} punches are judged again." if changed else "Nothing changed."
+    frame.answer({"sn": serial, **given, "changed": changed, "judged_again": again}, sentence, as_json=as_json)
+
+
 @click.command("clock:simulate")
 @click.option("--port", type=click.IntRange(1, 65535), default=9009, show_default=True)
 @click.option("--profile", type=click.Choice(PROFILES), default="cloud", show_default=True)
@@ -250,5 +278,6 @@ COMMANDS = (
     clock_clear,
     clock_ignore,
     clock_retry,
+    clock_device,
     clock_simulate,
 )
