@@ -67,7 +67,10 @@ class ListingWalk:
 
 async def sync_listing(run: Running, resource: str) -> None:
     """Walks the listing until it is complete; then, and only then, says who is missing."""
-    generation, position = await _begin(run, resource)
+    begun = await _begin(run, resource)
+    if begun is None:
+        return
+    generation, position = begun
     async with run.parts.database.transaction(run.workspace) as db:
         known = await known_codes(db, _REFERS_TO.get(resource, ()))
     walking = ListingWalk(run, resource, generation, known)
@@ -85,9 +88,12 @@ async def sync_listing(run: Running, resource: str) -> None:
         position, resumed = position.again(), False
 
 
-async def _begin(run: Running, resource: str) -> tuple[int, Position]:
+async def _begin(run: Running, resource: str) -> tuple[int, Position] | None:
+    """(generation of the listing, where its walk stands); None when it was just read."""
     async with run.writing(resource=resource) as step:
         found = await cursors.read(step.db, resource)
+        if run.has_just_read(found):
+            return None
         cut = found is not None and found.state == "open" and found.page > 0
         if found is not None and cut and run.now() - found.updated_at < RESUMES_WITHIN:
             return found.generation, Position.of(found)

@@ -48,6 +48,8 @@ async def _read_live(run: Running, known: Known) -> None:
     first = live_first(run.today, run.horizon)
     async with run.writing(resource=PUNCHES, window=LIVE) as step:
         found = await cursors.read(step.db, PUNCHES, LIVE)
+        if run.has_just_read(found):
+            return
         position = _live_position(run, found, first)
         await cursors.write(
             step.db, PUNCHES, LIVE, kind="live", state="open", done_until=first, note=None, **position.columns()

@@ -16,8 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import api_log, lease
 from app.clock.counts import Counts
+from app.clock.models import Cursor, SyncRun
 from app.clock.models import SetAside as SetAsideRow
-from app.clock.models import SyncRun
 from app.clock.parsing import Parser, SetAside
 from app.clock.profiles import Profile
 from app.clock.remote import RemoteClock
@@ -28,6 +28,7 @@ from app.parts import Parts
 Watch = Callable[[dict[str, Any]], None]
 # Records wait for the next page's transaction; a run that makes calls without pages still writes them down soon.
 _RECORDS_KEPT = 20
+SHORTEST_INTERVAL = 15
 _ACCOUNT = (
     update(SyncRun)
     .where(SyncRun.id == bindparam("run"))
@@ -76,7 +77,8 @@ class Step:
 
 @dataclass(slots=True)
 class Running:
-    """Everything that the steps of a run share. `generation` is that of the server's ids."""
+    """Everything that the steps of a run share. `generation` is that of the server's ids; `goes_on`: this run takes up
+    what another one had no budget for."""
 
     parts: Parts
     workspace: str
@@ -90,6 +92,7 @@ class Running:
     now: Callable[[], datetime]
     term: timedelta = lease.TERM
     watch: Watch | None = None
+    goes_on: bool = False
     counts: dict[str, Counts] = field(default_factory=dict)
     findings: dict[str, Any] = field(default_factory=dict)
     stop_requested: bool = False
@@ -117,6 +120,14 @@ class Running:
     @property
     def horizon(self) -> date:
         return self.settings.horizon(self.today)
+
+    def has_just_read(self, cursor: Cursor | None) -> bool:
+        """Whether a run that goes on may pass over what is complete: it would never come to the history of a slow server,
+        were the last days and all lists read again each time."""
+        if cursor is None or not self.goes_on or cursor.state == "open":
+            return False
+        interval = timedelta(minutes=max(self.settings.sync_interval_minutes, SHORTEST_INTERVAL))
+        return self.now() - cursor.updated_at < interval
 
     def use(self, remote: RemoteClock) -> None:
         self._remote = remote

@@ -53,7 +53,7 @@ async def start_run(db: AsyncSession, trigger: str, request: Mapping[str, Any], 
     await _close_dead(db)
     current = await current_run(db)
     if current is not None:
-        await _widen(db, current, request)
+        await _widen(db, current, trigger, request)
         return current.id, True
     run_id = await _insert(db, trigger, request, actor.name)
     if actor.id is not None or trigger in ("manual", "command"):
@@ -190,15 +190,16 @@ async def _close(db: AsyncSession, run_id: int, message: str) -> None:
     )
 
 
-async def _widen(db: AsyncSession, waiting: SyncRun, request: Mapping[str, Any]) -> None:
-    """Whoever joins a run that has not begun gets what they asked for as well."""
+async def _widen(db: AsyncSession, waiting: SyncRun, trigger: str, request: Mapping[str, Any]) -> None:
+    """Whoever joins a run that has not begun gets what they asked for as well, and all of it: a run that was only to go on
+    becomes one of its own."""
     if waiting.status != "queued":
         return
     old = waiting.request
     widened = {**old, **request, "import": old.get("import", True) or request.get("import", True)}
     named = old.get("resources"), request.get("resources")
     widened["resources"] = sorted({*named[0], *named[1]}) if named[0] and named[1] else None
-    await db.execute(update(SyncRun).where(SyncRun.id == waiting.id).values(request=widened))
+    await db.execute(update(SyncRun).where(SyncRun.id == waiting.id).values(request=widened, trigger=trigger))
 
 
 async def _insert(db: AsyncSession, trigger: str, request: Mapping[str, Any], requested_by: str | None) -> int:

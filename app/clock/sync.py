@@ -36,6 +36,7 @@ from app.outbound import OutboundError
 from app.parts import Parts
 from app.secrets import SecretError
 
+_SHORTEST_BEAT_S = 1.0
 _log = structlog.get_logger("muster.clock.sync")
 
 
@@ -70,7 +71,7 @@ async def run(
             return begun
         row, fence = begun
         running = await _prepare(db, parts, workspace, row, fence=fence, now=now)
-    running.watch, running.term = watch, term
+    running.watch, running.term, running.goes_on = watch, term, row.trigger == "resume"
     async with _heartbeat(running):
         try:
             verdict = await _carry_out(running, row.request)
@@ -235,7 +236,7 @@ async def _heartbeat(running: Running) -> AsyncIterator[None]:
 
     async def beat() -> None:
         while True:
-            await asyncio.sleep(running.term.total_seconds() / 4)
+            await asyncio.sleep(max(running.term.total_seconds() / 4, _SHORTEST_BEAT_S))
             try:
                 await running.renew()
             except lease.LeaseLostError:

@@ -46,8 +46,8 @@ class Site:
     async def sync_until_done(self) -> list[RunEnd]:
         """Runs until nothing more is queued."""
         ends = [await self.sync()]
-        while ends[-1].status == "truncated":
-            ends.append(await self.sync())
+        while (queued := await self.scalar("SELECT id FROM clock_sync_runs WHERE status = 'queued'")) is not None:
+            ends.append(await self.run_of(queued))
         return ends
 
     async def row(self, run_id: int) -> SyncRun:
