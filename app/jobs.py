@@ -26,6 +26,8 @@ from app.host.shared import Job
 
 CHANNEL = "muster_jobs"
 LONGEST_ERROR = 500
+# Those that wait behind them are found at a later look; each look wakes what still waits anew.
+WOKEN_AT_ONCE = 50
 _OPEN = text("status IN ('queued', 'running')")
 _NOTIFY = text("SELECT pg_notify(:channel, '')")
 
@@ -131,7 +133,7 @@ async def due(db: AsyncSession, names: Collection[str], stale_after: timedelta) 
         select(Job.id, Job.attempt, Job.name, Job.status)
         .where(Job.name.in_(names), _takeable(stale_after))
         .order_by(Job.due_at)
-        .limit(200)
+        .limit(WOKEN_AT_ONCE)
     )
     found = []
     for job_id, attempt, name, status in rows:

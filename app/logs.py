@@ -1,6 +1,6 @@
 """Log lines of every process: to stderr, for people or as JSON (contract: MUSTER_LOG_FORMAT). No secret passes here.
 
-Secrets are kept out three times: `Secret` shows nothing of itself, fields whose name speaks of one are masked, and so is
+Secrets are kept out several times: `Secret` shows nothing of itself, fields whose name speaks of one are masked, and so is
 the password of any address in a text. Tracebacks come without the values of variables.
 """
 
@@ -16,6 +16,8 @@ from structlog.typing import Processor
 MASK = "…"
 _TELLTALE = re.compile(r"passw|secret|token|otp|authorization|cookie|credential|api_?key", re.IGNORECASE)
 _ADDRESS_PASSWORD = re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]+(?=@)")
+# What PostgreSQL adds to an error quotes rows, and rows hold people.
+_QUOTED_ROW = re.compile(r"^(DETAIL: ).*$", re.MULTILINE)
 # They tell every step of every job at INFO; ours say the same once, with the job's name.
 _CHATTY = ("saq", "uvicorn.access", "httpx", "httpcore", "alembic", "psycopg.pool")
 
@@ -68,7 +70,7 @@ def _masked(name: str, value: Any) -> Any:
     if _TELLTALE.search(name):
         return MASK
     if isinstance(value, str):
-        return _ADDRESS_PASSWORD.sub(rf"\1:{MASK}", value)
+        return _QUOTED_ROW.sub(rf"\1{MASK}", _ADDRESS_PASSWORD.sub(rf"\1:{MASK}", value))
     if isinstance(value, Mapping):
         return {key: _masked(str(key), inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -13,18 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import func, select, text, update
 
 from app import jobs
 from app.db.session import Database
 from app.errors import Conflict, NotFound
+from app.host import housekeeping, policies
 from app.host.audit import SYSTEM
-from app.host.shared import AuditEntry, Job, Session, User, WorkerHeartbeat
+from app.host.shared import AuditEntry, Job, Session, Tenant, User, WorkerHeartbeat
 from app.jobs import Claim
 from app.parts import Parts
+from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
 from workers.pace import Pace
 from workers.running import Function, described, run
+from workers.schedule import schedule
 from workers.settings import work
 
 STALE = timedelta(seconds=30)
@@ -403,8 +406,6 @@ def test_an_error_is_described_by_its_place_and_never_by_its_text() -> None:
 
 
 async def test_housekeeping_takes_what_is_over_and_leaves_the_rest(database: Database) -> None:
-    from app.host import housekeeping
-
     old = datetime.now(UTC) - timedelta(days=40)
     done, running = await ask(database, key="a"), await ask(database, key="b")
     async with database.transaction() as db:
@@ -423,3 +424,41 @@ async def test_housekeeping_takes_what_is_over_and_leaves_the_rest(database: Dat
         await housekeeping.tidy(db)
         assert list(await db.scalars(select(Job.id))) == [running]
         assert list(await db.scalars(select(Session.id_hash))) == [b"\x01"]
+
+
+async def test_a_daily_job_is_asked_for_once_a_day_and_workspace(database: Database) -> None:
+    async with database.transaction() as db:
+        first = await jobs.request_daily(db, "clock_purge")
+        assert await jobs.request_daily(db, "clock_purge") is None
+    assert first is not None
+    async with database.transaction("acme") as db:
+        assert await jobs.request_daily(db, "clock_purge") is not None
+    async with database.transaction() as db:
+        await db.execute(update(Job).where(Job.id == first).values(status="done"))
+        assert await jobs.request_daily(db, "clock_purge") is None
+        yesterday = datetime.now(UTC) - timedelta(days=1)
+        await db.execute(update(Job).where(Job.id == first).values(created_at=yesterday))
+        assert await jobs.request_daily(db, "clock_purge") is not None
+
+
+async def test_the_schedule_asks_for_what_is_due_in_each_workspace(parts: Parts) -> None:
+    for workspace in ("main", "globex"):
+        async with parts.database.transaction(workspace) as db:
+            await connect(db)
+    async with parts.database.transaction("globex") as db:
+        await policies.write(db, "globex", {"module_clock": False})
+    await schedule(parts)
+    await schedule(parts)
+    async with parts.database.shared_transaction() as db:
+        asked = {tuple(row) for row in await db.execute(select(Job.workspace, Job.name))}
+        assert await db.scalar(select(func.count()).where(Job.name == "clock_sync")) == 1
+    purges = {(workspace, "clock_purge") for workspace in ("main", "acme", "globex")}
+    assert asked == {("main", "housekeeping"), ("main", "clock_sync"), *purges}
+
+
+async def test_a_tenant_that_is_deactivated_is_not_scheduled(parts: Parts) -> None:
+    async with parts.database.shared_transaction() as db:
+        await db.execute(update(Tenant).where(Tenant.key == "acme").values(active=False))
+    await schedule(parts)
+    async with parts.database.shared_transaction() as db:
+        assert await db.scalar(select(func.count()).where(Job.workspace == "acme")) == 0

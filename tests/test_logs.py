@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+from sqlalchemy import insert
+from sqlalchemy.exc import IntegrityError
 
 from app import logs
+from app.db.session import Database
+from app.host.shared import User
 from app.secrets import Secret
 
 
@@ -72,3 +76,19 @@ def test_chatty_libraries_are_quiet_and_what_they_warn_of_is_shown(capsys: pytes
     err = capsys.readouterr().err
     assert "Processing" not in err
     assert "stuck" in err
+
+
+async def test_a_failed_statement_is_logged_without_its_row(
+    database: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.configure("console")
+    try:
+        async with database.shared_transaction() as db:
+            values = {"workspace": "main", "email": "alice@example.org", "name": "hunter2"}
+            await db.execute(insert(User).values(**values))
+    except IntegrityError:
+        structlog.get_logger("muster").exception("job failed")
+    err = capsys.readouterr().err
+    assert "users_email_key" in err
+    assert "alice@example.org" not in err
+    assert "hunter2" not in err.replace('"name": "hunter2"', "")

@@ -80,7 +80,7 @@ def _worker(
     return Worker(
         queue,
         [(ENTRY, cast("Any", run_job))],
-        concurrency=concurrency + 1,  # the schedule must not wait behind long jobs
+        concurrency=concurrency,
         cron_jobs=[every_minute],
         timers=cast("Any", {"sweep": 20}),
         cancellation_hard_deadline_s=5.0,

@@ -48,7 +48,7 @@ async def wake_due(database: Database, queue: Queue, names: Collection[str], pac
     async with database.shared_transaction() as db:
         found = await jobs.due(db, names, pace.stale_after)
     # The key changes with time: a wake-up that its worker died over must not block the next one for the same attempt.
-    slot = int(time.time() // pace.stale_s)
+    slot = int(time.time() // (pace.stale_s * 2))
     for job_id, attempt in found:
         await queue.enqueue(
             ENTRY,

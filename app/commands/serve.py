@@ -65,7 +65,7 @@ async def _work(settings: Any, urls: frame.Urls, concurrency: int) -> None:
 
 
 def prepare(settings: Any, urls: frame.Urls) -> None:
-    """What comes before the first request: tables, in development, and keys and addresses that web processes inherit."""
+    """What comes before the first request: tables, in development, and keys, and the address that children inherit (never the owner's)."""
     from app.secrets import KeyRing, load_or_create_keys
 
     if settings.secret_keys:
@@ -75,8 +75,6 @@ def prepare(settings: Any, urls: frame.Urls) -> None:
     if not settings.production and urls.owner:
         frame.run(bring_up(urls))
     os.environ["MUSTER_DATABASE_URL"] = urls.app
-    if urls.owner:
-        os.environ["MUSTER_OWNER_DATABASE_URL"] = urls.owner
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -46,6 +46,7 @@ class Database:
             pool_recycle=1800,
             pool_timeout=10,
             pool_pre_ping=False,
+            hide_parameters=True,  # an error's text goes into logs
             json_serializer=_json_text,
             json_deserializer=msgspec.json.decode,
             connect_args={"server_settings": {"application_name": application_name}, "timeout": 10},
