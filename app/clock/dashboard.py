@@ -1,16 +1,16 @@
 """The figures of the Dashboard beyond app.clock.reports: outcomes by day, what needs a person, the last run. Reads only."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
 from sqlalchemy import bindparam, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.codes import OUTCOMES, BindingState, Outcome, OutcomeGroup
-from app.clock.models import Binding, ClockEmployee, Punch, PunchCount, StaleDay, SyncRun
+from app.clock.codes import OUTCOMES, Outcome, OutcomeGroup
+from app.clock.models import Punch, PunchCount, StaleDay, SyncRun
 from app.clock.punch_counts import NOT_JUDGED
 from app.clock.runs import OPEN
 
@@ -26,12 +26,9 @@ _FRESH = select(Punch.local_date, func.coalesce(Punch.import_outcome, NOT_JUDGED
 )
 _BOTH = union_all(_KEPT, _FRESH).subquery()
 _BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n)).group_by(_BOTH.c.local_date, _BOTH.c.outcome)
-# Whoever is gone from the server is left out of the list of people too, unless the state says that they are.
-_STATES = (
-    select(Binding.state, func.count())
-    .join(ClockEmployee, ClockEmployee.id == Binding.clock_employee_id)
-    .where((ClockEmployee.absent_since.is_(None)) | (Binding.state == BindingState.MISSING_REMOTE.value))
-    .group_by(Binding.state)
+# A record that a person chose to keep is settled, though its punch goes on saying that it arrived late.
+_OPEN_LATE = select(func.count()).where(
+    Punch.import_outcome == Outcome.ARRIVED_LATE.value, Punch.local_date >= bindparam("since"), ~Punch.reviewed
 )
 _LAST = (
     select(SyncRun.id, SyncRun.status, SyncRun.started_at, SyncRun.finished_at, SyncRun.error_code)
@@ -63,7 +60,13 @@ class Punches:
 async def punches(db: AsyncSession, today: date) -> Punches:
     """One SELECT over the kept counts; only days that changed since the last rollup are counted from the punches."""
     since = today - timedelta(days=PERSON_DAYS - 1)
-    return summed([(day, outcome, int(n)) for day, outcome, n in await db.execute(_BY_DAY, {"since": since})], today)
+    rows = [(day, outcome, int(n)) for day, outcome, n in await db.execute(_BY_DAY, {"since": since})]
+    found = summed(rows, today)
+    if not any(outcome is Outcome.ARRIVED_LATE for outcome, _ in found.needs_person):
+        return found
+    waiting = await db.scalar(_OPEN_LATE, {"since": since}) or 0
+    person = [(one, waiting if one is Outcome.ARRIVED_LATE else n) for one, n in found.needs_person]
+    return replace(found, needs_person=sorted((one for one in person if one[1]), key=lambda one: -one[1]))
 
 
 def summed(rows: Sequence[tuple[date, str, int]], today: date) -> Punches:
@@ -82,12 +85,6 @@ def summed(rows: Sequence[tuple[date, str, int]], today: date) -> Punches:
         person,
         by_outcome.total(),
     )
-
-
-async def states(db: AsyncSession) -> Mapping[str, int]:
-    """People by binding state, zeros included, as the list of people counts them."""
-    found = {state: number for state, number in await db.execute(_STATES)}  # noqa: C416 - a row is no pair to dict()
-    return {state.value: found.get(state.value, 0) for state in BindingState}
 
 
 async def last_run(db: AsyncSession) -> Any:

@@ -1,13 +1,14 @@
 """The page `/clock`: what it says, that each number links to exactly what it counts, and who may see it."""
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 
-from app.clock import dashboard, punch_counts
+from app.clock import dashboard, due, punch_counts
 from app.clock.codes import BINDING_STATES, Outcome
 from app.clock.models import Connection, Punch, StaleDay
 from app.clock.pages import health
@@ -57,18 +58,42 @@ async def test_htmx_gets_the_board(parts: Parts, alice: Browser) -> None:
     assert "<html" not in answer.text
 
 
-async def test_every_state_links_to_its_list_and_the_absent_are_not_counted(
-    parts: Parts, database: Database, alice: Browser
-) -> None:
+async def total_of(browser: Browser, address: str) -> int:
+    """How many rows the list behind a link says that it has."""
+    text = (await browser.get(address)).text
+    found = re.search(r'class="pager-count"[^>]*>.*?<strong>([\d,]+)</strong>', text, re.DOTALL)
+    return int(found[1].replace(",", "")) if found else 0
+
+
+async def test_every_state_links_to_the_list_that_it_counts(parts: Parts, database: Database, alice: Browser) -> None:
     await connected(parts)
     async with database.transaction() as db:
         await mirror_person(db, "1", state="conflict")
         await mirror_person(db, "2", state="conflict")
         await mirror_person(db, "3", state="conflict", absent_since=datetime.now(UTC))
-        assert (await dashboard.states(db))["conflict"] == 2
+        await mirror_person(db, "4", state="ignored")
     text = (await alice.get("/clock")).text
     for state in BINDING_STATES:
-        assert f'href="/clock_employees?state={state.value}"' in text
+        address = f"/clock_employees?state={state.value}"
+        (number,) = re.findall(rf'href="{re.escape(address)}"[^>]*><span.*?<strong>(\d+)</strong>', text)
+        assert int(number) == await total_of(alice, address), state
+
+
+async def test_records_that_a_person_kept_need_nobody_any_more(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    await connected(parts)
+    await tap(database, "1", TODAY, "arrived_late", 3)
+    async with database.transaction() as db:
+        await due.mark_stale(db, [TODAY])
+        kept = select(func.min(Punch.id)).scalar_subquery()
+        await db.execute(update(Punch).where(Punch.id == kept).values(reviewed=True))
+        assert (await dashboard.punches(db, TODAY)).needs_person == [(Outcome.ARRIVED_LATE, 2)]
+    (address,) = re.findall(r'href="(/clock_transactions\?outcome=[^"]+)"', (await alice.get("/clock")).text)
+    assert await total_of(alice, address.replace("&amp;", "&")) == 2
+    async with database.transaction() as db:
+        await db.execute(update(Punch).values(reviewed=True))
+        assert (await dashboard.punches(db, TODAY)).needs_person == []
 
 
 async def test_what_needs_a_person_is_counted_as_the_list_counts_it_biggest_first(

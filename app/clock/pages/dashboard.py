@@ -29,6 +29,8 @@ STATE_ORDER = (
     BindingState.DISABLED,
     BindingState.IGNORED,
 )
+# Of these, some are settled already.
+_NARROWED = {Outcome.ARRIVED_LATE: {"late": "open"}}
 WARNING_URLS = {
     "silence": "/clock_sync",
     "disappearance": "/clock_sync/disappearance/{subject}",
@@ -62,7 +64,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         last=await dashboard.last_run(ctx.db),
         next_due=await runs.next_due(ctx.db),
         status_labels=STATUS_LABELS,
-        states=_states(await dashboard.states(ctx.db)),
+        states=_states(await reports.binding_counts(ctx.db)),
         days=[_day(one) for one in punches.days],
         series=[{"label": GROUP_LABELS[group], "tone": TONES[group]} for group in GROUPS],
         person=_person(punches),
@@ -109,7 +111,7 @@ def _row(outcome: Outcome, n: int, since: date, most: int) -> dict[str, Any]:
         "meaning": OUTCOMES[outcome].meaning,
         "value": n,
         "share": round(100 * n / most, 1) if most else 0,
-        "url": with_query(PUNCHES, {"outcome": outcome.value, "from": since.isoformat()}),
+        "url": with_query(PUNCHES, {"outcome": outcome.value, **_NARROWED.get(outcome, {}), "from": since.isoformat()}),
     }
 
 
