@@ -1,7 +1,8 @@
 """Ties modules together that must not know each other: what listens to the host. Every process calls `connect` once."""
 
-from app.clock import bindings, due, reports
-from app.host import events, zone
+from app.clock import bindings, due, offers, reports
+from app.host import attendance_queries, events, zone
+from app.host.pages import palette
 
 
 def connect() -> None:
@@ -9,3 +10,6 @@ def connect() -> None:
     zone.provide(reports.zone_name)
     events.listen(due.on_host_event)
     events.listen(bindings.on_host_event)
+    attendance_queries.offer_links(offers.punches_behind)
+    palette.offer(offers.codes)
+    palette.offer(offers.terminals)
