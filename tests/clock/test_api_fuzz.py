@@ -1,0 +1,49 @@
+"""The integration API under a fuzzer: whatever the document allows, or forbids, gets a documented answer and never a fault."""
+
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.generation.modes import GenerationMode
+
+from app.clock.api import openapi_document
+from tests.clock.test_api import Caller, caller, week
+
+__all__ = ["caller", "week"]
+DOCUMENT = openapi_document("http://testserver")
+SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+PATHS = sorted(DOCUMENT["paths"])
+QUIET = settings(
+    max_examples=12, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+
+
+def queries(path: str, mode: GenerationMode) -> list[dict[str, Any]]:
+    """Some query strings, drawn before any of them is sent: the application lives in the test's event loop."""
+    found: list[dict[str, Any]] = []
+
+    @QUIET
+    @given(SCHEMA[path]["GET"].as_strategy(generation_mode=mode))
+    def draw(case: Any) -> None:
+        found.append(dict(case.query or {}))
+
+    draw()
+    return found
+
+
+@pytest.mark.usefixtures("week")
+@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize("path", PATHS)
+async def test_every_answer_is_a_documented_one(caller: Caller, path: str, mode: GenerationMode) -> None:
+    # An endpoint without parameters has nothing to get wrong.
+    drawn = queries(path, mode) if DOCUMENT["paths"][path]["get"]["parameters"] else [{}]
+    responses = DOCUMENT["paths"][path]["get"]["responses"]
+    for query in drawn:
+        answer = await caller.get(path, **query)
+        assert str(answer.status_code) in responses, (query, answer.text)
+        assert answer.status_code < 500, (query, answer.text)
+        schema = responses[str(answer.status_code)]["content"]["application/json"]["schema"]
+        jsonschema_rs.validator_for({**schema, "components": DOCUMENT["components"]}).validate(answer.json())
