@@ -8,7 +8,7 @@ RUN /venv/bin/pip install --require-hashes -r requirements.lock
 COPY pyproject.toml README.md ./
 COPY app app
 COPY workers workers
-RUN /venv/bin/pip install --no-deps .
+RUN /venv/bin/pip install --no-deps --no-build-isolation .
 
 FROM python:3.13-slim-bookworm
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 MUSTER_ENV=production MUSTER_DATA_DIR=/data PATH=/venv/bin:$PATH

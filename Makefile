@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEV := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST ?= $(BIN)/pytest -q -n auto
 
@@ -22,17 +23,17 @@ help:
 demo: $(STAMP)
 	@exec $(BIN)/muster demo $(ARGS)
 
-test: $(STAMP) browser
+test: $(DEV) browser
 	$(PYTEST) $(ARGS)
 
-lint: $(STAMP)
+lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/djlint --quiet --lint templates
 	$(BIN)/python -m app.vendor --check
 
-bench: $(STAMP)
+bench: $(DEV)
 	@for file in tests/benchmarks/bench_*.py; do \
 	  echo "== $$file"; $(BIN)/python -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
 
@@ -40,12 +41,14 @@ vendor: $(STAMP)
 	$(BIN)/python -m app.vendor
 
 # In a scratch cluster: migrates what there is, then compares it with the models.
-migration: $(STAMP)
+migration: $(DEV)
 	@test -n "$(module)" -a -n "$(title)" || { echo 'make migration module=clock title="what changes"' >&2; exit 2; }
 	$(BIN)/python -m tests.scratch $(BIN)/python -m app.db.draft OWNER_URL "$(module)" "$(title)"
 
 lock:
-	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-header --no-annotate -o requirements.lock
+	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate -o requirements.lock
+	uv pip compile pyproject.toml --group dev --constraint requirements.lock --universal --generate-hashes --no-header \
+	  --no-annotate -o requirements-dev.lock
 
 # Browser tests use the machine's Chromium. Only root on Debian or Ubuntu can have it installed here.
 browser:
@@ -63,7 +66,12 @@ $(STAMP): requirements.lock pyproject.toml
 	@echo "Installing the locked dependencies into $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes -r requirements.lock
-	@$(PIP) install --no-deps -e .
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DEV): $(STAMP) requirements-dev.lock
+	@echo "Installing what tests and linters need"
+	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@touch $@
 
 clean:

@@ -240,7 +240,7 @@ async def status(ctx: NamedDependency[Context]) -> Response[bytes]:
     parameters.read(Nothing, ctx.request.query_params)
     found = await reports.status(ctx.db, datetime.now(UTC))
     run = found.pop("last_sync")
-    return answer({**found, "last_sync": _run(run) if run is not None else None})
+    return answer({**found, "last_sync": run_row(run) if run is not None else None})
 
 
 @get("/employees", guards=[CLOCK_READ])
@@ -310,7 +310,7 @@ async def devices(ctx: NamedDependency[Context]) -> Response[bytes]:
 async def sync_runs(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(Paged, ctx.request.query_params)
     rows, meta = await _paged(ctx, asked, select(*SyncRun.__table__.c), SyncRun.id, newest_first=True)
-    return answer([_run(row) for row in rows], meta=meta)
+    return answer([run_row(row) for row in rows], meta=meta)
 
 
 @get("/analytics/summary", guards=[CLOCK_READ])
@@ -457,7 +457,7 @@ def _device(row: Any, areas: dict[str, str], default_direction: Any) -> DeviceRo
     )
 
 
-def _run(row: Any) -> RunRow:
+def run_row(row: Any) -> RunRow:
     return RunRow(
         id=row.id,
         trigger=row.trigger,
