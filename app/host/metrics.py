@@ -117,7 +117,7 @@ async def _measured(db: AsyncSession, database: Database) -> CollectorRegistry:
     """What is true at this moment, read afresh for each scrape."""
     registry = CollectorRegistry()
     gauges: dict[str, Gauge] = {}
-    for name, text, labels, value in [*_pool(database), *await _jobs(db), *await _sources(db)]:
+    for name, text, labels, value in [*_pool(database), *await _jobs(db), *await _done(db), *await _sources(db)]:
         if name not in gauges:
             gauges[name] = Gauge(name, text, sorted(labels), registry=registry)
         gauge = gauges[name].labels(**labels) if labels else gauges[name]
@@ -152,6 +152,18 @@ async def _jobs(db: AsyncSession) -> list[Measure]:
         ("muster_job_wait_seconds", "How long the job that is due longest has waited.", {}, waited or 0.0),
         ("muster_workers", "Job workers that were heard of lately.", {}, await db.scalar(alive) or 0),
     ]
+
+
+async def _done(db: AsyncSession) -> list[Measure]:
+    """Of each kind of work: how long ago it last succeeded, where that is longest ago. A stuck sync of any workspace shows."""
+    latest = select(Job.name, func.max(Job.finished_at).label("at")).where(
+        Job.status == "done", Job.finished_at.is_not(None)
+    )
+    each = latest.group_by(Job.workspace, Job.name).subquery()
+    age = cast(func.extract("epoch", func.now() - func.min(each.c.at)), Float)
+    text = "Seconds since the kind of job last succeeded, in the workspace where that is longest ago."
+    rows = await db.execute(select(each.c.name, age.label("age")).group_by(each.c.name))
+    return [("muster_job_done_age_seconds", text, {"job": row.name}, row.age) for row in rows]
 
 
 async def _sources(db: AsyncSession) -> list[Measure]:

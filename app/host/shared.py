@@ -137,6 +137,7 @@ class AuditEntry(Base):
     __tablename__ = "audit_entries"
     __table_args__ = (
         Index(None, "workspace", "id"),
+        Index(None, "workspace", "at"),
         Index(None, "workspace", "subject_type", "subject_id"),
         {"info": {"append_only": True}},
     )

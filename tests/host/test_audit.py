@@ -99,7 +99,7 @@ async def test_an_entry_shows_before_and_after_side_by_side(alice: Browser, data
 
 
 def test_differences_name_every_field_of_either_side() -> None:
-    before = {"active": True, "note": None, "tags": []}
+    before: dict[str, object] = {"active": True, "note": None, "tags": []}
     after = {"active": False, "note": "x", "more_of_it": {"a_b": [1, 2]}}
     assert differences(before, after) == [
         ("active", "yes", "no"),

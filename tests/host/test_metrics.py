@@ -95,6 +95,9 @@ async def test_jobs_and_workers_are_counted_over_all_workspaces(caller: From, da
         for workspace, status in (("main", "queued"), ("globex", "queued"), ("main", "failed"), ("main", "done")):
             row = {"workspace": workspace, "name": "housekeeping", "key": status, "status": status}
             await db.execute(insert(Job).values(row | {"due_at": now - timedelta(seconds=90)}))
+        for workspace, age in (("main", 60), ("main", 7200), ("globex", 3600)):
+            row = {"workspace": workspace, "name": "clock_sync", "key": str(age), "status": "done"}
+            await db.execute(insert(Job).values(row | {"finished_at": now - timedelta(seconds=age)}))
         await db.execute(insert(WorkerHeartbeat).values(worker="a", host="h", pid=1))
         gone = {"worker": "b", "host": "h", "pid": 2, "seen_at": now - timedelta(minutes=2)}
         await db.execute(insert(WorkerHeartbeat).values(gone))
@@ -102,6 +105,7 @@ async def test_jobs_and_workers_are_counted_over_all_workspaces(caller: From, da
     assert value(text, 'muster_jobs{job="housekeeping",status="queued"}') == 2
     assert value(text, 'muster_jobs{job="housekeeping",status="failed"}') == 1
     assert 'status="done"' not in text
+    assert 3600 <= value(text, 'muster_job_done_age_seconds{job="clock_sync"}') < 3700
     assert 90 <= value(text, "muster_job_wait_seconds") < 120
     assert value(text, "muster_workers") == 1
     assert value(text, 'muster_db_connections{state="used"}') >= 1

@@ -26,6 +26,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("audit_entries_pkey")),
         info={"append_only": True},
     )
+    op.create_index(op.f("audit_entries_workspace_at_idx"), "audit_entries", ["workspace", "at"], unique=False)
     op.create_index(op.f("audit_entries_workspace_id_idx"), "audit_entries", ["workspace", "id"], unique=False)
     op.create_index(
         op.f("audit_entries_workspace_subject_type_subject_id_idx"),
