@@ -95,6 +95,7 @@ BULK = (
     BulkAction("match_again", "Match again", "wand"),
     BulkAction("clear", "Clear", "unlink", danger=True),
     BulkAction("ignore", "Ignore", "eye-off", danger=True),
+    BulkAction("un_ignore", "Stop ignoring", "eye"),
 )
 NOT_CONNECTED = Empty(
     "plug-connected-x",

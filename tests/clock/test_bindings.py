@@ -18,6 +18,7 @@ from app.host.models import Employee
 from app.host.people import Details
 from app.host.shared import AuditEntry, Job
 from tests.clock.mirrored import connect, employ, mirror_person, outcomes, punch
+from tests.clock.syncing import site
 
 BOB = Actor(2, "Bob Brandt")
 
@@ -388,3 +389,19 @@ async def test_a_pass_waits_for_the_act_that_is_under_way_and_sees_it(database):
 async def _pass(database):
     async with database.transaction() as db:
         await bindings.match_all(db)
+
+
+async def test_a_run_matches_whom_it_mirrored_and_is_partial_once_for_a_new_conflict(parts):
+    async with site(parts) as here:
+        first, second = here.world.people[0].code, here.world.people[1].code
+        async with parts.database.transaction() as db:
+            await employ(db, "Host One", first)
+            await employ(db, "Host Two", second)
+            await employ(db, "Host Twin", second)
+        end = await here.sync()
+        assert (end.status, end.code) == ("partial", "TC-CONFLICT")
+        async with parts.database.transaction() as db:
+            assert [(await binding(db, code)).state for code in (first, second)] == ["auto_matched", "conflict"]
+        here.let_pass(minutes=15)
+        again = await here.sync()
+        assert (again.status, again.code) == ("succeeded", None)
