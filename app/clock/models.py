@@ -410,7 +410,10 @@ class DailyTotal(Base):
     """Punch totals of one local day, kept when punches are purged. `dimension`: all, terminal, department or outcome."""
 
     __tablename__ = "clock_analytics_daily"
-    __table_args__ = (CheckConstraint("dimension IN ('all', 'terminal', 'department', 'outcome')", name="dimension"),)
+    __table_args__ = (
+        CheckConstraint("dimension IN ('all', 'terminal', 'department', 'outcome')", name="dimension"),
+        Index(None, "dimension", "key", "local_date", postgresql_include=["total"]),
+    )
 
     local_date: Mapped[date] = mapped_column(primary_key=True)
     dimension: Mapped[str] = mapped_column(primary_key=True)

@@ -14,6 +14,10 @@ document.addEventListener("change", (event) => {
   if (form?.matches("form[data-filters]") && !event.target.matches("[data-live]")) send(form, 0);
   if (event.target.matches("select[data-submit]")) form.requestSubmit();
 });
+// A choice that is asked about first shows what still holds, until somebody agrees.
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.elt.matches?.("form[data-reset]")) event.detail.elt.reset();
+});
 document.body.addEventListener("htmx:configRequest", (event) => {
   if (!event.detail.elt.matches("form[data-filters]")) return;
   const given = event.detail.formData;

@@ -32,6 +32,13 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("local_date", "dimension", "key", name=op.f("clock_analytics_daily_pkey")),
     )
+    op.create_index(
+        op.f("clock_analytics_daily_dimension_key_local_date_idx"),
+        "clock_analytics_daily",
+        ["dimension", "key", "local_date"],
+        unique=False,
+        postgresql_include=["total"],
+    )
     op.create_table(
         "clock_api_logs",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),

@@ -1,0 +1,118 @@
+"""What an operator sets on a terminal: direction, attendance or door reader, remarks. What a sync writes is mirror.py's.
+
+Each verb says how many punches are judged again because of it. Pages and `muster clock:device` call the same ones.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, case, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import due
+from app.clock.codes import Direction
+from app.clock.models import Device, Punch
+from app.clock.settings import read_settings
+from app.errors import FieldError, Invalid, NotFound
+from app.host import audit
+from app.host.audit import Actor
+
+KINDS = {"attendance": "Attendance clock", "access": "Door reader"}
+DIRECTIONS = {
+    Direction.BY_CODE.value: "By code",
+    Direction.IN.value: "In",
+    Direction.OUT.value: "Out",
+    Direction.UNDIRECTED.value: "Undirected",
+}
+LONGEST_REMARKS = 1000
+# What the server says of a terminal that nobody marked.
+REMOTE_KIND = case((Device.remote_attendance.is_(False), "access"), else_="attendance")
+KIND = func.coalesce(Device.kind_mark, REMOTE_KIND)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """`judged_again` counts punches without a record; those that stand keep what they are (import-rules, line 0)."""
+
+    changed: bool
+    judged_again: int = 0
+
+
+async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: str | None) -> Changed:
+    """None goes back to the setting `default_direction`. Raises NotFound, Invalid."""
+    if direction is not None and direction not in DIRECTIONS:
+        raise _wrong("direction", f"Give one of {', '.join(DIRECTIONS)}.")
+    device = await _held(db, serial)
+    again = await judged_again(db, serial, direction=direction)
+    return await _set(db, actor, device, "direction", direction, judge=again > 0)
+
+
+async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None) -> Changed:
+    """None leaves it to the server's flag. Raises NotFound, Invalid."""
+    if kind is not None and kind not in KINDS:
+        raise _wrong("kind", f"Give one of {', '.join(KINDS)}.")
+    device = await _held(db, serial)
+    again = await judged_again(db, serial, kind=kind)
+    return await _set(db, actor, device, "kind_mark", kind, judge=again > 0)
+
+
+async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str | None) -> Changed:
+    """A note for operators that no sync ever changes. Raises NotFound, Invalid."""
+    text = (remarks or "").strip() or None
+    if text is not None and len(text) > LONGEST_REMARKS:
+        raise _wrong("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")
+    return await _set(db, actor, await _held(db, serial), "remarks", text, judge=False)
+
+
+async def judged_again(db: AsyncSession, serial: str, **change: str | None) -> int:
+    """How many punches would be judged again if `direction` or `kind` became what is given; 0 where it comes to the same."""
+    device = (await db.execute(select(*_SEEN).where(Device.sn == serial))).one_or_none()
+    if device is None:
+        raise NotFound("There is no such terminal.")
+    if "direction" in change:
+        default = (await read_settings(db)).default_direction
+        same = (change["direction"] or default) == (device.direction or default)
+    else:
+        same = (change["kind"] or device.remote_kind) == device.kind
+    return 0 if same else await db.scalar(select(func.count()).select_from(Punch).where(_waiting(serial))) or 0
+
+
+async def serial_of(db: AsyncSession, device_id: int) -> str:
+    """Raises NotFound."""
+    serial = await db.scalar(select(Device.sn).where(Device.id == device_id))
+    if serial is None:
+        raise NotFound("There is no such terminal.")
+    return serial
+
+
+_SEEN: tuple[Any, ...] = (
+    Device.sn, Device.direction, Device.kind_mark, Device.remarks, KIND.label("kind"), REMOTE_KIND.label("remote_kind"),
+)  # fmt: skip
+
+
+async def _held(db: AsyncSession, serial: str) -> Any:
+    device = (await db.execute(select(*_SEEN).where(Device.sn == serial).with_for_update())).one_or_none()
+    if device is None:
+        raise NotFound("There is no such terminal.")
+    return device
+
+
+async def _set(db: AsyncSession, actor: Actor, device: Any, name: str, value: str | None, *, judge: bool) -> Changed:
+    before = getattr(device, name)
+    if before == value:
+        return Changed(changed=False)
+    values = {name: value, "updated_at": func.now()}
+    await db.execute(update(Device).where(Device.sn == device.sn).values(values))
+    again = await due.mark_terminal(db, device.sn) if judge else 0
+    after = {name: value, "judged_again": again} if judge else {name: value}
+    await audit.record(db, actor, f"clock.device.{name}", "terminal", device.sn, before={name: before}, after=after)
+    return Changed(changed=True, judged_again=again)
+
+
+def _waiting(serial: str) -> ColumnElement[bool]:
+    """What due.mark_terminal marks."""
+    return (Punch.terminal_sn == serial) & Punch.host_attendance_id.is_(None)
+
+
+def _wrong(field: str, message: str) -> Invalid:
+    return Invalid(message, details=[FieldError(field, message)])

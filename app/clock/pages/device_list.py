@@ -1,0 +1,157 @@
+"""The list of terminals: columns, filters, and for each row its punches of the last days, in three SELECTs."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Date, Integer, Select, and_, cast, func, select
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from app.clock.devices import DIRECTIONS, KIND, KINDS, REMOTE_KIND
+from app.clock.models import Area, Connection, DailyTotal, Device, Setting
+from app.clock.settings import ClockSettings
+from app.web import lists
+from app.web.context import Context
+from app.web.lists import Column, Empty, Filter, ListSpec
+
+DAYS = 14
+STATES = {"online": "Online", "offline": "Offline", "unknown": "Unknown"}
+_NAMES = ("default_direction", "skew_warn_seconds")
+# Every punch of the terminal that was ever mirrored, purged ones too.
+MIRRORED = (
+    select(func.coalesce(func.sum(DailyTotal.total), 0))
+    .where(DailyTotal.dimension == "terminal", DailyTotal.key == Device.sn)
+    .correlate(Device)
+    .scalar_subquery()
+)
+SKEW = "How far the terminal's clock is off, from when its recent punches arrived"
+THERE = "Punches that the server counts for this terminal"
+BACKLOG = "Punches that the server counts and that are not here: still to come, or older than the history start"
+SEARCH = lists.contains(Device.alias, Device.sn, Device.ip_address, Device.remarks)
+AREA = func.coalesce(Area.name, Device.area_code)
+NOT_CONNECTED = Empty(
+    "plug-connected-x",
+    "No time clock is connected yet",
+    "Terminals appear here once a server is connected and the first sync has run.",
+    "/clock_settings",
+    "Connect a server",
+)
+NOTHING_YET = Empty(
+    "devices",
+    "No terminals yet",
+    "A sync reads them from the time clock. The Sync Center shows how far it is and starts one.",
+    "/clock_sync",
+    "Open the Sync Center",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a request needs to know before it reads a terminal; one SELECT."""
+
+    zone: str
+    today: date
+    default_direction: str
+    skew_warn_seconds: int
+    connected: bool
+    areas: dict[str, str]
+
+    @property
+    def first(self) -> date:
+        return self.today - timedelta(days=DAYS - 1)
+
+
+async def frame(ctx: Context, now: datetime | None = None) -> Frame:
+    stored = (
+        select(func.jsonb_object_agg(Setting.name, Setting.value)).where(Setting.name.in_(_NAMES)).scalar_subquery()
+    )
+    areas = select(func.jsonb_object_agg(Area.code, Area.name)).scalar_subquery()
+    zone = select(Connection.timezone).scalar_subquery()
+    row = (await ctx.db.execute(select(zone, stored, areas))).one()
+    settings = ClockSettings(date.min, **(row[1] or {}))
+    today = (now or datetime.now(UTC)).astimezone(ZoneInfo(row[0] or "UTC")).date()
+    names = dict(sorted((row[2] or {}).items(), key=lambda pair: pair[1].casefold()))
+    return Frame(
+        row[0] or "UTC", today, settings.default_direction, settings.skew_warn_seconds, row[0] is not None, names
+    )
+
+
+def base(framed: Frame) -> Select[Any]:
+    """Terminals with their area, effective kind and direction, mirrored punches and daily counts, oldest day first."""
+    return select(
+        *Device.__table__.c,
+        AREA.label("area"),
+        KIND.label("kind"),
+        REMOTE_KIND.label("remote_kind"),
+        func.coalesce(Device.direction, framed.default_direction).label("effective_direction"),
+        MIRRORED.label("mirrored"),
+        daily(framed.first, framed.today).label("days"),
+    ).outerjoin(Area, Area.code == Device.area_code)
+
+
+def daily(first: date, last: date) -> Any:
+    """Punches of each local day as an array, zeros included."""
+    series = func.generate_series(first, last, timedelta(days=1)).table_valued("day").render_derived(name="series")
+    day = cast(series.c.day, Date)
+    kept = and_(DailyTotal.local_date == day, DailyTotal.dimension == "terminal", DailyTotal.key == Device.sn)
+    total = select(DailyTotal.total).where(kept).correlate_except(DailyTotal).scalar_subquery()
+    return func.array(
+        select(func.coalesce(total, 0)).select_from(series).order_by(day).scalar_subquery(), type_=ARRAY(Integer)
+    )
+
+
+def columns() -> tuple[Column, ...]:
+    return (
+        Column("terminal", "Terminal", lambda row: row.alias or row.sn, func.coalesce(Device.alias, Device.sn)),
+        Column("serial", "Serial number", lambda row: row.sn, Device.sn, shown=False),
+        Column("area", "Area", lambda row: row.area, AREA),
+        Column("state", "State", lambda row: row.state, Device.state),
+        Column("last_activity", "Last activity", lambda row: row.last_activity_at, Device.last_activity_at),
+        Column("last_punch", "Last punch", lambda row: row.last_punch_at_utc, Device.last_punch_at_utc),
+        Column("days", f"Last {DAYS} days", lambda row: row.days, hint="Punches of each day, oldest first"),
+        Column("skew", "Clock", lambda row: row.clock_skew_seconds, func.abs(Device.clock_skew_seconds), hint=SKEW),
+        Column("users", "Users", lambda row: row.user_count, Device.user_count, numeric=True),
+        Column("fingerprints", "Fingerprints", lambda row: row.fingerprint_count, Device.fingerprint_count, shown=False, numeric=True),
+        Column("faces", "Faces", lambda row: row.face_count, Device.face_count, shown=False, numeric=True),
+        Column("palms", "Palms", lambda row: row.palm_count, Device.palm_count, shown=False, numeric=True),
+        Column("transactions", "Punches there", lambda row: row.transaction_count, Device.transaction_count, numeric=True, hint=THERE),
+        Column("backlog", "Backlog", backlog, numeric=True, hint=BACKLOG),
+        Column("direction", "Direction", lambda row: row.effective_direction),
+        Column("kind", "Kind", lambda row: row.kind, KIND),
+        Column("remarks", "Remarks", lambda row: row.remarks),
+        Column("ip_address", "IP address", lambda row: row.ip_address, Device.ip_address, shown=False),
+        Column("firmware", "Firmware", lambda row: row.firmware, Device.firmware, shown=False),
+    )  # fmt: skip
+
+
+def backlog(row: Any) -> int | None:
+    """What the server counts for the terminal and is not here; None where it says no number."""
+    if row.transaction_count is None or row.absent_since is not None:
+        return None
+    return max(0, int(row.transaction_count) - int(row.mirrored))
+
+
+def spec_of(framed: Frame) -> ListSpec:
+    direction = func.coalesce(Device.direction, framed.default_direction)
+    off = func.abs(Device.clock_skew_seconds) > framed.skew_warn_seconds
+    return ListSpec(
+        name="devices",
+        label="terminals",
+        url="/clock_devices",
+        columns=columns(),
+        filters=(
+            Filter("q", "Search", SEARCH, placeholder="Name, serial number, address"),
+            Filter("state", "State", lambda word: Device.state == word, kind="select", options=STATES),
+            Filter("area", "Area", lambda code: Device.area_code == code, kind="select", options=framed.areas),
+            Filter("kind", "Kind", lambda word: word == KIND, kind="select", options=KINDS),
+            Filter(
+                "direction", "Direction", lambda word: direction == word, kind="select", options=DIRECTIONS, advanced=True
+            ),
+            Filter("skew", "Clock is off", lambda _: off, kind="check", advanced=True),
+            Filter("absent", "Gone from the server", lambda _: Device.absent_since.is_not(None), kind="check", advanced=True),
+        ),
+        key=Device.id,
+        sort="terminal",
+        empty=NOTHING_YET if framed.connected else NOT_CONNECTED,
+    )  # fmt: skip

@@ -1,0 +1,189 @@
+"""`/clock_devices`: the terminals, how each is doing, and what an operator sets on them."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import devices
+from app.clock.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, Changed
+from app.clock.models import DailyTotal, Device
+from app.clock.pages import device_list as terminals
+from app.errors import NotFound
+from app.host.audit import Actor
+from app.host.pages.choosing import back, count
+from app.host.shared import AuditEntry
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.forms import Form, Text
+from app.web.guards import Requires
+from app.web.pages import done, page
+from app.web.templating import with_query
+
+SEE = Requires("clock.devices", module="clock")
+ACT = Requires("clock.devices.edit", module="clock")
+HISTORY_DAYS = 30
+Verb = Callable[[AsyncSession, Actor, str, str | None], Awaitable[Changed]]
+VERBS: dict[str, Verb] = {"direction": devices.set_direction, "kind": devices.set_kind}
+WORDS = {"direction": DIRECTIONS, "kind": KINDS}
+MEANS = {
+    "by_code": "Each punch says by its code whether it is in, out or a break.",
+    "in": "Every tap is a clock-in, whatever code it carries.",
+    "out": "Every tap is a clock-out, whatever code it carries.",
+    "undirected": "Taps come in pairs: the first of a shift is the clock-in, the last the clock-out.",
+    "attendance": "Its punches become attendance.",
+    "access": "It only opens a door: its punches never become attendance.",
+}
+REMARKS = Form(Text("remarks", "Remarks", longest=LONGEST_REMARKS, lines=3))
+
+
+@get("/clock_devices", guards=[SEE])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    framed = await terminals.frame(ctx)
+    spec, base = terminals.spec_of(framed), terminals.base(framed)
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, spec, base, kind)
+    view = await lists.load(ctx, spec, base)
+    return await page(ctx, "clock/devices.html", fragment="list", view=view, **_drawn(ctx, framed))
+
+
+@get("/clock_devices/{device_id:int}", guards=[SEE])
+async def show(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Response[Any]:
+    framed = await terminals.frame(ctx)
+    row = (await ctx.db.execute(terminals.base(framed).where(Device.id == device_id))).one_or_none()
+    if row is None:
+        raise NotFound("There is no such terminal.")
+    return await page(
+        ctx,
+        "clock/device.html",
+        fragment="drawer",
+        row=row,
+        bars=await _bars(ctx.db, row.sn, framed.today),
+        history=await _history(ctx, row.sn),
+        form=REMARKS.fill({"remarks": row.remarks}),
+        **_drawn(ctx, framed),
+    )
+
+
+@post("/clock_devices/{device_id:int}/direction", guards=[ACT], status_code=200)
+async def direction(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Response[Any]:
+    return await _set(ctx, device_id, "direction")
+
+
+@post("/clock_devices/{device_id:int}/kind", guards=[ACT], status_code=200)
+async def kind(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Response[Any]:
+    return await _set(ctx, device_id, "kind")
+
+
+@post("/clock_devices/{device_id:int}/remarks", guards=[ACT], status_code=200)
+async def remarks(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Response[Any]:
+    serial = await devices.serial_of(ctx.db, device_id)
+    form = REMARKS.read(await ctx.form())
+    text = form.shown["remarks"] if form.errors else form["remarks"]
+    changed = await devices.set_remarks(ctx.db, ctx.actor, serial, text)
+    said = f"The remarks of {serial} were saved." if changed.changed else "The remarks are what they were."
+    return await _leave(ctx, said)
+
+
+async def _set(ctx: Context, device_id: int, what: str) -> Response[Any]:
+    """Asks first where punches would be judged again, with the number; whoever agreed to another number is asked anew."""
+    serial = await devices.serial_of(ctx.db, device_id)
+    form = await ctx.form()
+    value = str(form.get(what, "")) or None
+    number = await devices.judged_again(ctx.db, serial, **{what: value})
+    if number and (form.get("confirmed") != "1" or form.get("number") != str(number)):
+        return await _ask(ctx, device_id, what, value, number)
+    changed = await VERBS[what](ctx.db, ctx.actor, serial, value)
+    if not changed.changed:
+        return await _leave(ctx, f"The {what} of {serial} is that already.")
+    again = f" {count(changed.judged_again, 'punch is', 'punches are')} judged again." if changed.judged_again else ""
+    return await _leave(ctx, f"The {what} of {serial} is {_word(what, value)} now.{again}")
+
+
+async def _ask(ctx: Context, device_id: int, what: str, value: str | None, number: int) -> Response[Any]:
+    serial = await devices.serial_of(ctx.db, device_id)
+    return await page(
+        ctx,
+        "clock/device_ask.html",
+        fragment="dialog",
+        question=f"Set the {what} of {serial} to {_word(what, value)}?",
+        consequence=(
+            f"{MEANS.get(value or '', '')} Its punches that belong to no record yet are judged again by the next import, and"
+            " may become attendance. Records that stand stay as they are."
+        ).strip(),
+        submit=f"Set it, and judge {count(number, 'punch', 'punches')} again",
+        number=number,
+        url=f"/clock_devices/{device_id}/{what}",
+        fields=[(what, value or ""), ("number", str(number)), ("back", await back(ctx, "/clock_devices"))],
+        cancel_url=await back(ctx, "/clock_devices"),
+    )
+
+
+async def _leave(ctx: Context, said: str) -> Response[Any]:
+    """Back to where it was asked; a request of htmx, whose answer would land in the dialog, goes there as a page."""
+    leave = await done(ctx, await back(ctx, "/clock_devices"), said)
+    if not ctx.wants_fragment:
+        return leave
+    return Response("", headers={"HX-Redirect": await back(ctx, "/clock_devices")})
+
+
+def _word(what: str, value: str | None) -> str:
+    if value is not None:
+        return f"“{WORDS[what].get(value, value)}”"
+    return "what the settings say" if what == "direction" else "what the server says"
+
+
+def _drawn(ctx: Context, framed: terminals.Frame) -> dict[str, Any]:
+    """What both templates draw a terminal with."""
+    return {
+        "framed": framed,
+        "zone": framed.zone,
+        "now": datetime.now(UTC),
+        "states": terminals.STATES,
+        "directions": DIRECTIONS,
+        "kinds": KINDS,
+        "means": MEANS,
+        "backlog": terminals.backlog,
+        "hints": {"skew": terminals.SKEW, "backlog": terminals.BACKLOG, "there": terminals.THERE},
+        "may_act": ctx.may("clock.devices.edit"),
+    }
+
+
+async def _bars(db: AsyncSession, serial: str, today: date) -> list[dict[str, Any]]:
+    """One bar for each of the last days: imported punches, and the others."""
+    days = [today - timedelta(days=back_) for back_ in reversed(range(HISTORY_DAYS))]
+    rows = await db.execute(
+        select(DailyTotal.local_date, DailyTotal.total, DailyTotal.imported).where(
+            DailyTotal.dimension == "terminal", DailyTotal.key == serial, DailyTotal.local_date.between(days[0], today)
+        )
+    )
+    found = {row.local_date: (row.imported, row.total - row.imported) for row in rows}
+    return [_bar(day, found.get(day, (0, 0)), serial) for day in days]
+
+
+def _bar(day: date, values: tuple[int, int], serial: str) -> dict[str, Any]:
+    imported, others = values
+    query = {"terminal": serial, "from": day, "to": day}
+    return {
+        "label": f"{day.day}" if day.weekday() == 0 else "",
+        "sub": f"{day:%b}" if day.weekday() == 0 else "",
+        "url": with_query("/clock_transactions", query),
+        "title": f"{day}: {count(imported + others, 'punch', 'punches')}, {imported:,} imported",
+        "values": list(values),
+    }
+
+
+async def _history(ctx: Context, serial: str) -> Any:
+    entries = select(AuditEntry.at, AuditEntry.act, AuditEntry.actor_name, AuditEntry.before, AuditEntry.after)
+    of_this = entries.where(
+        AuditEntry.workspace == ctx.workspace, AuditEntry.subject_type == "terminal", AuditEntry.subject_id == serial
+    )
+    return (await ctx.db.execute(of_this.order_by(AuditEntry.id.desc()).limit(20))).all()
+
+
+ROUTES = [index, show, direction, kind, remarks]
