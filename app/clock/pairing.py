@@ -3,6 +3,7 @@ taps is in `lanes`, sentences are in `explaining`, what an importer must read in
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from operator import attrgetter
 
 from app.clock.codes import Kind, Outcome
@@ -179,8 +180,7 @@ def _judge_shifts(  # noqa: PLR0917
     found = pair(regular, Kind.REGULAR, judgement.rules)
     if overtime:
         found += pair(overtime, Kind.OVERTIME, judgement.rules)
-        # Shifts are judged by clock-in, regular before overtime (the sort is stable), then remote id.
-        found.sort(key=lambda shift: shift.first.at)
+    _in_order_of_judging(found)
     shifts = ShiftJudge(judgement, known, locked_days, remembered=_remembers_anything(taps))
     for shift in found:
         if not _asked(shift.first.at, within):
@@ -189,6 +189,18 @@ def _judge_shifts(  # noqa: PLR0917
             judgement.unjudged += [tap.punch.id for tap in (*shift.taps, *shift.folds)]
             continue
         shifts.judge(shift)
+
+
+def _in_order_of_judging(shifts: list[Shift]) -> None:
+    """By clock-in, regular before overtime, then remote id. Lanes come in time order, so most often nothing is to be done."""
+    if any(later.first.at <= shift.first.at for shift, later in pairwise(shifts)):
+        shifts.sort(
+            key=lambda shift: (
+                shift.first.at,
+                shift.kind is Kind.OVERTIME,
+                remote_order(shift.first.punch.remote_id),
+            )
+        )
 
 
 def _remembers_anything(taps: Sequence[Tap]) -> bool:

@@ -289,3 +289,11 @@ def test_the_day_written_and_the_day_the_record_had_must_both_be_open():
     store.locked = set()
     store.judge()
     assert store.shown() == ["Mon 23:58-08:00"]
+
+
+def test_shifts_of_one_instant_are_judged_by_remote_id():
+    rules = replace(RULES, undirected_min_minutes=0, import_single_punches=True)
+    store = Store("I 08:00, a 08:00, O 17:00", rules=rules)
+    store.judge()
+    assert store.outcomes() == {"I 08:00": "imported", "a 08:00": "overlaps", "O 17:00": "imported"}
+    assert store.shown() == ["Mon 08:00-17:00"]
