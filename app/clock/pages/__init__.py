@@ -2,7 +2,19 @@
 
 from litestar.types import ControllerRouterHandler
 
-from app.clock.pages import dashboard, employee, employees, photos, settings, setup, sync, sync_acts, sync_run, transactions
+from app.clock.pages import (
+    dashboard,
+    devices,
+    employee,
+    employees,
+    photos,
+    settings,
+    setup,
+    sync,
+    sync_acts,
+    sync_run,
+    transactions,
+)
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
@@ -11,6 +23,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *employee.ROUTES,
     *transactions.ROUTES,
     *photos.ROUTES,
+    *devices.ROUTES,
     *sync.ROUTES,
     *sync_acts.ROUTES,
     *sync_run.ROUTES,
@@ -25,6 +38,7 @@ MENU: tuple[MenuGroup, ...] = (
             MenuItem("Dashboard", "/clock", "layout-dashboard", "clock.dashboard", "clock"),
             MenuItem("Employees & Bindings", "/clock_employees", "users", "clock.employees", "clock"),
             MenuItem("Attendance Transactions", "/clock_transactions", "timeline", "clock.transactions", "clock"),
+            MenuItem("Devices", "/clock_devices", "devices", "clock.devices", "clock"),
             MenuItem("Sync Center", "/clock_sync", "refresh", "clock.sync.view", "clock"),
             MenuItem("Settings", "/clock_settings", "settings", "clock.settings", "clock"),
         ),
