@@ -9,9 +9,9 @@ from app.clock.taps import RANKS, UNPAIRED, Breaks, Punch, Role
 
 REACH: Final = timedelta(hours=48)
 DAY: Final = timedelta(hours=24)
-# A tap this long before cannot be the one that a fold with a record repeats: that one has gone to another employee. Nor can
+# A tap this long before cannot be the one that a fold with a record repeats: no setting ever folded as far as that. Nor can
 # one that arrived this long before have un-folded it.
-FOLDS_REACH: Final = timedelta(hours=1)
+FOLDS_REACH: Final = timedelta(hours=4)
 
 # Rows of the pairing table, by Role.rank: the overtime lane uses those of OUT and IN.
 BREAK_OUT, BREAK_IN, ANY, OUT, IN = range(RANKS)

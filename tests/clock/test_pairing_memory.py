@@ -219,6 +219,15 @@ def test_an_unfolded_tap_begins_without_its_old_record():
     assert set(store.outcomes().values()) == {"imported"}
 
 
+def test_a_fold_with_a_record_stays_one_however_far_apart_double_taps_may_be():
+    store = Store("I 08:00, I 12:00, O 17:00", rules=replace(RULES, double_tap_minutes=240))
+    store.judge()
+    store.rules = RULES
+    store.add("bo 13:00, bi 14:00").judge()
+    assert store.outcomes() == dict.fromkeys(store.texts, "imported") | {"I 12:00": "double_tap"}
+    assert store.shown() == ["Mon 08:00-17:00 [13:00-14:00]"]
+
+
 def test_an_open_record_behind_the_end_of_the_shift_reaches_beyond_it():
     store = Store("a 10:10", rules=replace(RULES, import_single_punches=True))
     store.judge()
