@@ -1,34 +1,54 @@
 """From taps to shifts: the pairing table of import-rules, for one lane. What becomes of a shift is judged in `shift_judging`."""
 
+from collections.abc import Set
 from datetime import datetime, timedelta
 
 from app.clock.codes import Kind, Outcome
 from app.clock.shifts import ANY, BREAK_IN, DAY, FOLDS_REACH, IN, OUT, REACH, Effect, End, Shift, Tap
-from app.clock.taps import FOLDS, RANKS, Rules
+from app.clock.taps import RANKS, Rules
 
 
 def pair(taps: list[Tap], kind: Kind, rules: Rules) -> list[Shift]:
     """The shifts of one lane, in the order of their first taps. `taps` are in time order (import-rules: "Pairing")."""
-    lane = _Lane(taps, kind, rules)
+    return _walk(taps, kind, rules, _folded_without_arrivals(taps, kind, rules)).shifts
+
+
+def _walk(taps: list[Tap], kind: Kind, rules: Rules, settled: Set[int]) -> "_Lane":
+    lane = _Lane(taps, kind, rules, settled)
     for place, tap in enumerate(taps):
         if not lane.folds(tap):
             lane.leave_behind(tap.at)
             lane.step(place, tap)
     lane.end(None)
-    return lane.shifts
+    return lane
+
+
+def _folded_without_arrivals(taps: list[Tap], kind: Kind, rules: Rules) -> Set[int]:
+    """The punches that would repeat the first tap of their run, had no tap arrived. One of them that does not was un-folded
+    by a tap; what else does not any more, by a setting or by a tap that left (page, after line 8)."""
+    if not any(tap.was_fold for tap in taps) or not any(tap.fresh for tap in taps):
+        return frozenset()
+    before = [tap for tap in taps if not tap.fresh]
+    kept = _walk(before, kind, rules, frozenset()).kept
+    folded = {tap.punch.id for tap in before if tap.word is not None} - kept
+    for tap in before:
+        tap.word = tap.repeats = None
+    return folded
 
 
 class _Lane:
     """The state of one walk over a lane: the open shift, the shift that an OUT closed last, and the first tap of each role's run."""
 
-    def __init__(self, taps: list[Tap], kind: Kind, rules: Rules) -> None:
+    def __init__(self, taps: list[Tap], kind: Kind, rules: Rules, settled: Set[int]) -> None:
         self.taps = taps
         self.kind = kind
+        self.settled = settled
+        self.kept: set[int] = set()
         self.shifts: list[Shift] = []
         self.open: Shift | None = None
         self.closed: Shift | None = None
         self.runs: list[Tap | None] = [None] * RANKS
-        self.fresh_at: datetime | None = None
+        self.latest: list[Tap | None] = [None] * RANKS
         self.repeat = rules.repeat
         # Double taps are not looked for in the overtime lane (line 7).
         self.double = rules.double if kind is Kind.REGULAR else None
@@ -43,13 +63,13 @@ class _Lane:
         """Whether the tap repeats the first tap of its role's run; then it joins that tap's shift as a fold."""
         anchor = self.runs[tap.rank]
         if tap.held:
-            word = self._held_word(tap, anchor)
+            word, anchor = self._held_word(tap, anchor)
         elif anchor is not None:
             word = self._word(tap.at - anchor.at)
         else:
             word = None
-        if tap.fresh:
-            self.fresh_at = tap.at
+        if word is None and tap.was_fold and tap.punch.id in self.settled:
+            _unfold(tap)
         if word is None or anchor is None:
             return False
         shift = anchor.shift
@@ -65,19 +85,25 @@ class _Lane:
             return Outcome.REPEAT_TAP
         return Outcome.DOUBLE_TAP if self.double is not None and since <= self.double else None
 
-    def _held_word(self, tap: Tap, anchor: Tap | None) -> Outcome | None:
+    def _held_word(self, tap: Tap, anchor: Tap | None) -> tuple[Outcome | None, Tap | None]:
         """Folding of a tap with a record is decided anew only by a tap that arrived, never by a setting (page, after line 8)."""
-        was = Outcome(tap.punch.outcome) if tap.punch.outcome in FOLDS else None
+        if anchor is not None and anchor.fresh:
+            return self._word(tap.at - anchor.at), anchor
+        if not tap.was_fold or (anchor is None and tap.punch.id in self.settled):
+            return None, None
+        if anchor is None:  # a setting changed what the taps between do: it repeats the tap that it was folded into
+            anchor = self._imported_before(tap)
         if anchor is None or tap.at - anchor.at > FOLDS_REACH:
-            if was is not None and self.fresh_at is not None and tap.at - self.fresh_at <= FOLDS_REACH:
-                _unfold(tap)
+            return None, None
+        return Outcome(tap.punch.outcome or ""), anchor
+
+    def _imported_before(self, tap: Tap) -> Tap | None:
+        """The last tap of this role, if it has the same record."""
+        before = self.latest[tap.rank]
+        if before is None or not before.held or before.punch.record_id != tap.punch.record_id:
             return None
-        if not anchor.fresh:
-            return was
-        word = self._word(tap.at - anchor.at)
-        if word is None and was is not None:
-            _unfold(tap)
-        return word
+        self.kept.add(tap.punch.id)
+        return before
 
     # The pairing table.
 
@@ -93,7 +119,7 @@ class _Lane:
         # A tap that stands starts a run; one that has an effect also ends the runs of the other roles.
         if effective:
             self.runs = [None] * RANKS
-        self.runs[tap.rank] = tap
+        self.runs[tap.rank] = self.latest[tap.rank] = tap
 
     def _in(self, place: int, tap: Tap) -> bool:
         shift = self.open

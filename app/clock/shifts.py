@@ -5,12 +5,11 @@ from enum import StrEnum
 from typing import Final
 
 from app.clock.codes import Kind, Outcome
-from app.clock.taps import RANKS, UNPAIRED, Breaks, Punch, Role
+from app.clock.taps import FOLDS, RANKS, UNPAIRED, Breaks, Punch, Role
 
 REACH: Final = timedelta(hours=48)
 DAY: Final = timedelta(hours=24)
-# A tap this long before cannot be the one that a fold with a record repeats: no setting ever folded as far as that. Nor can
-# one that arrived this long before have un-folded it.
+# A tap this long before cannot be the one that a fold with a record repeats: no setting ever folded as far as that.
 FOLDS_REACH: Final = timedelta(hours=4)
 
 # Rows of the pairing table, by Role.rank: the overtime lane uses those of OUT and IN.
@@ -42,9 +41,9 @@ class End(StrEnum):
 
 class Tap:
     """A punch on its way through pairing. `held`: line 0 holds it, it belongs to a record that stands. `fresh`: it took no part
-    in pairing when it was judged last, so folding around it is decided anew. `repeats` is the tap that a fold repeats."""
+    in pairing when it was judged last, so folding around it is decided anew. `was_fold`: it was judged a fold last. `repeats` is the tap that a fold repeats."""
 
-    __slots__ = ("at", "effect", "fresh", "held", "punch", "rank", "repeats", "role", "shift", "word")
+    __slots__ = ("at", "effect", "fresh", "held", "punch", "rank", "repeats", "role", "shift", "was_fold", "word")
 
     def __init__(self, punch: Punch, role: Role, *, held: bool) -> None:
         self.punch = punch
@@ -52,7 +51,9 @@ class Tap:
         self.role = role
         self.rank = role.rank
         self.held = held
-        self.fresh = punch.outcome is None or punch.outcome in UNPAIRED
+        outcome = punch.outcome
+        self.fresh = outcome is None or outcome in UNPAIRED
+        self.was_fold = outcome in FOLDS
         self.effect = Effect.INNER
         self.word: Outcome | None = None
         self.repeats: Tap | None = None

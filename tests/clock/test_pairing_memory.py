@@ -228,6 +228,35 @@ def test_a_fold_with_a_record_stays_one_however_far_apart_double_taps_may_be():
     assert store.shown() == ["Mon 08:00-17:00 [13:00-14:00]"]
 
 
+def test_a_setting_that_ends_a_run_unfolds_nothing_with_a_record():
+    store = Store("I 08:00, O 08:01, I 08:04, O 17:00", rules=replace(RULES, repeat_tap_seconds=90))
+    store.judge()
+    assert store.outcome("I 08:04") == "double_tap"
+    store.rules = RULES
+    for taps in ("", "oi 12:00"):
+        store.add(taps).judge()
+        assert store.outcome("I 08:04") == "double_tap"
+
+
+def test_a_tap_that_arrives_long_before_unfolds_too_and_what_it_unfolds_gets_its_own_record():
+    rules = replace(RULES, import_single_punches=True)
+    store = Store("I 18:00:00, O 18:00:05, I 18:04", rules=rules)
+    store.judge()
+    assert (store.outcome("I 18:04"), store.shown()) == ("double_tap", ["Mon 18:00-"])
+    store.add("I 11:00").judge()  # now the OUT closes a shift, and the tap after it opens one
+    assert set(store.outcomes().values()) == {"imported"}
+    assert store.shown() == ["Mon 11:00-18:00:05", "Mon 18:04-"]
+
+
+def test_an_unfolded_tap_without_a_record_counts_as_new_too():
+    store = Store("I 08:00, I 08:03, I 08:06, O 17:00")
+    store.judge()
+    assert store.outcome("I 08:03") == "double_tap"
+    store.add("O 08:02").judge()
+    assert store.outcomes() == dict.fromkeys(store.texts, "imported") | {"I 08:06": "double_tap"}
+    assert store.shown() == ["Mon 08:00-08:02", "Mon 08:03-17:00"]
+
+
 def test_an_open_record_behind_the_end_of_the_shift_reaches_beyond_it():
     store = Store("a 10:10", rules=replace(RULES, import_single_punches=True))
     store.judge()
