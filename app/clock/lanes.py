@@ -1,6 +1,5 @@
 """From taps to shifts: the pairing table of import-rules, for one lane. What becomes of a shift is judged in `shift_judging`."""
 
-from collections.abc import Set
 from datetime import datetime, timedelta
 
 from app.clock.codes import Kind, Outcome
@@ -13,7 +12,7 @@ def pair(taps: list[Tap], kind: Kind, rules: Rules) -> list[Shift]:
     return _walk(taps, kind, rules, _folded_without_arrivals(taps, kind, rules)).shifts
 
 
-def _walk(taps: list[Tap], kind: Kind, rules: Rules, settled: Set[int]) -> "_Lane":
+def _walk(taps: list[Tap], kind: Kind, rules: Rules, settled: frozenset[int]) -> "_Lane":
     lane = _Lane(taps, kind, rules, settled)
     for place, tap in enumerate(taps):
         if not lane.folds(tap):
@@ -23,14 +22,14 @@ def _walk(taps: list[Tap], kind: Kind, rules: Rules, settled: Set[int]) -> "_Lan
     return lane
 
 
-def _folded_without_arrivals(taps: list[Tap], kind: Kind, rules: Rules) -> Set[int]:
+def _folded_without_arrivals(taps: list[Tap], kind: Kind, rules: Rules) -> frozenset[int]:
     """The punches that would repeat the first tap of their run, had no tap arrived. One of them that does not was un-folded
     by a tap; what else does not any more, by a setting or by a tap that left (page, after line 8)."""
     if not any(tap.was_fold for tap in taps) or not any(tap.fresh for tap in taps):
         return frozenset()
     before = [tap for tap in taps if not tap.fresh]
     kept = _walk(before, kind, rules, frozenset()).kept
-    folded = {tap.punch.id for tap in before if tap.word is not None} - kept
+    folded = frozenset(tap.punch.id for tap in before if tap.word is not None) - kept
     for tap in before:
         tap.word = tap.repeats = None
     return folded
@@ -39,7 +38,7 @@ def _folded_without_arrivals(taps: list[Tap], kind: Kind, rules: Rules) -> Set[i
 class _Lane:
     """The state of one walk over a lane: the open shift, the shift that an OUT closed last, and the first tap of each role's run."""
 
-    def __init__(self, taps: list[Tap], kind: Kind, rules: Rules, settled: Set[int]) -> None:
+    def __init__(self, taps: list[Tap], kind: Kind, rules: Rules, settled: frozenset[int]) -> None:
         self.taps = taps
         self.kind = kind
         self.settled = settled
