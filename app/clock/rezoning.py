@@ -1,58 +1,131 @@
 """What a change of the connection's zone does to mirrored punches, each in one statement. When it happens: connection.py.
 
 A server in the building sends local times: they stay, and their instants are computed anew. The cloud sends what clocks in
-the zone we name show: the instants stay, and the local times follow.
+the zone we name show: the instants stay, and the local times follow. Offsets come from the same time-zone data that reads
+rows; the database has its own, and the two need not be of one year.
 """
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-# PostgreSQL takes the second of a repeated hour; ours is the first (design: decisions, "Clock: connection").
-_FIRST_OF_REPEATED = """
-    CASE WHEN ((u - interval '1 hour') AT TIME ZONE :zone) = {local} THEN u - interval '1 hour'
-         WHEN ((u - interval '30 minutes') AT TIME ZONE :zone) = {local} THEN u - interval '30 minutes'
-         ELSE u END
-"""
-_WROTE_ITS_OFFSET = r"punched_at_raw ~ ':[0-9]{2}(\.[0-9]+)? ?(Z|[+-][0-9]{2}:?[0-9]{2}) *$'"
+Segment = tuple[datetime, timedelta]
+"""From when on (naive) which offset holds."""
+
+_DAY = timedelta(days=1)
+_SECOND = timedelta(seconds=1)
+_WROTE_ITS_OFFSET = r"punched_at_raw ~ '\:[0-9]{2}([.][0-9]+)? ?(Z|[+-][0-9]{2}\:?[0-9]{2}) *$'"
 _NOTE_DAYS = text(
     "INSERT INTO clock_stale_days (local_date) SELECT DISTINCT local_date FROM clock_transactions ON CONFLICT DO NOTHING"
 )
+_REACH = text(
+    """
+    SELECT min(least(punched_at_local, punched_at_utc AT TIME ZONE 'UTC', uploaded_at_utc AT TIME ZONE 'UTC')),
+           max(greatest(punched_at_local, punched_at_utc AT TIME ZONE 'UTC', uploaded_at_utc AT TIME ZONE 'UTC'))
+    FROM clock_transactions
+    """
+)
+
+
+def _offset(segments: str, moment: str) -> str:
+    """The offset of the last segment that began by `moment`."""
+    return (
+        f"(SELECT s.shift FROM unnest(CAST(:{segments}_from AS timestamp[]), CAST(:{segments}_shift AS interval[]))"
+        f" AS s (since, shift) WHERE s.since <= {moment} ORDER BY s.since DESC LIMIT 1)"
+    )
+
+
+_UPLOADED = "(uploaded_at_utc AT TIME ZONE 'UTC')"
 _KEEP_LOCAL = text(
     f"""
-    UPDATE clock_transactions AS punch SET
-        punched_at_utc = fresh.instant,
-        uploaded_at_utc = (punch.uploaded_at_utc AT TIME ZONE :old) AT TIME ZONE :zone,
-        judge_at = clock_timestamp(), updated_at = now()
-    FROM (
-        SELECT id, {_FIRST_OF_REPEATED.format(local="punched_at_local")} AS instant
-        FROM (SELECT id, punched_at_local, punched_at_local AT TIME ZONE :zone AS u FROM clock_transactions
-              WHERE NOT {_WROTE_ITS_OFFSET}) AS guess
-    ) AS fresh
-    WHERE punch.id = fresh.id
-    """.replace(":[0-9]", r"\:[0-9]").replace(":?[0-9]", r"\:?[0-9]")
-)
-_KEEP_INSTANT = """
     UPDATE clock_transactions SET
-        punched_at_local = punched_at_utc AT TIME ZONE :zone,
-        local_date = CAST(punched_at_utc AT TIME ZONE :zone AS date),
+        punched_at_utc = (punched_at_local - {_offset("local", "punched_at_local")}) AT TIME ZONE 'UTC',
+        uploaded_at_utc = ({_UPLOADED} + {_offset("old", _UPLOADED)}
+            - {_offset("local", f"{_UPLOADED} + {_offset('old', _UPLOADED)}")}) AT TIME ZONE 'UTC',
+        judge_at = clock_timestamp(), updated_at = now()
+    WHERE NOT {_WROTE_ITS_OFFSET}
+    """
+)
+_INSTANT = "(punched_at_utc AT TIME ZONE 'UTC')"
+_KEEP_INSTANT = f"""
+    UPDATE clock_transactions SET
+        punched_at_local = {_INSTANT} + {_offset("utc", _INSTANT)},
+        local_date = CAST({_INSTANT} + {_offset("utc", _INSTANT)} AS date),
         judge_at = clock_timestamp(), updated_at = now()
 """
 _KEEP_EVERY_INSTANT = text(_KEEP_INSTANT)
-_KEEP_WRITTEN_INSTANTS = text(
-    f"{_KEEP_INSTANT} WHERE {_WROTE_ITS_OFFSET}".replace(":[0-9]", r"\:[0-9]").replace(":?[0-9]", r"\:?[0-9]")
-)
+_KEEP_WRITTEN_INSTANTS = text(f"{_KEEP_INSTANT} WHERE {_WROTE_ITS_OFFSET}")
 
 
 async def keep_local_times(db: AsyncSession, old: str, zone: str) -> None:
-    """Computes the instants of all punches from their local times, which are now said to be in `zone`."""
+    """Computes the instants of all punches from their local times, which are now said to be in `zone`.
+
+    A time that came with its own offset is an instant already: its local time follows the zone.
+    """
+    reach = await _reach(db)
+    if reach is None:
+        return
     await db.execute(_NOTE_DAYS)
-    await db.execute(_KEEP_LOCAL, {"old": old, "zone": zone})
-    await db.execute(_KEEP_WRITTEN_INSTANTS, {"zone": zone})
+    local, before = by_local_time(ZoneInfo(zone), *reach), by_instant(ZoneInfo(old), *reach)
+    await db.execute(_KEEP_LOCAL, {**_named("local", local), **_named("old", before)})
+    await db.execute(_KEEP_WRITTEN_INSTANTS, _named("utc", by_instant(ZoneInfo(zone), *reach)))
     await db.execute(_NOTE_DAYS)
 
 
 async def keep_instants(db: AsyncSession, zone: str) -> None:
     """Writes the local times of all punches anew, as clocks in `zone` showed them."""
+    reach = await _reach(db)
+    if reach is None:
+        return
     await db.execute(_NOTE_DAYS)
-    await db.execute(_KEEP_EVERY_INSTANT, {"zone": zone})
+    await db.execute(_KEEP_EVERY_INSTANT, _named("utc", by_instant(ZoneInfo(zone), *reach)))
     await db.execute(_NOTE_DAYS)
+
+
+def by_local_time(zone: ZoneInfo, first: datetime, last: datetime) -> list[Segment]:
+    """Offsets by local time: the first of a repeated hour, and for a missing one what held before the gap."""
+    return _segments(first, last, lambda moment: moment.replace(tzinfo=zone, fold=0).utcoffset() or timedelta())
+
+
+def by_instant(zone: ZoneInfo, first: datetime, last: datetime) -> list[Segment]:
+    """Offsets by UTC instant, written naive."""
+    return _segments(first, last, lambda moment: moment.replace(tzinfo=UTC).astimezone(zone).utcoffset() or timedelta())
+
+
+def _segments(first: datetime, last: datetime, offset_at: Callable[[datetime], timedelta]) -> list[Segment]:
+    moment, offset = first, offset_at(first)
+    found = [(moment, offset)]
+    while moment < last:
+        following = moment + _DAY
+        if offset_at(following) != offset:
+            following = _change(moment, following, offset_at)
+            offset = offset_at(following)
+            found.append((following, offset))
+        moment = following
+    return found
+
+
+def _change(before: datetime, after: datetime, offset_at: Callable[[datetime], timedelta]) -> datetime:
+    """The second from which another offset holds."""
+    offset = offset_at(before)
+    while after - before > _SECOND:
+        middle = before + (after - before) // 2
+        middle = middle.replace(microsecond=0) if middle.replace(microsecond=0) > before else before + _SECOND
+        before, after = (middle, after) if offset_at(middle) == offset else (before, middle)
+    return after
+
+
+async def _reach(db: AsyncSession) -> tuple[datetime, datetime] | None:
+    """What the segments have to cover, two days wider than any time held."""
+    first, last = (await db.execute(_REACH)).one()
+    if first is None:
+        return None
+    return first.replace(microsecond=0) - 2 * _DAY, last.replace(microsecond=0) + 2 * _DAY
+
+
+def _named(name: str, segments: list[Segment]) -> dict[str, Any]:
+    return {f"{name}_from": [since for since, _ in segments], f"{name}_shift": [shift for _, shift in segments]}

@@ -22,6 +22,7 @@ from app.host import audit
 
 OPEN = ("queued", "running")
 DIED = "Its worker died; what it had read is kept, and the next run goes on from there."
+LOST = "The connection was changed, or another worker took over; what was read is kept."
 _REQUEST = frozenset({"resources", "budget_seconds", "import"})
 
 
@@ -177,9 +178,17 @@ async def _close_dead(db: AsyncSession) -> bool:
     holder, alive = await lease.holder(db)
     dead = await db.scalars(select(SyncRun.id).where(SyncRun.status == "running"))
     found = [run_id for run_id in dead if not (alive and run_id == holder)]
+    if found and not alive:
+        # It may only have slept: whatever it still wants to write is refused from now on.
+        await lease.break_off(db)
     for run_id in found:
         await _close(db, run_id, DIED)
     return bool(found)
+
+
+async def close_lost(db: AsyncSession, run_id: int) -> None:
+    """Closes the row of a run that lost its lease, unless whoever took it has done so."""
+    await _close(db, run_id, LOST)
 
 
 async def _close(db: AsyncSession, run_id: int, message: str) -> None:

@@ -77,7 +77,9 @@ async def run(
             verdict = await _carry_out(running, row.request)
         except lease.LeaseLostError:
             await running.flush_log()
-            return RunEnd(row.id, "truncated", TcCode.TRUNCATED, "Another worker took over.")
+            async with parts.database.transaction(workspace) as db:
+                await runs.close_lost(db, row.id)
+                return end_of(await runs.get_run(db, row.id))
         except Exception as error:
             _log.exception("sync run broke", workspace=workspace, run_id=row.id)
             broke = Verdict("failed", TcCode.CONFLICT, f"Muster itself failed: {type(error).__name__}.")
