@@ -10,6 +10,7 @@ from sqlalchemy import func, select, update
 
 from app.db.session import Database
 from app.host import second_factor
+from app.host.browsers import described
 from app.host.shared import ApiToken, Session
 from app.parts import Parts
 from app.secrets import Secret
@@ -232,6 +233,23 @@ async def test_sessions_that_are_over_are_not_listed(sign_in: SignIn, database: 
         idle = datetime.now(UTC) - timedelta(minutes=31)
         await db.execute(update(Session).where(Session.public_id == latest).values(last_seen_at=idle))
     assert (await here.get("/account")).text.count('/end"') == 0
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "said"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36", "Chrome on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36 Edg/142.0", "Edge on Windows"),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0", "Firefox on macOS"),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1", "Safari on iPhone"),
+        ("Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Mobile Safari/537.36", "Chrome on Android"),
+        ("curl/8.5.0", "curl"),
+        ("tests", "tests"),
+        ("", "Unknown browser"),
+    ],
+)  # fmt: skip
+def test_a_browser_is_named_so_that_one_knows_it_again(user_agent: str, said: str) -> None:
+    assert described(user_agent) == said
 
 
 async def make_token(browser: Browser, **changed: Any) -> str:

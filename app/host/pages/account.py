@@ -9,7 +9,7 @@ from litestar.params import FromPath
 from sqlalchemy import delete, or_, select
 
 from app.errors import Invalid, NotFound
-from app.host import accounts, audit, identity, second_factor, tokens
+from app.host import accounts, audit, browsers, identity, second_factor, tokens
 from app.host.pages import tokens as token_pages
 from app.host.pages.choosing import count
 from app.host.shared import ApiToken, Session, User
@@ -49,6 +49,7 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
         browsers=await _browsers(ctx, now),
         tokens=await _own_tokens(ctx),
         states=token_pages.STATES,
+        described=browsers.described,
         now=now,
     )
 

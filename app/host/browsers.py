@@ -1,0 +1,32 @@
+"""What a User-Agent header says, in two words: enough for a person to know their own browser again, and no more."""
+
+# The first word that occurs decides: every browser also claims to be those below it.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser", "Samsung Internet"),
+    ("Firefox", "Firefox"),
+    ("FxiOS", "Firefox"),
+    ("CriOS", "Chrome"),
+    ("Chrome", "Chrome"),
+    ("Safari", "Safari"),
+    ("curl", "curl"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("CrOS", "ChromeOS"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+def described(user_agent: str) -> str:
+    """`Firefox on Windows`; the beginning of the header itself where it names no browser that is known."""
+    browser = next((name for word, name in _BROWSERS if word in user_agent), "")
+    system = next((name for word, name in _SYSTEMS if word in user_agent), "")
+    if not browser:
+        return user_agent[:60] or "Unknown browser"
+    return f"{browser} on {system}" if system else browser
