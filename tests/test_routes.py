@@ -40,7 +40,7 @@ def routes(app: Any) -> list[tuple[str, str, Any]]:
 
 
 def address(path: str) -> str:
-    return re.sub(r"\{[^}]+\}", NOWHERE, path)
+    return re.sub(r"\{[^}]+\}", NOWHERE, path.replace("{day}", "2001-02-03"))
 
 
 def test_every_route_has_exactly_one_guard(app: Any) -> None:
@@ -90,7 +90,7 @@ async def test_every_page_asks_for_its_permission(app: Any, sign_in: SignIn, sho
         may = may and not (guard.platform_only and workspace != "main")
         assert (answer.status_code == 403) is not may, (method, path, answer.status_code)
         assert answer.status_code < 500, (method, path, answer.text[:500])
-        if may and "{" in path and method == "GET":
+        if may and "{" in path.replace("{day}", "") and method == "GET":
             assert answer.status_code in (404, 422), (method, path, answer.status_code)
 
 

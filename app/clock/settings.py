@@ -10,6 +10,7 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import jobs
 from app.clock.codes import Direction
 from app.clock.models import Connection, Setting
 from app.errors import FieldError, Invalid
@@ -111,6 +112,8 @@ async def write_settings(db: AsyncSession, actor: audit.Actor, changes: Mapping[
         )
     if JUDGED_BY & changed.keys():
         await db.execute(_JUDGE_AGAIN)
+    if "ignore_leading_zeros" in changed:
+        await jobs.request(db, "clock_match")
     return after
 
 

@@ -80,6 +80,11 @@ class Context:
         partial = headers.get("hx-request") == "true"
         return partial and "hx-boosted" not in headers and "hx-history-restore-request" not in headers
 
+    @property
+    def target(self) -> str:
+        """The id of the element that htmx will fill with the answer, or ""."""
+        return self.request.headers.get("hx-target", "")
+
     async def form(self) -> FormMultiDict:
         return await self.request.form()
 

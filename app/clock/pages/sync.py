@@ -114,7 +114,7 @@ async def show(
 
 def _wants_region(ctx: Context) -> bool:
     """The page itself asks for more than the history when a run is over."""
-    return ctx.request.headers.get("hx-target") == "sync-page"
+    return ctx.target == "sync-page"
 
 
 async def _row_words(ctx: Context, view: lists.Listing, now: datetime) -> dict[str, Any]:
