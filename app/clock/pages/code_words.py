@@ -26,8 +26,8 @@ _ADVICE: dict[TcCode, str] = {
     TcCode.AUTH: "Check user name and password on the server, then save the right password in Settings and test it.",
     TcCode.TOKEN: "Start another run. If it comes back, somebody else may use the same account: give Muster its own.",
     TcCode.SHAPE: (
-        "Open the run: it shows the rows or the answer that could not be read. A proxy or a new version of the server is the"
-        " usual reason; a redirect names the address to use."
+        "See in the run which rows or which answer could not be read. A proxy or a new version of the server is the usual"
+        " reason; a redirect names the address to use."
     ),
     TcCode.REMOTE: "Look at the message and the API calls of the run. It is the server's fault; the next run tries again.",
     TcCode.RATE: "Wait; the next run begins when the server allows it. A longer interval or smaller budget helps for good.",

@@ -47,12 +47,15 @@ def listings(rows: Sequence[Cursor]) -> list[Listing]:
 
 
 def _listing(row: Cursor) -> Listing:
-    detail = row.note or ""
-    if row.state == "open" and row.page:
-        detail = (
-            f"Page {row.page:,} was the last one read" + (f" of {row.total:,} rows. " if row.total else ". ") + detail
-        )
-    return Listing(row.resource, RESOURCE_LABELS[row.resource], row.state, detail.strip(), row.updated_at)
+    if row.note:
+        detail = row.note
+    elif row.state == "complete":
+        detail = "The whole list was read."
+    elif row.page:
+        detail = f"Read to page {row.page:,}" + (f" of {row.total:,} rows." if row.total else ".")
+    else:
+        detail = "Not read to its end yet."
+    return Listing(row.resource, RESOURCE_LABELS[row.resource], row.state, detail, row.updated_at)
 
 
 def stretches(rows: Sequence[Cursor]) -> list[Stretch]:
