@@ -1,8 +1,8 @@
 """The composition root and the site map: which routers there are, and what surrounds every request."""
 
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from litestar import Litestar, Router
 from litestar.datastructures import State
@@ -28,6 +28,11 @@ LARGEST_UPLOAD = 10 * 1024 * 1024
 
 
 def create_app(parts: Parts) -> ASGIApp:
+    return open_site(build_site(), parts)
+
+
+def build_site() -> Litestar:
+    """Every route, before there is a database behind it: building it takes most of a start, and one serves many."""
     wiring.connect()
     browser = Router(
         path="/",
@@ -35,27 +40,29 @@ def create_app(parts: Parts) -> ASGIApp:
         before_request=csrf.check,
     )
     static = create_static_files_router("/static", [STATIC], include_in_schema=False)
-    application = Litestar(
+    return Litestar(
         route_handlers=[browser, clock_api.ROUTER, *health.ROUTES, *metrics.ROUTES, static],
         dependencies={"ctx": Provide(provide_context)},
         exception_handlers={Exception: handle},
         middleware=[metrics.Measured],
-        lifespan=[_closing(parts)],
-        state=State({"menu": MENU, "parts": parts}),
+        lifespan=[_closing],
+        state=State({"menu": MENU}),
         request_max_body_size=LARGEST_UPLOAD,
         openapi_config=None,
         logging_config=None,
     )
-    return Gate(application, parts)
 
 
-def _closing(parts: Parts) -> Callable[[Litestar], AbstractAsyncContextManager[None]]:
-    @asynccontextmanager
-    async def lifespan(_: Litestar) -> AsyncIterator[None]:
-        yield
-        await parts.close()
+def open_site(site: Litestar, parts: Parts) -> ASGIApp:
+    """The portal over `parts`, which end with it. A site has one set of parts at a time."""
+    site.state.parts = parts
+    return Gate(site, parts)
 
-    return lifespan
+
+@asynccontextmanager
+async def _closing(site: Litestar) -> AsyncIterator[None]:
+    yield
+    await site.state.parts.close()
 
 
 def application() -> ASGIApp:

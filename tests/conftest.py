@@ -14,14 +14,16 @@ from typing import Any
 
 import httpx
 import pytest
+from litestar import Litestar
 from sqlalchemy import insert, select
 
+from app import wiring
 from app.config import Settings
 from app.db.migrate import migrate
 from app.db.session import PLATFORM, Database
 from app.host.roles import BUILT_IN
 from app.host.shared import ApiToken, Role, Session, Tenant, User, UserRole
-from app.main import create_app
+from app.main import build_site, open_site
 from app.parts import Parts, make_parts
 from app.secrets import new_key_text
 from app.web import csrf, sessions
@@ -145,9 +147,16 @@ class Browser(httpx.AsyncClient):
         return await self.get(url, headers={"HX-Request": "true"}, **options)
 
 
+@pytest.fixture(scope="session")
+def site() -> Litestar:
+    """Every route, built once for the process."""
+    return build_site()
+
+
 @pytest.fixture
-def app(parts: Parts) -> Any:
-    return create_app(parts)
+def app(site: Litestar, parts: Parts) -> Any:
+    wiring.connect()  # tests that listen for themselves put the listeners back to what was there before them
+    return open_site(site, parts)
 
 
 @pytest.fixture

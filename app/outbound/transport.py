@@ -9,6 +9,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from functools import cache
 from typing import Any
 
 import certifi
@@ -30,8 +31,9 @@ async def resolve_host(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
+@cache
 def trusted_certificates() -> ssl.SSLContext:
-    """The system's authorities (so that a company's own works) and the usual public ones."""
+    """The system's authorities (so that a company's own works) and the usual public ones. Reading them takes a while."""
     context = ssl.create_default_context()
     context.load_verify_locations(cafile=certifi.where())
     context.set_alpn_protocols(["http/1.1"])
