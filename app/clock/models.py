@@ -236,7 +236,8 @@ class Punch(Base):
     __table_args__ = (
         UniqueConstraint("id_generation", "remote_id"),
         Index(None, "local_date", "punched_at_utc", "id"),
-        Index(None, "emp_code", "punched_at_utc", "id"),
+        # With the day, a person's punches are counted by day from the index alone.
+        Index(None, "emp_code", "punched_at_utc", "id", postgresql_include=["local_date"]),
         Index(None, "terminal_sn", "local_date", "punched_at_utc", "id"),
         Index(None, "updated_at", "id"),
         Index(None, "import_outcome", "local_date", "punched_at_utc", "id"),
@@ -244,6 +245,10 @@ class Punch(Base):
             "clock_transactions_waiting",
             "emp_code",
             postgresql_where=text("import_outcome IS NULL OR import_outcome = 'not_bound'"),
+        ),
+        Index(
+            "clock_transactions_unknown", "local_date", "punched_at_utc", "id",
+            postgresql_where=text("punch_code IS NULL OR punch_code < 0 OR punch_code > 5"),
         ),
         Index("clock_transactions_judge", "judge_at", "emp_code", postgresql_where=text("judge_at IS NOT NULL")),
         Index(

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, literal, or_, select, true, union_all
+from sqlalchemy import ColumnElement, and_, delete, func, insert, literal_column, or_, select, true, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Punch, PunchCount, StaleDay
 
 NO_TERMINAL, NOT_JUDGED, NO_CODE = "", "", -1
 UNKNOWN = -2
+# Written out, not bound: else the index on unknown codes does not serve.
+_LEAST, _MOST = literal_column("0"), literal_column("5")
 _TERMINAL = func.coalesce(Punch.terminal_sn, NO_TERMINAL)
 _OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
 _CODE = func.coalesce(Punch.punch_code, NO_CODE)
@@ -53,22 +55,23 @@ class Counted:
 
 def unknown(code: Any) -> ColumnElement[bool]:
     """Whether a punch code is none of those the spec names; none at all counts too."""
-    return or_(code.is_(None), ~code.between(0, 5))
+    return or_(code.is_(None), code < _LEAST, code > _MOST)
 
 
 async def count_by_day(db: AsyncSession, *, days: tuple[date | None, date | None], equal: Mapping[str, Any]) -> Counted:
     """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` and `punch_code` (both lists;
     UNKNOWN among the codes stands for those that the spec does not name)."""
-    kept = select(PunchCount.local_date, PunchCount.total.label("n")).where(
-        _within(PunchCount.local_date, days), *_equalities(PunchCount, equal), PunchCount.local_date.not_in(_STALE)
-    )
-    fresh = select(Punch.local_date, literal(1).label("n")).where(
-        _within(Punch.local_date, days), *_equalities(Punch, equal), Punch.local_date.in_(_STALE)
+    day, total = PunchCount.local_date, func.sum(PunchCount.total)
+    settled = (_within(day, days), *_equalities(PunchCount, equal), day.not_in(_STALE))
+    kept = select(day, total.label("n")).where(*settled).group_by(day)
+    # A look-up for each stale day: joined, the planner would read every punch, since it cannot know how few days there are.
+    there = select(func.count()).where(Punch.local_date == StaleDay.local_date, *_equalities(Punch, equal))
+    fresh = select(StaleDay.local_date, there.correlate(StaleDay).scalar_subquery()).where(
+        _within(StaleDay.local_date, days)
     )
     both = union_all(kept, fresh).subquery()
-    statement = select(both.c.local_date, func.sum(both.c.n)).group_by(both.c.local_date)
-    rows = await db.execute(statement.order_by(both.c.local_date.desc()))
-    return Counted([(day, int(count)) for day, count in rows])
+    rows = await db.execute(select(both.c.local_date, both.c.n).order_by(both.c.local_date.desc()))
+    return Counted([(day, int(count)) for day, count in rows if count])
 
 
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:

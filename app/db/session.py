@@ -16,6 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
+# Compiling a statement takes tens of milliseconds, and all of ours are short.
+NO_COMPILING = {"jit": "off"}
 _SET_PATH = text("SELECT set_config('search_path', :path, true)")
 
 AfterCommit = Callable[[], Awaitable[None]]
@@ -49,7 +51,7 @@ class Database:
             hide_parameters=True,  # an error's text goes into logs
             json_serializer=_json_text,
             json_deserializer=msgspec.json.decode,
-            connect_args={"server_settings": {"application_name": application_name}, "timeout": 10},
+            connect_args={"server_settings": {"application_name": application_name, **NO_COMPILING}, "timeout": 10},
         )
 
     @asynccontextmanager

@@ -347,6 +347,7 @@ def upgrade() -> None:
         "clock_transactions",
         ["emp_code", "punched_at_utc", "id"],
         unique=False,
+        postgresql_include=["local_date"],
     )
     op.create_index(
         op.f("clock_transactions_import_outcome_local_date_punched_at_utc_id_idx"),
@@ -379,6 +380,13 @@ def upgrade() -> None:
         "clock_transactions",
         ["terminal_sn", "local_date", "punched_at_utc", "id"],
         unique=False,
+    )
+    op.create_index(
+        "clock_transactions_unknown",
+        "clock_transactions",
+        ["local_date", "punched_at_utc", "id"],
+        unique=False,
+        postgresql_where=sa.text("punch_code IS NULL OR punch_code < 0 OR punch_code > 5"),
     )
     op.create_index(
         op.f("clock_transactions_updated_at_id_idx"), "clock_transactions", ["updated_at", "id"], unique=False
