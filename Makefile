@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTEST ?= $(BIN)/pytest -q -n auto
+PYTEST ?= $(BIN)/pytest -q -n auto --dist worksteal
 
 .PHONY: demo test lint bench vendor migration lock browser clean help
 .DEFAULT_GOAL := help
@@ -23,6 +23,8 @@ help:
 demo: $(STAMP)
 	@exec $(BIN)/muster demo $(ARGS)
 
+# Without compiled tests every process of the run rewrites all their assertions, which takes seconds.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(DEV) browser
 	$(PYTEST) $(ARGS)
 

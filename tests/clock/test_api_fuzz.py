@@ -4,16 +4,14 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis.generation.modes import GenerationMode
+from hypothesis.strategies import SearchStrategy
 
 from app.clock.api import openapi_document
 from tests.clock.test_api import Caller, caller, week
 
 __all__ = ["caller", "week"]
 DOCUMENT = openapi_document("http://testserver")
-SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 PATHS = sorted(DOCUMENT["paths"])
 QUIET = settings(
     max_examples=12, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
@@ -21,12 +19,21 @@ QUIET = settings(
 )  # fmt: skip
 
 
-def queries(path: str, mode: GenerationMode) -> list[dict[str, Any]]:
+def cases(path: str, mode: str) -> SearchStrategy[Any]:
+    # Importing it takes a second, in every process that only collects these tests.
+    import schemathesis
+    from schemathesis.generation.modes import GenerationMode
+
+    endpoint = schemathesis.openapi.from_dict(DOCUMENT)[path]["GET"]
+    return endpoint.as_strategy(generation_mode=GenerationMode(mode))
+
+
+def queries(path: str, mode: str) -> list[dict[str, Any]]:
     """Some query strings, drawn before any of them is sent: the application lives in the test's event loop."""
     found: list[dict[str, Any]] = []
 
     @QUIET
-    @given(SCHEMA[path]["GET"].as_strategy(generation_mode=mode))
+    @given(cases(path, mode))
     def draw(case: Any) -> None:
         found.append(dict(case.query or {}))
 
@@ -35,9 +42,9 @@ def queries(path: str, mode: GenerationMode) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("week")
-@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize("mode", ["positive", "negative"])
 @pytest.mark.parametrize("path", PATHS)
-async def test_every_answer_is_a_documented_one(caller: Caller, path: str, mode: GenerationMode) -> None:
+async def test_every_answer_is_a_documented_one(caller: Caller, path: str, mode: str) -> None:
     # An endpoint without parameters has nothing to get wrong.
     drawn = queries(path, mode) if DOCUMENT["paths"][path]["get"]["parameters"] else [{}]
     responses = DOCUMENT["paths"][path]["get"]["responses"]
