@@ -10,6 +10,13 @@ from app.db.session import Database
 from app.outbound import CallRecord, Log
 
 _INSERT = insert(ApiLog)
+INSERT_JSON = """
+INSERT INTO clock_api_logs (at, run_id, method, host, path, query, http_status, body_code, duration_ms, bytes, tc_code, excerpt)
+SELECT started_at, :run_id, method, host, path, query, http_status, body_code, duration_ms, bytes, tc_code, excerpt
+FROM jsonb_to_recordset(CAST(:records AS jsonb)) AS r (started_at timestamptz, method text, host text, path text, query text,
+    http_status int, body_code text, duration_ms bigint, bytes bigint, tc_code text, excerpt text)
+"""
+"""The same as part of a larger statement; `:records` is a JSON array of call records."""
 
 
 async def store(db: AsyncSession, run_id: int | None, records: Sequence[CallRecord]) -> None:

@@ -15,7 +15,7 @@ from app.clock import cursors
 from app.clock.counts import Counts
 from app.clock.cursors import PUNCHES, Position
 from app.clock.mirror_punches import Target, make_people, make_terminals, write_punches
-from app.clock.parsing import Punch, SetAside
+from app.clock.parsing import Parsed, Punch, SetAside
 from app.clock.remote import Page
 from app.clock.running import Running, Step
 from app.clock.walking import End, walk
@@ -75,11 +75,16 @@ class PunchWalk:
     ids: set[int] = field(default_factory=set)
     digests: list[bytes] = field(default_factory=list)
     set_aside: int = 0
+    _parsed: dict[int, Parsed[Punch]] = field(default_factory=dict)
 
     async def fetch(self, number: int) -> Page:
+        """Reads the rows as well: that is done while the page before is being written."""
         start, end = asked_bounds(self.window.first, self.window.until)
         size = self.run.settings.page_size
-        return await self.run.remote.fetch_page(PUNCHES, number, size, start, end, emp_code=self.window.emp_code)
+        page = await self.run.remote.fetch_page(PUNCHES, number, size, start, end, emp_code=self.window.emp_code)
+        if page.digest not in self.window.known:
+            self._parsed[number] = self.run.parser.punches(page.rows)
+        return page
 
     async def write(self, page: Page, position: Position) -> None:
         """Writes the page, or only counts it when the very same page is mirrored already."""
@@ -98,7 +103,7 @@ class PunchWalk:
         self.digests.append(page.digest)
 
     async def _mirror(self, page: Page, position: Position) -> None:
-        parsed = self.run.parser.punches(page.rows)
+        parsed = self._parsed.pop(page.number)
         floor = datetime.combine(self.window.floor, time())
         wanted = [punch for punch in parsed.rows if punch.punched_at_local >= floor]
         if self.window.emp_code is not None:

@@ -11,12 +11,13 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import bindparam, insert, update
+import msgspec
+from sqlalchemy import insert, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import api_log, lease
 from app.clock.counts import Counts
-from app.clock.models import Cursor, SyncRun
+from app.clock.models import Cursor
 from app.clock.models import SetAside as SetAsideRow
 from app.clock.parsing import Parser, SetAside
 from app.clock.profiles import Profile
@@ -29,11 +30,20 @@ Watch = Callable[[dict[str, Any]], None]
 # Records wait for the next page's transaction; a run that makes calls without pages still writes them down soon.
 _RECORDS_KEPT = 20
 SHORTEST_INTERVAL = 15
-_ACCOUNT = (
-    update(SyncRun)
-    .where(SyncRun.id == bindparam("run"))
-    .values(calls=bindparam("n"), resources=bindparam("by"), progress=bindparam("now_at"), findings=bindparam("found"))
-    .returning(SyncRun.stop_requested)
+# The last statement of every page: fence, counters and log in one trip. A stale holder updates no run and so writes nothing.
+_FINISH = text(
+    f"""
+    WITH kept AS (
+        UPDATE clock_sync_lease SET expires_at = clock_timestamp() + :term
+        WHERE id = 1 AND fence = :fence AND run_id IS NOT NULL RETURNING id
+    ), logged AS (
+        {api_log.INSERT_JSON}
+    )
+    UPDATE clock_sync_runs SET calls = :calls, resources = CAST(:resources AS jsonb), progress = CAST(:progress AS jsonb),
+        findings = CAST(:findings AS jsonb)
+    WHERE id = :run_id AND EXISTS (SELECT FROM kept)
+    RETURNING stop_requested
+    """
 )
 
 
@@ -155,18 +165,16 @@ class Running:
 
     @asynccontextmanager
     async def writing(self, **progress: Any) -> AsyncIterator[Step]:
-        """The transaction of one page. Raises LeaseLostError when somebody else has taken over.
+        """The transaction of one page. Raises LeaseLostError, and rolls back, when somebody else has taken over.
 
         Calls made so far go into it; when it fails, they are written later by themselves.
         """
         records, self._records = self._records, []
         try:
             async with self.parts.database.transaction(self.workspace) as db:
-                await lease.keep(db, self.fence, self.term)
                 step = Step(db, dict(self.counts), progress)
                 yield step
-                await api_log.store(db, self.run_id, records)
-                await self._account(step)
+                await self._finish(step, records)
         except BaseException:
             self._records[:0] = records
             raise
@@ -186,15 +194,21 @@ class Running:
         values = [{"run_id": self.run_id, "resource": resource, "raw": row.raw, "reason": row.reason} for row in rows]
         await step.db.execute(insert(SetAsideRow), values)
 
-    async def _account(self, step: Step) -> None:
+    async def _finish(self, step: Step, records: Sequence[CallRecord]) -> None:
         values = {
-            "run": self.run_id,
-            "n": self.budget.made,
-            "by": {name: counts.plain() for name, counts in step.counts.items()},
-            "now_at": self._progress(step),
-            "found": self.findings,
+            "term": self.term,
+            "fence": self.fence,
+            "run_id": self.run_id,
+            "calls": self.budget.made,
+            "resources": _json({name: counts.plain() for name, counts in step.counts.items()}),
+            "progress": _json(self._progress(step)),
+            "findings": _json(self.findings),
+            "records": _json(records),
         }
-        self.stop_requested = bool(await step.db.scalar(_ACCOUNT, values))
+        found = (await step.db.execute(_FINISH, values)).one_or_none()
+        if found is None:
+            raise lease.LeaseLostError
+        self.stop_requested = bool(found.stop_requested)
 
     def _progress(self, step: Step) -> dict[str, Any]:
         return {
@@ -204,3 +218,7 @@ class Running:
             "calls_budget": self.budget.calls,
             "seconds_left": round(self.budget.seconds_left),
         }
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import uvloop
 from sqlalchemy import text
 
 from app.clock import connection, runs, sync
@@ -41,7 +42,8 @@ def main() -> None:
 
             cProfile.runctx("asyncio.run(_measure(*sys.argv[2:]))", globals(), locals(), f"{profile}.{sys.argv[2]}")
         else:
-            asyncio.run(_measure(*sys.argv[2:]))
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as the commands and workers do
+                runner.run(_measure(*sys.argv[2:]))
         return
     sizes = [int(size) for size in sys.argv[1:]] or [100_000, 1_000_000]
     with open_cluster() as cluster:

@@ -20,7 +20,7 @@ from typing import Any
 
 import psycopg
 
-from app.clock import cursors, lease, punch_windows, runs, sync
+from app.clock import cursors, punch_windows, runs, sync
 from app.clock.counts import Counts
 from app.clock.cursors import PUNCHES
 from app.clock.running import Running, Step
@@ -227,12 +227,11 @@ def _rows_before_counters() -> None:
     @asynccontextmanager
     async def writing(self: Any, **progress: Any) -> Any:
         async with self.parts.database.transaction(self.workspace) as db:
-            await lease.keep(db, self.fence, self.term)
             step = Step(db, dict(self.counts), progress)
             yield step
         async with self.parts.database.transaction(self.workspace) as db:
             step.db = db
-            await self._account(step)
+            await self._finish(step, [])
         self.counts = step.counts
 
     Running.writing = writing  # type: ignore[method-assign]
