@@ -71,6 +71,9 @@ async def on_host_event(db: AsyncSession, event: Event) -> None:
         case RecordsChanged(record_ids=ids, change="deleted"):
             await _turn_deleted(db, ids)
             await _mark_records(db, ids)
+        case RecordsChanged(record_ids=ids, change="edited"):
+            await _mark_records(db, ids)
+            await _mark_overlapping(db, ids)
         case RecordsChanged(record_ids=ids):
             await _mark_records(db, ids)
         case DaysChanged(days=days):
@@ -113,6 +116,18 @@ async def _mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
         )
     )
     await mark(db, or_(Punch.host_attendance_id.in_(record_ids), Punch.id.in_(near)))
+
+
+async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """The hours that an edited record had are known no more, and it may have been moved by days: whatever its employee has
+    that overlaps a record is judged anew."""
+    blocked = (
+        select(Punch.id)
+        .join(Binding, Binding.emp_code == Punch.emp_code)
+        .join(AttendanceRecord, AttendanceRecord.employee_id == Binding.host_employee_id)
+        .where(AttendanceRecord.id.in_(record_ids), Punch.import_outcome == Outcome.OVERLAPS.value)
+    )
+    await mark(db, Punch.id.in_(blocked))
 
 
 async def _mark_days(db: AsyncSession, days: Sequence[date]) -> None:

@@ -170,6 +170,20 @@ async def test_a_correction_by_hand_stands(database: Database, ada: int) -> None
     assert await see(database, records) == [(when("08:00"), when("18:00"))]
 
 
+async def test_hours_are_free_again_when_the_record_that_covered_them_is_moved_by_days(
+    database: Database, ada: int
+) -> None:
+    async with database.transaction() as db:
+        await punch(db, "100", "I 08:00, O 17:00")
+        record_id = await attendance.add(db, SYSTEM, ada, Hours(when("09:00"), when("10:00")))
+    await import_all(database)
+    assert {word for _, word in await see(database, outcomes)} == {"overlaps"}
+    async with database.transaction() as db:
+        await attendance.edit(db, SYSTEM, record_id, Hours(when("Sat 09:00"), when("Sat 10:00")))
+    await import_all(database)
+    assert {word for _, word in await see(database, outcomes)} == {"imported"}
+
+
 async def test_a_door_reader_does_not_count_until_its_kind_is_changed(database: Database, ada: int) -> None:
     async with database.transaction() as db:
         await mirror_terminal(db, "T1", remote_attendance=False)
