@@ -17,7 +17,8 @@ from app.clock.models import Punch, PunchCount, StaleDay
 NO_TERMINAL, NOT_JUDGED, NO_CODE = "", "", -1
 UNKNOWN = -2
 # Written out, not bound: else the index on unknown codes does not serve.
-_LEAST, _MOST = literal_column("0"), literal_column("5")
+_LEAST: ColumnElement[int] = literal_column("0")
+_MOST: ColumnElement[int] = literal_column("5")
 _TERMINAL = func.coalesce(Punch.terminal_sn, NO_TERMINAL)
 _OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
 _CODE = func.coalesce(Punch.punch_code, NO_CODE)

@@ -13,7 +13,7 @@ from app.clock.models import Area, Connection, DailyTotal, Device, Setting
 from app.clock.settings import ClockSettings
 from app.web import lists
 from app.web.context import Context
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.lists import Column, Empty, Filter, Listing, ListSpec
 
 DAYS = 14
 STATES = {"online": "Online", "offline": "Offline", "unknown": "Unknown"}
@@ -90,6 +90,19 @@ def base(framed: Frame) -> Select[Any]:
     ).outerjoin(Area, Area.code == Device.area_code)
 
 
+async def load(ctx: Context, framed: Frame) -> Listing:
+    """One page: one SELECT for the total, one for the rows. Only the rows of the page are counted up."""
+    spec = spec_of(framed)
+    wanted = lists.asked(spec, ctx.request.query_params)
+    known = select(Device.id).outerjoin(Area, Area.code == Device.area_code).where(lists.condition(spec, wanted))
+    total = await ctx.db.scalar(select(func.count()).select_from(known.subquery())) or 0
+    wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
+    order = lists.ordering(spec, wanted.sort)
+    ids = known.order_by(*order).limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page)
+    rows = await ctx.db.execute(base(framed).where(Device.id.in_(ids)).order_by(*order))
+    return lists.listing(ctx, spec, wanted, rows.all(), total)
+
+
 def daily(first: date, last: date) -> Any:
     """Punches of each local day as an array, zeros included."""
     series = func.generate_series(first, last, timedelta(days=1)).table_valued("day").render_derived(name="series")
@@ -107,18 +120,18 @@ def columns() -> tuple[Column, ...]:
         Column("serial", "Serial number", lambda row: row.sn, Device.sn, shown=False),
         Column("area", "Area", lambda row: row.area, AREA),
         Column("state", "State", lambda row: row.state, Device.state),
-        Column("last_activity", "Last activity", lambda row: row.last_activity_at, Device.last_activity_at),
-        Column("last_punch", "Last punch", lambda row: row.last_punch_at_utc, Device.last_punch_at_utc),
+        Column("direction", "Direction", lambda row: row.effective_direction),
+        Column("kind", "Kind", lambda row: row.kind, KIND),
         Column("days", f"Last {DAYS} days", lambda row: row.days, hint="Punches of each day, oldest first"),
         Column("skew", "Clock", lambda row: row.clock_skew_seconds, func.abs(Device.clock_skew_seconds), hint=SKEW),
+        Column("last_activity", "Last activity", lambda row: row.last_activity_at, Device.last_activity_at),
+        Column("last_punch", "Last punch", lambda row: row.last_punch_at_utc, Device.last_punch_at_utc),
         Column("users", "Users", lambda row: row.user_count, Device.user_count, numeric=True),
         Column("fingerprints", "Fingerprints", lambda row: row.fingerprint_count, Device.fingerprint_count, shown=False, numeric=True),
         Column("faces", "Faces", lambda row: row.face_count, Device.face_count, shown=False, numeric=True),
         Column("palms", "Palms", lambda row: row.palm_count, Device.palm_count, shown=False, numeric=True),
         Column("transactions", "Punches there", lambda row: row.transaction_count, Device.transaction_count, numeric=True, hint=THERE),
         Column("backlog", "Backlog", backlog, numeric=True, hint=BACKLOG),
-        Column("direction", "Direction", lambda row: row.effective_direction),
-        Column("kind", "Kind", lambda row: row.kind, KIND),
         Column("remarks", "Remarks", lambda row: row.remarks),
         Column("ip_address", "IP address", lambda row: row.ip_address, Device.ip_address, shown=False),
         Column("firmware", "Firmware", lambda row: row.firmware, Device.firmware, shown=False),

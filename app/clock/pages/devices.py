@@ -18,7 +18,7 @@ from app.errors import NotFound
 from app.host.audit import Actor
 from app.host.pages.choosing import back, count
 from app.host.shared import AuditEntry
-from app.web import exports, lists
+from app.web import exports
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.guards import Requires
@@ -27,7 +27,7 @@ from app.web.templating import with_query
 
 SEE = Requires("clock.devices", module="clock")
 ACT = Requires("clock.devices.edit", module="clock")
-HISTORY_DAYS = 30
+HISTORY_DAYS = 21
 Verb = Callable[[AsyncSession, Actor, str, str | None], Awaitable[Changed]]
 VERBS: dict[str, Verb] = {"direction": devices.set_direction, "kind": devices.set_kind}
 WORDS = {"direction": DIRECTIONS, "kind": KINDS}
@@ -45,10 +45,9 @@ REMARKS = Form(Text("remarks", "Remarks", longest=LONGEST_REMARKS, lines=3))
 @get("/clock_devices", guards=[SEE])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     framed = await terminals.frame(ctx)
-    spec, base = terminals.spec_of(framed), terminals.base(framed)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, spec, base, kind)
-    view = await lists.load(ctx, spec, base)
+        return exports.export(ctx, terminals.spec_of(framed), terminals.base(framed), kind)
+    view = await terminals.load(ctx, framed)
     return await page(ctx, "clock/devices.html", fragment="list", view=view, **_drawn(ctx, framed))
 
 
@@ -64,6 +63,7 @@ async def show(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Respo
         fragment="drawer",
         row=row,
         bars=await _bars(ctx.db, row.sn, framed.today),
+        days=HISTORY_DAYS,
         history=await _history(ctx, row.sn),
         form=REMARKS.fill({"remarks": row.remarks}),
         **_drawn(ctx, framed),
