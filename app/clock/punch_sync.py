@@ -60,11 +60,11 @@ async def _read_live(run: Running, known: Known) -> None:
     if not end.complete:
         await _leave_open(run, LIVE, end.came, end.total)
         return
-    reach, left = cursors.live_reach(found, first, run.zone)
+    reach, left = cursors.live_reach(found, run.horizon if end.everything else first, run.zone)
     async with run.writing(resource=PUNCHES, window=LIVE) as step:
         await cursors.write(
             step.db, PUNCHES, LIVE, kind="live", state="complete", starts_on=reach, covered_until=end.began_at,
-            digests=end.digests, **START.columns(),
+            digests=end.digests, pending={"everything": end.everything}, **START.columns(),
         )  # fmt: skip
         if left is not None and left.days:
             await _keep_stretch(step.db, left)
@@ -129,7 +129,7 @@ async def _read_stretch(run: Running, known: Known, row: Cursor) -> None:
             return
         rows_a_day = read.total / days
         if isinstance(read, WindowEnd):
-            first = until
+            first = stretch.until if read.everything else until
             await _close_slice(run, row.window, first)
         until = None
     await _finish(run, row)

@@ -22,6 +22,7 @@ from app.clock.walking import End, walk
 from app.clock.windows import DAY, asked_bounds
 
 WALKS = 4
+FARTHEST_SHIFT = 2 * DAY
 _HELD = text(
     """
     SELECT count(*) FROM clock_transactions
@@ -75,6 +76,7 @@ class PunchWalk:
     ids: set[int] = field(default_factory=set)
     digests: list[bytes] = field(default_factory=list)
     set_aside: int = 0
+    strays: bool = False
     _parsed: dict[int, Parsed[Punch]] = field(default_factory=dict)
 
     async def fetch(self, number: int) -> Page:
@@ -92,7 +94,8 @@ class PunchWalk:
             await self._count_only(page, position)
         else:
             await self._mirror(page, position)
-        if page.number == 1 and self.window.most_rows is not None and page.total > self.window.most_rows:
+        most = self.window.most_rows
+        if page.number == 1 and most is not None and page.total > most and not self.strays:
             raise TooLargeError(page.total)
 
     async def _count_only(self, page: Page, position: Position) -> None:
@@ -100,10 +103,13 @@ class PunchWalk:
             step.count(PUNCHES, Counts(fetched=len(page.rows), unchanged=len(page.rows)))
             await cursors.move(step.db, PUNCHES, self.window.key, position)
         self.ids.update(hash(str(row["id"])) for row in page.rows)
+        ends = self.run.parser.punches([*page.rows[:1], *page.rows[-1:]]).rows
+        self.strays = self.strays or _has_strays(self.window, ends)
         self.digests.append(page.digest)
 
     async def _mirror(self, page: Page, position: Position) -> None:
         parsed = self._parsed.pop(page.number)
+        self.strays = self.strays or _has_strays(self.window, parsed.rows)
         floor = datetime.combine(self.window.floor, time())
         wanted = [punch for punch in parsed.rows if punch.punched_at_local >= floor]
         if self.window.emp_code is not None:
@@ -152,13 +158,15 @@ class PunchWalk:
 
 @dataclass(frozen=True, slots=True)
 class WindowEnd:
-    """`complete`: everything the server counted came. `digests` are pages that are mirrored as they are."""
+    """`complete`: everything the server counted came. `digests` are pages that are mirrored as they are. `everything`: rows
+    of any day came, so this server ignores what it is asked for, and all that it has was read."""
 
     complete: bool
     total: int
     came: int
     began_at: datetime | None
     digests: list[bytes]
+    everything: bool = False
 
 
 async def read_window(run: Running, known: Known, window: Window, position: Position) -> WindowEnd:
@@ -177,9 +185,16 @@ async def read_window(run: Running, known: Known, window: Window, position: Posi
             came = walking.set_aside + await _held(run, window)
         complete = end is End.REACHED and came >= total
         if complete or position.walks + 1 >= WALKS:
-            digests = walking.digests
-            return WindowEnd(complete, total, came, position.began_at, digests)
+            everything = complete and walking.strays
+            return WindowEnd(complete, total, came, position.began_at, walking.digests, everything)
         position, resumed = position.again(), False
+
+
+def _has_strays(window: Window, punches: Sequence[Punch]) -> bool:
+    """Rows that no way of reading the bounds explains."""
+    start, end = asked_bounds(window.first, window.until)
+    low, high = start - FARTHEST_SHIFT, end + FARTHEST_SHIFT if end is not None else None
+    return any(punch.punched_at_local < low or (high and punch.punched_at_local > high) for punch in punches)
 
 
 async def _held(run: Running, window: Window) -> int:

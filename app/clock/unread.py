@@ -29,7 +29,7 @@ def _open(rows: Sequence[Cursor], horizon: date, zone: ZoneInfo, now: datetime) 
     for row in rows:
         if row.state == "open" and row.kind in ("live", "check") and row.window != cursors.CHECK:
             end = _midnight(row.ends_on + timedelta(days=1), zone) if row.ends_on else now + timedelta(days=1)
-            yield Span(_midnight(row.starts_on or horizon, zone), end)
+            yield Span(_midnight(row.done_until or row.starts_on or horizon, zone), end)
 
 
 def _midnight(day: date, zone: ZoneInfo) -> datetime:

@@ -157,6 +157,14 @@ async def test_a_failure_ends_the_run_with_its_code_and_is_logged(parts, fault, 
         await here.holds_everything()
 
 
+@pytest.mark.parametrize("fault", ["slow=2,at=employees", "drip=1,at=employees"])
+async def test_an_answer_that_takes_too_long_as_a_whole_is_no_answer(parts, fault):
+    parts.outbound.limits = Limits(connect_s=2.0, call_s=0.6, attempts=2, pause_s=0.001)
+    async with site(parts, faults=[fault], employees=5, days=5) as here:
+        end = await here.sync(resources=["employees"])
+        assert (end.status, end.code) == ("failed", "TC-NET")
+
+
 async def test_what_was_written_before_a_failure_stays_and_the_next_run_goes_on(parts):
     async with site(parts, employees=60) as here:
         await here.set(page_size=50)
@@ -299,3 +307,18 @@ async def test_silence_and_a_wrong_clock_are_warned_of(parts):
         async with parts.database.transaction() as db:
             kinds = {one.kind for one in await progress.warnings(db, here.now)}
         assert "silence" in kinds
+
+
+async def test_a_server_that_ignores_the_window_is_read_once_and_not_once_a_day(parts):
+    async with site(parts, days=60, employees=8, faults=["filter_ignored"]) as here:
+        await here.set(history_start="2026-09-01", page_size=50)
+        assert (await here.sync()).status == "succeeded"
+        await here.holds_everything()
+        asked = [call for call in here.simulator.calls if call.resource == "transactions" and call.size > 2000]
+        once = len(here.world.punches) / 50 + 2
+        assert len(asked) <= once
+        here.let_pass(hours=20)
+        before = here.simulator.call_count
+        assert (await here.sync()).status == "succeeded"
+        await here.holds_everything()
+        assert here.simulator.call_count - before <= once + 20

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from app.clock.cursors import known_spans, live_reach
 from app.clock.models import Cursor
-from app.clock.progress import is_silent
+from app.clock.progress import is_silent, judge
+from app.clock.settings import ClockSettings
 from app.clock.windows import (
     DAY,
     LONGEST_SLICE,
@@ -147,3 +148,49 @@ def test_a_weekend_is_no_silence():
     assert not is_silent(friday, monday, BERLIN, 24)
     assert is_silent(friday, monday + timedelta(hours=1), BERLIN, 24)
     assert is_silent(None, monday, BERLIN, 24)
+
+
+NOW = datetime(2026, 3, 10, 12, tzinfo=BERLIN)
+SETTINGS = ClockSettings(history_start=date(2026, 1, 1))
+
+
+def complete_live(**changes):
+    row = live(date(2026, 3, 1), datetime(2026, 3, 10, 11, 50, tzinfo=BERLIN))
+    row.state = "complete"
+    for name, value in changes.items():
+        setattr(row, name, value)
+    return row
+
+
+def backfill(done_until):
+    return Cursor(
+        kind="backfill", window="backfill:2026-01-01", state="open", starts_on=date(2026, 1, 1),
+        ends_on=date(2026, 2, 28), done_until=done_until,
+    )  # fmt: skip
+
+
+def midnight(month, day):
+    return datetime(2026, month, day, tzinfo=BERLIN)
+
+
+READ = backfill(date(2026, 3, 1))
+DIFFERS = Cursor(kind="check", window="check:2026-02-20", state="open", starts_on=date(2026, 2, 20), note="5 of 6.")
+
+
+@pytest.mark.parametrize(
+    ("rows", "offline", "up_to", "because"),
+    [
+        ([], [], None, "Nothing was read yet"),
+        ([live(None, None)], [], None, "Nothing was read yet"),
+        ([complete_live(), READ], [], NOW - timedelta(minutes=10), None),
+        ([complete_live(), backfill(date(2026, 2, 1))], [], midnight(2, 1), "History from 2026-02-01 to 2026-02-28"),
+        ([complete_live()], [], midnight(1, 1), "History from 2026-01-01"),
+        ([complete_live(), READ, DIFFERS], [], midnight(2, 20), "2026-02-20 is to be read again: 5 of 6."),
+        ([complete_live(), READ], [("Gate", midnight(3, 8))], midnight(3, 8), "Gate is offline since 2026-03-08"),
+        ([complete_live(state="open", note="7 of 9."), READ], [], NOW - timedelta(minutes=10), "7 of 9."),
+    ],
+)
+def test_the_mirror_is_complete_until_the_first_thing_that_may_be_missing(rows, offline, up_to, because):
+    found, why = judge(rows, offline, SETTINGS, BERLIN, NOW)
+    assert found == up_to
+    assert (why is None) if because is None else because in why
