@@ -137,7 +137,7 @@ FAILURES = [
     ("wrong_content_type", "TC-SHAPE"), ("nan", "TC-SHAPE"), ("duplicate_keys", "TC-SHAPE"),
     ("invalid_utf8", "TC-SHAPE"), ("missing_list", "TC-SHAPE"), ("wrong_types", "TC-SHAPE"), ("deep_json", "TC-SHAPE"),
     ("oversize=17", "TC-SHAPE"), ("reset", "TC-NET"), ("cut_body", "TC-NET"), ("cut_chunks", "TC-NET"),
-    ("broken_chunking", "TC-NET"), ("slow=3,at=employees", "TC-NET"), ("drip=1,at=employees", "TC-NET"),
+    ("broken_chunking", "TC-NET"),
     ("signin_401", "TC-AUTH"), ("signin_403", "TC-AUTH"), ("signin_code", "TC-AUTH"), ("signin_no_token", "TC-SHAPE"),
     ("token_refused", "TC-TOKEN"),
 ]  # fmt: skip
