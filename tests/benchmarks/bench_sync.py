@@ -75,7 +75,7 @@ def _bench(size: int, database_url: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "MUSTER_DATA_DIR": folder, "MUSTER_SECRET_KEYS": new_key_text("bench"),
                            "MUSTER_OUTBOUND_ALLOW": f"127.0.0.1/32:{port}"}  # fmt: skip
-            for stage in ("first", "bare", "nothing-new"):
+            for stage in ("first", "nothing-new", "bare"):
                 subprocess.run(
                     [sys.executable, "-m", "tests.benchmarks.bench_sync", "measure", stage, database_url, str(port),
                      profile],
