@@ -247,7 +247,10 @@ class Punch(Base):
             postgresql_where=text("import_outcome IS NULL OR import_outcome = 'not_bound'"),
         ),
         Index(
-            "clock_transactions_unknown", "local_date", "punched_at_utc", "id",
+            "clock_transactions_unknown",
+            "local_date",
+            "punched_at_utc",
+            "id",
             postgresql_where=text("punch_code IS NULL OR punch_code < 0 OR punch_code > 5"),
         ),
         Index("clock_transactions_judge", "judge_at", "emp_code", postgresql_where=text("judge_at IS NOT NULL")),

@@ -78,10 +78,7 @@ BOUNDS = {
 }
 NAMES = tuple(field.name for field in fields(ClockSettings))
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
-_JUDGE_AGAIN = text(
-    "UPDATE clock_transactions SET judge_at = clock_timestamp()"
-    " WHERE host_attendance_id IS NULL"
-)
+_JUDGE_AGAIN = text("UPDATE clock_transactions SET judge_at = clock_timestamp() WHERE host_attendance_id IS NULL")
 
 
 async def read_settings(db: AsyncSession, now: datetime | None = None) -> ClockSettings:

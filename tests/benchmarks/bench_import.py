@@ -1,6 +1,6 @@
 """How fast mirrored punches become records: punches a second, and the ratio to a bare UPDATE of the same rows in the same run.
 
-    python -m tests.benchmarks.bench_import [--people 200] [--days 100]
+python -m tests.benchmarks.bench_import [--people 200] [--days 100]
 """
 
 import argparse
@@ -28,12 +28,7 @@ async def fill(database: Database, people: int, days: int) -> int:
             await mirror_person(db, str(1000 + number), await employ(db, f"Person {number}"))
         await db.flush()
         connection = await import_rows.driver(db)
-        rows = [
-            _row(person, day, tap)
-            for person in range(people)
-            for day in range(days)
-            for tap in range(len(TAPS))
-        ]
+        rows = [_row(person, day, tap) for person in range(people) for day in range(days) for tap in range(len(TAPS))]
         await connection.copy_records_to_table("clock_transactions", records=rows, columns=COLUMNS)
     return len(rows)
 
@@ -70,7 +65,9 @@ async def main(people: int, days: int) -> None:
         began = time.perf_counter()
         result = await importing.import_due(partial(database.transaction, "main"))
         spent = time.perf_counter() - began
-        print(f"import: {punches} punches into {result.created} records in {spent:.1f} s = {punches / spent:,.0f} punches/s")
+        print(
+            f"import: {punches} punches into {result.created} records in {spent:.1f} s = {punches / spent:,.0f} punches/s"
+        )
         print(f"floor:  bare UPDATE of the same rows {bare:.1f} s; ratio {spent / bare:.1f}")
 
 

@@ -42,7 +42,9 @@ SELECT (1000 + n)::text,
 FROM generate_series(0, :people - 1) AS n
 """
 _BINDINGS = "INSERT INTO clock_employee_bindings (clock_employee_id, emp_code) SELECT id, emp_code FROM clock_employees"
-_DEVICES = "INSERT INTO clock_devices (sn, alias) SELECT 'T' || n, 'Gate ' || n FROM generate_series(0, :terminals - 1) AS n"
+_DEVICES = (
+    "INSERT INTO clock_devices (sn, alias) SELECT 'T' || n, 'Gate ' || n FROM generate_series(0, :terminals - 1) AS n"
+)
 # Most punches are imported; a few outcomes and codes are rare, as they are in life: those are what operators look for.
 _PUNCHES = """
 INSERT INTO clock_transactions (id_generation, remote_id, emp_code, terminal_sn, punch_code, verify_code, punched_at_raw,
@@ -121,7 +123,9 @@ async def settle(owner: Database) -> None:
 async def person(db: AsyncSession) -> tuple[str, str]:
     """A session and a token of somebody who may see the list."""
     role = await db.scalar(
-        insert(Role).values(workspace=PLATFORM, name="Bench", permissions=sorted(BUILT_IN["Administrator"])).returning(Role.id)
+        insert(Role)
+        .values(workspace=PLATFORM, name="Bench", permissions=sorted(BUILT_IN["Administrator"]))
+        .returning(Role.id)
     )
     user = await db.scalar(
         insert(User).values(workspace=PLATFORM, email="b@example.org", name="B", type="admin").returning(User.id)
@@ -129,7 +133,9 @@ async def person(db: AsyncSession) -> tuple[str, str]:
     await db.execute(insert(UserRole).values(user_id=user, role_id=role))
     soon = datetime.now(UTC) + timedelta(hours=2)
     key = hashlib.sha256(b"session").digest()
-    await db.execute(insert(Session).values(id_hash=key, user_id=user, ip="127.0.0.1", user_agent="bench", expires_at=soon))
+    await db.execute(
+        insert(Session).values(id_hash=key, user_id=user, ip="127.0.0.1", user_agent="bench", expires_at=soon)
+    )
     await db.execute(
         insert(ApiToken).values(
             user_id=user, name="b", token_hash=hashlib.sha256(b"token").digest(), hint="oken", scopes=["clock:read"]
@@ -171,7 +177,9 @@ async def measure(client: httpx.AsyncClient, path: str, queries: dict[str, str],
         late = p95(spent) > LIMIT_MS
         missed += late
         median = statistics.median(spent)
-        print(f"{path:26} {name:24} p95 {p95(spent):7.1f} ms  median {median:7.1f}  ratio {median / bare:5.1f}{'  MISSED' if late else ''}")
+        print(
+            f"{path:26} {name:24} p95 {p95(spent):7.1f} ms  median {median:7.1f}  ratio {median / bare:5.1f}{'  MISSED' if late else ''}"
+        )
     return missed
 
 
