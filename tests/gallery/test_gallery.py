@@ -1,22 +1,17 @@
 """The components, rendered strictly and looked at in a browser: no violation, nothing sticks out, everything reacts."""
 
 import re
-import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from app.vendor import TESTS
+from tests.chromium import COLOURS, SIZES, chromium, sticks_out, violations, watched
 from tests.gallery.site import FRAGMENTS, PAGES, fragment, render, serve
 
 FORBIDDEN = re.compile(r"\sstyle=|<style|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:")
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--no-first-run", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 LOOKS = {
     "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
@@ -55,47 +50,33 @@ def base() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("no Chromium on this machine: the gallery was not looked at")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture
 def page(browser: Browser, base: str) -> Iterator[Page]:
-    context = browser.new_context(base_url=base, reduced_motion="reduce", **LOOKS["light"])  # type: ignore[arg-type]
-    yield from watched(context)
+    with look("light", browser, base) as opened:
+        yield opened
 
 
-def watched(context: BrowserContext) -> Iterator[Page]:
-    """A page that fails its test when the browser's console complains (a refused inline style, a broken script)."""
-    opened, complaints = context.new_page(), []
-    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    context.close()
-    assert complaints == []
-
-
-def violations(page: Page) -> list[str]:
-    page.evaluate((next(TESTS.glob("axe-core@*")) / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)["violations"]
-    return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
+def look(name: str, browser: Browser, base: str) -> AbstractContextManager[Page]:
+    return watched(browser.new_context(base_url=base, reduced_motion="reduce", **LOOKS[name]))  # type: ignore[arg-type]
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("look", LOOKS)
-def test_every_page_is_accessible_fits_and_keeps_the_policy(browser: Browser, base: str, look: str) -> None:
-    context = browser.new_context(base_url=base, reduced_motion="reduce", **LOOKS[look])  # type: ignore[arg-type]
-    for page in watched(context):
-        for name in PAGES:
-            page.goto(f"/{name}")
-            # Light and dark differ in colour, phone and desk in size; the widest look shares its colours with dark.
-            assert look == "wide" or violations(page) == [], name
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+# Dark differs from light in colours alone, the phone in size; the widest look shares its colours with dark.
+@pytest.mark.parametrize(
+    ("name", "rules"), [("light", None), ("dark", COLOURS), ("phone", SIZES), ("wide", [])], ids=LOOKS
+)
+def test_every_page_is_accessible_fits_and_keeps_the_policy(
+    browser: Browser, base: str, name: str, rules: list[str] | None
+) -> None:
+    with look(name, browser, base) as page:
+        for address in PAGES:
+            page.goto(f"/{address}")
+            assert rules == [] or violations(page, rules) == [], address
+            assert not sticks_out(page), f"{address} is too wide"
 
 
 @pytest.mark.browser

@@ -1,0 +1,79 @@
+"""A whole portal for the browser tests, in a process of its own: demo staff, a simulated time clock, a worker, one sync done.
+
+    python -m tests.browser.portal DATABASE_URL DATA_DIR
+
+prints one line of JSON when it is ready: {"url", "clock_url"}. It ends with its input.
+"""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import threading
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import uvicorn
+
+from app import demo
+from app.clock import runs, sync
+from app.config import read_settings
+from app.host.audit import COMMAND_LINE
+from app.main import create_app
+from app.parts import Parts, make_parts
+from app.simulator import build_world, create_simulator, serving
+from tests.host.signing_in import PASSWORD, give_password
+from workers.pace import Pace
+from workers.settings import work
+
+EMPLOYEES, DAYS, SEED = 30, 10, 7
+QUICK = Pace(look_s=0.1)
+
+
+async def main(database_url: str, data_dir: Path) -> None:
+    threading.Thread(target=_end_with_the_input, daemon=True).start()
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    parts = _parts(database_url, data_dir, url)
+    async with _clock() as clock_url:
+        await _fill(parts, clock_url)
+        server = uvicorn.Server(uvicorn.Config(create_app(parts), log_config=None, lifespan="off"))
+        serve = asyncio.create_task(server.serve([listening]))
+        while not server.started:  # noqa: ASYNC110 - uvicorn has no event to wait for
+            await asyncio.sleep(0.01)
+        sys.stdout.write(json.dumps({"url": url, "clock_url": clock_url}) + "\n")
+        sys.stdout.flush()
+        await asyncio.gather(serve, work(parts, pace=QUICK))
+
+
+def _parts(database_url: str, data_dir: Path, url: str) -> Parts:
+    settings = read_settings({"MUSTER_DATA_DIR": str(data_dir), "MUSTER_OUTBOUND_ALLOW": "127.0.0.1/32"})
+    return make_parts(replace(settings, base_url=url), database_url, pool_size=4)
+
+
+def _clock() -> AbstractAsyncContextManager[str]:
+    world = build_world(SEED, EMPLOYEES, DAYS, 4, datetime.now(UTC), demo.ZONE)
+    return serving(create_simulator(world, "cloud"))
+
+
+async def _fill(parts: Parts, clock_url: str) -> None:
+    for short in ("alice", "bob", "vera", "eve"):
+        await give_password(parts.database, short, PASSWORD)
+    await demo.prepare(parts, employees=EMPLOYEES, seed_number=SEED, clock_url=clock_url)
+    async with parts.database.transaction() as db:
+        run_id, _ = await runs.start_run(db, "command", {}, COMMAND_LINE)
+    await sync.run(parts, "main", run_id)
+
+
+def _end_with_the_input() -> None:
+    with suppress(OSError):
+        sys.stdin.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2])))

@@ -1,0 +1,124 @@
+"""Every page of the portal, as people meet it: usable with assistive technology, nothing sticks out, the console is silent."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page
+
+from app.main import build_site
+from tests.browser.conftest import DESK, SignedIn, submit_sign_in
+from tests.browser.walking import walk
+from tests.chromium import COLOURS, SIZES, sticks_out, violations
+
+PHONE = {"width": 360, "height": 760}
+WIDE = {"width": 1920, "height": 1080}
+# Answers that nobody looks at as a page: parts of one, pictures, streams, programs' addresses.
+_PARTS = re.compile(r"^/(api|health|metrics|static)\b|/(options|hosts|photo|schedule|live|now)\b")
+# Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own, a mass
+# disappearance): the same forms and confirmations as others here.
+_NEEDS_MORE = (
+    "/sign-in",
+    "/welcome/{secret:str}",
+    "/admin/roles/{role_id:int}/remove",
+    "/clock_sync/disappearance/{resource:str}",
+    "/account/tokens/{token_id:int}/revoke",
+    "/admin/tokens/{token_id:int}/revoke",
+)
+# Rows are alike: some of them are enough to look at, and hundreds take seconds.
+_SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+13)')) row.remove()"
+# A changed theme fades in.
+_SETTLE = """async theme => {
+  const calm = () => document.documentElement.dataset.bsTheme === theme
+    && document.getAnimations().every(one => one.playState !== "running");
+  for (let frames = 0; frames < 600 && !calm(); frames++) await new Promise(requestAnimationFrame);
+}"""
+
+pytestmark = pytest.mark.browser
+
+
+def test_every_page_that_an_administrator_can_reach_is_accessible_and_fits_desk_and_phone(page_of: SignedIn) -> None:
+    page, faults, seen = page_of("alice"), [], []
+    for address in walk(page, "/clock", "/clock_settings/setup"):
+        seen.append(urlsplit(address).path)
+        faults += [f"{address}: {fault}" for fault in _faults(page)]
+    assert faults == []
+    missing = [route for route, pattern in _pages() if not any(pattern.fullmatch(path) for path in seen)]
+    assert missing == [], "no link led there"
+
+
+def _faults(page: Page) -> Iterator[str]:
+    page.evaluate(_SHORTEN)
+    yield from violations(page)
+    for size in (WIDE, PHONE):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        if sticks_out(page):
+            yield f"wider than {size['width']} px"
+    yield from violations(page, SIZES)
+    page.set_viewport_size(DESK)  # type: ignore[arg-type]
+
+
+def _pages() -> Iterator[tuple[str, re.Pattern[str]]]:
+    for route in build_site().routes:
+        if "GET" in getattr(route, "methods", ()) and not _PARTS.search(route.path) and route.path not in _NEEDS_MORE:
+            yield route.path, re.compile(re.sub(r"\{[^}]*\}", "[^/]+", route.path))
+
+
+def test_every_page_of_the_menu_keeps_its_contrast_in_the_dark(page_of: SignedIn) -> None:
+    page = page_of("alice", color_scheme="dark")
+    faults = []
+    for address in (*_menu(page), "/clock_transactions?outcome=imported", "/clock_sync/runs/1"):
+        page.goto(address)
+        page.evaluate(_SHORTEN)
+        page.evaluate(_SETTLE, "dark")
+        faults += [f"{address}: {fault}" for fault in violations(page, COLOURS)]
+    assert faults == []
+
+
+def test_an_empty_workspace_says_what_to_do_next_on_every_page_of_the_menu(page_of: SignedIn) -> None:
+    page, faults, silent = page_of("eve"), [], []
+    for address in _menu(page):
+        page.goto(address)
+        faults += [f"{address}: {fault}" for fault in violations(page)]
+        if page.locator(".list").count() and not page.locator(".list tbody tr, .list .empty-subtitle").count():
+            silent.append(address)
+    assert faults == []
+    assert silent == []
+
+
+def _menu(page: Page) -> list[str]:
+    page.goto("/")
+    return [str(link.get_attribute("href")) for link in page.locator("#menu .shell-menu a").all()]
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_signing_in_wrongly_is_told_at_the_field(page_of: SignedIn, look: str) -> None:
+    page = page_of("", color_scheme=look, viewport=PHONE)
+    submit_sign_in(page, "alice", "not the password")
+    page.get_by_role("alert").or_(page.locator(".is-invalid")).first.wait_for()
+    assert page.get_by_label("E-mail").input_value() == "alice@example.org"
+    assert violations(page) == []
+    assert not sticks_out(page)
+
+
+@pytest.mark.parametrize(
+    ("who", "address", "status"),
+    [
+        ("vera", "/admin/users", 403),
+        ("bob", "/clock_employees/999999", 404),
+        ("bob", "/nowhere", 404),
+        ("", "/nowhere", 404),
+    ],
+)
+def test_what_is_refused_or_missing_is_a_page_with_a_way_on(
+    page_of: SignedIn, who: str, address: str, status: int
+) -> None:
+    page = page_of(who)
+    answer = page.goto(address)
+    assert answer
+    assert answer.status == status
+    assert page.get_by_role("main").get_by_role("link").count() > 0
+    assert violations(page) == []
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    assert not sticks_out(page)

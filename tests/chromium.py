@@ -1,0 +1,77 @@
+"""Chromium as the tests use it: found on the machine, quiet, complaining loudly. What is looked at lives in the tests."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from app.vendor import TESTS
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--no-first-run", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# What a theme alone can break, once everything else was looked at in the other one.
+COLOURS = ["color-contrast", "link-in-text-block"]
+# What a size alone can break: targets too close, words that hide and leave a control without a name.
+SIZES = [
+    "target-size", "scrollable-region-focusable", "button-name", "link-name", "summary-name", "label", "select-name",
+    "aria-hidden-focus", "empty-heading", "empty-table-header",
+]  # fmt: skip
+
+_REFUSAL = re.compile(r"^Failed to load resource: the server responded with a status of (403|404|422)")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A running browser; skips where the machine has none."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        pytest.skip("no Chromium on this machine: nothing was looked at in a browser")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield started
+        started.close()
+
+
+@contextmanager
+def watched(context: BrowserContext) -> Iterator[Page]:
+    """A page that fails its test when the browser's console complains (a refused inline style, a broken script)."""
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if _is_complaint(message) else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def _is_complaint(message: ConsoleMessage) -> bool:
+    """A refusal is told to the console too; whether it was meant is for the test to say."""
+    return message.type == "error" and not _REFUSAL.search(message.text)
+
+
+def violations(page: Page, rules: list[str] | None = None) -> list[str]:
+    """What axe-core finds on the page as it is now: by all of WCAG 2.2 AA and good practice, or by some of its rules."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(_axe())  # through the debugger, which the page's policy does not bind
+    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": RULES}
+    options = {"runOnly": only, "resultTypes": ["violations"]}
+    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+    return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
+
+
+def sticks_out(page: Page) -> bool:
+    """Whether the document is wider than the window."""
+    return bool(page.evaluate("document.documentElement.scrollWidth > innerWidth"))
+
+
+@cache
+def _axe() -> str:
+    return (next(TESTS.glob("axe-core@*")) / "axe.min.js").read_text(encoding="utf-8")
