@@ -83,7 +83,7 @@ async def stop_run(db: AsyncSession, actor: audit.Actor, run_id: int) -> None:
     if found is None:
         raise NotFound("There is no such run.")
     if found.status not in OPEN:
-        raise Conflict(f"This run is over: it {found.status}.")
+        raise Conflict("This run is over already.")
     values: dict[str, Any] = {"stop_requested": True}
     if found.status == "queued":
         values |= {"status": "truncated", "finished_at": func.now(), "error_code": TcCode.TRUNCATED.value,

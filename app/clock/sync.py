@@ -80,6 +80,9 @@ async def run(
             async with parts.database.transaction(workspace) as db:
                 await runs.close_lost(db, row.id)
                 return end_of(await runs.get_run(db, row.id))
+        except asyncio.CancelledError:
+            await _let_go(running)
+            raise
         except Exception as error:
             _log.exception("sync run broke", workspace=workspace, run_id=row.id)
             broke = Verdict("failed", TcCode.CONFLICT, f"Muster itself failed: {type(error).__name__}.")
@@ -230,6 +233,14 @@ async def _set_health(db: AsyncSession, verdict: Verdict, now: datetime) -> None
         await connection.mark_failed(db, verdict.code.value if verdict.code else "", verdict.message or "", now)
     elif verdict.not_before is not None:
         await db.execute(update(Connection).values(not_before=verdict.not_before))
+
+
+async def _let_go(running: Running) -> None:
+    """The worker is told to end: whoever takes the run up need not wait for the lease to run out."""
+    with suppress(SQLAlchemyError, OSError):
+        await running.flush_log()
+        async with running.parts.database.transaction(running.workspace) as db:
+            await lease.give_back(db, running.fence)
 
 
 @asynccontextmanager

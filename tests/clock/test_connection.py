@@ -287,6 +287,21 @@ async def test_two_workers_with_one_run_run_it_once(parts):
         await here.holds_everything()
 
 
+async def test_a_worker_that_is_told_to_end_leaves_the_run_to_the_next_at_once(parts):
+    async with site(parts, faults=["slow=1,at=employees"]) as here:
+        first = await here.start()
+        running = asyncio.create_task(here.run_of(first))
+        await asyncio.sleep(0.8)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        here.faults()
+        end = await here.run_of(first)
+        assert (end.status, (await here.row(end.run_id)).trigger) == ("succeeded", "resume")
+        assert (await here.row(first)).status == "truncated"
+        await here.holds_everything()
+
+
 async def test_the_lease_is_kept_while_a_call_takes_its_time(parts):
     async with site(parts, faults=["slow=2.5,at=departments"]) as here:
         run_id = await here.start()

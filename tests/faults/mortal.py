@@ -10,9 +10,11 @@ import hashlib
 import json
 import os
 import random
+import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,7 +32,7 @@ from app.parts import Parts, make_parts
 
 NOW = datetime(2026, 11, 20, 11, 0, tzinfo=UTC)
 # Of what a whole sync takes: so the hundred deaths are spread over several syncs on any machine.
-LONGEST_LIFE, LONGEST_LIFE_S = 0.3, 0.5
+LONGEST_LIFE, LONGEST_LIFE_S = 0.2, 0.3
 # A run that goes on passes over what was just read: so most deaths come while punches are written.
 TRIGGERS = ("resume", "resume", "command")
 TERM = timedelta(milliseconds=1)
@@ -66,7 +68,8 @@ def main() -> int:
         longest_s = min(LONGEST_LIFE_S, LONGEST_LIFE * (time.monotonic() - began))
         _wipe(db)
         while kills < told["kills"]:
-            died = _live_and_die(parts, dice.uniform(0, longest_s), dice.choice(TRIGGERS))
+            # One in four dies at birth or among the lists, the others once they write punches.
+            died = _live_and_die(parts, dice.uniform(0, longest_s), dice.choice(TRIGGERS), young=dice.random() < 1 / 4)
             kills += died
             try:
                 _look(db)
@@ -77,7 +80,7 @@ def main() -> int:
             except LostError as error:
                 sys.stdout.write(f"after {kills} kills: {error}")
                 return CAUGHT
-        while _live_and_die(parts, 120, "command"):
+        while _live_and_die(parts, 120, "command", young=True):
             pass
         _look(db)
         _look_at_the_end(db, told["ids"])
@@ -104,34 +107,56 @@ def _sync_here(parts: Parts) -> None:
     asyncio.run(go())
 
 
-async def _sync(parts: Parts, trigger: str) -> None:
+async def _sync(parts: Parts, trigger: str, grown_up: Callable[[], None] = lambda: None) -> None:
+    def watch(progress: dict[str, Any]) -> None:
+        if progress.get("resource") == PUNCHES:
+            grown_up()
+
     async with parts.database.transaction() as db:
         run_id, _ = await runs.start_run(db, trigger, {"import": False}, COMMAND_LINE)
     while True:
-        end = await sync.run(parts, "main", run_id, term=TERM, now=lambda: NOW)
+        end = await sync.run(parts, "main", run_id, term=TERM, now=lambda: NOW, watch=watch)
         if end.status != "running":
             break
     if end.status not in ("succeeded", "truncated"):
         raise LostError(f"the run ended {end}")
 
 
-def _live_and_die(parts: Parts, after_s: float, trigger: str) -> bool:
-    """Whether the child had to be killed; False when it came to its end before."""
+def _live_and_die(parts: Parts, after_s: float, trigger: str, *, young: bool) -> bool:
+    """Whether the child had to be killed; False when it came to its end before. The time counts from birth when it dies
+    young, else from when it came to the punches."""
+    hears, tells = os.pipe()
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            asyncio.run(_sync(parts, trigger))
+            asyncio.run(_sync(parts, trigger, lambda: _tell(tells)))
             code = 0
         finally:
             os._exit(code)
+    os.close(tells)
+    try:
+        if not young:
+            select.select([hears], [], [], 120)  # readable too when the child has ended
+        return _kill_after(child, after_s)
+    finally:
+        os.close(hears)
+
+
+def _tell(tells: int) -> None:
+    os.write(tells, b"!")
+
+
+def _kill_after(child: int, after_s: float) -> bool:
     deadline = time.monotonic() + after_s
-    while time.monotonic() < deadline:
+    while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             if status:
                 raise RuntimeError("a sync failed by itself")
             return False
+        if time.monotonic() >= deadline:
+            break
         time.sleep(0.002)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -233,6 +258,7 @@ def _rows_before_counters() -> None:
             step.db = db
             await self._finish(step, [])
         self.counts = step.counts
+        self.watch(progress)
 
     Running.writing = writing  # type: ignore[method-assign]
 
