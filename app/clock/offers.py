@@ -47,11 +47,9 @@ async def terminals(ctx: Context, asked: str) -> tuple[str, list[Found]]:
 
 async def punches_behind(db: AsyncSession, record_id: int) -> Sequence[Link]:
     """A link to the first punch of a record, whose drawer shows all of its shift."""
-    first = (
-        select(Punch.id).where(Punch.host_attendance_id == record_id).order_by(Punch.punched_at_utc, Punch.id).limit(1)
-    )
-    punch_id = await db.scalar(first)
-    count = await db.scalar(select(func.count()).select_from(Punch).where(Punch.host_attendance_id == record_id))
-    if punch_id is None:
+    behind = select(Punch.id, func.count().over()).where(Punch.host_attendance_id == record_id)
+    first = (await db.execute(behind.order_by(Punch.punched_at_utc, Punch.id).limit(1))).one_or_none()
+    if first is None:
         return []
+    punch_id, count = first
     return [Link(f"its {count} punches", f"/clock_transactions/{punch_id}", "clock.transactions")]

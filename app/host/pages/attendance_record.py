@@ -74,7 +74,9 @@ async def delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
 async def _show(ctx: Context, record_id: int, *, headers: dict[str, str] | None = None) -> Response[Any]:
     record = await record_of(ctx, record_id)
     where = await zone.of(ctx.db)
-    links = [link for link in await attendance_queries.links_of(ctx.db, record_id) if ctx.may(link.permission)]
+    # What was made by hand came from nothing else.
+    offered = await attendance_queries.links_of(ctx.db, record_id) if record.source == "clock" else []
+    links = [link for link in offered if ctx.may(link.permission)]
     return await page(
         ctx,
         "host/attendance_show.html",
