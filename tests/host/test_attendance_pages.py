@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
@@ -408,6 +408,8 @@ async def test_a_record_links_to_what_made_it_for_whoever_may_see_that(
     database: Database, alice: Browser, sign_in
 ) -> None:
     _, record_id = await one_record(database)
+    async with database.transaction() as db:
+        await db.execute(update(AttendanceRecord).values(source="clock"))
 
     async def punches(db: AsyncSession, record_id: int) -> list[Link]:
         return [Link("4 punches", f"/elsewhere?record={record_id}", "admin.audit")]
