@@ -96,7 +96,7 @@ def _menu(page: Page) -> list[str]:
 def test_signing_in_wrongly_is_told_at_the_field(page_of: SignedIn, look: str) -> None:
     page = page_of("", color_scheme=look, viewport=PHONE)
     submit_sign_in(page, "alice", "not the password")
-    page.get_by_role("alert").or_(page.locator(".is-invalid")).first.wait_for()
+    page.get_by_role("alert").first.wait_for()
     assert page.get_by_label("E-mail").input_value() == "alice@example.org"
     assert violations(page) == []
     assert not sticks_out(page)
