@@ -1,5 +1,6 @@
 """The life cycle of the embedded PostgreSQL, with real servers, real kills and real users of the system."""
 
+import inspect
 import os
 import shutil
 import signal
@@ -379,8 +380,9 @@ def test_a_killed_postmasters_children_are_waited_for(data_dir: Path) -> None:
     cluster.stop()
 
 
-@pytest.mark.slow
-def test_a_recovery_of_more_than_ten_seconds_is_waited_for_and_reported(data_dir: Path) -> None:
+def test_a_long_recovery_is_waited_for_and_reported(data_dir: Path) -> None:
+    # An hour by default; how long this one takes only decides how often it is told.
+    assert inspect.signature(embedded.start).parameters["wait_s"].default >= 3600
     crashed = embedded.start(data_dir)
     with psycopg.connect(crashed.owner_url) as connection:
         connection.execute("CREATE TABLE much AS SELECT repeat('x', 500) FROM generate_series(1, 40000)")
@@ -393,7 +395,7 @@ def test_a_recovery_of_more_than_ten_seconds_is_waited_for_and_reported(data_dir
         assert process is not None
         process.suspend()
         held.append(time.monotonic())
-        time.sleep(10.5)
+        time.sleep(4.5)  # it is told every two seconds
         assert state_of(data_of(data_dir)) is State.STARTING
         process.resume()
         held.append(time.monotonic())
@@ -405,8 +407,8 @@ def test_a_recovery_of_more_than_ten_seconds_is_waited_for_and_reported(data_dir
     ready = time.monotonic()
     holder.join()
     assert len(held) == 2
-    assert ready > held[1] > held[0] + 10
-    assert len(told) >= 5
+    assert ready > held[1]
+    assert len(told) >= 2
     assert all(line.startswith("Waiting for PostgreSQL, ") for line in told)
     with psycopg.connect(cluster.owner_url) as connection:
         assert connection.execute("SELECT count(*) FROM much").fetchone() == (40000,)
