@@ -123,7 +123,7 @@ def directory(
 
 def match(codes: Sequence[Code], host: Directory) -> list[Change]:
     """One pass over all codes: what changes, and why. A second pass over its result changes nothing."""
-    decided = _settle_claims([(code, decide(code, host)) for code in codes])
+    decided = _settle_claims(_without_lost_links([(code, decide(code, host)) for code in codes], host))
     changes = [Change(code, _without_absent(code, decision)) for code, decision in decided]
     return [change for change in changes if _differs(change)]
 
@@ -242,17 +242,45 @@ def similar(code: Code, host: Directory) -> tuple[Candidate, ...]:
     return tuple(Candidate(key, host.by_id[key].name, -score) for score, key in ranked[:KEPT_CANDIDATES])
 
 
-def _settle_claims(decided: list[tuple[Code, Decision]]) -> list[tuple[Code, Decision]]:
+Decided = list[tuple[Code, Decision]]
+Claims = Mapping[int, Sequence[str]]
+
+
+def _without_lost_links(decided: Decided, host: Directory) -> Decided:
+    """A link that stands with somebody who left ends when another code has or claims them too.
+
+    As a conflict it would be forgotten by the next pass, which finds nobody who left.
+    """
+    held, claims = _claims(decided)
+
+    def kept_or_new(code: Code, decision: Decision) -> Decision:
+        employee_id = decision.host_employee_id
+        if decision.state != "auto_matched" or employee_id is None or host.by_id[employee_id].eligible:
+            return decision
+        if employee_id not in held and len(claims[employee_id]) == 1:
+            return decision
+        return _by_order(replace(code, host_employee_id=None), host)
+
+    return [(code, kept_or_new(code, decision)) for code, decision in decided]
+
+
+def _settle_claims(decided: Decided) -> Decided:
     """Two codes that would be matched to one employee become conflicts; so does one against a standing link."""
+    held, claims = _claims(decided)
+    return [(code, _contested(decision, held, claims)) for code, decision in decided]
+
+
+def _claims(decided: Decided) -> tuple[Claims, Claims]:
+    """The codes of each employee: those that have them whatever this pass says, and those that would be matched to them."""
     held: dict[int, list[str]] = defaultdict(list)
     claims: dict[int, list[str]] = defaultdict(list)
     for code, decision in decided:
         if decision.host_employee_id is not None:
             (claims if decision.state == "auto_matched" else held)[decision.host_employee_id].append(code.emp_code)
-    return [(code, _contested(decision, held, claims)) for code, decision in decided]
+    return held, claims
 
 
-def _contested(decision: Decision, held: Mapping[int, Sequence[str]], claims: Mapping[int, Sequence[str]]) -> Decision:
+def _contested(decision: Decision, held: Claims, claims: Claims) -> Decision:
     employee_id = decision.host_employee_id
     if decision.state != "auto_matched" or employee_id is None:
         return decision

@@ -252,6 +252,13 @@ class TestCompetingClaims:
         first, second = settled([code(id=1, absent=True, **AUTO), code("7", id=2)], host(kiosk={"7": 1}))
         assert (first.state, second.state) == ("missing_remote", "conflict")
 
+    @pytest.mark.parametrize("other", [BOUND | {"host_employee_id": 1}, AUTO | {"method": "kiosk"}])
+    def test_a_link_to_somebody_who_left_ends_at_once_when_another_code_has_them_too(self, other):
+        gone = replace(ADA, eligible=False)
+        codes = settled([code(id=1, **AUTO), code("7", id=2, **other)], host(gone))
+        assert (codes[0].state, codes[0].host_employee_id) == ("not_found", None)
+        assert match(codes, host(gone)) == []
+
     def test_an_ignored_code_holds_nobody(self):
         first, _ = settled([code(id=1), code("7", id=2, state="ignored")], host(kiosk={"7": 1}))
         assert first.state == "auto_matched"
