@@ -28,6 +28,7 @@ from tests.clock.mirrored import (
     punch,
     records,
 )
+from tests.cluster import DatabaseUrls
 
 
 @pytest.fixture(autouse=True)
@@ -233,11 +234,11 @@ async def test_two_imports_at_once_write_each_record_once(database: Database, ad
     assert len(await see(database, records)) == 10
 
 
-async def test_a_batch_that_fails_three_times_ends_the_import(database: Database, ada: int) -> None:
+async def test_a_batch_that_fails_three_times_ends_the_import(database: Database, ada: int, urls: DatabaseUrls) -> None:
     async with database.transaction() as db:
         await punch(db, "100", "I 08:00, O 17:00")
     owner_says_no = text("ALTER TABLE attendance_records ADD CONSTRAINT nothing_goes CHECK (source <> 'clock')")
-    owner = Database(str(database.url).replace("muster_app", "muster_owner"))
+    owner = Database(urls.owner)
     try:
         async with owner.transaction() as db:
             await db.execute(owner_says_no)
