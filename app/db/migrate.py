@@ -24,6 +24,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "shared": ("app.host.shared",),
     "host": ("app.host.models",),
     "clock": ("app.clock.models",),
+    "surveys": ("app.surveys.models",),
 }
 SHARED = "shared"
 # Two processes that migrate at once queue up here; any number would do, as long as nobody else takes it.

@@ -1,13 +1,15 @@
-"""The host's tables in every workspace: employees, kiosk enrolments, attendance, day locks. The host knows no clock."""
+"""The host's tables in every workspace: employees, kiosk enrolments, attendance, day locks, the app library
+and the ratings of its apps. The host knows no clock and no survey."""
 
 from datetime import date, datetime
 from typing import Any
+from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, SmallInteger, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZRANGE, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, Created, Id
+from app.db.base import Base, Created, Id, Words
 
 
 class Employee(Base):
@@ -86,3 +88,54 @@ class DayLock(Base):
     day: Mapped[date] = mapped_column(primary_key=True)
     locked_by: Mapped[str]
     locked_at: Mapped[Created]
+
+
+class Application(Base):
+    """An app of the library; published and not restricted, it accepts ratings. Curated on the platform alone."""
+
+    __tablename__ = "applications"
+    __table_args__ = (
+        CheckConstraint("status IN ('draft', 'published', 'retired')", name="status"),
+        CheckConstraint("platforms <@ ARRAY['ios', 'android', 'web']", name="platforms"),
+        Index("applications_name", text("lower(name)"), unique=True),
+    )
+
+    id: Mapped[Id]
+    uid: Mapped[UUID] = mapped_column(unique=True, server_default=func.gen_random_uuid())
+    name: Mapped[str]
+    description: Mapped[str | None]
+    platforms: Mapped[Words]
+    icon: Mapped[bytes | None]
+    icon_type: Mapped[str | None]
+    status: Mapped[str] = mapped_column(server_default="draft")
+    admin_restricted: Mapped[bool] = mapped_column(server_default=text("false"))
+    demo: Mapped[bool] = mapped_column(server_default=text("false"))
+    created_at: Mapped[Created]
+    updated_at: Mapped[Created]
+    deleted_at: Mapped[datetime | None]
+
+
+class AppRating(Base):
+    """One to five stars of one person for one app on one UTC day. Removed demo rows are soft-deleted."""
+
+    __tablename__ = "api_app_ratings"
+    __table_args__ = (
+        CheckConstraint("rating BETWEEN 1 AND 5", name="rating"),
+        CheckConstraint("platform IN ('ios', 'android', 'web')", name="platform"),
+        UniqueConstraint("application_id", "user_id", "rated_on"),
+        Index(None, "rated_at", "id"),
+        Index(None, "application_id", "rated_at"),
+        Index(None, "user_id"),
+    )
+
+    id: Mapped[Id]
+    application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"))
+    user_id: Mapped[int]
+    rating: Mapped[int] = mapped_column(SmallInteger)
+    platform: Mapped[str]
+    comment: Mapped[str | None]
+    app_version: Mapped[str | None]
+    rated_at: Mapped[Created]
+    rated_on: Mapped[date]
+    demo: Mapped[bool] = mapped_column(server_default=text("false"))
+    deleted_at: Mapped[datetime | None]

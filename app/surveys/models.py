@@ -1,0 +1,232 @@
+"""The tables of surveys, in every workspace (spec: surveys, "Tables"). No query lives here.
+
+The ledger is `survey_responses` with its projection `survey_answers` and the wordings they point at: append-only by grant and
+by trigger. What the figures count of it is derived and may be rebuilt at any time (`survey_tallies`).
+"""
+
+from datetime import date, datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, SmallInteger, UniqueConstraint, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Id, Words
+
+APPEND_ONLY = {"info": {"append_only": True}}
+
+
+class Survey(Base):
+    """A definition as it is now. `uid` is its public name; `revision` counts saves, so that a stale form is noticed.
+
+    Pacing is null where `enforcement` is required. `published_at` is the first publish of the current version, `wording_id`
+    the text in force while published. Deleted ones are demo rows that were removed.
+    """
+
+    __tablename__ = "surveys"
+    __table_args__ = (
+        CheckConstraint("type IN ('rating', 'consent', 'poll', 'feedback')", name="type"),
+        CheckConstraint("enforcement IN ('optional', 'required')", name="enforcement"),
+        CheckConstraint("status IN ('draft', 'published', 'archived')", name="status"),
+        CheckConstraint("starts_at < ends_at", name="window"),
+        CheckConstraint(
+            "(enforcement = 'required') = (snooze_hours IS NULL) AND (enforcement = 'required') = (cooldown_days IS NULL)"
+            " AND (enforcement = 'required') = (max_prompts IS NULL)",
+            name="pacing",
+        ),
+        Index("surveys_published", "id", postgresql_where=text("status = 'published' AND deleted_at IS NULL")),
+    )
+
+    id: Mapped[Id]
+    uid: Mapped[UUID] = mapped_column(unique=True, server_default=func.gen_random_uuid())
+    title: Mapped[str]
+    type: Mapped[str]
+    enforcement: Mapped[str]
+    message: Mapped[str] = mapped_column(server_default="")
+    category: Mapped[str | None]
+    user_types: Mapped[Words]
+    tenants: Mapped[Words]
+    starts_at: Mapped[datetime | None]
+    ends_at: Mapped[datetime | None]
+    snooze_hours: Mapped[int | None]
+    cooldown_days: Mapped[int | None]
+    max_prompts: Mapped[int | None]
+    status: Mapped[str] = mapped_column(server_default="draft")
+    version: Mapped[int] = mapped_column(server_default="1")
+    content_hash: Mapped[str]
+    wording_id: Mapped[int | None] = mapped_column(ForeignKey("survey_wordings.id"))
+    published_at: Mapped[datetime | None]
+    revision: Mapped[int] = mapped_column(server_default="1")
+    demo: Mapped[bool] = mapped_column(server_default=text("false"))
+    created_by: Mapped[str]
+    created_at: Mapped[Created]
+    updated_by: Mapped[str]
+    updated_at: Mapped[Created]
+    deleted_at: Mapped[datetime | None]
+
+
+class Question(Base):
+    """A question of the definition as it is now; `key` is its id for life, in both APIs and in the ledger."""
+
+    __tablename__ = "survey_questions"
+    __table_args__ = (
+        CheckConstraint(
+            "type IN ('agreement', 'star_rating', 'scale', 'single_choice', 'multiple_choice', 'free_text')",
+            name="type",
+        ),
+        UniqueConstraint("survey_id", "position", deferrable=True, initially="DEFERRED"),
+    )
+
+    key: Mapped[UUID] = mapped_column(primary_key=True, server_default=func.gen_random_uuid())
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(SmallInteger)
+    label: Mapped[str]
+    type: Mapped[str]
+    options: Mapped[Words]
+    required: Mapped[bool]
+
+
+class Wording(Base):
+    """The exact words that people met: the canonical text behind a content hash, and the keys of its questions in order.
+
+    Written when a survey is published and at each save of a published one.
+    """
+
+    __tablename__ = "survey_wordings"
+    __table_args__ = (UniqueConstraint("survey_uid", "version", "content_hash", "question_keys"), APPEND_ONLY)
+
+    id: Mapped[Id]
+    survey_uid: Mapped[UUID]
+    version: Mapped[int]
+    content_hash: Mapped[str]
+    content: Mapped[str]
+    question_keys: Mapped[Words]
+    created_at: Mapped[Created]
+
+
+class Response(Base):
+    """One row of the ledger. `number` is gapless per workspace; `entry` is the RFC 8785 text that `row_hash` covers, together
+    with the row_hash before it; every other column repeats what the entry says, so that it can be searched. `row_hash` in hex is
+    the receipt, and the address of the response's page.
+
+    `sealed` is the personal evidence (IP, browser, free texts) as JSON under the person's key, null where there is none.
+    `prompted` says whether the person had an impression of this version.
+    """
+
+    __tablename__ = "survey_responses"
+    __table_args__ = (
+        CheckConstraint("outcome IN ('answered', 'agreed', 'declined', 'opted_out')", name="outcome"),
+        CheckConstraint("source IN ('web', 'api', 'demo')", name="source"),
+        UniqueConstraint("survey_id", "version", "user_id"),
+        Index(None, "survey_id", "number"),
+        Index(None, "user_id", "number"),
+        Index(None, "outcome", "number"),
+        Index(None, "recorded_at", "number"),
+        APPEND_ONLY,
+    )
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id"))
+    version: Mapped[int]
+    wording_id: Mapped[int] = mapped_column(ForeignKey("survey_wordings.id"))
+    user_id: Mapped[int]
+    outcome: Mapped[str]
+    source: Mapped[str]
+    recorded_at: Mapped[datetime]
+    prompted: Mapped[bool]
+    has_text: Mapped[bool]
+    key_id: Mapped[int | None] = mapped_column(ForeignKey("survey_person_keys.id"))
+    sealed: Mapped[str | None]
+    entry: Mapped[str]
+    row_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+
+
+class Answer(Base):
+    """One choice of one response, for counting: a tick of a multiple choice is a row of its own. Free texts have no row
+    here; they are in `sealed`, and count under `choice` ''."""
+
+    __tablename__ = "survey_answers"
+    __table_args__ = (Index(None, "question_key", "number"), APPEND_ONLY)
+
+    number: Mapped[int] = mapped_column(ForeignKey("survey_responses.number"), primary_key=True, autoincrement=False)
+    question_key: Mapped[UUID] = mapped_column(primary_key=True)
+    choice: Mapped[str] = mapped_column(primary_key=True)
+
+
+class LedgerHead(Base):
+    """The last row of the chain (`id` is always 1); number 0 and 32 zero bytes before the first."""
+
+    __tablename__ = "survey_ledger_head"
+    __table_args__ = (CheckConstraint("id = 1", name="single"),)
+
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, server_default="1", autoincrement=False)
+    number: Mapped[int] = mapped_column(server_default="0")
+    row_hash: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class PersonKey(Base):
+    """The key of one person's evidence, sealed by the key ring; destroyed (null) when the person is erased. A person who
+    answers again after that gets another one."""
+
+    __tablename__ = "survey_person_keys"
+    __table_args__ = (
+        Index("survey_person_keys_live", "user_id", unique=True, postgresql_where=text("erased_at IS NULL")),
+        CheckConstraint("(sealed_key IS NULL) = (erased_at IS NOT NULL)", name="erased"),
+    )
+
+    id: Mapped[Id]
+    user_id: Mapped[int]
+    sealed_key: Mapped[str | None]
+    created_at: Mapped[Created]
+    erased_at: Mapped[datetime | None]
+
+
+class Tombstone(Base):
+    """A demo response that was removed: the ledger keeps it, no figure and no list counts it."""
+
+    __tablename__ = "survey_tombstones"
+
+    number: Mapped[int] = mapped_column(ForeignKey("survey_responses.number"), primary_key=True, autoincrement=False)
+    removed_at: Mapped[Created]
+
+
+class PromptState(Base):
+    """How often and when one person was shown one version. `shown_in` is the number of the browser session in which the
+    web prompt shows it until it is acted on."""
+
+    __tablename__ = "survey_prompt_state"
+    __table_args__ = (Index(None, "user_id", "last_shown_at"),)
+
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(primary_key=True)
+    impressions: Mapped[int] = mapped_column(server_default="0")
+    first_shown_at: Mapped[datetime | None]
+    last_shown_at: Mapped[datetime | None]
+    snoozed_until: Mapped[datetime | None]
+    shown_in: Mapped[int | None]
+
+
+class Tally(Base):
+    """Counted responses up to the ledger number in `survey_tally_mark`, per survey, version, UTC day, outcome, question and
+    choice. Rows of the whole response have the nil question and choice ''. What came after the mark is counted live."""
+
+    __tablename__ = "survey_tallies"
+
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
+    outcome: Mapped[str] = mapped_column(primary_key=True)
+    question_key: Mapped[UUID] = mapped_column(primary_key=True)
+    choice: Mapped[str] = mapped_column(primary_key=True)
+    people: Mapped[int]
+    unprompted: Mapped[int] = mapped_column(server_default="0")
+
+
+class TallyMark(Base):
+    """Up to which ledger number `survey_tallies` counts (`id` is always 1)."""
+
+    __tablename__ = "survey_tally_mark"
+    __table_args__ = (CheckConstraint("id = 1", name="single"),)
+
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, server_default="1", autoincrement=False)
+    number: Mapped[int] = mapped_column(server_default="0")

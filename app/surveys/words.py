@@ -1,0 +1,41 @@
+"""The fixed words of surveys and their labels (contract: "Fixed words"), and the bounds of every field. Pure."""
+
+TYPES = {"rating": "Rating", "consent": "Consent", "poll": "Poll", "feedback": "Feedback"}
+ENFORCEMENTS = {"optional": "Optional", "required": "Required"}
+STATUSES = {"draft": "Draft", "published": "Published", "archived": "Archived"}
+QUESTION_TYPES = {
+    "agreement": "Agreement",
+    "star_rating": "Star rating",
+    "scale": "Scale",
+    "single_choice": "Single choice",
+    "multiple_choice": "Multiple choice",
+    "free_text": "Free text",
+}
+WITH_OPTIONS = frozenset({"scale", "single_choice", "multiple_choice"})
+OUTCOMES = {"answered": "Answered", "agreed": "Agreed", "declined": "Declined", "opted_out": "Opted out"}
+ACTIONS = ("answer", "agree", "decline", "snooze", "opt_out")
+# What an action writes into the ledger; a snooze writes nothing there.
+OUTCOME_OF = {"answer": "answered", "agree": "agreed", "decline": "declined", "opt_out": "opted_out"}
+SOURCES = {"web": "Web", "api": "API", "demo": "Demo"}
+APP_STATUSES = {"draft": "Draft", "published": "Published", "retired": "Retired"}
+PLATFORMS = {"ios": "iOS", "android": "Android", "web": "Web"}
+MAIN_KEY = "main"
+
+# Characters are code points of text in NFC.
+LONGEST_TITLE = 200
+LONGEST_MESSAGE = 20_000
+LONGEST_CATEGORY = 100
+LONGEST_LABEL = 1000
+LONGEST_OPTION = 200
+MOST_OPTIONS = 50
+FEWEST_OPTIONS = 2
+MOST_QUESTIONS = 50
+LONGEST_TEXT = 5000
+SNOOZE_HOURS = (1, 720)
+COOLDOWN_DAYS = (0, 365)
+MAX_PROMPTS = (0, 100)
+DEFAULT_SNOOZE_HOURS = 24
+DEFAULT_COOLDOWN_DAYS = 1
+DEFAULT_MAX_PROMPTS = 5
+MOST_STARS = 5
+MOST_IN_QUEUE = 5
