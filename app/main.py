@@ -17,13 +17,14 @@ from app.config import read_settings
 from app.host import health, metrics
 from app.host import pages as host_pages
 from app.parts import Parts, make_parts
+from app.surveys import pages as survey_pages
 from app.web import csrf, preferences
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
 from app.web.templating import STATIC
 
-MENU = (*clock_pages.MENU, *host_pages.MENU)
+MENU = (*clock_pages.MENU, *survey_pages.MENU, *host_pages.MENU)
 LARGEST_UPLOAD = 10 * 1024 * 1024
 
 
@@ -36,7 +37,7 @@ def build_site() -> Litestar:
     wiring.connect()
     browser = Router(
         path="/",
-        route_handlers=[*host_pages.ROUTES, *clock_pages.ROUTES, *preferences.ROUTES],
+        route_handlers=[*host_pages.ROUTES, *clock_pages.ROUTES, *survey_pages.ROUTES, *preferences.ROUTES],
         before_request=csrf.check,
     )
     static = create_static_files_router("/static", [STATIC], include_in_schema=False)
