@@ -5,11 +5,13 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, SmallInteger, UniqueConstraint, func, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, SmallInteger, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZRANGE, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Id, Words
+
+KEPT = text("deleted_at IS NULL")
 
 
 class Employee(Base):
@@ -97,7 +99,7 @@ class Application(Base):
     __table_args__ = (
         CheckConstraint("status IN ('draft', 'published', 'retired')", name="status"),
         CheckConstraint("platforms <@ ARRAY['ios', 'android', 'web']", name="platforms"),
-        Index("applications_name", text("lower(name)"), unique=True),
+        Index("applications_name", text("lower(name)"), unique=True, postgresql_where=KEPT),
     )
 
     id: Mapped[Id]
@@ -122,9 +124,10 @@ class AppRating(Base):
     __table_args__ = (
         CheckConstraint("rating BETWEEN 1 AND 5", name="rating"),
         CheckConstraint("platform IN ('ios', 'android', 'web')", name="platform"),
-        UniqueConstraint("application_id", "user_id", "rated_on"),
-        Index(None, "rated_at", "id"),
-        Index(None, "application_id", "rated_at"),
+        Index("api_app_ratings_one_a_day", "application_id", "user_id", "rated_on", unique=True, postgresql_where=KEPT),
+        Index(None, "rated_at", "id", postgresql_where=KEPT),
+        Index(None, "application_id", "rated_at", "id", postgresql_where=KEPT),
+        Index(None, "rating", "rated_at", "id", postgresql_where=KEPT),
         Index(None, "user_id"),
     )
 
@@ -139,3 +142,16 @@ class AppRating(Base):
     rated_on: Mapped[date]
     demo: Mapped[bool] = mapped_column(server_default=text("false"))
     deleted_at: Mapped[datetime | None]
+
+
+class AppRatingCount(Base):
+    """How many ratings an app has with so many stars on a platform, and how many of them are their person's latest of that
+    app. Derived from `api_app_ratings`, which it saves every figure from reading: app.surveys.ratings keeps it."""
+
+    __tablename__ = "app_rating_counts"
+
+    application_id: Mapped[int] = mapped_column(ForeignKey("applications.id", ondelete="CASCADE"), primary_key=True)
+    platform: Mapped[str] = mapped_column(primary_key=True)
+    rating: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    number: Mapped[int]
+    latest: Mapped[int]

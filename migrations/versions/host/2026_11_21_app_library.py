@@ -29,7 +29,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("applications_pkey")),
         sa.UniqueConstraint("uid", name=op.f("applications_uid_key")),
     )
-    op.create_index("applications_name", "applications", [sa.literal_column("lower(name)")], unique=True)
+    op.create_index(
+        "applications_name",
+        "applications",
+        [sa.literal_column("lower(name)")],
+        unique=True,
+        postgresql_where=sa.text("deleted_at IS NULL"),
+    )
     op.create_table(
         "api_app_ratings",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -49,15 +55,48 @@ def upgrade() -> None:
             ["application_id"], ["applications.id"], name=op.f("api_app_ratings_application_id_fkey")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("api_app_ratings_pkey")),
-        sa.UniqueConstraint(
-            "application_id", "user_id", "rated_on", name=op.f("api_app_ratings_application_id_user_id_rated_on_key")
-        ),
     )
     op.create_index(
-        op.f("api_app_ratings_application_id_rated_at_idx"),
+        "api_app_ratings_one_a_day",
         "api_app_ratings",
-        ["application_id", "rated_at"],
-        unique=False,
+        ["application_id", "user_id", "rated_on"],
+        unique=True,
+        postgresql_where=sa.text("deleted_at IS NULL"),
     )
-    op.create_index(op.f("api_app_ratings_rated_at_id_idx"), "api_app_ratings", ["rated_at", "id"], unique=False)
+    op.create_index(
+        op.f("api_app_ratings_application_id_rated_at_id_idx"),
+        "api_app_ratings",
+        ["application_id", "rated_at", "id"],
+        unique=False,
+        postgresql_where=sa.text("deleted_at IS NULL"),
+    )
+    op.create_index(
+        op.f("api_app_ratings_rated_at_id_idx"),
+        "api_app_ratings",
+        ["rated_at", "id"],
+        unique=False,
+        postgresql_where=sa.text("deleted_at IS NULL"),
+    )
+    op.create_index(
+        op.f("api_app_ratings_rating_rated_at_id_idx"),
+        "api_app_ratings",
+        ["rating", "rated_at", "id"],
+        unique=False,
+        postgresql_where=sa.text("deleted_at IS NULL"),
+    )
     op.create_index(op.f("api_app_ratings_user_id_idx"), "api_app_ratings", ["user_id"], unique=False)
+    op.create_table(
+        "app_rating_counts",
+        sa.Column("application_id", sa.BigInteger(), nullable=False),
+        sa.Column("platform", sa.Text(), nullable=False),
+        sa.Column("rating", sa.SmallInteger(), nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.Column("latest", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["application_id"],
+            ["applications.id"],
+            name=op.f("app_rating_counts_application_id_fkey"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("application_id", "platform", "rating", name=op.f("app_rating_counts_pkey")),
+    )
