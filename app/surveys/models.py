@@ -117,10 +117,12 @@ class Response(Base):
         CheckConstraint("outcome IN ('answered', 'agreed', 'declined', 'opted_out')", name="outcome"),
         CheckConstraint("source IN ('web', 'api', 'demo')", name="source"),
         UniqueConstraint("survey_id", "version", "user_id"),
-        Index(None, "survey_id", "number"),
-        Index(None, "user_id", "number"),
-        Index(None, "outcome", "number"),
+        # The list and the figures go by day, whatever else they are narrowed to.
+        Index(None, "survey_id", "recorded_at", "number"),
+        Index(None, "outcome", "recorded_at", "number"),
         Index(None, "recorded_at", "number"),
+        Index(None, "user_id", "number"),
+        Index("survey_responses_texts", "survey_id", "version", "number", postgresql_where=text("has_text")),
         APPEND_ONLY,
     )
 
@@ -194,7 +196,7 @@ class PromptState(Base):
     web prompt shows it until it is acted on."""
 
     __tablename__ = "survey_prompt_state"
-    __table_args__ = (Index(None, "user_id", "last_shown_at"),)
+    __table_args__ = (Index(None, "user_id", "last_shown_at"), Index(None, "first_shown_at"))
 
     survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True)
@@ -208,9 +210,23 @@ class PromptState(Base):
 
 class Tally(Base):
     """Counted responses up to the ledger number in `survey_tally_mark`, per survey, version, UTC day, outcome, question and
-    choice. Rows of the whole response have the nil question and choice ''. What came after the mark is counted live."""
+    choice. Rows of the whole response have the nil question and choice ''. What came after the mark is counted live.
+
+    Rows with the outcome `asked` count people by the day of their first impression, up to the mark's instant.
+    """
 
     __tablename__ = "survey_tallies"
+    __table_args__ = (
+        Index(
+            "survey_tallies_whole",
+            "day",
+            "survey_id",
+            "version",
+            "outcome",
+            postgresql_include=["people", "unprompted"],
+            postgresql_where=text("question_key = '00000000-0000-0000-0000-000000000000'::uuid"),
+        ),
+    )
 
     survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True)
@@ -223,10 +239,11 @@ class Tally(Base):
 
 
 class TallyMark(Base):
-    """Up to which ledger number `survey_tallies` counts (`id` is always 1)."""
+    """Up to which ledger number `survey_tallies` counts, and up to which instant first impressions (`id` is always 1)."""
 
     __tablename__ = "survey_tally_mark"
     __table_args__ = (CheckConstraint("id = 1", name="single"),)
 
     id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, server_default="1", autoincrement=False)
     number: Mapped[int] = mapped_column(server_default="0")
+    shown_until: Mapped[datetime] = mapped_column(server_default=text("'1970-01-01T00:00:00Z'"))

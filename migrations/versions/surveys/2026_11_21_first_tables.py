@@ -59,6 +59,12 @@ def upgrade() -> None:
         "survey_tally_mark",
         sa.Column("id", sa.SmallInteger(), server_default="1", autoincrement=False, nullable=False),
         sa.Column("number", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column(
+            "shown_until",
+            sa.DateTime(timezone=True),
+            server_default=sa.text("'1970-01-01T00:00:00Z'"),
+            nullable=False,
+        ),
         sa.CheckConstraint("id = 1", name=op.f("survey_tally_mark_single_check")),
         sa.PrimaryKeyConstraint("id", name=op.f("survey_tally_mark_pkey")),
     )
@@ -149,6 +155,9 @@ def upgrade() -> None:
         ["user_id", "last_shown_at"],
         unique=False,
     )
+    op.create_index(
+        op.f("survey_prompt_state_first_shown_at_idx"), "survey_prompt_state", ["first_shown_at"], unique=False
+    )
     op.create_table(
         "survey_questions",
         sa.Column("key", sa.Uuid(), server_default=sa.text("gen_random_uuid()"), nullable=False),
@@ -205,16 +214,29 @@ def upgrade() -> None:
         info={"append_only": True},
     )
     op.create_index(
-        op.f("survey_responses_outcome_number_idx"), "survey_responses", ["outcome", "number"], unique=False
+        op.f("survey_responses_outcome_recorded_at_number_idx"),
+        "survey_responses",
+        ["outcome", "recorded_at", "number"],
+        unique=False,
     )
     op.create_index(
         op.f("survey_responses_recorded_at_number_idx"), "survey_responses", ["recorded_at", "number"], unique=False
     )
     op.create_index(
-        op.f("survey_responses_survey_id_number_idx"), "survey_responses", ["survey_id", "number"], unique=False
+        op.f("survey_responses_survey_id_recorded_at_number_idx"),
+        "survey_responses",
+        ["survey_id", "recorded_at", "number"],
+        unique=False,
     )
     op.create_index(
         op.f("survey_responses_user_id_number_idx"), "survey_responses", ["user_id", "number"], unique=False
+    )
+    op.create_index(
+        "survey_responses_texts",
+        "survey_responses",
+        ["survey_id", "version", "number"],
+        unique=False,
+        postgresql_where=sa.text("has_text"),
     )
     op.create_table(
         "survey_tallies",
@@ -232,6 +254,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint(
             "survey_id", "version", "day", "outcome", "question_key", "choice", name=op.f("survey_tallies_pkey")
         ),
+    )
+    op.create_index(
+        "survey_tallies_whole",
+        "survey_tallies",
+        ["day", "survey_id", "version", "outcome"],
+        unique=False,
+        postgresql_include=["people", "unprompted"],
+        postgresql_where=sa.text("question_key = '00000000-0000-0000-0000-000000000000'::uuid"),
     )
     op.create_table(
         "survey_answers",
