@@ -69,7 +69,8 @@ class Database:
 
     @asynccontextmanager
     async def _begun(self, path: str) -> AsyncIterator[AsyncSession]:
-        async with AsyncSession(self.engine, expire_on_commit=False) as session:
+        # Once closed, a session would open a transaction again at its next statement, in no workspace at all.
+        async with AsyncSession(self.engine, expire_on_commit=False, close_resets_only=False) as session:
             async with session.begin():
                 await session.execute(_SET_PATH, {"path": path})
                 session.info["after_commit"] = []

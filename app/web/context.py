@@ -1,5 +1,6 @@
 """What a handler knows about its request: the person, the workspace, the transaction. Made by the gate, one per request."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,7 @@ class Context:
     policies: dict[str, Any] = field(default_factory=dict)
     flashes: list[dict[str, str]] = field(default_factory=list)
     cookies: list[str] = field(default_factory=list)
+    _keep: Callable[[], Awaitable[None]] | None = field(default=None, repr=False)
     _request: Request[Any, Any, Any] | None = None
 
     @property
@@ -84,6 +86,16 @@ class Context:
     def target(self) -> str:
         """The id of the element that htmx will fill with the answer, or ""."""
         return self.request.headers.get("hx-target", "")
+
+    async def settle(self) -> None:
+        """Commits what was done so far and gives the connection back; `db` is closed from here on.
+
+        Whoever needs a second transaction calls this first: requests that each hold one connection while they wait for
+        another would wait for each other until none is left. What fails after it undoes nothing of what came before.
+        """
+        if self._keep is None:
+            raise RuntimeError("only the gate's requests hold a transaction")
+        await self._keep()
 
     async def form(self) -> FormMultiDict:
         return await self.request.form()

@@ -7,6 +7,7 @@ was not kept. A streamed answer opens its own.
 import secrets
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
@@ -116,6 +117,7 @@ class _Answer:
 
     def holds(self, transaction: AbstractAsyncContextManager[AsyncSession], context: Context) -> None:
         self._transaction, self._context = transaction, context
+        context._keep = partial(self._settle, keep=True)  # noqa: SLF001 - how a request settles early is known here alone
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,0 +1,95 @@
+"""Bodies of the JSON APIs: strict JSON into a struct; every key that is wrong, unknown or missing is named, all at once."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import msgspec
+from litestar import Request
+from msgspec import UNSET
+
+from app.errors import FieldError, InvalidBody
+from app.outbound import strict_json
+from app.web.errors import UnsupportedMediaType
+
+LARGEST_BODY = 64 * 1024  # the routers of the APIs set it; larger ones are 413
+LONGEST_NAME, LONGEST_MESSAGE = 100, 300
+_PLACE = re.compile(r" - at `\$(.*)`$", re.DOTALL)
+_UNKNOWN = re.compile(r"^Object contains unknown field `(.*)`$", re.DOTALL)
+_MISSING = re.compile(r"^Object missing required field `(.*)`$", re.DOTALL)
+B = TypeVar("B", bound=msgspec.Struct)
+
+
+async def read(kind: type[B], request: Request[Any, Any, Any]) -> B:
+    """The body as `kind`. Nested structs refuse unknown keys by `forbid_unknown_fields`.
+
+    Raises TooLarge, then UnsupportedMediaType, then InvalidBody.
+    """
+    raw = await request.body()
+    _check_media_type(request.headers.get("content-type", ""))
+    try:
+        document = strict_json.decode(raw)
+    except strict_json.JsonError as error:
+        raise InvalidBody(f"The body is not strict JSON: {error}.") from None
+    if not isinstance(document, dict):
+        raise InvalidBody("Send one JSON object.")
+    return _fitted(kind, document)
+
+
+def _check_media_type(header: str) -> None:
+    media_type, _, parameters = header.lower().partition(";")
+    charset = parameters.strip().replace('"', "")
+    if media_type.strip() != "application/json" or charset not in ("", "charset=utf-8"):
+        raise UnsupportedMediaType("Send application/json in UTF-8.")
+
+
+def _fitted(kind: type[B], document: dict[str, Any]) -> B:
+    fields = {one.encode_name: one for one in msgspec.structs.fields(kind)}
+    wrong = [FieldError(name[:LONGEST_NAME], "There is no such key.") for name in document if name not in fields]
+    values = {}
+    for name, one in fields.items():
+        given = document.get(name, UNSET)
+        if given is UNSET:
+            wrong += [FieldError(name, "It is missing.")] if one.required else []
+            continue
+        try:
+            _refuse_nul(given, name)
+            values[one.name] = msgspec.convert(given, one.type)
+        except msgspec.ValidationError as error:
+            wrong.append(_explained(name, str(error)))
+    if wrong:
+        raise InvalidBody("Something in the body can't be used.", details=wrong)
+    return kind(**values)
+
+
+def _refuse_nul(given: Any, name: str) -> None:
+    """PostgreSQL's text holds no NUL."""
+    if any("\x00" in text for text in _texts(given)):
+        raise msgspec.ValidationError("It holds a NUL character")
+
+
+def _texts(node: Any) -> Iterator[str]:
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, dict):
+        yield from node
+        for one in node.values():
+            yield from _texts(one)
+    elif isinstance(node, list):
+        for one in node:
+            yield from _texts(one)
+
+
+def _explained(name: str, message: str) -> FieldError:
+    """What is wrong, at a path such as `answers.0.question`."""
+    found = _PLACE.search(message)
+    path = name + (_dotted(found[1]) if found else "")
+    reason = _PLACE.sub("", message)
+    for pattern, sentence in ((_UNKNOWN, "There is no such key."), (_MISSING, "It is missing.")):
+        if inner := pattern.match(reason):
+            return FieldError(f"{path}.{inner[1]}"[:LONGEST_NAME], sentence)
+    return FieldError(path[:LONGEST_NAME], reason.replace("`", "")[:LONGEST_MESSAGE] + ".")
+
+
+def _dotted(place: str) -> str:
+    return place.replace("[", ".").replace("]", "")
