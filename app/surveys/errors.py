@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 
 
 class SurveyNotFound(NotFound):
@@ -34,6 +34,3 @@ class InvalidAnswers(Invalid):
     """`field` of each detail is the id of the question."""
 
     code = "invalid_answers"
-
-    def __init__(self, details: Sequence[FieldError]) -> None:
-        super().__init__("Some answers can't be taken.", details=details)
