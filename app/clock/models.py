@@ -240,7 +240,15 @@ class Punch(Base):
         Index(None, "emp_code", "punched_at_utc", "id", postgresql_include=["local_date"]),
         Index(None, "terminal_sn", "local_date", "punched_at_utc", "id"),
         Index(None, "updated_at", "id"),
-        Index(None, "import_outcome", "local_date", "punched_at_utc", "id"),
+        # What is not judged yet is found by its day, and is spared the work while a first sync writes millions.
+        Index(
+            "clock_transactions_outcome",
+            "import_outcome",
+            "local_date",
+            "punched_at_utc",
+            "id",
+            postgresql_where=text("import_outcome IS NOT NULL"),
+        ),
         Index(
             "clock_transactions_waiting",
             "emp_code",
