@@ -2,7 +2,6 @@
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects import postgresql
 
 revision = "2026_11_21_outcome_index"
 down_revision = "2026_11_21_first_tables"
