@@ -1,0 +1,85 @@
+"""The chain of the ledger: what an entry says, as canonical text, and the hash that ties it to the row before. Pure."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+# What the first row's hash is made with, in place of a row before it: 64 zeros in hex.
+BEFORE_THE_FIRST = bytes(32)
+
+_WRITER = msgspec.json.Encoder(order="sorted")
+
+
+class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One answered question. A star is its number, a multiple choice its ticks in option order; null stands for a free text,
+    which is in the sealed evidence alone."""
+
+    question: str
+    value: int | str | list[str] | None
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What one row of the ledger says and its hash covers.
+
+    `survey` and the questions are UUIDs as text. `questions` is the hash of the wording's question keys, which say what each
+    answer answers; `evidence` is the hash of the sealed personal evidence.
+    """
+
+    number: int
+    survey: str
+    version: int
+    content_hash: str
+    questions: str
+    user: int
+    outcome: str
+    source: str
+    recorded_at: str
+    prompted: bool
+    answers: list[Said]
+    evidence: str | None
+
+
+_READER = msgspec.json.Decoder(Line)
+
+
+def written(line: Line) -> str:
+    """The line in its RFC 8785 form. All its keys are plain words and its numbers integers, so that sorted keys and
+    msgspec's escapes are that form (a test compares)."""
+    return _WRITER.encode(line).decode()
+
+
+def read(entry: str) -> Line:
+    """Raises msgspec.MsgspecError for what is no line."""
+    return _READER.decode(entry)
+
+
+def row_hash(before: bytes, entry: str) -> bytes:
+    return hashlib.sha256(before + entry.encode()).digest()
+
+
+def text_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def questions_hash(keys: Sequence[str]) -> str:
+    """The hash of the RFC 8785 list of a wording's question keys, in their order."""
+    return hashlib.sha256(_WRITER.encode(list(keys))).hexdigest()
+
+
+def instant(value: datetime) -> str:
+    """As the APIs write instants: UTC, to the microsecond at most, ending in Z."""
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def choices(answers: Iterable[Said]) -> set[tuple[str, str]]:
+    """What `survey_answers` holds of them, as (question, choice): each tick for itself, a free text as ''."""
+    found: set[tuple[str, str]] = set()
+    for one in answers:
+        value = one.value
+        if isinstance(value, list):
+            found.update((one.question, tick) for tick in value)
+        else:
+            found.add((one.question, "" if value is None else str(value)))
+    return found

@@ -1,0 +1,163 @@
+"""Personal evidence of a response (IP, browser, free texts), sealed under a key of that person; destroying the key erases it.
+
+The key is random, sealed by the key ring, and one per person and workspace. The chain covers the sealed text, not what is in
+it: so erasing leaves the proof whole (design: decisions, "Surveys: the ledger").
+"""
+
+import base64
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import PLATFORM, Database, workspace_of
+from app.host import audit
+from app.host.audit import Actor
+from app.secrets import KEY_BYTES, KeyRing, Place
+
+# Two who make the first key of one person at once both get the one that is kept.
+_MAKE = text("""
+INSERT INTO survey_person_keys (user_id, sealed_key) VALUES (:user, :sealed)
+ON CONFLICT (user_id) WHERE erased_at IS NULL DO UPDATE SET user_id = excluded.user_id
+RETURNING id, user_id, sealed_key
+""")
+_DESTROY = text("""
+UPDATE survey_person_keys SET sealed_key = NULL, erased_at = now() WHERE user_id = :user AND erased_at IS NULL
+""")
+_FORGET_COMMENTS = text("UPDATE api_app_ratings SET comment = NULL WHERE user_id = :user AND comment IS NOT NULL")
+_HELD = text("""
+SELECT count(*) AS responses,
+    count(*) FILTER (WHERE k.sealed_key IS NOT NULL) AS evidence,
+    count(*) FILTER (WHERE k.sealed_key IS NOT NULL AND r.has_text) AS texts,
+    (SELECT count(*) FROM survey_person_keys WHERE user_id = :user AND erased_at IS NULL) AS keys,
+    (SELECT max(erased_at) FROM survey_person_keys WHERE user_id = :user) AS erased_at,
+    (SELECT count(*) FROM api_app_ratings WHERE user_id = :user) AS ratings,
+    (SELECT count(*) FROM api_app_ratings WHERE user_id = :user AND comment IS NOT NULL) AS comments
+FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id WHERE r.user_id = :user
+""")
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """`texts` holds the free texts by question id."""
+
+    ip: str | None = None
+    browser: str | None = None
+    texts: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.ip or self.browser or self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A person's key as its row holds it."""
+
+    id: int
+    user_id: int
+    sealed_key: str
+
+
+async def make_key(db: AsyncSession, keys: KeyRing, user_id: int) -> Key:
+    """A key for a person who has none in this workspace; the one that another transaction just made, if there is one."""
+    fresh = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+    sealed = keys.seal(fresh, _place_of_key(workspace_of(db), user_id))
+    row = (await db.execute(_MAKE, {"user": user_id, "sealed": sealed})).one()
+    return Key(row.id, row.user_id, row.sealed_key)
+
+
+def seal(keys: KeyRing, workspace: str, key: Key, number: int, evidence: Evidence) -> str:
+    """The evidence of row `number` of the ledger, for one text column. The text names the key's id, so that the chain
+    covers that too."""
+    return _ring(keys, workspace, key).seal(msgspec.json.encode(evidence).decode(), _place(workspace, number))
+
+
+def open(keys: KeyRing, workspace: str, row: Any) -> Evidence | None:  # noqa: A001 - the counterpart of `seal`
+    """`row` has number, user_id, key_id and sealed of a response, and sealed_key of its key (an outer join). None where there
+    is no evidence, or no key any more: the person was erased. Raises SecretError where it was damaged or moved."""
+    if row.sealed is None or row.sealed_key is None:
+        return None
+    ring = _ring(keys, workspace, Key(row.key_id, row.user_id, row.sealed_key))
+    return msgspec.json.decode(ring.open(row.sealed, _place(workspace, row.number)).reveal(), type=Evidence)
+
+
+def _ring(keys: KeyRing, workspace: str, key: Key) -> KeyRing:
+    raw = keys.open(key.sealed_key, _place_of_key(workspace, key.user_id)).reveal()
+    return KeyRing({str(key.id): base64.b64decode(raw)})
+
+
+def _place(workspace: str, number: int) -> Place:
+    return Place("survey_responses", "sealed", workspace, str(number))
+
+
+def _place_of_key(workspace: str, user_id: int) -> Place:
+    """Bound to the person, since the row has no id yet when it is sealed (app.sealed says the same)."""
+    return Place("survey_person_keys", "sealed_key", workspace, str(user_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A user of the workspace; what they told the platform's surveys lies in the platform's ledger."""
+
+    id: int
+    email: str
+    workspace: str
+
+    @property
+    def ledgers(self) -> tuple[str, ...]:
+        """The workspaces that may hold something of theirs."""
+        return tuple(dict.fromkeys((self.workspace, PLATFORM)))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is held of one person, or what was destroyed: responses in the ledger, how many of them have evidence that opens, how
+    many of those with free texts; live keys; app ratings, and how many of those have a comment."""
+
+    responses: int = 0
+    evidence: int = 0
+    texts: int = 0
+    keys: int = 0
+    ratings: int = 0
+    comments: int = 0
+
+    def __add__(self, other: "Held") -> "Held":
+        return Held(*(getattr(self, one) + getattr(other, one) for one in self.__slots__))
+
+
+async def held(database: Database, person: Person) -> Held:
+    """In the person's own workspace and on the platform together."""
+    total = Held()
+    for workspace in person.ledgers:
+        async with database.transaction(workspace) as db:
+            total += await _held(db, person)
+    return total
+
+
+async def erase(database: Database, actor: Actor, person: Person) -> Held:
+    """Destroys the keys of everything that `held` counted, and the comments of app ratings; returns what there was.
+
+    One transaction a ledger, the person's own last: interrupted, it is simply done again. Answers and the chain stay.
+    """
+    total = Held()
+    for workspace in reversed(person.ledgers):
+        async with database.transaction(workspace) as db:
+            total += await _erase(db, actor, person)
+    return total
+
+
+async def _erase(db: AsyncSession, actor: Actor, person: Person) -> Held:
+    before = await _held(db, person)
+    await db.execute(_DESTROY, {"user": person.id})
+    await db.execute(_FORGET_COMMENTS, {"user": person.id})
+    destroyed = {"keys": before.keys, "evidence": before.evidence, "texts": before.texts, "comments": before.comments}
+    done = {"email": person.email, **destroyed}
+    await audit.record(db, actor, "person.erase", "user", person.id, before=done, after=dict.fromkeys(destroyed, 0))
+    return before
+
+
+async def _held(db: AsyncSession, person: Person) -> Held:
+    row = (await db.execute(_HELD, {"user": person.id})).one()
+    return Held(*(getattr(row, one) for one in Held.__slots__))

@@ -1,0 +1,198 @@
+"""The ledger of responses: appending one row to the chain, and reading what somebody recorded. Nothing else writes it.
+
+Whoever appends holds the head's row until the transaction ends: so numbers have no gaps, and the chain has no branch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import workspace_of
+from app.secrets import KeyRing
+from app.surveys import chain, evidence
+from app.surveys.answers import Answered
+from app.surveys.evidence import Evidence
+
+# Characters of the browser's name for itself that are kept.
+LONGEST_BROWSER = 500
+# The wording says which answers are free texts: those must never reach the entry, whoever calls.
+_HEAD = text("""
+SELECT h.number, h.row_hash, w.question_keys,
+    ARRAY(SELECT q ->> 'type' FROM json_array_elements(CAST(w.content AS json) -> 'questions') AS q) AS question_types,
+    k.id AS key_id, k.sealed_key
+FROM survey_ledger_head h
+JOIN survey_wordings w ON w.id = :wording
+LEFT JOIN survey_person_keys k ON k.user_id = :user AND k.erased_at IS NULL
+FOR UPDATE OF h
+""")
+# Where the person has a row of this version already nothing is written, and the head stays.
+_APPEND = text("""
+WITH added AS (
+    INSERT INTO survey_responses (number, survey_id, version, wording_id, user_id, outcome, source, recorded_at, prompted,
+        has_text, key_id, sealed, entry, row_hash)
+    VALUES (:number, :survey_id, :version, :wording_id, :user_id, :outcome, :source, :recorded_at, :prompted,
+        :has_text, :key_id, :sealed, :entry, :row_hash)
+    ON CONFLICT (survey_id, version, user_id) DO NOTHING RETURNING number, row_hash
+), chosen AS (
+    INSERT INTO survey_answers (number, question_key, choice)
+    SELECT added.number, one.question, one.choice
+    FROM added, unnest(CAST(:questions AS uuid[]), CAST(:choices AS text[])) AS one (question, choice)
+), moved AS (
+    UPDATE survey_ledger_head SET number = added.number, row_hash = added.row_hash FROM added
+)
+SELECT number FROM added
+""")
+_RECORDED = text("""
+SELECT r.number, r.version, r.user_id, r.outcome, r.recorded_at, r.row_hash, r.entry, r.key_id, r.sealed, k.sealed_key
+FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id
+WHERE r.survey_id = :survey AND r.version = :version AND r.user_id = :user
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is to be recorded. `answers` are those of `answers.read`; `wording_id` and `content_hash` are of the words that the
+    person met; `prompted` says whether they had an impression of this version."""
+
+    survey_id: int
+    survey: UUID
+    version: int
+    wording_id: int
+    content_hash: str
+    user_id: int
+    outcome: str
+    source: str
+    answers: tuple[Answered, ...]
+    ip: str | None
+    browser: str | None
+    recorded_at: datetime
+    prompted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A row of the ledger. `receipt` is its hash in hex; `fresh` whether this call wrote it. The free texts of somebody who was
+    erased are missing from `answers`: '' stands there, which equals no answer."""
+
+    number: int
+    version: int
+    outcome: str
+    recorded_at: datetime
+    receipt: str
+    answers: tuple[Answered, ...]
+    fresh: bool
+
+
+async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
+    """Records the entry, or returns what this person recorded of this version before, whatever that says.
+
+    The ledger of the workspace is held until the transaction ends, so this comes last in it. Two statements; three for a
+    person's first evidence here, and for somebody who was there before.
+    """
+    head = (await db.execute(_HEAD, {"wording": entry.wording_id, "user": entry.user_id})).one()
+    texts = _free_texts(entry, dict(zip(head.question_keys, head.question_types, strict=True)))
+    key_id, sealed = await _sealed(db, keys, entry, head, texts)
+    line = _line(entry, head, texts, sealed)
+    written = chain.written(line)
+    row_hash = chain.row_hash(head.row_hash, written)
+    values = _row(
+        entry, line, has_text=bool(texts), key_id=key_id, sealed=sealed, entry_text=written, row_hash=row_hash
+    )
+    if await db.scalar(_APPEND, values) is None:
+        return await _winner(db, keys, entry)
+    at = entry.recorded_at
+    return Recorded(line.number, entry.version, entry.outcome, at, row_hash.hex(), entry.answers, fresh=True)
+
+
+async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int, user_id: int) -> Recorded | None:
+    """What the person recorded of this version, by one statement. Raises SecretError where the key ring lost its key."""
+    given = {"survey": survey_id, "version": version, "user": user_id}
+    row = (await db.execute(_RECORDED, given)).one_or_none()
+    if row is None:
+        return None
+    opened = evidence.open(keys, workspace_of(db), row) or Evidence()
+    answers = tuple(Answered(UUID(one.question), _value(one, opened.texts)) for one in chain.read(row.entry).answers)
+    return Recorded(row.number, row.version, row.outcome, row.recorded_at, row.row_hash.hex(), answers, fresh=False)
+
+
+async def _winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
+    found = await recorded(db, keys, entry.survey_id, entry.version, entry.user_id)
+    if found is None:
+        raise RuntimeError("the ledger holds no row in place of the one it refused")
+    return found
+
+
+def _free_texts(entry: Entry, types: Mapping[str, str]) -> dict[str, str]:
+    """By question id. Raises KeyError for a question that the wording does not have."""
+    keyed = ((str(one.question), one.value) for one in entry.answers)
+    return {key: str(value) for key, value in keyed if types[key] == "free_text"}
+
+
+async def _sealed(
+    db: AsyncSession, keys: KeyRing, entry: Entry, head: Any, texts: dict[str, str]
+) -> tuple[int | None, str | None]:
+    """The id of the person's key and the evidence under it; neither where there is nothing personal."""
+    browser = entry.browser[:LONGEST_BROWSER] if entry.browser else None
+    told = Evidence(ip=entry.ip, browser=browser, texts=texts)
+    if not told:
+        return None, None
+    if head.key_id is None:
+        key = await evidence.make_key(db, keys, entry.user_id)
+    else:
+        key = evidence.Key(head.key_id, entry.user_id, head.sealed_key)
+    return key.id, evidence.seal(keys, workspace_of(db), key, head.number + 1, told)
+
+
+def _line(entry: Entry, head: Any, texts: Mapping[str, str], sealed: str | None) -> chain.Line:
+    return chain.Line(
+        number=head.number + 1,
+        survey=str(entry.survey),
+        version=entry.version,
+        content_hash=entry.content_hash,
+        questions=chain.questions_hash(head.question_keys),
+        user=entry.user_id,
+        outcome=entry.outcome,
+        source=entry.source,
+        recorded_at=chain.instant(entry.recorded_at),
+        prompted=entry.prompted,
+        answers=[_said(one, texts) for one in entry.answers],
+        evidence=None if sealed is None else chain.text_hash(sealed),
+    )
+
+
+def _said(one: Answered, texts: Mapping[str, str]) -> chain.Said:
+    key = str(one.question)
+    if key in texts:
+        return chain.Said(key, None)
+    return chain.Said(key, list(one.value) if isinstance(one.value, tuple) else one.value)
+
+
+def _value(said: chain.Said, texts: Mapping[str, str]) -> int | str | tuple[str, ...]:
+    if said.value is None:
+        return texts.get(said.question, "")
+    return tuple(said.value) if isinstance(said.value, list) else said.value
+
+
+def _row(entry: Entry, line: chain.Line, *, entry_text: str, **derived: Any) -> dict[str, Any]:
+    """The columns of the row, and its projection as two arrays."""
+    chosen = sorted(chain.choices(line.answers))
+    return {
+        "number": line.number,
+        "survey_id": entry.survey_id,
+        "version": entry.version,
+        "wording_id": entry.wording_id,
+        "user_id": entry.user_id,
+        "outcome": entry.outcome,
+        "source": entry.source,
+        "recorded_at": entry.recorded_at,
+        "prompted": entry.prompted,
+        "entry": entry_text,
+        **derived,
+        "questions": [UUID(question) for question, _ in chosen],
+        "choices": [choice for _, choice in chosen],
+    }
