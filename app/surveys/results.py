@@ -1,0 +1,134 @@
+"""What counts mean: rates, percentages, means, and what each question came to. Pure (design: decisions, "Surveys: numbers").
+
+A percentage is of those who answered that question; None where there is nobody to divide by.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from uuid import UUID
+
+from app.surveys import numbers
+from app.surveys.words import MOST_STARS
+
+RESPONDED = ("answered", "agreed", "declined")
+STARS = tuple(str(star) for star in range(MOST_STARS, 0, -1))
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """People by outcome, and how many of all who were asked. `impressed` are people with an impression, `unprompted`
+    those who responded without one."""
+
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    impressed: int = 0
+    unprompted: int = 0
+
+    @property
+    def responses(self) -> int:
+        """Rows of the ledger, opt-outs too."""
+        return sum(self.outcomes.values())
+
+    @property
+    def responded(self) -> int:
+        return sum(self.outcomes.get(outcome, 0) for outcome in RESPONDED)
+
+    @property
+    def asked(self) -> int:
+        return self.impressed + self.unprompted
+
+    @property
+    def decided(self) -> int:
+        return self.outcomes.get("agreed", 0) + self.outcomes.get("declined", 0)
+
+    @property
+    def response_rate(self) -> Decimal | None:
+        return numbers.percent(self.responded, self.asked)
+
+    @property
+    def acceptance(self) -> Decimal | None:
+        return numbers.percent(self.outcomes.get("agreed", 0), self.decided)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question in the wording that a version had."""
+
+    key: UUID
+    label: str
+    type: str
+    options: tuple[str, ...] = ()
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    label: str
+    people: int
+    percent: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """What one question came to: `people` answered it at all. `mean` is of stars; agreements and free texts have no bars."""
+
+    question: Asked
+    people: int
+    bars: tuple[Bar, ...] = ()
+    mean: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    counters: Counters
+    questions: tuple[Breakdown, ...]
+
+
+Figure = tuple[str, UUID, str, int, int]
+
+
+def results(figures: Iterable[Figure], questions: Sequence[Asked], *, whole: UUID, asked: str) -> Results:
+    """Figures as app.surveys.tallies has them, read against the questions of their version; `whole` and `asked` are its
+    marks for rows of whole responses and of first impressions."""
+    choices: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    totals = []
+    for outcome, question, choice, people, alone in figures:
+        if question == whole:
+            totals.append((outcome, people, alone))
+        else:
+            choices[question][choice] += people
+    return Results(counters(totals, asked=asked), tuple(breakdown(one, choices.get(one.key, {})) for one in questions))
+
+
+def breakdown(question: Asked, choices: Mapping[str, int]) -> Breakdown:
+    """`choices` are people per choice; under '' those who answered at all."""
+    people = choices.get("", 0)
+    if question.type in ("agreement", "free_text"):
+        return Breakdown(question, people)
+    labels = STARS if question.type == "star_rating" else question.options
+    # Options never change under answers; if one were gone, its people still are not.
+    others = [choice for choice in choices if choice and choice not in labels]
+    bars = tuple(_bar(label, choices.get(label, 0), people) for label in (*labels, *sorted(others)))
+    if question.type != "star_rating":
+        return Breakdown(question, people, bars)
+    return Breakdown(
+        question, people, bars, numbers.mean(sum(int(star) * choices.get(star, 0) for star in STARS), people)
+    )
+
+
+def _bar(label: str, people: int, of: int) -> Bar:
+    return Bar(label, people, numbers.percent(people, of))
+
+
+def counters(rows: Iterable[tuple[str, int, int]], *, asked: str) -> Counters:
+    """From rows of whole responses and first impressions: (outcome, people, unprompted)."""
+    outcomes: dict[str, int] = defaultdict(int)
+    impressed = unprompted = 0
+    for outcome, people, alone in rows:
+        if outcome == asked:
+            impressed += people
+        else:
+            outcomes[outcome] += people
+            unprompted += alone
+    return Counters(dict(outcomes), impressed, unprompted)

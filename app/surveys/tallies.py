@@ -1,0 +1,240 @@
+"""Counts of responses, exact at any moment and quick at any size: what is kept up to a mark, plus what lies after it.
+
+`count_up` moves the mark; whoever reads adds the few rows after it in the same statement, so that no reader ever sees a row
+twice or not at all. Rows under a tombstone never count. A row of the whole response has the nil question and choice ''; a
+question's row with choice '' counts the people who answered it at all, however many options they ticked.
+
+People asked are those with a first impression (`survey_prompt_state`), kept under the outcome ASKED, and those who
+responded without one (`unprompted`).
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    Date,
+    Select,
+    Text,
+    and_,
+    cast,
+    delete,
+    exists,
+    func,
+    literal_column,
+    select,
+    true,
+    union_all,
+    update,
+)
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.surveys.models import Answer, LedgerHead, PromptState, Response, Tally, TallyMark, Tombstone
+
+WHOLE = UUID(int=0)
+ASKED = "asked"
+# Counted live by every reader: some milliseconds.
+LONGEST_TAIL = 2000
+# Rows that one transaction moves: about a second.
+STEP = 50_000
+# An impression of a slow transaction, or of a server whose clock is behind, has long arrived by then.
+SETTLED = timedelta(minutes=10)
+# Written out, not bound: else the index on whole responses does not serve.
+_WHOLE: ColumnElement[UUID] = literal_column(f"'{WHOLE}'::uuid")
+_NO_CHOICE: ColumnElement[str] = literal_column("''", Text)
+_ASKED: ColumnElement[str] = literal_column(f"'{ASKED}'", Text)
+_NONE: ColumnElement[int] = literal_column("0")
+_DAY = cast(func.timezone("UTC", Response.recorded_at), Date)
+_SHOWN_DAY = cast(func.timezone("UTC", PromptState.first_shown_at), Date)
+_COUNTS = ~exists().where(Tombstone.number == Response.number)
+_MARK = select(TallyMark.number).scalar_subquery()
+_SHOWN_UNTIL = select(TallyMark.shown_until).scalar_subquery()
+COLUMNS = ("survey_id", "version", "day", "outcome", "question_key", "choice", "people", "unprompted")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is counted; None is any. `days` are UTC days, both included, either open."""
+
+    survey_id: int | None = None
+    version: int | None = None
+    outcomes: tuple[str, ...] | None = None
+    days: tuple[date | None, date | None] = (None, None)
+
+    def responses(self) -> ColumnElement[bool]:
+        """The scope as a condition on the ledger. Rows under a tombstone are out."""
+        first, last = self.days
+        return and_(
+            _COUNTS,
+            self._survey(Response),
+            Response.outcome.in_(self.outcomes) if self.outcomes is not None else true(),
+            Response.recorded_at >= midnight(first) if first else true(),
+            Response.recorded_at < midnight(last + timedelta(days=1)) if last else true(),
+        )
+
+    def kept(self) -> ColumnElement[bool]:
+        first, last = self.days
+        outcome = Tally.outcome.in_(self.outcomes) if self.outcomes is not None else Tally.outcome != _ASKED
+        return and_(
+            self._survey(Tally), outcome, Tally.day >= first if first else true(), Tally.day <= last if last else true()
+        )
+
+    def asked(self) -> ColumnElement[bool]:
+        """People with an impression, of the survey and version; neither days nor outcomes narrow whom a survey asked."""
+        return and_(self._survey(Tally), Tally.outcome == _ASKED, Tally.question_key == _WHOLE)
+
+    def shown(self) -> ColumnElement[bool]:
+        return self._survey(PromptState)
+
+    def _survey(self, table: Any) -> ColumnElement[bool]:
+        return and_(
+            table.survey_id == self.survey_id if self.survey_id is not None else true(),
+            table.version == self.version if self.version is not None else true(),
+        )
+
+
+def figures(scope: Scope) -> Select[Any]:
+    """The statement behind a survey's figures: rows of (outcome, question_key, choice, people, unprompted).
+
+    Rows with the outcome ASKED hold how many people had an impression.
+    """
+    kept = select(*(getattr(Tally, name) for name in COLUMNS[3:])).where(scope.kept())
+    shown = select(*(getattr(Tally, name) for name in COLUMNS[3:])).where(scope.asked())
+    fresh = union_all(*_counted(and_(Response.number > _MARK, scope.responses()))).subquery()
+    late = _shown(and_(PromptState.first_shown_at >= _SHOWN_UNTIL, scope.shown())).subquery()
+    every = union_all(
+        kept, shown, *(select(*(one.c[name] for name in COLUMNS[3:])) for one in (fresh, late))
+    ).subquery()
+    keys = [every.c[name] for name in COLUMNS[3:6]]
+    return select(*keys, _sum(every.c.people), _sum(every.c.unprompted)).group_by(*keys)
+
+
+def whole(scope: Scope) -> Select[Any]:
+    """The statement behind totals of many surveys: rows of `COLUMNS` for whole responses and first impressions, not summed.
+
+    Days and outcomes narrow the responses alone.
+    """
+    kept = select(*(getattr(Tally, name) for name in COLUMNS)).where(scope.kept(), Tally.question_key == _WHOLE)
+    shown = select(*(getattr(Tally, name) for name in COLUMNS)).where(scope.asked())
+    fresh = _counted(and_(Response.number > _MARK, scope.responses()))[0]
+    late = _shown(and_(PromptState.first_shown_at >= _SHOWN_UNTIL, scope.shown()))
+    every = union_all(kept, shown, fresh, late).subquery()
+    return select(*(every.c[name] for name in COLUMNS))
+
+
+async def by_day(db: AsyncSession, scope: Scope) -> list[tuple[date, str, int]]:
+    """Responses per UTC day and outcome as (day, outcome, people), newest day first; days without any are left out."""
+    kept = select(Tally.day, Tally.outcome, Tally.people).where(scope.kept(), Tally.question_key == _WHOLE)
+    fresh = _counted(and_(Response.number > _MARK, scope.responses()))[0].subquery()
+    every = union_all(kept, select(fresh.c.day, fresh.c.outcome, fresh.c.people)).subquery()
+    people = _sum(every.c.people)
+    statement = select(every.c.day, every.c.outcome, people).group_by(every.c.day, every.c.outcome)
+    rows = await db.execute(statement.order_by(every.c.day.desc(), every.c.outcome))
+    return [(day, outcome, int(count)) for day, outcome, count in rows]
+
+
+async def is_due(db: AsyncSession) -> bool:
+    """Whether so much lies after the mark that readers would notice."""
+    settled = (
+        select(PromptState.survey_id)
+        .where(PromptState.first_shown_at >= _SHOWN_UNTIL, PromptState.first_shown_at < func.now() - SETTLED)
+        .limit(LONGEST_TAIL + 1)
+        .subquery()
+    )
+    impressions = select(func.count()).select_from(settled).scalar_subquery()
+    tail = select(LedgerHead.number - _MARK).scalar_subquery()
+    return bool(await db.scalar(select((tail > LONGEST_TAIL) | (impressions > LONGEST_TAIL))))
+
+
+async def count_up(db: AsyncSession) -> int:
+    """Moves the mark by up to STEP rows towards the head, and over the settled impressions. Returns how many rows.
+
+    Two at once go one after the other. The ledger is gapless and its head is written with the row, so every row up to the
+    head that is read here has been committed.
+    """
+    mark = await _locked(db)
+    until = max(mark.shown_until, mark.now - SETTLED)
+    head = await db.scalar(select(LedgerHead.number)) or 0
+    number = min(head, mark.number + STEP)
+    await _keep(
+        db,
+        and_(Response.number > mark.number, Response.number <= number),
+        and_(PromptState.first_shown_at >= mark.shown_until, PromptState.first_shown_at < until),
+    )
+    await db.execute(update(TallyMark).values(number=number, shown_until=until))
+    return number - int(mark.number)
+
+
+async def recount(db: AsyncSession, survey_ids: Collection[int]) -> None:
+    """Counts surveys anew up to the mark: after rows of theirs went under a tombstone, in the same transaction."""
+    mark = await _locked(db)
+    await db.execute(delete(Tally).where(Tally.survey_id.in_(survey_ids)))
+    await _keep(
+        db,
+        and_(Response.survey_id.in_(survey_ids), Response.number <= mark.number),
+        and_(PromptState.survey_id.in_(survey_ids), PromptState.first_shown_at < mark.shown_until),
+    )
+
+
+def midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+async def _locked(db: AsyncSession) -> Any:
+    return (
+        await db.execute(select(TallyMark.number, TallyMark.shown_until, func.now().label("now")).with_for_update())
+    ).one()
+
+
+async def _keep(db: AsyncSession, responses: ColumnElement[bool], impressions: ColumnElement[bool]) -> None:
+    for counted in (*_counted(and_(responses, _COUNTS)), _shown(impressions)):
+        statement = insert(Tally).from_select(COLUMNS, counted)
+        added = {name: getattr(Tally, name) + statement.excluded[name] for name in ("people", "unprompted")}
+        await db.execute(statement.on_conflict_do_update(constraint=Tally.__table__.primary_key, set_=added))
+
+
+def _counted(which: ColumnElement[bool]) -> Sequence[Select[Any]]:
+    """Ledger rows counted as `COLUMNS`: whole responses, then people per question, then people per choice."""
+    keys = (Response.survey_id, Response.version, _DAY, Response.outcome)
+    labelled = (Response.survey_id, Response.version, _DAY.label("day"), Response.outcome)
+    unprompted = func.count().filter(~Response.prompted).label("unprompted")
+    responses = select(
+        *labelled, _WHOLE.label("question_key"), _NO_CHOICE.label("choice"), func.count().label("people"), unprompted
+    )
+    everybody = func.count(Response.number.distinct()).label("people")
+    questions = select(*labelled, Answer.question_key, _NO_CHOICE.label("choice"), everybody, _NONE.label("unprompted"))
+    choices = select(
+        *labelled, Answer.question_key, Answer.choice, func.count().label("people"), _NONE.label("unprompted")
+    )
+    answered = and_(Answer.number == Response.number, which)
+    return (
+        responses.where(which).group_by(*keys),
+        questions.where(answered).group_by(*keys, Answer.question_key),
+        choices.where(answered, Answer.choice != _NO_CHOICE).group_by(*keys, Answer.question_key, Answer.choice),
+    )
+
+
+def _shown(which: ColumnElement[bool]) -> Select[Any]:
+    """First impressions counted as `COLUMNS`."""
+    return (
+        select(
+            PromptState.survey_id,
+            PromptState.version,
+            _SHOWN_DAY.label("day"),
+            _ASKED.label("outcome"),
+            _WHOLE.label("question_key"),
+            _NO_CHOICE.label("choice"),
+            func.count().label("people"),
+            _NONE.label("unprompted"),
+        )
+        .where(which)
+        .group_by(PromptState.survey_id, PromptState.version, _SHOWN_DAY)
+    )
+
+
+def _sum(column: ColumnElement[Any]) -> ColumnElement[int]:
+    return cast(func.sum(column), Tally.people.type)
