@@ -219,11 +219,18 @@ class Tally(Base):
     __table_args__ = (
         Index(
             "survey_tallies_whole",
-            "day",
             "survey_id",
             "version",
+            "day",
             "outcome",
             postgresql_include=["people", "unprompted"],
+            postgresql_where=text("question_key = '00000000-0000-0000-0000-000000000000'::uuid"),
+        ),
+        Index(
+            "survey_tallies_days",
+            "day",
+            "outcome",
+            postgresql_include=["people"],
             postgresql_where=text("question_key = '00000000-0000-0000-0000-000000000000'::uuid"),
         ),
     )

@@ -258,9 +258,17 @@ def upgrade() -> None:
     op.create_index(
         "survey_tallies_whole",
         "survey_tallies",
-        ["day", "survey_id", "version", "outcome"],
+        ["survey_id", "version", "day", "outcome"],
         unique=False,
         postgresql_include=["people", "unprompted"],
+        postgresql_where=sa.text("question_key = '00000000-0000-0000-0000-000000000000'::uuid"),
+    )
+    op.create_index(
+        "survey_tallies_days",
+        "survey_tallies",
+        ["day", "outcome"],
+        unique=False,
+        postgresql_include=["people"],
         postgresql_where=sa.text("question_key = '00000000-0000-0000-0000-000000000000'::uuid"),
     )
     op.create_table(
