@@ -3,6 +3,7 @@
 from app.clock import bindings, due, offers, reports
 from app.host import attendance_queries, events, zone
 from app.host.pages import palette
+from app.surveys import offers as survey_offers
 
 
 def connect() -> None:
@@ -13,3 +14,4 @@ def connect() -> None:
     attendance_queries.offer_links(offers.punches_behind)
     palette.offer(offers.codes)
     palette.offer(offers.terminals)
+    palette.offer(survey_offers.surveys)

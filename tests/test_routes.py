@@ -21,6 +21,7 @@ PUBLIC = {
     "/welcome/{secret}": "the link is the secret",
     "/api/v1/clock/openapi.json": "the contract says: no token",
     "/v1/api/openapi.json": "the contract says: no token",
+    "/apps/icon/{uid}": "mobile apps show the icons of published apps, and have no session",
     "/v1/api/auth/token": "it is where tokens come from",
 }
 NOWHERE = "987654321"

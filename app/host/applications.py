@@ -124,12 +124,17 @@ async def remove(db: AsyncSession, actor: Actor, app_id: int) -> str:
         raise NotFound
     theirs = AppRating.application_id == app_id
     if await db.scalar(select(exists().where(theirs, AppRating.deleted_at.is_(None)))):
-        raise Conflict(f"{row.name} has ratings. Retire it instead: then it accepts no more, and they stay.")
+        raise Conflict(rated(row.name))
     await db.execute(delete(AppRating).where(theirs))  # removed demo rows, which no figure counts
     before = {**Details.of(row).told(), "status": row.status}
     await db.execute(delete(Application).where(Application.id == app_id))
     await audit.record(db, actor, "app.delete", "application", app_id, before=before)
     return row.name
+
+
+def rated(name: str) -> str:
+    """Why an app is not deleted."""
+    return f"{name} has ratings. Retire it instead: then it accepts no more, and they stay."
 
 
 async def _move(db: AsyncSession, actor: Actor, verb: str, ids: Iterable[int], which: ColumnElement[bool]) -> list[int]:

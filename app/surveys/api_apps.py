@@ -4,8 +4,6 @@ The library and its ratings are the platform's; a tenant's people read and write
 """
 
 import unicodedata
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -13,18 +11,17 @@ from uuid import UUID
 import msgspec
 from litestar import Response, get, post
 from litestar.di import NamedDependency
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api import bodies, parameters
 from app.api.envelope import Day, Id, answer, day
 from app.api.openapi import EVERY_ENDPOINT, Endpoint
 from app.api.parameters import Nothing
 from app.api.tokens import Scope
-from app.db.session import PLATFORM
 from app.surveys import ratings
 from app.surveys.ratings import MOST_APPS, Rating
 from app.surveys.words import MOST_STARS
 from app.web.context import Context
+from app.web.platform import platform_transaction
 
 PREFIX = "/v1/api"
 LONGEST_COMMENT, LONGEST_VERSION = 2000, 50
@@ -66,7 +63,7 @@ class RatingRow(msgspec.Struct, kw_only=True):
 @get("/me/apps", guards=[Scope("me", module="surveys", policy="me_apps")])
 async def me_apps(ctx: NamedDependency[Context]) -> Response[bytes]:
     parameters.read(Nothing, ctx.request.query_params)
-    async with _platform(ctx) as db:
+    async with platform_transaction(ctx) as db:
         rows = await ratings.offered(db, ctx.user.id, datetime.now(UTC))
     return answer([_app(row, ctx.parts.settings.base_url) for row in rows])
 
@@ -76,23 +73,12 @@ async def me_app_rating(ctx: NamedDependency[Context]) -> Response[bytes]:
     body = await bodies.read(RatingBody, ctx.request)
     parameters.read(Nothing, ctx.request.query_params)
     sent = Rating(body.app, body.rating, body.platform, _text(body.comment), _text(body.app_version))
-    async with _platform(ctx) as db:
+    async with platform_transaction(ctx) as db:
         made = await ratings.submit(db, ctx.user.id, sent, datetime.now(UTC))
     row = RatingRow(
         rating_id=made.id, app=body.app, rating=body.rating, platform=body.platform, rated_on=day(made.rated_on) or ""
     )
     return answer(row, status=201)
-
-
-@asynccontextmanager
-async def _platform(ctx: Context) -> AsyncIterator[AsyncSession]:
-    """The platform's transaction. A tenant's own is settled first: nobody holds two connections at once."""
-    if ctx.on_platform:
-        yield ctx.db
-        return
-    await ctx.settle()
-    async with ctx.parts.database.transaction(PLATFORM) as db:
-        yield db
 
 
 def _text(sent: str | None) -> str | None:

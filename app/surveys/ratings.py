@@ -9,11 +9,12 @@ from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, bindparam, delete, select, text
+from sqlalchemy import and_, bindparam, delete, func, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.errors import Conflict, FieldError, InvalidBody, NotFound
+from app.host.applications import KEPT as KEPT_APP
 from app.host.applications import RATEABLE
 from app.host.models import Application, AppRating, AppRatingCount
 from app.surveys.rating_figures import RatingFigures, figures_of
@@ -104,9 +105,9 @@ _COUNTS = (
         AppRatingCount.number,
         AppRatingCount.latest,
     )
-    .join(Application, Application.id == AppRatingCount.application_id)
-    .where(AppRatingCount.number > 0)
-    .order_by(Application.id, AppRatingCount.platform, AppRatingCount.rating)
+    .outerjoin_from(Application, AppRatingCount, AppRatingCount.application_id == Application.id)
+    .where(or_(KEPT_APP, AppRatingCount.number.is_not(None)))
+    .order_by(func.lower(Application.name), Application.id, AppRatingCount.platform, AppRatingCount.rating)
 )
 _LOCK_APPS = select(Application.id).order_by(Application.id).with_for_update(key_share=True)
 _RECOUNT = text(
@@ -157,7 +158,12 @@ async def submit(db: AsyncSession, user_id: int, rating: Rating, now: datetime) 
 
 async def figures(db: AsyncSession) -> RatingFigures:
     """One SELECT, in the platform's workspace."""
-    return figures_of((await db.execute(_COUNTS)).all())
+    return figures_of([row for row in await counts(db) if row.number])
+
+
+async def counts(db: AsyncSession) -> Sequence[Any]:
+    """By name of the app: uid, name, platform, rating, number, latest. An app without ratings has one row of None."""
+    return (await db.execute(_COUNTS)).all()
 
 
 async def recount(db: AsyncSession) -> None:

@@ -4,9 +4,12 @@ from litestar.types import ControllerRouterHandler
 
 from app.host.pages import (
     administration,
+    apps,
+    apps_forms,
     attendance,
     attendance_forms,
     attendance_record,
+    help_page,
     home,
     kiosk,
     locks,
@@ -18,6 +21,7 @@ from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
     *home.ROUTES,
+    *help_page.ROUTES,
     *sign_in.ROUTES,
     *people.ROUTES,
     *people_forms.ROUTES,
@@ -26,6 +30,8 @@ ROUTES: list[ControllerRouterHandler] = [
     *attendance_forms.ROUTES,
     *locks.ROUTES,
     *kiosk.ROUTES,
+    *apps.ROUTES,
+    *apps_forms.ROUTES,
     *administration.ROUTES,
 ]
 MENU: tuple[MenuGroup, ...] = (
@@ -36,6 +42,7 @@ MENU: tuple[MenuGroup, ...] = (
             MenuItem("Attendance", "/attendance", "calendar-stats", "host.attendance"),
             MenuItem("Day locks", "/attendance/locks", "lock", "host.locks"),
             MenuItem("Kiosk", "/kiosk", "id", "host.people"),
+            MenuItem("App Library", "/apps", "apps", "apps.manage", platform_only=True),
         ),
     ),
     administration.MENU,

@@ -1,4 +1,4 @@
-"""`/palette`, behind Ctrl-K: finds pages, people and users. Other modules add what they hold to PALETTE_SOURCES (app.wiring)."""
+"""`/palette`, behind Ctrl-K: finds pages, people, users and apps. Other modules add what they hold to PALETTE_SOURCES (app.wiring)."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
-from app.host.models import Employee
+from app.host.applications import KEPT, STATUSES
+from app.host.models import Application, Employee
 from app.host.shared import User
 from app.web import lists, menu
 from app.web.context import Context
@@ -84,7 +85,22 @@ async def users(ctx: Context, asked: str) -> tuple[str, list[Found]]:
     ]
 
 
-PALETTE_SOURCES: list[Source] = [pages, people, users]
+async def apps(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    """Apps of the library, which is the platform's."""
+    if not ctx.may("apps.manage") or not ctx.on_platform:
+        return "Apps", []
+    statement = (
+        select(Application.id, Application.name, Application.status)
+        .where(KEPT, lists.contains(Application.name)(asked))
+        .order_by(Application.name, Application.id)
+        .limit(MOST_EACH)
+    )
+    return "Apps", [
+        Found(f"/apps/{row.id}", row.name, STATUSES[row.status], "apps") for row in await ctx.db.execute(statement)
+    ]
+
+
+PALETTE_SOURCES: list[Source] = [pages, people, users, apps]
 
 
 def offer(source: Source) -> None:

@@ -2,11 +2,13 @@
 
 from litestar.types import ControllerRouterHandler
 
-from app.surveys.pages import home
+from app.surveys.pages import home, ratings
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
     *home.ROUTES,
+    *prompt.ROUTES,
+    *ratings.ROUTES,
 ]
 # In the order of the spec ("Admin pages").
 MENU: tuple[MenuGroup, ...] = (

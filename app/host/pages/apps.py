@@ -1,0 +1,219 @@
+"""`/apps`, the App Library: the list, one app, and what can be done to apps. Forms and icons: apps_forms."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import BIGINT, Numeric, Row, and_, cast, func, select
+
+from app.errors import Conflict, NotFound
+from app.host import applications, zone
+from app.host.applications import KEPT, PLATFORMS, RATEABLE, STATUSES
+from app.host.models import Application, AppRatingCount
+from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
+from app.host.policies import enabled
+from app.host.shared import AuditEntry
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.lists import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.pages import done, page
+
+MANAGES = Requires("apps.manage", platform_only=True)
+_RATED = (
+    select(
+        AppRatingCount.application_id,
+        cast(func.sum(AppRatingCount.number), BIGINT).label("number"),
+        func.sum(AppRatingCount.number * AppRatingCount.rating).label("stars"),
+    )
+    .group_by(AppRatingCount.application_id)
+    .subquery()
+)
+RATINGS = func.coalesce(_RATED.c.number, 0)
+MEAN = func.round(cast(_RATED.c.stars, Numeric) / func.nullif(_RATED.c.number, 0), 2)
+_COLUMNS: tuple[Any, ...] = (
+    Application.id,
+    Application.uid,
+    Application.name,
+    Application.description,
+    Application.platforms,
+    Application.icon_type,
+    Application.status,
+    Application.admin_restricted,
+    Application.updated_at,
+    RATEABLE.label("rateable"),
+    RATINGS.label("ratings"),
+    MEAN.label("mean"),
+)
+BASE = (
+    select(*_COLUMNS).select_from(Application).outerjoin(_RATED, _RATED.c.application_id == Application.id).where(KEPT)
+)
+SPEC = ListSpec(
+    name="apps",
+    label="apps",
+    url="/apps",
+    key=Application.id,
+    sort="name",
+    columns=(
+        Column("name", "App", lambda row: row.name, func.lower(Application.name)),
+        Column("status", "Status", lambda row: row.status, Application.status),
+        Column("platforms", "Platforms", lambda row: row.platforms),
+        Column("admin_restricted", "Restricted", lambda row: row.admin_restricted, Application.admin_restricted),
+        Column("ratings", "Ratings", lambda row: row.ratings, RATINGS, numeric=True),
+        Column("mean", "Mean", lambda row: row.mean, MEAN, numeric=True, hint="Mean of all ratings, 1 to 5 stars"),
+        Column("updated_at", "Changed", lambda row: row.updated_at, Application.updated_at, shown=False),
+    ),
+    filters=(
+        Filter(
+            "q",
+            "Search",
+            lists.contains(Application.name, func.coalesce(Application.description, "")),
+            placeholder="Name, description",
+        ),
+        Filter("status", "Status", lambda value: Application.status == value, kind="select", options=STATUSES),
+        Filter("platform", "Platform", Application.platforms.any, kind="select", options=PLATFORMS),
+        Filter("rateable", "Accepts ratings", lambda _: RATEABLE, kind="check"),
+    ),
+    empty=Empty(
+        "apps",
+        "The library is empty",
+        "Add the apps that people use. Once published, an app accepts a rating a day from each of them.",
+        "/apps/add",
+        "Add an app",
+    ),
+    bulk_url="/apps/bulk",
+    bulk=(BulkAction("publish", "Publish", "check"), BulkAction("retire", "Retire", "archive")),
+)
+ACTS = {"publish": applications.publish, "retire": applications.retire}
+# What an act can change at all; the others of a selection stay as they are.
+OPEN_TO = {"publish": Application.status != "published", "retire": Application.status == "published"}
+PAST = {**applications.MADE, "delete": "deleted"}
+WHAT_HAPPENS = {
+    "publish": "People can rate it from now on, once a day each, unless it is restricted to administrators.",
+    "retire": (
+        "Nobody can rate it any more, and mobile apps no longer list it. Its ratings stay in the figures. Publishing takes"
+        " it back."
+    ),
+    "delete": "It leaves the library for good. Nobody has rated it.",
+}
+
+
+@get("/apps", guards=[MANAGES])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, SPEC, BASE, kind)
+    view = await lists.load(ctx, SPEC, BASE)
+    return await page(
+        ctx,
+        "host/apps.html",
+        fragment="list",
+        view=view,
+        zone=await zone.name(ctx.db),
+        platforms=PLATFORMS,
+        statuses=STATUSES,
+        sees_ratings=sees_ratings(ctx),
+    )
+
+
+@post("/apps/bulk", guards=[MANAGES], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    action = str((await ctx.form()).get("action", ""))
+    if action not in ACTS:
+        raise NotFound
+    ids = await chosen_ids(ctx, SPEC, BASE.where(OPEN_TO[action]))
+    if not ids:
+        raise Conflict(f"None of the selected apps can be {PAST[action]}.")
+    if not await confirmed(ctx, len(ids)):
+        url = "/apps/bulk" + (f"?{ctx.request.url.query}" if ctx.request.url.query else "")
+        return await _ask(ctx, action, count(len(ids), "app", "apps"), url, len(ids))
+    changed = await ACTS[action](ctx.db, ctx.actor, ids)
+    answer = f"{count(len(changed), 'app was', 'apps were')} {PAST[action]}."
+    return await done(ctx, await back(ctx, "/apps"), answer)
+
+
+@get("/apps/{app_id:int}", guards=[MANAGES])
+async def show(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response[Any]:
+    app = await app_of(ctx, app_id)
+    theirs = and_(
+        AuditEntry.workspace == ctx.workspace,
+        AuditEntry.subject_type == "application",
+        AuditEntry.subject_id == str(app_id),
+    )
+    columns: tuple[Any, ...] = (
+        AuditEntry.at,
+        AuditEntry.act,
+        AuditEntry.actor_name,
+        AuditEntry.before,
+        AuditEntry.after,
+    )
+    history = await ctx.db.execute(select(*columns).where(theirs).order_by(AuditEntry.id.desc()).limit(20))
+    return await page(
+        ctx,
+        "host/apps_show.html",
+        fragment="drawer",
+        app=app,
+        platforms=PLATFORMS,
+        history=history.all(),
+        zone=await zone.name(ctx.db),
+        sees_ratings=sees_ratings(ctx),
+    )
+
+
+@get("/apps/{app_id:int}/{action:str}", guards=[MANAGES])
+async def ask(ctx: NamedDependency[Context], app_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
+    app = await app_of(ctx, app_id)
+    if action not in PAST:
+        raise NotFound
+    if action == "delete" and app.ratings:
+        raise Conflict(applications.rated(app.name))
+    return await _ask(ctx, action, app.name, f"/apps/{app_id}/{action}", None)
+
+
+@post("/apps/{app_id:int}/delete", guards=[MANAGES], status_code=200)
+async def delete(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response[Any]:
+    name = await applications.remove(ctx.db, ctx.actor, app_id)
+    return await done(ctx, "/apps", f"{name} was deleted.")
+
+
+@post("/apps/{app_id:int}/{action:str}", guards=[MANAGES], status_code=200)
+async def act(ctx: NamedDependency[Context], app_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
+    app = await app_of(ctx, app_id)
+    if action not in ACTS:
+        raise NotFound
+    if not await ACTS[action](ctx.db, ctx.actor, [app_id]):
+        answer = f"{app.name} is {app.status} already." if action == "publish" else f"{app.name} is not published."
+        return await done(ctx, f"/apps/{app_id}", answer, level="info")
+    return await done(ctx, f"/apps/{app_id}", f"{app.name} was {PAST[action]}.")
+
+
+async def app_of(ctx: Context, app_id: int) -> Row[Any]:
+    """One app of the library. Raises NotFound."""
+    row: Row[Any] | None = (await ctx.db.execute(BASE.where(Application.id == app_id))).one_or_none()
+    if row is None:
+        raise NotFound
+    return row
+
+
+def sees_ratings(ctx: Context) -> bool:
+    """Whether Rating Details, which belongs to another module, is open to this person."""
+    return ctx.may("surveys.view") and enabled(ctx.policies, "module_surveys")
+
+
+async def _ask(ctx: Context, action: str, what: str, url: str, number: int | None) -> Response[str]:
+    fields = await carried(ctx, number) if number is not None else []
+    return await page(
+        ctx,
+        "host/apps_ask.html",
+        fragment="dialog",
+        question=f"{action.capitalize()} {what}?",
+        submit=f"{action.capitalize()} {what}" if len(what) < 40 else action.capitalize(),  # noqa: PLR2004
+        consequence=WHAT_HAPPENS[action],
+        danger=action == "delete",
+        url=url,
+        fields=fields,
+        cancel_url=next((value for name, value in fields if name == "back" and value), "/apps"),
+    )
+
+
+ROUTES = [index, bulk, show, ask, delete, act]

@@ -1,0 +1,156 @@
+"""`/surveys/ratings`, Rating Details: every rating of an app, and what the filtered ones come to. Platform only."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from sqlalchemy import ColumnElement, and_, cast, func, select, true
+from sqlalchemy.dialects.postgresql import UUID
+
+from app.host.models import Application, AppRating
+from app.surveys import ratings
+from app.surveys.numbers import percent
+from app.surveys.rating_figures import STARS, Figure, figure
+from app.surveys.ratings import KEPT
+from app.surveys.words import PLATFORMS
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.lists import Asked, Column, Empty, Filter, Listing, ListSpec
+from app.web.pages import page
+
+_COLUMNS: tuple[Any, ...] = (
+    AppRating.id,
+    AppRating.rated_at,
+    AppRating.platform,
+    AppRating.rating,
+    AppRating.comment,
+    AppRating.app_version,
+    Application.name,
+)
+BASE = select(*_COLUMNS).join_from(AppRating, Application, Application.id == AppRating.application_id).where(KEPT)
+STAR_WORDS = {str(one): f"{one} star{'' if one == 1 else 's'}" for one in STARS}
+
+
+def _of_app(uid: str) -> ColumnElement[bool]:
+    theirs = select(Application.id).where(Application.uid == cast(uid, UUID))
+    return AppRating.application_id == theirs.scalar_subquery()
+
+
+def _on_days(days: tuple[date | None, date | None]) -> ColumnElement[bool]:
+    """UTC days, both included, as instants: that is what the index holds."""
+    first, last = days
+    low = AppRating.rated_at >= datetime.combine(first, time(), UTC) if first else true()
+    high = AppRating.rated_at < datetime.combine(last, time(), UTC) + timedelta(days=1) if last else true()
+    return and_(low, high)
+
+
+SPEC = ListSpec(
+    name="ratings",
+    label="ratings",
+    url="/surveys/ratings",
+    key=AppRating.id,
+    sort="-rated_at",
+    columns=(
+        Column("rated_at", "When", lambda row: row.rated_at, AppRating.rated_at),
+        Column("app", "App", lambda row: row.name, Application.name),
+        Column("platform", "Platform", lambda row: row.platform, AppRating.platform),
+        Column("stars", "Stars", lambda row: row.rating, AppRating.rating),
+        Column("comment", "Comment", lambda row: row.comment),
+        Column("app_version", "App version", lambda row: row.app_version, shown=False),
+    ),
+    filters=(
+        Filter("q", "Comment", lists.contains(AppRating.comment), placeholder="Words of a comment"),
+        Filter("app", "App", _of_app, kind="select"),
+        Filter("platform", "Platform", lambda word: AppRating.platform == word, kind="select", options=PLATFORMS),
+        Filter(
+            "stars",
+            "Stars",
+            lambda chosen: AppRating.rating.in_([int(one) for one in chosen]),
+            kind="multi",
+            options=STAR_WORDS,
+        ),
+        Filter("", "Date (UTC)", _on_days, kind="range"),
+        Filter("commented", "With a comment", lambda _: AppRating.comment.is_not(None), kind="check"),
+    ),
+    empty=Empty(
+        "star", "Nobody has rated an app yet", "People rate the apps of the App Library from their mobile apps."
+    ),
+)
+LIBRARY = {"url": "/apps", "action": "Open the App Library"}
+# Filters whose answer the kept counts know.
+COUNTED = {"app", "platform", "stars"}
+
+
+class Share(NamedTuple):
+    """A bar of the distribution (the `distribution` macro)."""
+
+    label: str
+    value: int
+    percent: Any
+    url: str
+
+
+@get("/surveys/ratings", guards=[Requires("surveys.view", module="surveys", platform_only=True)])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    counted = await ratings.counts(ctx.db)
+    spec = _spec(ctx, counted)
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, spec, BASE, kind)
+    wanted = lists.asked(spec, ctx.request.query_params)
+    found = await _figure(ctx, spec, wanted, counted)
+    view = await _load(ctx, spec, wanted, found.n)
+    return await page(
+        ctx,
+        "surveys/ratings.html",
+        fragment="list",
+        view=view,
+        figure=found,
+        shares=_shares(view, found),
+        platforms=PLATFORMS,
+    )
+
+
+def _spec(ctx: Context, counted: Sequence[Any]) -> ListSpec:
+    spec = SPEC.offering(app={str(row.uid): row.name for row in counted})
+    return replace(spec, empty=replace(spec.empty, **LIBRARY)) if ctx.may("apps.manage") else spec
+
+
+async def _figure(ctx: Context, spec: ListSpec, wanted: Asked, counted: Sequence[Any]) -> Figure:
+    """Of the ratings under the filter: read from the counts, or from the ratings where the filter asks for more than those."""
+    in_force = {name for name, value in wanted.values.items() if value is not None}
+    if not wanted.errors and in_force <= COUNTED:
+        return figure("", "", [row for row in counted if row.number and _fits(row, wanted.values)])
+    narrowed = select(AppRating.rating, func.count().label("number"), func.count().label("latest")).select_from(
+        AppRating
+    )
+    grouped = narrowed.where(KEPT, lists.condition(spec, wanted)).group_by(AppRating.rating)
+    return figure("", "", await ctx.db.execute(grouped))
+
+
+def _fits(row: Any, values: dict[str, Any]) -> bool:
+    return (
+        values["app"] in (None, str(row.uid))
+        and values["platform"] in (None, row.platform)
+        and str(row.rating) in (values["stars"] or STAR_WORDS)
+    )
+
+
+async def _load(ctx: Context, spec: ListSpec, wanted: Asked, total: int) -> Listing:
+    wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
+    ordered = BASE.where(lists.condition(spec, wanted)).order_by(*lists.ordering(spec, wanted.sort))
+    rows = await ctx.db.execute(ordered.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page))
+    return lists.listing(ctx, spec, wanted, rows.all(), total)
+
+
+def _shares(view: Listing, found: Figure) -> list[Share]:
+    return [
+        Share(STAR_WORDS[str(stars)], number, percent(number, found.n), view.link(stars=[str(stars)]))
+        for stars, number in found.distribution.items()
+    ]
+
+
+ROUTES = [index]
