@@ -7,6 +7,7 @@ from app.clock.pages import (
     devices,
     employee,
     employees,
+    logs,
     photos,
     settings,
     setup,
@@ -27,6 +28,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *sync.ROUTES,
     *sync_acts.ROUTES,
     *sync_run.ROUTES,
+    *logs.ROUTES,
     *settings.ROUTES,
     *setup.ROUTES,
 ]
@@ -40,6 +42,7 @@ MENU: tuple[MenuGroup, ...] = (
             MenuItem("Attendance Transactions", "/clock_transactions", "timeline", "clock.transactions", "clock"),
             MenuItem("Devices", "/clock_devices", "devices", "clock.devices", "clock"),
             MenuItem("Sync Center", "/clock_sync", "refresh", "clock.sync.view", "clock"),
+            MenuItem("API Logs", "/clock_logs", "list-details", "clock.logs", "clock"),
             MenuItem("Settings", "/clock_settings", "settings", "clock.settings", "clock"),
         ),
     ),

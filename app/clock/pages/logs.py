@@ -1,0 +1,133 @@
+"""`/clock_logs`: every call that went to the server, with its excerpt, and how long the filtered ones took (design: screens)."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import ColumnElement, and_, func, select, true
+
+from app.clock.models import ApiLog
+from app.clock.reports import zone_name
+from app.errors import NotFound
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.lists import Column, Empty, Filter, Listing, ListSpec
+from app.web.pages import page
+
+SEES = Requires("clock.logs", module="clock")
+BASE = select(*ApiLog.__table__.c)
+RESULTS = {"ok": "Worked", "failed": "Failed"}
+WORKED = and_(ApiLog.tc_code.is_(None), ApiLog.http_status.between(200, 399))
+# Totals of a filter are counted to here: 30 days of calls may be millions, and nobody pages through them.
+COUNTED = 100_000
+
+
+@get("/clock_logs", guards=[SEES])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    zone = await zone_name(ctx.db)
+    spec = spec_of(zone)
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, spec, BASE, kind)
+    view, took = await load(ctx, spec)
+    return await page(ctx, "clock/logs.html", fragment="list", view=view, took=took, zone=zone, codes=RESULTS)
+
+
+@get("/clock_logs/{log_id:int}", guards=[SEES])
+async def show(ctx: NamedDependency[Context], log_id: FromPath[int]) -> Response[Any]:
+    row = (await ctx.db.execute(BASE.where(ApiLog.id == log_id))).one_or_none()
+    if row is None:
+        raise NotFound
+    return await page(ctx, "clock/log.html", fragment="drawer", row=row, zone=await zone_name(ctx.db))
+
+
+async def load(ctx: Context, spec: ListSpec) -> tuple[Listing, Any]:
+    """One page, and count, median, 95th and 99th percentile and maximum of the filtered calls' durations in milliseconds."""
+    wanted = lists.asked(spec, ctx.request.query_params)
+    narrowed = lists.condition(spec, wanted)
+    newest = select(ApiLog.duration_ms).where(narrowed).order_by(ApiLog.at.desc()).limit(COUNTED).subquery()
+    percentiles = [
+        func.percentile_disc(share).within_group(newest.c.duration_ms).label(name)
+        for share, name in ((0.5, "median"), (0.95, "p95"), (0.99, "p99"))
+    ]
+    longest = func.max(newest.c.duration_ms).label("longest")
+    took = (await ctx.db.execute(select(func.count().label("calls"), *percentiles, longest).select_from(newest))).one()
+    wanted.page = min(wanted.page, max(1, -(-took.calls // wanted.per_page)))
+    ordered = BASE.where(narrowed).order_by(*lists.ordering(spec, wanted.sort))
+    rows = await ctx.db.execute(ordered.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page))
+    view = lists.listing(ctx, spec, wanted, rows.all(), took.calls)
+    if took.calls == COUNTED:
+        view.total_note = f"counted to {COUNTED:,}"
+    return view, took
+
+
+def spec_of(zone: str) -> ListSpec:
+    return ListSpec(
+        name="clock_logs",
+        label="API calls",
+        url="/clock_logs",
+        key=ApiLog.id,
+        sort="-at",
+        columns=COLUMNS,
+        filters=(
+            Filter("q", "Path", lists.contains(ApiLog.path, ApiLog.query), placeholder="Path or query"),
+            Filter("", "Days", lambda days: _on_days(days, zone), kind="range"),
+            Filter("result", "Result", lambda value: WORKED if value == "ok" else ~WORKED, kind="select", options=RESULTS),
+            Filter("code", "TC code", lambda value: ApiLog.tc_code == value.upper(), placeholder="TC-AUTH", advanced=True),
+            Filter("status", "HTTP status", _has_status, placeholder="200", advanced=True),
+            Filter("slower", "Slower than", _slower, placeholder="1000 ms", advanced=True),
+            Filter("run", "Run", _of_run, placeholder="Number of the run", advanced=True),
+        ),
+        empty=Empty(
+            "api",
+            "No calls yet",
+            "Every call to the time-clock server is listed here, kept for as long as the settings say.",
+            "/clock_sync",
+            "Open the Sync Center",
+        ),
+    )  # fmt: skip
+
+
+COLUMNS = (
+    Column("at", "Time", lambda row: row.at, ApiLog.at),
+    Column("method", "Method", lambda row: row.method),
+    Column("host", "Host", lambda row: row.host, shown=False),
+    Column("path", "Path", lambda row: row.path),
+    Column("query", "Query", lambda row: row.query, shown=False),
+    Column("status", "HTTP status", lambda row: row.http_status, numeric=True),
+    Column("body_code", "Body code", lambda row: row.body_code, hint="The code that the server put into the answer"),
+    Column("duration", "Duration", lambda row: row.duration_ms, ApiLog.duration_ms, numeric=True),
+    Column("bytes", "Bytes", lambda row: row.bytes, ApiLog.bytes, numeric=True),
+    Column("code", "TC code", lambda row: row.tc_code),
+    Column("run", "Run", lambda row: row.run_id, numeric=True),
+)
+
+
+def _on_days(days: tuple[date | None, date | None], zone: str) -> ColumnElement[bool]:
+    """Local days of the connection's zone, both included."""
+    first, last = (datetime.combine(day, time(), ZoneInfo(zone)).astimezone(UTC) if day else None for day in days)
+    since = ApiLog.at >= first if first else true()
+    return and_(since, ApiLog.at < last + timedelta(days=1) if last else true())
+
+
+def _has_status(text: str) -> ColumnElement[bool]:
+    return ApiLog.http_status == _number(text)
+
+
+def _slower(text: str) -> ColumnElement[bool]:
+    return ApiLog.duration_ms > _number(text.removesuffix("ms").strip())
+
+
+def _of_run(text: str) -> ColumnElement[bool]:
+    return ApiLog.run_id == _number(text)
+
+
+def _number(text: str) -> int:
+    """What is no number fits no call."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1  # noqa: PLR2004
+
+
+ROUTES = [index, show]
