@@ -17,6 +17,7 @@ from app.config import read_settings
 from app.host import health, metrics
 from app.host import pages as host_pages
 from app.parts import Parts, make_parts
+from app.surveys import api as survey_api
 from app.surveys import pages as survey_pages
 from app.web import csrf, preferences
 from app.web.context import provide_context
@@ -42,7 +43,7 @@ def build_site() -> Litestar:
     )
     static = create_static_files_router("/static", [STATIC], include_in_schema=False)
     return Litestar(
-        route_handlers=[browser, clock_api.ROUTER, *health.ROUTES, *metrics.ROUTES, static],
+        route_handlers=[browser, clock_api.ROUTER, survey_api.ROUTER, *health.ROUTES, *metrics.ROUTES, static],
         dependencies={"ctx": Provide(provide_context)},
         exception_handlers={Exception: handle},
         middleware=[metrics.Measured],

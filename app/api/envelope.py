@@ -29,7 +29,7 @@ class Meta(msgspec.Struct, kw_only=True):
     pending: Count | msgspec.UnsetType = msgspec.UNSET
 
 
-def answer(data: Any, *, meta: Meta | None = None, status: int = 200) -> Response[bytes]:
+def answer(data: Any, *, meta: msgspec.Struct | None = None, status: int = 200) -> Response[bytes]:
     """`{"success": true, "data": …}`, with `meta` on lists."""
     body: dict[str, Any] = {"success": True, "data": data}
     if meta is not None:

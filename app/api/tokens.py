@@ -69,7 +69,7 @@ async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
     if row is None:
         raise NotSignedIn("Send a valid token as `Authorization: Bearer …`.")
     context.person = person_of(row, session_id=None, session_key=b"")
-    context.policies = row.policies
+    context.policies, context.token_id = row.policies, row.token_id
     if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
         await context.db.execute(update(ApiToken).where(ApiToken.id == row.token_id).values(last_used_at=now))
     await enter_workspace(context.db, row.workspace)

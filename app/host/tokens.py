@@ -97,6 +97,13 @@ async def create(
     return CreatedToken(token_id, text, chosen, expires_at)
 
 
+async def make_room(db: AsyncSession, user_id: int, name: str, *, keep: int) -> None:
+    """Revokes all but the newest `keep` live tokens of this name: apps that forget to sign out must not use up MOST_LIVE."""
+    named = select(ApiToken.id).where(ApiToken.user_id == user_id, ApiToken.name == name, ApiToken.revoked_at.is_(None))
+    oldest = named.order_by(ApiToken.id.desc()).offset(keep)
+    await db.execute(update(ApiToken).where(ApiToken.id.in_(oldest)).values(revoked_at=func.now()))
+
+
 async def user_with_email(db: AsyncSession, email: str) -> int:
     """Whose address it is, in this workspace. Raises NotFound."""
     here = select(User.id).where(User.email == email.strip().lower(), User.workspace == workspace_of(db))

@@ -1,8 +1,9 @@
 """What a handler knows about its request: the person, the workspace, the transaction. Made by the gate, one per request."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from litestar import Request
 from litestar.datastructures import FormMultiDict
@@ -30,9 +31,18 @@ class Person:
     session_key: bytes = field(repr=False)
 
 
+class Transaction(Protocol):
+    """How the gate holds the request's transaction."""
+
+    async def settle(self) -> None: ...
+
+    async def reopen(self, workspace: str) -> AsyncSession: ...
+
+
 @dataclass(slots=True)
 class Context:
-    """`db` is the request's transaction: it commits when the answer's status is below 400, else it rolls back."""
+    """`db` is the request's transaction: it commits when the answer's status is below 400, else it rolls back. `token_id` is
+    the number of the token that was sent, 0 without one."""
 
     parts: Parts
     db: AsyncSession
@@ -40,10 +50,11 @@ class Context:
     ip: str
     user_agent: str
     person: Person | None = None
+    token_id: int = 0
     policies: dict[str, Any] = field(default_factory=dict)
     flashes: list[dict[str, str]] = field(default_factory=list)
     cookies: list[str] = field(default_factory=list)
-    _keep: Callable[[], Awaitable[None]] | None = field(default=None, repr=False)
+    _transaction: "Transaction | None" = field(default=None, repr=False)
     _request: Request[Any, Any, Any] | None = None
 
     @property
@@ -88,14 +99,35 @@ class Context:
         return self.request.headers.get("hx-target", "")
 
     async def settle(self) -> None:
-        """Commits what was done so far and gives the connection back; `db` is closed from here on.
+        """Commits what was done so far and gives the connection back; `db` is closed until `reopen`.
 
         Whoever needs a second transaction calls this first: requests that each hold one connection while they wait for
         another would wait for each other until none is left. What fails after it undoes nothing of what came before.
         """
-        if self._keep is None:
+        await self._held().settle()
+
+    async def reopen(self) -> None:
+        """A new transaction as `db`, in the caller's workspace, kept or undone with the answer like the first."""
+        self.db = await self._held().reopen(self.workspace)
+
+    @asynccontextmanager
+    async def inside(self, workspace: str) -> AsyncIterator[AsyncSession]:
+        """A transaction in `workspace`: `db` itself where that is the caller's own; else one in between two of the request's,
+        so that nobody ever holds two connections."""
+        if workspace == self.workspace:
+            yield self.db
+            return
+        await self.settle()
+        try:
+            async with self.parts.database.transaction(workspace) as db:
+                yield db
+        finally:
+            await self.reopen()
+
+    def _held(self) -> "Transaction":
+        if self._transaction is None:
             raise RuntimeError("only the gate's requests hold a transaction")
-        await self._keep()
+        return self._transaction
 
     async def form(self) -> FormMultiDict:
         return await self.request.form()

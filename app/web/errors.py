@@ -10,6 +10,7 @@ from litestar.exceptions import HTTPException
 from litestar.response import Redirect
 from litestar.types import Scope, Send
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.errors import Conflict, FieldError, Forbidden, Invalid, NotFound, NotSignedIn, Refusal, TooLarge, Unavailable
 
@@ -59,7 +60,7 @@ def as_refusal(error: Exception) -> Refusal:
         return error
     if isinstance(error, HTTPException):
         return _of_litestar(error)
-    if isinstance(error, (OperationalError, InterfaceError, ConnectionError)) or _lost(error):
+    if isinstance(error, (OperationalError, InterfaceError, PoolTimeoutError, ConnectionError)) or _lost(error):
         return Unavailable("The database can't be reached. Try again in a moment.")
     return Internal("Something broke on our side. It was logged under the number below.")
 

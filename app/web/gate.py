@@ -7,7 +7,6 @@ was not kept. A streamed answer opens its own.
 import secrets
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, suppress
-from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
@@ -18,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.session import PLATFORM, enter_workspace
+from app.db.session import PLATFORM, Database, enter_workspace
 from app.errors import Refusal, Unavailable
 from app.parts import Parts
 from app.web import sessions
@@ -62,7 +61,7 @@ class Gate:
         request_id = secrets.token_hex(8)
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
-        answer = _Answer(send, {**self.headers, "X-Request-ID": request_id}, scope)
+        answer = _Answer(send, {**self.headers, "X-Request-ID": request_id}, scope, self.parts.database)
         if self.parts.settings.production and not self._knows_host(scope):
             await plain_answer(answer.send, scope, Refusal("This server does not answer for that host name."))
         elif scope["path"].startswith(NO_DATABASE):
@@ -109,21 +108,31 @@ class Gate:
 class _Answer:
     """Sends the answer with our headers, and settles the transaction at the moment its status is known."""
 
-    def __init__(self, send: Send, headers: Mapping[str, str], scope: Scope) -> None:
-        self._send, self._scope = send, scope
+    def __init__(self, send: Send, headers: Mapping[str, str], scope: Scope, database: Database) -> None:
+        self._send, self._scope, self._database = send, scope, database
         self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         self._transaction: AbstractAsyncContextManager[AsyncSession] | None = None
         self._context: Context | None = None
 
     def holds(self, transaction: AbstractAsyncContextManager[AsyncSession], context: Context) -> None:
         self._transaction, self._context = transaction, context
-        context._keep = partial(self._settle, keep=True)  # noqa: SLF001 - how a request settles early is known here alone
+        context._transaction = self  # noqa: SLF001 - who holds it is known here alone
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             await self._settle(keep=message["status"] < REFUSED)
             message["headers"] = [*message["headers"], *self._headers, *self._own_headers(message)]
         await self._send(message)
+
+    async def settle(self) -> None:
+        """Keeps what was done before the answer is known; see Context.settle."""
+        await self._settle(keep=True)
+
+    async def reopen(self, workspace: str) -> AsyncSession:
+        transaction = self._database.transaction(workspace)
+        session = await transaction.__aenter__()
+        self._transaction = transaction
+        return session
 
     async def release(self) -> None:
         """Rolls back when the application broke before it answered."""

@@ -1,0 +1,202 @@
+"""The survey half of the end-user API, its router and its document (contract: "End-user API, scope `me`")."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+from litestar import Response, Router, get, post
+from litestar.di import NamedDependency
+
+from app.api import bodies, parameters, sign_in
+from app.api.envelope import Count, Instant, answer, instant
+from app.api.openapi import EVERY_ENDPOINT, Endpoint, document
+from app.api.parameters import Nothing
+from app.api.tokens import Scope
+from app.errors import InvalidBody
+from app.surveys import answers, api_apps, asking, content, responding
+from app.surveys.answers import Given
+from app.surveys.responding import Reply
+from app.surveys.words import (
+    LONGEST_CATEGORY,
+    LONGEST_LABEL,
+    LONGEST_MESSAGE,
+    LONGEST_OPTION,
+    LONGEST_TITLE,
+    MOST_IN_QUEUE,
+    MOST_OPTIONS,
+    MOST_QUESTIONS,
+)
+from app.web.context import Context
+from app.web.guards import public
+
+PREFIX = "/v1/api"
+VERSION = "1"
+# Wider than any question takes: what a question takes is judged, and named, with the question at hand.
+LONGEST_VALUE, MOST_VALUES, MOST_ANSWERS = 20_000, 200, 200
+
+Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
+ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
+Kind = Literal["rating", "consent", "poll", "feedback"]
+QuestionKind = Literal["agreement", "star_rating", "scale", "single_choice", "multiple_choice", "free_text"]
+Action = Literal["answer", "agree", "decline", "snooze", "opt_out"]
+Outcome = Literal["answered", "agreed", "declined", "opted_out"]
+Text = Annotated[str, msgspec.Meta(max_length=LONGEST_VALUE)]
+Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+Html = Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE, description="Sanitised: it may be shown as it stands.")]
+
+
+class QuestionRow(msgspec.Struct, kw_only=True):
+    question: UUID
+    label: Annotated[str, msgspec.Meta(max_length=LONGEST_LABEL)]
+    type: QuestionKind
+    options: Annotated[
+        list[Annotated[str, msgspec.Meta(max_length=LONGEST_OPTION)]], msgspec.Meta(max_length=MOST_OPTIONS)
+    ]
+    required: bool
+
+
+class SurveyRow(msgspec.Struct, kw_only=True):
+    survey: UUID
+    version: Version
+    content_hash: ContentHash
+    type: Kind
+    enforcement: Literal["optional", "required"]
+    title: Annotated[str, msgspec.Meta(max_length=LONGEST_TITLE)]
+    message_html: Html
+    message_text: Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE)]
+    category: Annotated[str, msgspec.Meta(max_length=LONGEST_CATEGORY)] | None
+    ends_at: Instant | None
+    actions: Annotated[list[Action], msgspec.Meta(min_length=1, max_length=4)]
+    questions: Annotated[list[QuestionRow], msgspec.Meta(max_length=MOST_QUESTIONS)]
+
+
+class QueueMeta(msgspec.Struct, kw_only=True):
+    """`pending`: how many may be shown in all, counted before this call's impression."""
+
+    pending: Count
+
+
+class GivenAnswer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """`value`: 1-5 for stars, an option's text, a list of option texts, or a text up to 5000 characters."""
+
+    question: UUID
+    value: Whole | Text | Annotated[list[Text], msgspec.Meta(max_length=MOST_VALUES)] | None
+
+
+class RespondBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """With `version` or `content_hash`, nothing is recorded for words other than those."""
+
+    survey: UUID
+    action: Action
+    answers: Annotated[list[GivenAnswer], msgspec.Meta(max_length=MOST_ANSWERS)] | None = None
+    version: Version | None = None
+    content_hash: Annotated[str, msgspec.Meta(min_length=1, max_length=64)] | None = None
+
+
+class Receipt(msgspec.Struct, kw_only=True):
+    """`receipt` is the row's hash in the ledger. A snooze writes no row: it has `snoozed_until` alone."""
+
+    status: Literal["recorded", "already_recorded", "snoozed", "opted_out"]
+    survey: UUID
+    version: Version
+    outcome: Outcome | None
+    recorded_at: Instant | None
+    receipt: ContentHash | None
+    snoozed_until: Instant | None
+
+
+@get("/me/surveys", guards=[Scope("me", module="surveys", policy="me_surveys")])
+async def me_surveys(ctx: NamedDependency[Context]) -> Response[bytes]:
+    parameters.read(Nothing, ctx.request.query_params)
+    pending = await asking.pending(ctx)
+    return answer([_row(item) for item in pending.items], meta=QueueMeta(pending=pending.total))
+
+
+@post("/me/surveys/respond", guards=[Scope("me", module="surveys", policy="me_surveys_respond")], status_code=200)
+async def me_surveys_respond(ctx: NamedDependency[Context]) -> Response[bytes]:
+    reply = _reply(await bodies.read(RespondBody, ctx.request))
+    parameters.read(Nothing, ctx.request.query_params)
+    return answer(_receipt(await responding.respond(ctx, reply, "api")))
+
+
+def _reply(body: RespondBody) -> Reply:
+    given = tuple(Given(one.question, one.value) for one in body.answers or ())
+    if wrong := answers.malformed(given):
+        raise InvalidBody("Some answers can't be read.", details=wrong)
+    return Reply(body.survey, body.action, given, body.version, body.content_hash)
+
+
+def _receipt(given: Any) -> Receipt:
+    return Receipt(
+        status=given.status,
+        survey=given.survey,
+        version=given.version,
+        outcome=given.outcome,
+        recorded_at=instant(given.recorded_at),
+        receipt=given.receipt,
+        snoozed_until=instant(given.snoozed_until),
+    )
+
+
+def _row(item: Any) -> SurveyRow:
+    return SurveyRow(
+        survey=item.survey,
+        version=item.version,
+        content_hash=item.content_hash,
+        type=item.type,
+        enforcement=item.enforcement,
+        title=item.title,
+        message_html=item.message_html,
+        message_text=content.plain_text(item.message_html),
+        category=item.category,
+        ends_at=instant(item.ends_at),
+        actions=list(item.actions),
+        questions=[
+            QuestionRow(
+                question=one.key, label=one.label, type=one.type, options=list(one.options), required=one.required
+            )
+            for one in item.questions
+        ],
+    )
+
+
+POSTED = (*EVERY_ENDPOINT, 409, 413, 415)
+ENDPOINTS = (
+    *api_apps.ENDPOINTS,
+    Endpoint(
+        "GET",
+        f"{PREFIX}/me/surveys",
+        "The surveys and consents that wait for the caller, most urgent first. Each call counts one impression of the first: "
+        "fetch to present, never poll.",
+        Annotated[list[SurveyRow], msgspec.Meta(max_length=MOST_IN_QUEUE)],
+        None,
+        QueueMeta,
+        scope="me",
+    ),
+    Endpoint(
+        "POST",
+        f"{PREFIX}/me/surveys/respond",
+        "Answers, agrees, declines, puts off or opts out. The same once more is `already_recorded`, with the first receipt.",
+        Receipt,
+        body=RespondBody,
+        errors=POSTED,
+        scope="me",
+    ),
+    *sign_in.ENDPOINTS,
+)  # fmt: skip
+
+
+def openapi_document(base_url: str) -> dict[str, Any]:
+    return document("Muster end-user API", VERSION, base_url, ENDPOINTS)
+
+
+@get("/openapi.json", guards=[public])
+async def openapi(ctx: NamedDependency[Context]) -> dict[str, Any]:
+    return openapi_document(ctx.parts.settings.base_url)
+
+
+ROUTER = Router(
+    path=PREFIX,
+    route_handlers=[*api_apps.ROUTES, me_surveys, me_surveys_respond, *sign_in.ROUTES, openapi],
+    request_max_body_size=bodies.LARGEST_BODY,
+)

@@ -1,0 +1,186 @@
+"""Who is asked now: the queue of one caller over both workspaces, impressions, and what the web prompt shows.
+
+Own workspace first, then the platform, one transaction after the other (design: decisions, "Workspaces").
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import bindparam, case, func, or_
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import PLATFORM
+from app.host.policies import DEFAULTS
+from app.surveys import pacing, situations
+from app.surveys.item import Item
+from app.surveys.models import PromptState
+from app.surveys.pacing import Caller
+from app.surveys.situations import Published, Situation
+from app.surveys.words import DEFAULT_SNOOZE_HOURS, MOST_IN_QUEUE
+from app.web.context import Context
+
+Count = Callable[[AsyncSession, Situation], Awaitable[None]]
+
+_first = insert(PromptState).values(
+    survey_id=bindparam("survey"),
+    version=bindparam("version"),
+    user_id=bindparam("user"),
+    impressions=1,
+    first_shown_at=bindparam("now"),
+    last_shown_at=bindparam("now"),
+    shown_in=bindparam("session"),
+)
+_KEY = [PromptState.survey_id, PromptState.version, PromptState.user_id]
+_AGAIN = {
+    "impressions": PromptState.impressions + 1,
+    "first_shown_at": func.coalesce(PromptState.first_shown_at, _first.excluded.first_shown_at),
+    "last_shown_at": func.greatest(PromptState.last_shown_at, _first.excluded.last_shown_at),
+}
+_COUNT = _first.on_conflict_do_update(index_elements=_KEY, set_=_AGAIN)
+# Once per sign-in: sessions are numbered, and an older one that meets it again counts nothing. A snooze begins anew.
+_COUNT_ONCE = _first.on_conflict_do_update(
+    index_elements=_KEY,
+    set_={**_AGAIN, "shown_in": _first.excluded.shown_in},
+    where=or_(
+        func.coalesce(PromptState.shown_in, 0) < _first.excluded.shown_in,
+        PromptState.snoozed_until > PromptState.last_shown_at,
+    ),
+)
+_put_off = insert(PromptState).values(
+    survey_id=bindparam("survey"),
+    version=bindparam("version"),
+    user_id=bindparam("user"),
+    snoozed_until=bindparam("until"),
+)
+_still = PromptState.snoozed_until > bindparam("now")
+_SNOOZE = _put_off.on_conflict_do_update(
+    index_elements=_KEY,
+    set_={"snoozed_until": case((_still, PromptState.snoozed_until), else_=_put_off.excluded.snoozed_until)},
+).returning(PromptState.snoozed_until)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The first few of the queue, most urgent first; `total` counts all that may be shown, before this call's impression."""
+
+    items: tuple[Item, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Every published survey of both workspaces as the caller stands to it; `line` is what may be shown, in order."""
+
+    situations: tuple[Situation, ...]
+    line: tuple[Situation, ...]
+
+
+async def pending(ctx: Context) -> Pending:
+    """The caller's queue; counts one impression of its first (contract: GET /v1/api/me/surveys)."""
+    now = datetime.now(UTC)
+
+    async def count(db: AsyncSession, first: Situation) -> None:
+        await count_impression(db, ctx.user.id, first, now)
+
+    known, items = await _meet(ctx, now, lambda known: known.line[:MOST_IN_QUEUE], count)
+    return Pending(items, len(known.line))
+
+
+async def current(ctx: Context) -> tuple[Item, int, int] | None:
+    """What the prompt of this browser session shows, its number and how many there are, those acted on included.
+
+    It stays until it is acted on and counts one impression per sign-in.
+    """
+    now, session = datetime.now(UTC), ctx.user.session_id or 0
+
+    async def count(db: AsyncSession, first: Situation) -> None:
+        if not pacing.is_in_view(first.state, session):
+            await count_sign_in(db, ctx.user.id, first, now, session)
+
+    known, items = await _meet(ctx, now, lambda known: _in_view(ctx, known, now, session) or known.line[:1], count)
+    if not items:
+        return None
+    others = [one for one in known.line if one.offer.uid != items[0].survey]
+    acted_on = sum(_acted_on(one, session) for one in known.situations)
+    return items[0], acted_on + 1, acted_on + 1 + len(others)
+
+
+async def count_impression(db: AsyncSession, user_id: int, shown: Situation, now: datetime) -> None:
+    """One more, whoever counts at the same time."""
+    await db.execute(_COUNT, {**_key(user_id, shown), "now": now, "session": None})
+
+
+async def count_sign_in(db: AsyncSession, user_id: int, shown: Situation, now: datetime, session: int) -> None:
+    """One more, unless this browser session has counted already; remembers that it shows this one."""
+    await db.execute(_COUNT_ONCE, {**_key(user_id, shown), "now": now, "session": session})
+
+
+async def snooze(db: AsyncSession, user_id: int, asked: Situation, now: datetime) -> datetime:
+    """Puts it off and returns until when; while it is put off already, the same instant again."""
+    until = now + timedelta(hours=asked.offer.snooze_hours or DEFAULT_SNOOZE_HOURS)
+    deadline: datetime | None = await db.scalar(_SNOOZE, {**_key(user_id, asked), "until": until, "now": now})
+    return deadline or until
+
+
+def caller(ctx: Context) -> Caller:
+    return Caller(ctx.user.type, ctx.workspace)
+
+
+def gap_hours(ctx: Context) -> int:
+    """The policy of the caller's own workspace."""
+    return int(ctx.policies.get("optional_gap_hours", DEFAULTS["optional_gap_hours"]))
+
+
+async def _meet(
+    ctx: Context, now: datetime, choose: Callable[[_Known], Sequence[Situation]], count: Count
+) -> tuple[_Known, tuple[Item, ...]]:
+    """Reads both workspaces, and the words of what was chosen; counts the first of it where it lives."""
+    found: dict[int, Item] = {}
+    own = None if ctx.on_platform else await _read(ctx, ctx.db, now)
+    async with ctx.inside(PLATFORM) as db:
+        platform = await _read(ctx, db, now)
+        known = _known(ctx, now, *(one for one in (own, platform) if one))
+        chosen = choose(known)
+        found |= await _present(db, chosen, PLATFORM, count)
+    if not ctx.on_platform:
+        found |= await _present(ctx.db, chosen, ctx.workspace, count)
+    return known, tuple(found[id(one)] for one in chosen if id(one) in found)
+
+
+async def _present(db: AsyncSession, chosen: Sequence[Situation], workspace: str, count: Count) -> dict[int, Item]:
+    """The words of what lives in this workspace. A survey that went meanwhile is missing, and is not counted."""
+    here = [one for one in chosen if one.offer.workspace == workspace]
+    words = await situations.items(db, [one.id for one in here])
+    if here and here[0] is chosen[0] and here[0].id in words:
+        await count(db, here[0])
+    return {id(one): words[one.id] for one in here if one.id in words}
+
+
+async def _read(ctx: Context, db: AsyncSession, now: datetime) -> Published:
+    return await situations.published(db, ctx.user.id, now, gap_hours(ctx))
+
+
+def _known(ctx: Context, now: datetime, *read: Published) -> _Known:
+    every = tuple(one for part in read for one in part.situations)
+    gap = situations.gap(gap_hours(ctx), *read)
+    by_uid = {one.offer.uid: one for one in every}
+    asked = [one.offer for one in every if pacing.judge(one.offer, one.state, caller(ctx), now, gap).promptable]
+    return _Known(every, tuple(by_uid[offer.uid] for offer in pacing.queue(asked)))
+
+
+def _in_view(ctx: Context, known: _Known, now: datetime, session: int) -> Sequence[Situation]:
+    """What this session shows already and may still be answered; pacing no longer counts for it."""
+    shown = [one for one in known.situations if pacing.is_in_view(one.state, session)]
+    no_gap = pacing.Gap()
+    still = [one for one in shown if pacing.judge(one.offer, one.state, caller(ctx), now, no_gap).answerable]
+    return still[:1]
+
+
+def _acted_on(one: Situation, session: int) -> bool:
+    return one.state.shown_in == session and (one.state.outcome is not None or pacing.is_put_off(one.state))
+
+
+def _key(user_id: int, asked: Situation) -> dict[str, int]:
+    return {"survey": asked.id, "version": asked.offer.version, "user": user_id}

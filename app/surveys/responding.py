@@ -1,0 +1,161 @@
+"""One answer to one survey, whether it came over the API or from the web prompt: the order of checks of the contract, then
+the ledger, or a snooze. The shape of the request is judged before this; who may, before that."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import PLATFORM
+from app.surveys import answers, asking, ledger, pacing, situations
+from app.surveys.answers import Answered, Given
+from app.surveys.errors import ActionNotAllowed, SurveyNotFound, VersionSuperseded
+from app.surveys.ledger import Recorded
+from app.surveys.models import Response, Wording
+from app.surveys.situations import Met
+from app.surveys.words import OUTCOME_OF
+from app.web.context import Context
+
+LONGEST_IP, LONGEST_BROWSER = 100, 500
+_WORDS_MET = (
+    select(Wording.content_hash)
+    .join(Response, Response.wording_id == Wording.id)
+    .where(
+        Response.survey_id == bindparam("survey"),
+        Response.version == bindparam("version"),
+        Response.user_id == bindparam("user"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What was sent. `version` and `content_hash` say which words the person saw, None where the sender does not tell."""
+
+    survey: UUID
+    action: str
+    answers: tuple[Given, ...] = ()
+    version: int | None = None
+    content_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`version` is the recorded one. A snooze has `snoozed_until` alone, everything else all but that."""
+
+    status: Literal["recorded", "already_recorded", "snoozed", "opted_out"]
+    survey: UUID
+    version: int
+    outcome: str | None = None
+    recorded_at: datetime | None = None
+    receipt: str | None = None
+    snoozed_until: datetime | None = None
+
+
+async def respond(ctx: Context, reply: Reply, source: str) -> Answer:
+    """Records the reply of the caller. `source`: web or api.
+
+    Raises SurveyNotFound, VersionSuperseded, ActionNotAllowed and InvalidAnswers, in this order.
+    """
+    met = await situations.one(ctx.db, ctx.user.id, reply.survey)
+    if met is not None:
+        return await _settle(ctx, ctx.db, met, reply, source)
+    if ctx.on_platform:
+        raise SurveyNotFound
+    async with ctx.inside(PLATFORM) as db:
+        met = await situations.one(db, ctx.user.id, reply.survey)
+        if met is None:
+            raise SurveyNotFound
+        return await _settle(ctx, db, met, reply, source)
+
+
+async def _settle(ctx: Context, db: AsyncSession, met: Met, reply: Reply, source: str) -> Answer:
+    now = datetime.now(UTC)
+    verdict = pacing.judge(met.situation.offer, met.situation.state, asking.caller(ctx), now, pacing.Gap())
+    if not verdict.answerable and verdict.reason != "done":
+        raise SurveyNotFound
+    if _names_other_words(reply, met):
+        return await _repeated(ctx, db, met, reply, version=reply.version, otherwise=VersionSuperseded())
+    if verdict.reason == "done":
+        return await _repeated(ctx, db, met, reply, version=met.item.version, otherwise=SurveyNotFound())
+    if reply.action not in met.item.actions:
+        raise ActionNotAllowed(reply.action, met.item.actions)
+    given = answers.read(met.item.questions, reply.action, reply.answers)
+    if reply.action == "snooze":
+        until = await asking.snooze(db, ctx.user.id, met.situation, now)
+        return Answer("snoozed", met.item.survey, met.item.version, snoozed_until=until)
+    entry = _entry(ctx, met, reply, given, source=source, now=now)
+    return await _record(ctx, db, met, reply, entry)
+
+
+def _names_other_words(reply: Reply, met: Met) -> bool:
+    return (reply.version or met.item.version, reply.content_hash or met.item.content_hash) != (
+        met.item.version,
+        met.item.content_hash,
+    )
+
+
+async def _repeated(
+    ctx: Context, db: AsyncSession, met: Met, reply: Reply, *, version: int | None, otherwise: Exception
+) -> Answer:
+    """The first receipt, where this is the same reply to the same words once more; else raises `otherwise`.
+
+    `version` is the one that may have been recorded; None where the reply names none and so may not be a repetition.
+    """
+    if version is None:
+        raise otherwise
+    first = await ledger.recorded(db, ctx.parts.keys, met.situation.id, version, ctx.user.id)
+    if first is None or not _says_the_same(first, reply) or not await _names_its_words(ctx, db, met, reply, version):
+        raise otherwise
+    return _answer("already_recorded", met, first)
+
+
+async def _names_its_words(ctx: Context, db: AsyncSession, met: Met, reply: Reply, version: int) -> bool:
+    """Whether the hash that the reply names, if any, is that of the words its first copy was recorded for."""
+    if reply.content_hash is None or (version, reply.content_hash) == (met.item.version, met.item.content_hash):
+        return True
+    given = {"survey": met.situation.id, "version": version, "user": ctx.user.id}
+    return await db.scalar(_WORDS_MET, given) == reply.content_hash
+
+
+def _entry(
+    ctx: Context, met: Met, reply: Reply, given: tuple[Answered, ...], *, source: str, now: datetime
+) -> ledger.Entry:
+    if met.situation.wording_id is None:
+        raise RuntimeError("a published survey has its wording")
+    return ledger.Entry(
+        survey_id=met.situation.id,
+        survey=met.item.survey,
+        version=met.item.version,
+        wording_id=met.situation.wording_id,
+        content_hash=met.item.content_hash,
+        user_id=ctx.user.id,
+        outcome=OUTCOME_OF[reply.action],
+        source=source,
+        answers=given,
+        ip=ctx.ip[:LONGEST_IP] or None,
+        browser=ctx.user_agent[:LONGEST_BROWSER] or None,
+        recorded_at=now,
+        prompted=met.situation.state.impressions > 0,
+    )
+
+
+async def _record(ctx: Context, db: AsyncSession, met: Met, reply: Reply, entry: ledger.Entry) -> Answer:
+    """Of several at once, the first is recorded; the others are repetitions of it, or come too late."""
+    recorded = await ledger.append(db, ctx.parts.keys, entry)
+    if recorded.fresh:
+        return _answer("opted_out" if reply.action == "opt_out" else "recorded", met, recorded)
+    if not _says_the_same(recorded, reply):
+        raise SurveyNotFound
+    return _answer("already_recorded", met, recorded)
+
+
+def _says_the_same(first: Recorded, reply: Reply) -> bool:
+    return OUTCOME_OF.get(reply.action) == first.outcome and answers.same(first.answers, reply.answers)
+
+
+def _answer(status: Literal["recorded", "already_recorded", "opted_out"], met: Met, row: Recorded) -> Answer:
+    return Answer(status, met.item.survey, row.version, row.outcome, row.recorded_at, row.receipt)
