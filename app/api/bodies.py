@@ -33,7 +33,7 @@ async def read(kind: type[B], request: Request[Any, Any, Any]) -> B:
         raise InvalidBody(f"The body is not strict JSON: {error}.") from None
     if not isinstance(document, dict):
         raise InvalidBody("Send one JSON object.")
-    return _fitted(kind, document)
+    return fitted(kind, document)
 
 
 def _check_media_type(header: str) -> None:
@@ -43,7 +43,8 @@ def _check_media_type(header: str) -> None:
         raise UnsupportedMediaType("Send application/json in UTF-8.")
 
 
-def _fitted(kind: type[B], document: dict[str, Any]) -> B:
+def fitted(kind: type[B], document: dict[str, Any]) -> B:
+    """A decoded JSON object as `kind`. Raises InvalidBody."""
     fields = {one.encode_name: one for one in msgspec.structs.fields(kind)}
     wrong = [FieldError(name[:LONGEST_NAME], "There is no such key.") for name in document if name not in fields]
     values = {}

@@ -262,7 +262,7 @@ _PARTS: Final = {"label": "text", "type": "type", "options": "options", "require
 def name_of(field: str) -> str:
     """A field as people call it: "Title", "Question 2, options"."""
     first, *rest = field.split(".")
-    if first == "questions" and rest:
+    if first == "questions" and rest and rest[0].isdecimal():
         part = f", {_PARTS.get(rest[1], rest[1])}" if len(rest) > 1 else ""
         return f"Question {int(rest[0]) + 1}{part}"
     return _NAMES.get(first, first)
