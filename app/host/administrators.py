@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from sqlalchemy import any_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -27,6 +28,20 @@ async def kept(db: AsyncSession) -> AsyncIterator[None]:
         raise Conflict(
             "That would leave nobody here who can manage users and roles. Make somebody else an administrator first."
         )
+
+
+async def to_ask(db: AsyncSession) -> list[Any]:
+    """Name and e-mail of who can manage users here: whom the others may ask. At most ten, by name."""
+    statement = (
+        select(User.name, User.email)
+        .join(UserRole, UserRole.user_id == User.id)
+        .join(Role, Role.id == UserRole.role_id)
+        .where(User.workspace == workspace_of(db), User.active, any_(Role.permissions) == "admin.users")
+        .distinct()
+        .order_by(User.name, User.email)
+        .limit(10)
+    )
+    return list(await db.execute(statement))
 
 
 async def _count(db: AsyncSession) -> int:

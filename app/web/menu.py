@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.host.policies import enabled
+from app.web import prompting
 from app.web.context import Context
 
 
@@ -48,9 +49,11 @@ def rendered(groups: Sequence[MenuGroup], path: str) -> list[dict[str, Any]]:
     ]
 
 
-def first_url(groups: Sequence[MenuGroup]) -> str:
-    """Where a person lands after signing in."""
-    return groups[0].items[0].url if groups else "/account"
+def first_url(groups: Sequence[MenuGroup], context: Context) -> str:
+    """Where a person lands after signing in. Whoever may open nothing of their own comes to answer what they are asked."""
+    if groups:
+        return groups[0].items[0].url
+    return "/survey_prompt" if prompting.offered(context) else "/account"
 
 
 def _may_open(item: MenuItem, context: Context) -> bool:

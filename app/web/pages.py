@@ -6,7 +6,7 @@ from litestar import Response
 from litestar.enums import MediaType
 from litestar.response import Redirect
 
-from app.web import csrf, menu, sessions
+from app.web import csrf, menu, prompting, sessions
 from app.web.context import Context
 from app.web.templating import render, render_fragment
 
@@ -34,7 +34,7 @@ async def page(
 
 
 def frame(context: Context) -> dict[str, Any]:
-    """What the layout shows around every page: menu by permission, workspace and user."""
+    """What the layout shows around every page: menu by permission, workspace and user, and whether the survey prompt opens."""
     groups = menu.visible(context.request.app.state.menu, context)
     return {
         "ctx": context,
@@ -42,6 +42,8 @@ def frame(context: Context) -> dict[str, Any]:
         "menu": menu.rendered(groups, context.request.url.path),
         "workspace": context.person.workspace_name if context.person else "",
         "user": context.person,
+        "prompts": prompting.offered(context),
+        "prompt_opens": prompting.opens(context, context.request.url.path),
     }
 
 

@@ -12,7 +12,7 @@ from app.web.pages import go
 
 @get("/", guards=[signed_in])
 async def home(ctx: NamedDependency[Context]) -> Redirect:
-    return go(menu.first_url(menu.visible(ctx.request.app.state.menu, ctx)))
+    return go(menu.first_url(menu.visible(ctx.request.app.state.menu, ctx), ctx))
 
 
 ROUTES = [home]

@@ -1,0 +1,104 @@
+"""The prompt's form as a browser sends it. No page and no query: what a field is, its name says (templates/components/
+survey_prompt.html), since the survey may have changed after it was shown."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from litestar.datastructures import FormMultiDict
+
+from app.errors import FieldError, Invalid
+from app.surveys.answers import CARRYING, Given
+from app.surveys.item import Item
+from app.surveys.words import ACTIONS
+
+Kept = dict[str, str | list[str]]
+_FIELD = re.compile(r"q-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(-stars|-ticks)?")
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
+UNREADABLE = "This form can't be read. Load the page again and repeat."
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """`kept` is what was chosen or typed, by question id: shown again when it is refused. `number` of `total` is what the queue
+    said when the item was shown."""
+
+    survey: UUID
+    version: int
+    content_hash: str
+    action: str
+    number: int
+    total: int
+    answers: tuple[Given, ...]
+    kept: Kept = field(repr=False)
+
+
+def read(form: FormMultiDict) -> Sent:
+    """Raises Invalid for what no form of ours sends. Answers go along only with the actions that carry them."""
+    action, version, survey = (str(form.get(name, "")) for name in ("action", "version", "survey"))
+    if action not in ACTIONS or not _WHOLE_NUMBER.fullmatch(version):
+        raise Invalid(UNREADABLE)
+    kept, answers = {}, []
+    for key, kind, texts in _questions(form):
+        kept[key] = texts if kind == "-ticks" else texts[0]
+        answers.append(Given(UUID(key), _value(kind, texts)))
+    return Sent(
+        survey=_uuid(survey),
+        version=int(version),
+        content_hash=str(form.get("content_hash", "")),
+        action=action,
+        number=_count(form, "number"),
+        total=_count(form, "total"),
+        answers=tuple(answers) if action in CARRYING else (),
+        kept=kept,
+    )
+
+
+def fitting(kept: Kept, item: Item) -> Kept:
+    """What of it still is an answer to the questions as they are now."""
+    asked = {str(one.key): one for one in item.questions}
+    return {key: value for key, value in kept.items() if key in asked and _fits(value, asked[key].options)}
+
+
+def problems(item: Item, details: Iterable[FieldError]) -> tuple[dict[str, str], str]:
+    """What is wrong by question id, and in one sentence what is wrong with no question of the item."""
+    asked = {str(one.key) for one in item.questions}
+    at = {one.field: one.message for one in details if one.field in asked}
+    return at, "" if at else UNREADABLE
+
+
+def _questions(form: FormMultiDict) -> Iterator[tuple[str, str | None, list[str]]]:
+    for name in dict.fromkeys(form.keys()):
+        if found := _FIELD.fullmatch(name):
+            yield found[1], found[2], [_text(one) for one in form.getall(name) if isinstance(one, str)] or [""]
+
+
+def _text(sent: str) -> str:
+    """Browsers send line breaks as CR LF; blanks alone say nothing."""
+    return sent.replace("\r\n", "\n") if sent.strip() else ""
+
+
+def _value(kind: str | None, texts: list[str]) -> Any:
+    if kind == "-ticks":
+        return [one for one in texts if one]
+    if kind == "-stars" and _WHOLE_NUMBER.fullmatch(texts[0]):
+        return int(texts[0])
+    return texts[0]
+
+
+def _fits(value: str | list[str], options: tuple[str, ...]) -> bool:
+    return not options or all(one in options for one in ([value] if isinstance(value, str) else value))
+
+
+def _count(form: FormMultiDict, name: str) -> int:
+    text = str(form.get(name, ""))
+    return int(text) if _WHOLE_NUMBER.fullmatch(text) else 1
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Invalid(UNREADABLE) from None

@@ -1,0 +1,23 @@
+"""On which pages the survey prompt opens by itself, so far as a page can know: switches, and pages that it never covers.
+
+What waits for whom is the surveys' matter; the page only asks for it (templates/layout.html).
+"""
+
+from app.host.policies import enabled
+from app.web.context import Context
+
+# Where one reads, answers, gets help, or signs out (design: decisions, "Surveys: who is asked, when").
+NEVER_COVERED = ("/survey_prompt", "/help", "/account", "/sign-out")
+AUTHORS_PAGES = "/surveys"
+
+
+def offered(context: Context) -> bool:
+    """Whether the workspace of the person, who is signed in, asks in the portal at all."""
+    switches = ("module_surveys", "web_prompts")
+    return context.person is not None and all(enabled(context.policies, name) for name in switches)
+
+
+def opens(context: Context, path: str) -> bool:
+    """Whether the prompt may open over the page at `path`."""
+    kept = (*NEVER_COVERED, AUTHORS_PAGES) if context.may("surveys.publish") else NEVER_COVERED
+    return offered(context) and not any(path == one or path.startswith(f"{one}/") for one in kept)

@@ -1,0 +1,94 @@
+// The survey prompt: opens over a page when something waits. An optional one that was closed stays closed for this sign-in and
+// waits behind the badge in the header; a required one goes on asking, and holds Help and Sign out itself.
+const box = document.getElementById("prompt-box");
+const body = document.getElementById("prompt-body");
+const badge = document.getElementById("prompt-badge");
+const CLOSED = "muster-prompt-closed";
+
+const card = () => body.querySelector(".prompt");
+const insists = () => card()?.dataset.enforcement === "required";
+
+function wasClosed() {
+  try { return localStorage.getItem(CLOSED) === box.dataset.signIn; } catch { return false; }
+}
+
+function open() {
+  if (!box.open) box.showModal();
+  (body.querySelector(".error-summary") ?? body.querySelector("[data-focus]"))?.focus({ preventScroll: true });
+  box.scrollTop = 0;
+}
+
+function settle() {
+  const shown = card();
+  tell("");
+  badge.hidden = !shown;
+  if (!shown) return box.close();
+  box.dataset.enforcement = shown.dataset.enforcement;
+  box.setAttribute("closedby", insists() ? "none" : "closerequest");
+  count(Number(shown.dataset.waiting));
+  document.getElementById("prompt-status").textContent = body.querySelector("[data-said]")?.textContent.trim() ?? "";
+  if (box.open || insists() || !wasClosed()) open();
+}
+
+function count(waiting) {
+  badge.querySelector(".prompt-badge-count").textContent = waiting;
+  badge.setAttribute("aria-label", `Questions for you: ${waiting} waiting`);
+}
+
+function tell(text) {
+  const line = document.getElementById("prompt-failure");
+  line.hidden = !text;
+  line.textContent = text;
+  if (text) line.focus();
+}
+
+if (box) {
+  body.addEventListener("htmx:afterSwap", (event) => { if (event.detail.target === body) settle(); });
+  badge.addEventListener("click", (event) => {
+    if (event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    open();
+  });
+  document.getElementById("prompt-close").addEventListener("click", () => box.close());
+  box.addEventListener("close", () => {
+    if (insists()) return open();
+    if (!card()) return;
+    try { localStorage.setItem(CLOSED, box.dataset.signIn); } catch { /* private mode: it asks again on the next page */ }
+    badge.focus();
+  });
+  // Ahead of what closes other dialogs, and of what asks about unsaved work: closing this one keeps what was typed.
+  addEventListener("cancel", (event) => {
+    if (event.target !== box) return;
+    event.stopImmediatePropagation();
+    if (insists()) event.preventDefault();
+  }, true);
+  addEventListener("pointerdown", (event) => {
+    if (event.target === box && insists()) event.stopImmediatePropagation();
+  }, true);
+  // The toasts lie behind the dialog.
+  body.addEventListener("htmx:responseError", (event) => {
+    const id = event.detail.xhr.getResponseHeader("X-Request-ID");
+    if (box.open) tell(`The server could not take your answer${id ? ` (request ${id})` : ""}. It is still here: try again.`);
+  });
+  body.addEventListener("htmx:sendError", () => {
+    if (box.open) tell("The server cannot be reached. Your answer is still here: try again when the network is back.");
+  });
+}
+
+// A choice that need not be made can be taken back; native radios cannot do that.
+function offerClear(question) {
+  const clear = question?.querySelector("[data-clear]");
+  if (clear) clear.hidden = !question.querySelector(":checked");
+}
+document.body.addEventListener("htmx:load", (event) => {
+  for (const question of event.detail.elt.querySelectorAll(".prompt-question")) offerClear(question);
+});
+document.addEventListener("change", (event) => offerClear(event.target.closest(".prompt-question")));
+document.addEventListener("click", (event) => {
+  const clear = event.target.closest("[data-clear]");
+  const chosen = clear?.closest(".prompt-question").querySelector(":checked");
+  if (!chosen) return;
+  chosen.checked = false;
+  chosen.dispatchEvent(new Event("change", { bubbles: true }));
+  clear.closest(".prompt-question").querySelector("input").focus();
+});
