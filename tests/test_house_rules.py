@@ -24,6 +24,15 @@ PURE = {
     "app/clock/verdicts.py",
     "app/clock/widening.py",
     "app/clock/windows.py",
+    "app/surveys/answers.py",
+    "app/surveys/chain.py",
+    "app/surveys/content.py",
+    "app/surveys/definition.py",
+    "app/surveys/differences.py",
+    "app/surveys/item.py",
+    "app/surveys/numbers.py",
+    "app/surveys/pacing.py",
+    "app/surveys/words.py",
 }
 IMPURE_PARTS = (
     "sqlalchemy",
