@@ -11,28 +11,34 @@ from app.clock.models import Connection
 from app.db.session import PLATFORM, Database
 from app.host.shared import Tenant, User
 from app.secrets import KeyRing, Place, SecretError
+from app.surveys.models import PersonKey
 
 BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """One column of sealed text, in rows told apart by `id`. Rows of a shared table belong to the workspace they name."""
+    """One column of sealed text, in rows told apart by `id`. Rows of a shared table belong to the workspace they name.
+
+    `bound_to` is the column that the text is bound to: `id`, but for rows that get theirs only once they are sealed.
+    """
 
     table: Table
     column: str
+    bound_to: str = "id"
 
     @property
     def name(self) -> str:
         return f"{self.table.name}.{self.column}"
 
-    def place(self, workspace: str, row_id: int) -> Place:
-        return Place(self.table.name, self.column, workspace, str(row_id))
+    def place(self, workspace: str, bound_to: int) -> Place:
+        return Place(self.table.name, self.column, workspace, str(bound_to))
 
     def rows(self, workspace: str, after: int) -> Any:
-        """Up to BATCH rows that hold something, as (id, sealed), by id."""
+        """Up to BATCH rows that hold something, as (id, what it is bound to, sealed), by id."""
         sealed = self.table.c[self.column]
-        statement = select(self.table.c.id, sealed).where(sealed.is_not(None), self.table.c.id > after)
+        bound_to = self.table.c[self.bound_to].label("bound_to")
+        statement = select(self.table.c.id, bound_to, sealed).where(sealed.is_not(None), self.table.c.id > after)
         if "workspace" in self.table.c:
             statement = statement.where(self.table.c.workspace == workspace)
         return statement.order_by(self.table.c.id).limit(BATCH)
@@ -42,6 +48,7 @@ SEALED: tuple[Sealed, ...] = (
     Sealed(User.__table__, "totp_secret"),  # type: ignore[arg-type]
     Sealed(Connection.__table__, "password"),  # type: ignore[arg-type]
     Sealed(Connection.__table__, "tokens"),  # type: ignore[arg-type]
+    Sealed(PersonKey.__table__, "sealed_key", bound_to="user_id"),  # type: ignore[arg-type]
 )
 
 
@@ -76,9 +83,9 @@ async def _rotate_rows(
     db: AsyncSession, keys: KeyRing, where: tuple[str, Sealed], rows: Sequence[Any], total: Rotation
 ) -> None:
     workspace, sealed = where
-    for row_id, text in rows:
+    for row_id, bound_to, text in rows:
         try:
-            renewed = keys.rotated(text, sealed.place(workspace, row_id))
+            renewed = keys.rotated(text, sealed.place(workspace, bound_to))
         except SecretError:
             total.break_at(f"{workspace}: {sealed.name}, row {row_id}")
             continue
@@ -98,23 +105,24 @@ async def examine(database: Database, keys: KeyRing) -> Rotation:
         while True:
             async with database.transaction(workspace) as db:
                 rows = (await db.execute(sealed.rows(workspace, after))).all()
-            for row_id, text in rows:
-                _examine_one(keys, sealed, sealed.place(workspace, row_id), text, total)
+            for row_id, bound_to, text in rows:
+                if not _opens(keys, sealed.place(workspace, bound_to), text, total):
+                    total.break_at(f"{workspace}: {sealed.name}, row {row_id}")
             if len(rows) < BATCH:
                 break
             after = rows[-1].id
     return total
 
 
-def _examine_one(keys: KeyRing, sealed: Sealed, place: Place, text: str, total: Rotation) -> None:
+def _opens(keys: KeyRing, place: Place, text: str, total: Rotation) -> bool:
     try:
         keys.open(text, place)
         waits = keys.needs_rotation(text)
     except SecretError:
-        total.break_at(f"{place.workspace}: {sealed.name}, row {place.row}")
-        return
+        return False
     total.rotated += waits
     total.unchanged += not waits
+    return True
 
 
 async def _everywhere(database: Database) -> AsyncIterator[tuple[str, Sealed]]:

@@ -62,16 +62,26 @@ class Database:
             yield session
 
     @asynccontextmanager
+    async def snapshot(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
+        """A transaction in `workspace` that only reads, and sees one and the same moment however long it takes."""
+        one_moment = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        async with self._begun(_path_of(workspace), **one_moment) as session:
+            session.info["workspace"] = workspace
+            yield session
+
+    @asynccontextmanager
     async def shared_transaction(self) -> AsyncIterator[AsyncSession]:
         """A transaction that sees the shared tables alone, until `enter_workspace`."""
         async with self._begun("shared") as session:
             yield session
 
     @asynccontextmanager
-    async def _begun(self, path: str) -> AsyncIterator[AsyncSession]:
+    async def _begun(self, path: str, **options: Any) -> AsyncIterator[AsyncSession]:
         # Once closed, a session would open a transaction again at its next statement, in no workspace at all.
         async with AsyncSession(self.engine, expire_on_commit=False, close_resets_only=False) as session:
             async with session.begin():
+                if options:
+                    await session.connection(execution_options=options)
                 await session.execute(_SET_PATH, {"path": path})
                 session.info["after_commit"] = []
                 yield session

@@ -7,6 +7,7 @@ it: so erasing leaves the proof whole (design: decisions, "Surveys: the ledger")
 import base64
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -122,9 +123,41 @@ class Held:
     keys: int = 0
     ratings: int = 0
     comments: int = 0
+    erased_at: datetime | None = None
+
+    @property
+    def anything(self) -> bool:
+        """Whether erasing would do anything."""
+        return bool(self.keys or self.comments)
+
+    @property
+    def goes(self) -> tuple[str, ...]:
+        """What erasing takes away, for whoever is about to do it."""
+        return (
+            f"IP address and browser of {_counted(self.evidence, 'response')} open to nobody any more.",
+            f"Written answers: the free texts of {_counted(self.texts, 'response')} are gone.",
+            f"Comments: {_counted(self.comments, 'app rating')} lose theirs.",
+        )
+
+    @property
+    def stays(self) -> tuple[str, ...]:
+        return (
+            f"{_counted(self.responses, 'response')} in the ledger: what was chosen, when, and the hash that proves it.",
+            f"The stars of {_counted(self.ratings, 'app rating')}.",
+            "The account and what the time clock recorded. Whoever answers again is given a new key.",
+            "Backups that were made before still hold the key, until they are destroyed.",
+        )
 
     def __add__(self, other: "Held") -> "Held":
-        return Held(*(getattr(self, one) + getattr(other, one) for one in self.__slots__))
+        numbers = {one: getattr(self, one) + getattr(other, one) for one in _NUMBERS}
+        return Held(**numbers, erased_at=max(filter(None, (self.erased_at, other.erased_at)), default=None))
+
+
+_NUMBERS = ("responses", "evidence", "texts", "keys", "ratings", "comments")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 async def held(database: Database, person: Person) -> Held:
@@ -159,5 +192,4 @@ async def _erase(db: AsyncSession, actor: Actor, person: Person) -> Held:
 
 
 async def _held(db: AsyncSession, person: Person) -> Held:
-    row = (await db.execute(_HELD, {"user": person.id})).one()
-    return Held(*(getattr(row, one) for one in Held.__slots__))
+    return Held(**(await db.execute(_HELD, {"user": person.id})).mappings().one())

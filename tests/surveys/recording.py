@@ -1,0 +1,89 @@
+"""Entries of the ledger for tests: what one person of the cast, or any number, says to a published survey."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import Database
+from app.host.shared import User
+from app.secrets import KeyRing
+from app.surveys import ledger
+from app.surveys.answers import Answered
+from app.surveys.ledger import Entry, Recorded
+from tests.surveys.drafted import Stored, published
+
+AT = datetime(2026, 11, 21, 8, 0, 0, 250_000, tzinfo=UTC)
+EVERY_TYPE = [
+    {"label": "Stars?", "type": "star_rating"},
+    {"label": "How much?", "type": "scale", "options": ["little", "much"]},
+    {"label": "Which?", "type": "single_choice", "options": ["soup", "salad"]},
+    {"label": "What all?", "type": "multiple_choice", "options": ["rice", "bread", "beans"]},
+    {"label": "Why?", "type": "free_text"},
+]
+VALUES = (4, "much", "soup", ("rice", "beans"), "Nora was served cold soup")
+
+
+async def lunch(database: Database, workspace: str = "main") -> Stored:
+    """A published survey with a question of every type."""
+    async with database.transaction(workspace) as db:
+        return await published(db, title="Lunch", questions=EVERY_TYPE)
+
+
+def entry(survey: Stored, user_id: int, values: Sequence[Any] = VALUES, **changed: Any) -> Entry:
+    """`values` in the order of the questions; None leaves one out."""
+    answers = tuple(
+        Answered(one.key, value) for one, value in zip(survey.questions, values, strict=False) if value is not None
+    )
+    assert survey.wording_id is not None
+    given: dict[str, Any] = {
+        "survey_id": survey.id,
+        "survey": survey.uid,
+        "version": survey.version,
+        "wording_id": survey.wording_id,
+        "content_hash": survey.content_hash,
+        "user_id": user_id,
+        "outcome": "answered",
+        "source": "web",
+        "answers": answers,
+        "ip": "198.51.100.7",
+        "browser": "Firefox",
+        "recorded_at": AT,
+        "prompted": True,
+        **changed,
+    }
+    return Entry(**given)
+
+
+async def record(
+    database: Database, keys: KeyRing, survey: Stored, user_id: int, *values: Any, **changed: Any
+) -> Recorded:
+    """Appended in a transaction of its own."""
+    async with database.transaction(survey.workspace) as db:
+        return await ledger.append(db, keys, entry(survey, user_id, values or VALUES, **changed))
+
+
+async def user_id(database: Database, short: str) -> int:
+    async with database.shared_transaction() as db:
+        return await db.scalar(select(User.id).where(User.email == f"{short}@example.org")) or 0
+
+
+async def open_evidence(db: AsyncSession, keys: KeyRing, number: int) -> Any:
+    """What the sealed evidence of a row says, None where nothing opens."""
+    from sqlalchemy import text
+
+    from app.db.session import workspace_of
+    from app.surveys import evidence
+
+    row = (
+        await db.execute(
+            text(
+                "SELECT r.number, r.user_id, r.key_id, r.sealed, k.sealed_key FROM survey_responses r"
+                " LEFT JOIN survey_person_keys k ON k.id = r.key_id WHERE r.number = :number"
+            ),
+            {"number": number},
+        )
+    ).one()
+    return evidence.open(keys, workspace_of(db), row)
