@@ -17,11 +17,11 @@ from app.api.envelope import Day, Id, answer, day
 from app.api.openapi import EVERY_ENDPOINT, Endpoint
 from app.api.parameters import Nothing
 from app.api.tokens import Scope
+from app.db.session import PLATFORM
 from app.surveys import ratings
 from app.surveys.ratings import MOST_APPS, Rating
 from app.surveys.words import MOST_STARS
 from app.web.context import Context
-from app.web.platform import platform_transaction
 
 PREFIX = "/v1/api"
 LONGEST_COMMENT, LONGEST_VERSION = 2000, 50
@@ -63,7 +63,7 @@ class RatingRow(msgspec.Struct, kw_only=True):
 @get("/me/apps", guards=[Scope("me", module="surveys", policy="me_apps")])
 async def me_apps(ctx: NamedDependency[Context]) -> Response[bytes]:
     parameters.read(Nothing, ctx.request.query_params)
-    async with platform_transaction(ctx) as db:
+    async with ctx.inside(PLATFORM) as db:
         rows = await ratings.offered(db, ctx.user.id, datetime.now(UTC))
     return answer([_app(row, ctx.parts.settings.base_url) for row in rows])
 
@@ -73,7 +73,7 @@ async def me_app_rating(ctx: NamedDependency[Context]) -> Response[bytes]:
     body = await bodies.read(RatingBody, ctx.request)
     parameters.read(Nothing, ctx.request.query_params)
     sent = Rating(body.app, body.rating, body.platform, _text(body.comment), _text(body.app_version))
-    async with platform_transaction(ctx) as db:
+    async with ctx.inside(PLATFORM) as db:
         made = await ratings.submit(db, ctx.user.id, sent, datetime.now(UTC))
     row = RatingRow(
         rating_id=made.id, app=body.app, rating=body.rating, platform=body.platform, rated_on=day(made.rated_on) or ""

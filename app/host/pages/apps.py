@@ -5,7 +5,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import BIGINT, Numeric, Row, and_, cast, func, select
+from sqlalchemy import BIGINT, Numeric, Row, and_, any_, cast, func, literal, select
 
 from app.errors import Conflict, NotFound
 from app.host import applications, zone
@@ -72,7 +72,13 @@ SPEC = ListSpec(
             placeholder="Name, description",
         ),
         Filter("status", "Status", lambda value: Application.status == value, kind="select", options=STATUSES),
-        Filter("platform", "Platform", Application.platforms.any, kind="select", options=PLATFORMS),
+        Filter(
+            "platform",
+            "Platform",
+            lambda word: literal(word) == any_(Application.platforms),
+            kind="select",
+            options=PLATFORMS,
+        ),
         Filter("rateable", "Accepts ratings", lambda _: RATEABLE, kind="check"),
     ),
     empty=Empty(
@@ -170,14 +176,11 @@ async def ask(ctx: NamedDependency[Context], app_id: FromPath[int], action: From
     return await _ask(ctx, action, app.name, f"/apps/{app_id}/{action}", None)
 
 
-@post("/apps/{app_id:int}/delete", guards=[MANAGES], status_code=200)
-async def delete(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response[Any]:
-    name = await applications.remove(ctx.db, ctx.actor, app_id)
-    return await done(ctx, "/apps", f"{name} was deleted.")
-
-
 @post("/apps/{app_id:int}/{action:str}", guards=[MANAGES], status_code=200)
 async def act(ctx: NamedDependency[Context], app_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
+    if action == "delete":
+        name = await applications.remove(ctx.db, ctx.actor, app_id)
+        return await done(ctx, "/apps", f"{name} was deleted.")
     app = await app_of(ctx, app_id)
     if action not in ACTS:
         raise NotFound
@@ -216,4 +219,4 @@ async def _ask(ctx: Context, action: str, what: str, url: str, number: int | Non
     )
 
 
-ROUTES = [index, bulk, show, ask, delete, act]
+ROUTES = [index, bulk, show, ask, act]

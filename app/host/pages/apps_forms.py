@@ -1,7 +1,6 @@
 """The forms of the App Library, add and edit, and the icons of its apps."""
 
 import base64
-import binascii
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Row, select
 
+from app.db.session import PLATFORM
 from app.errors import Invalid, NotFound
 from app.host import applications, icons
 from app.host.applications import KEPT, LONGEST, PLATFORMS, RATEABLE, Details
@@ -21,7 +21,6 @@ from app.web.context import Context
 from app.web.forms import Bound, Choices, Flag, Form, Text
 from app.web.guards import public
 from app.web.pages import done, page
-from app.web.platform import platform_transaction
 
 FORM = Form(
     Text("name", "Name", required=True, longest=LONGEST["name"]),
@@ -92,7 +91,7 @@ async def show_icon(ctx: NamedDependency[Context], uid: FromPath[UUID]) -> Respo
     """For mobile apps, who have no session: the icon of an app that they list. Others are shown to who manages the library."""
     manages = ctx.may("apps.manage") and ctx.on_platform
     asked = select(Application.icon, Application.icon_type, RATEABLE.label("rateable"))
-    async with platform_transaction(ctx) as db:
+    async with ctx.inside(PLATFORM) as db:
         row = (await db.execute(asked.where(Application.uid == uid, KEPT))).one_or_none()
     if row is None or row.icon is None or not (row.rateable or manages):
         raise NotFound("There is no icon.")
@@ -118,7 +117,7 @@ async def _sent_icon(ctx: Context, form: Bound) -> Icon | None:
     try:
         data = data or base64.b64decode(str(posted.get("icon_kept", "")), validate=True)
         return icons.read(data) if data else None
-    except binascii.Error:
+    except ValueError:
         form.refuse("icon", "Choose the picture again.")
     except Invalid as refused:
         form.absorb(refused)
