@@ -23,6 +23,7 @@ _LONG_TAG = re.compile(r"<[a-zA-Z/][^<>]{2500}")
 _LINK = re.compile(r"(?i)(?:https?://|mailto:)[^\s\x00-\x20\x7f]+")
 _OPENING = re.compile(r"<([a-zA-Z][a-zA-Z0-9:-]*)(?=[\s/>])")
 _MARKED = re.compile(r"<(/?)([a-z][a-z0-9]*)((?:\"[^\"]*\"|'[^']*'|[^>\"'])*)>")
+_MARKUP = re.compile(r"[<>&]")
 _LONG_REFERENCE = re.compile(r"&(?=#[0-9]{8})")
 _UNKEEPABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # A message whose cleaned form still changes when cleaned again is kept as plain text.
@@ -64,6 +65,8 @@ def sanitise(message: str) -> Sanitised:
     """The message with the allowed markup alone, in NFC. Sanitising the result again changes nothing."""
     stripped: dict[str, None] = {}
     current = _normal(message)
+    if not _MARKUP.search(current):
+        return Sanitised(current, ())
     for _ in range(_MOST_ROUNDS):
         cleaned = _normal(_clean(current, stripped))
         if cleaned == current:
@@ -71,6 +74,7 @@ def sanitise(message: str) -> Sanitised:
         current = cleaned
     else:
         current = html.escape(plain_text(current), quote=False)
+        stripped["all markup, which is too tangled to be read"] = None
     return Sanitised(current, (*_lost_tags(message, current), *stripped))
 
 
@@ -142,10 +146,12 @@ def _without_scripts(source: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any
 
 def _with_rel(source: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for token in source:
-        if token["type"] == "StartTag" and (None, "href") in token["data"]:
+        if token["type"] == "StartTag" and token["name"] == "a":
             kept = token["data"]
             names = [name for name in ((None, "href"), (None, "title")) if name in kept]
-            token["data"] = {**{name: kept[name] for name in names}, (None, "rel"): REL}
+            # A value between single quotes would come out with its ampersands escaped once more.
+            values = {name: kept[name].replace('"', "&quot;") for name in names}
+            token["data"] = {**values, (None, "rel"): REL} if (None, "href") in kept else values
         yield token
 
 

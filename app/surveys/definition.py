@@ -15,6 +15,7 @@ from app.surveys import content, words
 
 # Times outside of it can't be told in every zone.
 YEARS: Final = (1970, 9998)
+_MOST_TOLD: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,10 @@ def checked(definition: Definition) -> Definition:
 
 
 def refusal(what: str, found: list[FieldError]) -> Invalid:
-    """One sentence that names the first problem, and all of them at their fields."""
-    more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
-    return Invalid(f"{what}: {name_of(found[0].field)}: {found[0].message}{more}", details=found)
+    """One sentence that names the first problems, and all of them at their fields."""
+    told = "; ".join(f"{name_of(one.field)}: {one.message}" for one in found[:_MOST_TOLD])
+    more = f" And {len(found) - _MOST_TOLD} more." if len(found) > _MOST_TOLD else ""
+    return Invalid(f"{what}. {told}{more}", details=found)
 
 
 def tidy(definition: Definition) -> Definition:
