@@ -8,6 +8,7 @@ from app.clock.pages import (
     employee,
     employees,
     logs,
+    organization,
     photos,
     settings,
     setup,
@@ -29,6 +30,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *sync_acts.ROUTES,
     *sync_run.ROUTES,
     *logs.ROUTES,
+    *organization.ROUTES,
     *settings.ROUTES,
     *setup.ROUTES,
 ]
@@ -41,6 +43,7 @@ MENU: tuple[MenuGroup, ...] = (
             MenuItem("Employees & Bindings", "/clock_employees", "users", "clock.employees", "clock"),
             MenuItem("Attendance Transactions", "/clock_transactions", "timeline", "clock.transactions", "clock"),
             MenuItem("Devices", "/clock_devices", "devices", "clock.devices", "clock"),
+            MenuItem("Organization", "/clock_organization", "hierarchy-2", "clock.organization", "clock"),
             MenuItem("Sync Center", "/clock_sync", "refresh", "clock.sync.view", "clock"),
             MenuItem("API Logs", "/clock_logs", "list-details", "clock.logs", "clock"),
             MenuItem("Settings", "/clock_settings", "settings", "clock.settings", "clock"),
