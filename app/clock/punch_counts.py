@@ -5,7 +5,6 @@ the rollup keeps; both in one statement, so the answer is exact at any moment.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -13,6 +12,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, insert, literal_column
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Punch, PunchCount, StaleDay
+from app.web.located import Counted
 
 NO_TERMINAL, NOT_JUDGED, NO_CODE = "", "", -1
 UNKNOWN = -2
@@ -23,35 +23,6 @@ _TERMINAL = func.coalesce(Punch.terminal_sn, NO_TERMINAL)
 _OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
 _CODE = func.coalesce(Punch.punch_code, NO_CODE)
 _STALE = select(StaleDay.local_date)
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """Punches per local day under a filter, newest day first."""
-
-    days: Sequence[tuple[date, int]]
-
-    @property
-    def total(self) -> int:
-        return sum(count for _, count in self.days)
-
-    def locate(self, offset: int, rows: int) -> tuple[list[date], int]:
-        """The days in which the `rows` from `offset` on lie, in order, and how many rows of the first come before them."""
-        found: list[date] = []
-        skip, end = 0, offset + rows
-        passed = 0
-        for day, count in self.days:
-            if passed >= end:
-                break
-            if passed + count > offset:
-                skip = skip if found else offset - passed
-                found.append(day)
-            passed += count
-        return found, skip
-
-    def reversed(self) -> "Counted":
-        """The same, oldest day first."""
-        return Counted(self.days[::-1])
 
 
 def unknown(code: Any) -> ColumnElement[bool]:

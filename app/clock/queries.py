@@ -10,8 +10,9 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Binding, ClockEmployee, Department, Device, Position, Punch
-from app.clock.punch_counts import Counted, count_by_day, has_code, has_outcome
+from app.clock.punch_counts import count_by_day, has_code, has_outcome
 from app.host.models import Employee
+from app.web.located import Counted, is_dense
 
 HOST_NAME = Employee.name.label("host_employee_name")
 BINDING_COLUMNS = (
@@ -66,8 +67,6 @@ PUNCHES = (
 )
 NEWEST_FIRST = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
 Order = Sequence[Any]
-# Days of a page closer together than this, on average, are read as one range.
-DENSE = 4
 _PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
 OLDEST_FIRST = (Punch.local_date, Punch.punched_at_utc, Punch.id)
 
@@ -148,7 +147,7 @@ def _on(days: Sequence[date]) -> ColumnElement[bool]:
     """A range walks the index in order; single days far apart are looked up one by one."""
     first, last = min(days), max(days)
     within = Punch.local_date.between(first, last)
-    return within if (last - first).days < DENSE * len(days) else and_(within, Punch.local_date.in_(days))
+    return within if is_dense(days) else and_(within, Punch.local_date.in_(days))
 
 
 async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
