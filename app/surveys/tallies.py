@@ -8,7 +8,7 @@ People asked are those with a first impression (`survey_prompt_state`), kept und
 responded without one (`unprompted`).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -52,18 +52,24 @@ _DAY = cast(func.timezone("UTC", Response.recorded_at), Date)
 _SHOWN_DAY = cast(func.timezone("UTC", PromptState.first_shown_at), Date)
 _COUNTS = ~exists().where(Tombstone.number == Response.number)
 _MARK = select(TallyMark.number).scalar_subquery()
+_HEAD = select(LedgerHead.number).scalar_subquery()
 _SHOWN_UNTIL = select(TallyMark.shown_until).scalar_subquery()
+# Both ends are given, since of an open range the planner expects a third of the table, and reads all of it.
+_FRESH = and_(Response.number > _MARK, Response.number <= _HEAD)
+_LATE = and_(PromptState.first_shown_at >= _SHOWN_UNTIL, PromptState.first_shown_at < func.now() + timedelta(days=1))
 COLUMNS = ("survey_id", "version", "day", "outcome", "question_key", "choice", "people", "unprompted")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is counted; None is any. `days` are UTC days, both included, either open."""
+    """What is counted; None is any. `days` are UTC days, both included, either open. `answer` is a question and one of its
+    choices, or '' for whoever answered it at all; `figures` and `whole` do not know it."""
 
     survey_id: int | None = None
     version: int | None = None
     outcomes: tuple[str, ...] | None = None
     days: tuple[date | None, date | None] = (None, None)
+    answer: tuple[UUID, str] | None = None
 
     def responses(self) -> ColumnElement[bool]:
         """The scope as a condition on the ledger. Rows under a tombstone are out."""
@@ -74,6 +80,7 @@ class Scope:
             Response.outcome.in_(self.outcomes) if self.outcomes is not None else true(),
             Response.recorded_at >= midnight(first) if first else true(),
             Response.recorded_at < midnight(last + timedelta(days=1)) if last else true(),
+            self._answered(),
         )
 
     def kept(self) -> ColumnElement[bool]:
@@ -90,6 +97,13 @@ class Scope:
     def shown(self) -> ColumnElement[bool]:
         return self._survey(PromptState)
 
+    def _answered(self) -> ColumnElement[bool]:
+        if self.answer is None:
+            return true()
+        question, choice = self.answer
+        given = select(Answer.number).where(Answer.number == Response.number, Answer.question_key == question)
+        return exists(given.where(Answer.choice == choice) if choice else given)
+
     def _survey(self, table: Any) -> ColumnElement[bool]:
         return and_(
             table.survey_id == self.survey_id if self.survey_id is not None else true(),
@@ -104,8 +118,8 @@ def figures(scope: Scope) -> Select[Any]:
     """
     kept = select(*(getattr(Tally, name) for name in COLUMNS[3:])).where(scope.kept())
     shown = select(*(getattr(Tally, name) for name in COLUMNS[3:])).where(scope.asked())
-    fresh = union_all(*_counted(and_(Response.number > _MARK, scope.responses()))).subquery()
-    late = _shown(and_(PromptState.first_shown_at >= _SHOWN_UNTIL, scope.shown())).subquery()
+    fresh = union_all(*_counted(and_(_FRESH, scope.responses()))).subquery()
+    late = _shown(and_(_LATE, scope.shown())).subquery()
     every = union_all(
         kept, shown, *(select(*(one.c[name] for name in COLUMNS[3:])) for one in (fresh, late))
     ).subquery()
@@ -120,16 +134,18 @@ def whole(scope: Scope) -> Select[Any]:
     """
     kept = select(*(getattr(Tally, name) for name in COLUMNS)).where(scope.kept(), Tally.question_key == _WHOLE)
     shown = select(*(getattr(Tally, name) for name in COLUMNS)).where(scope.asked())
-    fresh = _counted(and_(Response.number > _MARK, scope.responses()))[0]
-    late = _shown(and_(PromptState.first_shown_at >= _SHOWN_UNTIL, scope.shown()))
+    fresh = _counted(and_(_FRESH, scope.responses()))[0]
+    late = _shown(and_(_LATE, scope.shown()))
     every = union_all(kept, shown, fresh, late).subquery()
     return select(*(every.c[name] for name in COLUMNS))
 
 
 async def by_day(db: AsyncSession, scope: Scope) -> list[tuple[date, str, int]]:
     """Responses per UTC day and outcome as (day, outcome, people), newest day first; days without any are left out."""
-    kept = select(Tally.day, Tally.outcome, Tally.people).where(scope.kept(), Tally.question_key == _WHOLE)
-    fresh = _counted(and_(Response.number > _MARK, scope.responses()))[0].subquery()
+    question, choice = scope.answer or (_WHOLE, "")
+    answered = and_(Tally.question_key == question, Tally.choice == choice)
+    kept = select(Tally.day, Tally.outcome, Tally.people).where(scope.kept(), answered)
+    fresh = _counted(and_(_FRESH, scope.responses()))[0].subquery()
     every = union_all(kept, select(fresh.c.day, fresh.c.outcome, fresh.c.people)).subquery()
     people = _sum(every.c.people)
     statement = select(every.c.day, every.c.outcome, people).group_by(every.c.day, every.c.outcome)
@@ -166,7 +182,7 @@ async def count_up(db: AsyncSession) -> int:
         and_(PromptState.first_shown_at >= mark.shown_until, PromptState.first_shown_at < until),
     )
     await db.execute(update(TallyMark).values(number=number, shown_until=until))
-    return number - int(mark.number)
+    return int(number - mark.number)
 
 
 async def recount(db: AsyncSession, survey_ids: Collection[int]) -> None:
@@ -194,10 +210,10 @@ async def _keep(db: AsyncSession, responses: ColumnElement[bool], impressions: C
     for counted in (*_counted(and_(responses, _COUNTS)), _shown(impressions)):
         statement = insert(Tally).from_select(COLUMNS, counted)
         added = {name: getattr(Tally, name) + statement.excluded[name] for name in ("people", "unprompted")}
-        await db.execute(statement.on_conflict_do_update(constraint=Tally.__table__.primary_key, set_=added))
+        await db.execute(statement.on_conflict_do_update(index_elements=COLUMNS[:6], set_=added))
 
 
-def _counted(which: ColumnElement[bool]) -> Sequence[Select[Any]]:
+def _counted(which: ColumnElement[bool]) -> tuple[Select[*tuple[Any, ...]], ...]:
     """Ledger rows counted as `COLUMNS`: whole responses, then people per question, then people per choice."""
     keys = (Response.survey_id, Response.version, _DAY, Response.outcome)
     labelled = (Response.survey_id, Response.version, _DAY.label("day"), Response.outcome)
@@ -218,7 +234,7 @@ def _counted(which: ColumnElement[bool]) -> Sequence[Select[Any]]:
     )
 
 
-def _shown(which: ColumnElement[bool]) -> Select[Any]:
+def _shown(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """First impressions counted as `COLUMNS`."""
     return (
         select(

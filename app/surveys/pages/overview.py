@@ -1,0 +1,75 @@
+"""`/surveys/overview`: how the surveys do, and on the platform how the apps are rated."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+
+from app.surveys import overview, ratings
+from app.surveys.numbers import percent
+from app.surveys.rating_figures import RatingFigures
+from app.surveys.words import OUTCOMES, TYPES
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import page
+from app.web.templating import number, with_query
+
+TONES = {"answered": "info", "agreed": "ok", "declined": "bad", "opted_out": "mute"}
+SERIES = [{"label": label, "tone": TONES[outcome]} for outcome, label in OUTCOMES.items()]
+# The list names that many, most responses first; the Surveys page has all. So with apps.
+MOST_LISTED = 12
+RESPONSES, RATINGS = "/surveys/responses", "/surveys/ratings"
+
+
+@get("/surveys/overview", guards=[Requires("surveys.view", module="surveys")])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    now = datetime.now(UTC)
+    found = await overview.read(ctx.db, now)
+    # In a tenant's workspace ratings are neither rendered nor queried (spec: "Admin pages").
+    rated = await ratings.figures(ctx.db) if ctx.on_platform else None
+    return await page(
+        ctx,
+        "surveys/overview.html",
+        fragment="board",
+        found=found,
+        running=found.running[:MOST_LISTED],
+        days=[_day(day, outcomes) for day, outcomes in found.days],
+        series=SERIES,
+        since=found.days[0][0],
+        types=TYPES,
+        rated=rated,
+        stars=_stars(rated) if rated else [],
+        most=MOST_LISTED,
+        now=now,
+    )
+
+
+def _day(day: date, outcomes: Mapping[str, int]) -> dict[str, Any]:
+    told = ", ".join(f"{number(outcomes[one])} {OUTCOMES[one].lower()}" for one in OUTCOMES if outcomes.get(one))
+    people = sum(outcomes.values())
+    return {
+        "label": day.strftime("%d"),
+        "sub": day.strftime("%b") if day.day == 1 else "",
+        "url": with_query(RESPONSES, {"from": day.isoformat(), "to": day.isoformat()}),
+        "title": f"{day:%a %Y-%m-%d}: {number(people)} responses{': ' + told if told else ''}",
+        "values": [outcomes.get(one, 0) for one in OUTCOMES],
+    }
+
+
+def _stars(rated: RatingFigures) -> Sequence[dict[str, Any]]:
+    """The rows of the distribution; each leads to its ratings."""
+    return [
+        {
+            "label": f"{star} ★",
+            "value": people,
+            "percent": percent(people, rated.n),
+            "url": with_query(RATINGS, {"stars": star}),
+            "tone": "warn",
+        }
+        for star, people in rated.distribution.items()
+    ]
+
+
+ROUTES = [index]

@@ -1,0 +1,263 @@
+"""The ledger's list: columns, filters, and what a request asks of it, turned into the quick path of app.surveys.queries."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, false, func, or_, select
+from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
+
+from app.host.shared import User
+from app.surveys import queries, told
+from app.surveys.models import Question, Response, Survey
+from app.surveys.queries import MOST_COUNTED, MOST_PEOPLE, LedgerFilter
+from app.surveys.tallies import Scope
+from app.surveys.told import Opened
+from app.surveys.words import OUTCOMES, SOURCES
+from app.web import lists
+from app.web.context import Context
+from app.web.lists import Asked, Column, Empty, Filter, Listing, ListSpec
+
+# More surveys than this are not offered as a choice; one that the address names always is.
+MOST_CHOICES = 300
+LONGEST_VERSION = 9
+
+
+def _number(text: str) -> int:
+    """A version or a user id; what is none matches nothing."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_VERSION else -1
+
+
+def _key(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        return UUID(int=0)
+
+
+def _of_survey(uid: str) -> ColumnElement[bool]:
+    return Response.survey_id == select(Survey.id).where(Survey.uid == _key(uid)).correlate(None).scalar_subquery()
+
+
+def _named(text: str) -> Select[Any]:
+    return select(User.id).where(lists.contains(User.name, User.email)(text)).correlate(None)
+
+
+# The conditions are those of exports; a page goes by `LedgerFilter`, which says the same.
+FILTERS = (
+    Filter(
+        "q",
+        "Person",
+        lambda text: and_(Response.user_id.in_(_named(text)), queries.not_erased()),
+        placeholder="Name or e-mail",
+    ),
+    Filter("survey", "Survey", _of_survey, kind="select"),
+    Filter("outcome", "Outcome", Response.outcome.in_, kind="multi", options=OUTCOMES),
+    Filter("", "Days (UTC)", lambda days: Scope(days=days).responses(), kind="range"),
+    Filter("version", "Version", lambda text: Response.version == _number(text), advanced=True),
+    Filter("user", "Person", lambda text: queries.of_people([_number(text)]), kind="hidden"),
+    Filter("question", "Answered", lambda key: Scope(answer=(_key(key), "")).responses(), kind="hidden"),
+    Filter("choice", "Answer", lambda _: false(), kind="hidden"),
+)
+
+
+def OPENED(_: Any) -> None:  # noqa: N802 - a constant: what stands in for a value that needs the key ring
+    """`exported` gives the value."""
+
+
+COLUMNS = (
+    Column("when", "When", lambda row: row.recorded_at, Response.recorded_at, hint="UTC"),
+    Column("number", "Number", lambda row: row.number, numeric=True, shown=False, hint="Its place in the chain"),
+    Column("person", "Who", told.name_of),
+    Column("email", "E-mail", lambda row: None if row.erased_at else row.email, shown=False),
+    Column("workspace", "Workspace", lambda row: row.workspace),
+    Column("survey", "Survey", lambda row: row.title),
+    Column("version", "Version", lambda row: row.version, numeric=True),
+    Column("outcome", "Outcome", lambda row: OUTCOMES[row.outcome]),
+    Column("answers", "Answers", OPENED),
+    Column("source", "Source", lambda row: SOURCES[row.source]),
+    Column("evidence", "Evidence", OPENED, hint="What was recorded of the person, encrypted under a key of theirs"),
+    Column("ip", "IP", OPENED, shown=False),
+    Column("browser", "Browser", OPENED, shown=False),
+    Column("receipt", "Receipt", lambda row: row.row_hash.hex(), shown=False),
+    Column("actions", "", lambda _: None),
+)
+SPEC = ListSpec(
+    name="responses",
+    label="responses",
+    url="/surveys/responses",
+    columns=COLUMNS,
+    filters=FILTERS,
+    key=Response.number,
+    sort="-when",
+    empty=Empty(
+        "clipboard-list",
+        "No response yet",
+        "Each answer, consent and opt-out is recorded here once a published survey was answered.",
+        "/surveys/list",
+        "Open the surveys",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a request for the list needs to know before it reads a row; one SELECT. `people` None: nobody in particular."""
+
+    spec: ListSpec
+    wanted: Asked
+    survey_id: int | None
+    people: tuple[int, ...] | None
+
+    @property
+    def survey(self) -> UUID | None:
+        chosen = self.wanted.values.get("survey")
+        return UUID(chosen) if chosen else None
+
+    def ledger_filter(self) -> LedgerFilter:
+        values = self.wanted.values
+        question = values["question"]
+        scope = Scope(
+            survey_id=(self.survey_id or -1) if values["survey"] else None,
+            version=_number(values["version"]) if values["version"] else None,
+            outcomes=tuple(values["outcome"]) if values["outcome"] else None,
+            days=values[""] or (None, None),
+            answer=(_key(question), values["choice"] or "") if question else None,
+        )
+        return LedgerFilter(scope, self.people)
+
+
+async def frame(ctx: Context) -> Frame:
+    """Reads the surveys to choose from, the people that a search means, and what the chips call things."""
+    query = ctx.request.query_params
+    uid, user = _key(str(query.get("survey") or "")), _number(str(query.get("user") or ""))
+    question, choice = _key(str(query.get("question") or "")), str(query.get("choice") or "")
+    searched = _searched(query)
+    row = (await ctx.db.execute(_around(uid, searched, user, question))).one()
+    spec = _spec(ctx, question, choice).offering(
+        survey=dict(row.surveys or []),
+        user={str(user): row.person or "nobody"},
+        question={str(question): row.question or "a question"},
+    )
+    wanted = lists.asked(spec, query)
+    people = tuple(row.people) if searched else None
+    if people is not None and len(people) > MOST_PEOPLE:
+        wanted.errors["q"] = f"More than {MOST_PEOPLE:,} people match; type more of the name."
+    if wanted.values.get("user"):
+        people = tuple({user}.intersection(people)) if people is not None else (user,)
+    return Frame(spec, wanted, row.survey_id, people)
+
+
+def _searched(query: Any) -> str | None:
+    """The text of the search, None where there is none or it can't be read (the list says so)."""
+    text: str | None = lists.asked(replace(SPEC, filters=FILTERS[:1]), query).values.get("q")
+    return text
+
+
+def _spec(ctx: Context, question: UUID, choice: str) -> ListSpec:
+    """A choice is one of the question beside it."""
+    answered = {
+        "question": lambda _: Scope(answer=(question, "")).responses(),
+        "choice": lambda _: Scope(answer=(question, choice)).responses(),
+    }
+    filters = tuple(replace(one, where=answered.get(one.name, one.where)) for one in FILTERS)
+    columns = tuple(one for one in COLUMNS if one.key != "workspace" or ctx.on_platform)
+    return replace(SPEC, filters=filters, columns=columns)
+
+
+def _around(uid: UUID, searched: str | None, user: int, question: UUID) -> Select[Any]:
+    some = (
+        select(Survey.uid, Survey.title, Survey.id)
+        .where(or_(and_(Survey.deleted_at.is_(None), Survey.status != "draft"), Survey.uid == uid))
+        .order_by((Survey.uid == uid).desc(), Survey.id.desc())
+        .limit(MOST_CHOICES)
+        .subquery()
+    )
+    surveys = select(func.json_agg(aggregate_order_by(func.json_build_array(some.c.uid, some.c.title), some.c.title)))
+    people = _named(searched or "").limit(MOST_PEOPLE + 1) if searched else select(User.id).where(false())
+    return select(
+        surveys.scalar_subquery().label("surveys"),
+        func.array(people.scalar_subquery(), type_=ARRAY(BigInteger)).label("people"),
+        select(Question.label).where(Question.key == question).scalar_subquery().label("question"),
+        select(User.name).where(User.id == user).scalar_subquery().label("person"),
+        select(Survey.id).where(Survey.uid == uid).scalar_subquery().label("survey_id"),
+    )
+
+
+async def load(ctx: Context, framed: Frame) -> Listing:
+    """One page of the list: one SELECT for the total, one for the rows, however deep it is."""
+    wanted = framed.wanted
+    if wanted.errors:
+        return lists.listing(ctx, framed.spec, wanted, [], 0)
+    narrowed = framed.ledger_filter()
+    found = await queries.counted(ctx.db, narrowed)
+    wanted.page = min(wanted.page, max(1, -(-found.total // wanted.per_page)))
+    rows = await queries.located(
+        ctx.db,
+        narrowed,
+        found,
+        newest_first=wanted.sort.startswith("-"),
+        offset=(wanted.page - 1) * wanted.per_page,
+        rows=wanted.per_page,
+    )
+    read = reader(ctx)
+    view = lists.listing(ctx, framed.spec, wanted, [_drawn(row, read) for row in rows], found.total)
+    if narrowed.people is not None and found.total == MOST_COUNTED:
+        view.total_note = "or more: the newest are listed"
+    return view
+
+
+def reader(ctx: Context) -> Callable[[Any], Opened]:
+    """Opens the evidence of a row, once however many columns ask for it in turn."""
+    last: dict[int, Opened] = {}
+
+    def opened(row: Any) -> Opened:
+        if row.number not in last:
+            last.clear()
+            last[row.number] = told.opened(ctx.parts.keys, ctx.workspace, row)
+        return last[row.number]
+
+    return opened
+
+
+def _drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
+    found = read(row)
+    return {
+        "number": row.number,
+        "receipt": row.row_hash.hex(),
+        "when": row.recorded_at,
+        "erased": row.erased_at is not None,
+        "who": told.name_of(row),
+        "email": None if row.erased_at else row.email,
+        "user_id": row.user_id,
+        "workspace": row.workspace,
+        "workspace_name": row.workspace_name,
+        "survey": row.survey,
+        "title": row.title,
+        "version": row.version,
+        "outcome": row.outcome,
+        "source": row.source,
+        "flags": found.flags,
+        "ip": found.ip,
+        "browser": found.browser,
+        "answers": " · ".join(told.short(one) for one in told.answers(row, found)),
+    }
+
+
+def exported(ctx: Context, framed: Frame, words: told.Labels, kind: str) -> ListSpec:
+    """The list's columns for an export: people, evidence and answers opened row by row; answers in words in a CSV."""
+    read = reader(ctx)
+
+    def answers(row: Any) -> Any:
+        said = told.labelled(row, read(row), words)
+        return "; ".join(f"{one['label']}: {told.plain(one['value'])}" for one in said) if kind == "csv" else said
+
+    values: dict[str, Callable[[Any], Any]] = {
+        "answers": answers,
+        "evidence": lambda row: read(row).flags,
+        "ip": lambda row: read(row).ip,
+        "browser": lambda row: read(row).browser,
+    }
+    columns = tuple(replace(one, value=values.get(one.key, one.value)) for one in framed.spec.columns)
+    return replace(framed.spec, columns=columns)

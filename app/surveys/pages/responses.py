@@ -1,0 +1,64 @@
+"""`/surveys/responses`: the ledger, row by row, and one response in full."""
+
+import re
+from typing import Any
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.errors import NotFound
+from app.surveys import content, queries, told, verifying
+from app.surveys.pages import response_list as ledger
+from app.surveys.tallies import Scope
+from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, TYPES
+from app.web import exports
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import page
+
+SEE = Requires("surveys.view", module="surveys")
+_RECEIPT = re.compile(r"[0-9a-f]{64}")
+
+
+@get("/surveys/responses", guards=[SEE])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    framed = await ledger.frame(ctx)
+    if kind := exports.asked_for(ctx):
+        words = await queries.labels(ctx.db, framed.survey)
+        base = queries.ROWS.where(Scope().responses())
+        return exports.export(ctx, ledger.exported(ctx, framed, words, kind), base, kind)
+    view = await ledger.load(ctx, framed)
+    return await page(ctx, "surveys/responses.html", fragment="list", view=view, outcomes=OUTCOMES, sources=SOURCES)
+
+
+@get("/surveys/response_modal/{receipt:str}", guards=[SEE])
+async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Response[Any]:
+    if not _RECEIPT.fullmatch(receipt):
+        raise NotFound("There is no such response.")
+    row = await queries.response(ctx.db, bytes.fromhex(receipt))
+    found = told.opened(ctx.parts.keys, ctx.workspace, row)
+    words = told.wording(row.content)
+    return await page(
+        ctx,
+        "surveys/response_modal.html",
+        fragment="dialog",
+        row=row,
+        who=told.name_of(row),
+        evidence=found,
+        words=words,
+        # Sanitised when it was written, and once more: what is shown here was kept for years.
+        message=content.sanitise(words.message).html,
+        questions=told.questions(words, row.question_keys),
+        answers={one.question: one for one in told.answers(row, found)},
+        verified=await verifying.verified(ctx.db, row.number),
+        receipt=receipt,
+        outcomes=OUTCOMES,
+        sources=SOURCES,
+        types=TYPES,
+        enforcements=ENFORCEMENTS,
+        question_types=QUESTION_TYPES,
+    )
+
+
+ROUTES = [index, show]
