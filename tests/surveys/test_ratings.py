@@ -25,7 +25,7 @@ ADA, BEA, CAI = 7, 8, 9
 
 
 @pytest.fixture
-async def app(database: Database) -> UUID:
+async def planner(database: Database) -> UUID:
     async with database.transaction() as db:
         return await publish_app(db)
 
@@ -42,9 +42,9 @@ async def kept(db: AsyncSession) -> Sequence[AppRating]:
 
 
 class TestOneADay:
-    async def test_a_rating_is_kept_as_it_was_sent(self, database: Database, app: UUID) -> None:
+    async def test_a_rating_is_kept_as_it_was_sent(self, database: Database, planner: UUID) -> None:
         async with database.transaction() as db:
-            made = await ratings.submit(db, ADA, Rating(app, 5, "android", "So quick", "2.1"), NOON)
+            made = await ratings.submit(db, ADA, Rating(planner, 5, "android", "So quick", "2.1"), NOON)
             (row,) = await kept(db)
         assert (made.id, made.rated_on) == (row.id, date(2026, 11, 21))
         assert (row.user_id, row.rating, row.platform, row.comment, row.app_version) == (
@@ -57,78 +57,86 @@ class TestOneADay:
         assert (row.rated_at, row.rated_on) == (NOON, date(2026, 11, 21))
 
     async def test_the_first_of_a_day_stands_whatever_platform_the_second_comes_from(
-        self, database: Database, app: UUID
+        self, database: Database, planner: UUID
     ) -> None:
-        await rate(database, app, 4)
+        await rate(database, planner, 4)
         for again in ("ios", "android"):
             with pytest.raises(AlreadyRated):
-                await rate(database, app, 1, platform=again)
+                await rate(database, planner, 1, platform=again)
         async with database.transaction() as db:
             assert [row.rating for row in await kept(db)] == [4]
             assert (await ratings.figures(db)).distribution == {5: 0, 4: 1, 3: 0, 2: 0, 1: 0}
 
-    async def test_other_people_and_other_apps_have_days_of_their_own(self, database: Database, app: UUID) -> None:
+    async def test_other_people_and_other_apps_have_days_of_their_own(self, database: Database, planner: UUID) -> None:
         async with database.transaction() as db:
             other = await publish_app(db, "Canteen")
-        for one in (await rate(database, app), await rate(database, app, user_id=BEA), await rate(database, other)):
+        for one in (
+            await rate(database, planner),
+            await rate(database, planner, user_id=BEA),
+            await rate(database, other),
+        ):
             assert one.rated_on == date(2026, 11, 21)
 
-    async def test_the_day_ends_at_midnight_utc_to_the_microsecond(self, database: Database, app: UUID) -> None:
+    async def test_the_day_ends_at_midnight_utc_to_the_microsecond(self, database: Database, planner: UUID) -> None:
         midnight = datetime(2026, 11, 22, tzinfo=UTC)
-        last = await rate(database, app, now=midnight - timedelta(milliseconds=1))
+        last = await rate(database, planner, now=midnight - timedelta(milliseconds=1))
         assert last.rated_on == date(2026, 11, 21)
         with pytest.raises(AlreadyRated):
-            await rate(database, app, now=midnight - timedelta(microseconds=1))
-        assert (await rate(database, app, now=midnight)).rated_on == date(2026, 11, 22)
+            await rate(database, planner, now=midnight - timedelta(microseconds=1))
+        assert (await rate(database, planner, now=midnight)).rated_on == date(2026, 11, 22)
 
-    async def test_the_day_is_utcs_wherever_the_clock_stands(self, database: Database, app: UUID) -> None:
+    async def test_the_day_is_utcs_wherever_the_clock_stands(self, database: Database, planner: UUID) -> None:
         in_kiritimati = datetime(2026, 11, 22, 1, tzinfo=timezone(timedelta(hours=14)))
-        assert (await rate(database, app, now=in_kiritimati)).rated_on == date(2026, 11, 21)
+        assert (await rate(database, planner, now=in_kiritimati)).rated_on == date(2026, 11, 21)
 
-    async def test_of_four_at_once_exactly_one_is_kept(self, database: Database, app: UUID) -> None:
-        answers = await asyncio.gather(*(rate(database, app, stars) for stars in (1, 2, 3, 4)), return_exceptions=True)
+    async def test_of_four_at_once_exactly_one_is_kept(self, database: Database, planner: UUID) -> None:
+        answers = await asyncio.gather(
+            *(rate(database, planner, stars) for stars in (1, 2, 3, 4)), return_exceptions=True
+        )
         assert sorted(type(one).__name__ for one in answers) == ["AlreadyRated"] * 3 + ["Recorded"]
         async with database.transaction() as db:
             assert len(await kept(db)) == 1
             assert (await ratings.figures(db)).n == 1
 
-    async def test_a_refused_rating_does_not_use_up_the_day(self, database: Database, app: UUID) -> None:
+    async def test_a_refused_rating_does_not_use_up_the_day(self, database: Database, planner: UUID) -> None:
         with pytest.raises(InvalidBody) as refused:
-            await rate(database, app, platform="web")
+            await rate(database, planner, platform="web")
         assert [(one.field, one.message) for one in refused.value.details] == [
             ("platform", "The app is not there. Send ios or android.")
         ]
-        assert await rate(database, app)
+        assert await rate(database, planner)
 
-    async def test_a_removed_demo_rating_gives_its_day_back(self, database: Database, app: UUID) -> None:
-        await rate(database, app)
+    async def test_a_removed_demo_rating_gives_its_day_back(self, database: Database, planner: UUID) -> None:
+        await rate(database, planner)
         async with database.transaction() as db:
             await db.execute(update(AppRating).values(deleted_at=NOON))
             await ratings.recount(db)
-        await rate(database, app, 2)
+        await rate(database, planner, 2)
         async with database.transaction() as db:
             assert (await ratings.figures(db)).mean == Decimal("2.00")
 
 
 class TestWhatMayBeRated:
     @pytest.mark.parametrize("state", ["draft", "retired", "restricted", "deleted", "unknown"])
-    async def test_only_a_published_app_that_is_not_restricted(self, database: Database, app: UUID, state: str) -> None:
+    async def test_only_a_published_app_that_is_not_restricted(
+        self, database: Database, planner: UUID, state: str
+    ) -> None:
         async with database.transaction() as db:
             values = {"deleted": {"deleted_at": NOON}, "restricted": {"admin_restricted": True}, "unknown": {}}
             change = values.get(state, {"status": state})
             if change:
                 await db.execute(update(Application).values(**change))
-            asked = uuid4() if state == "unknown" else app
+            asked = uuid4() if state == "unknown" else planner
             with pytest.raises(AppNotFound):
                 await ratings.submit(db, ADA, Rating(asked, 5, "ios"), NOON)
             assert len(await ratings.offered(db, ADA, NOON)) == (state == "unknown")
             assert await kept(db) == []
 
-    async def test_what_is_offered_says_how_the_person_rated_today(self, database: Database, app: UUID) -> None:
+    async def test_what_is_offered_says_how_the_person_rated_today(self, database: Database, planner: UUID) -> None:
         async with database.transaction() as db:
             await publish_app(db, "Canteen", platforms=("web",))
             await add_app(db, "Draft")
-        await rate(database, app, 2)
+        await rate(database, planner, 2)
         async with database.transaction() as db:
             today = await ratings.offered(db, ADA, NOON)
             assert [(row.name, row.platforms, row.rating_today) for row in today] == [
@@ -138,30 +146,30 @@ class TestWhatMayBeRated:
             for user_id, now in ((ADA, NOON + timedelta(days=1)), (BEA, NOON)):
                 assert [row.rating_today for row in await ratings.offered(db, user_id, now)] == [None, None]
 
-    async def test_a_retirement_waits_for_a_rating_under_way(self, database: Database, app: UUID) -> None:
+    async def test_a_retirement_waits_for_a_rating_under_way(self, database: Database, planner: UUID) -> None:
         async with database.transaction() as db:
-            await ratings.submit(db, ADA, Rating(app, 5, "ios"), NOON)
-            retiring = asyncio.create_task(_retire(database, app))
+            await ratings.submit(db, ADA, Rating(planner, 5, "ios"), NOON)
+            retiring = asyncio.create_task(_retire(database, planner))
             await asyncio.sleep(0.1)
             assert not retiring.done()
         await retiring
         with pytest.raises(AppNotFound):
-            await rate(database, app, user_id=BEA)
+            await rate(database, planner, user_id=BEA)
 
 
-async def _retire(database: Database, app: UUID) -> None:
+async def _retire(database: Database, planner: UUID) -> None:
     async with database.transaction() as db:
-        await applications.retire(db, ALICE, [(await app_of(db, app)).id])
+        await applications.retire(db, ALICE, [(await app_of(db, planner)).id])
 
 
 class TestFigures:
-    async def test_a_daily_rater_does_not_outvote_a_hundred_people(self, database: Database, app: UUID) -> None:
+    async def test_a_daily_rater_does_not_outvote_a_hundred_people(self, database: Database, planner: UUID) -> None:
         async with database.transaction() as db:
             other = await publish_app(db, "Canteen", platforms=("web",))
         for day in range(8):
-            await rate(database, app, 1, now=NOON + timedelta(days=day))
-        await rate(database, app, 5, user_id=BEA)
-        await rate(database, app, 4, user_id=CAI, platform="android")
+            await rate(database, planner, 1, now=NOON + timedelta(days=day))
+        await rate(database, planner, 5, user_id=BEA)
+        await rate(database, planner, 4, user_id=CAI, platform="android")
         await rate(database, other, 5, user_id=CAI, platform="web")
         async with database.transaction() as db:
             all_apps = await ratings.figures(db)
@@ -169,7 +177,7 @@ class TestFigures:
         assert (all_apps.people, all_apps.latest_mean) == (4, Decimal("3.75"))
         assert all_apps.distribution == {5: 2, 4: 1, 3: 0, 2: 0, 1: 8}
         assert [(one.key, one.label, one.n, one.mean, one.people, one.latest_mean) for one in all_apps.by_app] == [
-            (str(app), "Shift Planner", 10, Decimal("1.70"), 3, Decimal("3.33")),
+            (str(planner), "Shift Planner", 10, Decimal("1.70"), 3, Decimal("3.33")),
             (str(other), "Canteen", 1, Decimal("5.00"), 1, Decimal("5.00")),
         ]
         assert [(one.label, one.n, one.people) for one in all_apps.by_platform] == [
@@ -178,25 +186,25 @@ class TestFigures:
             ("Web", 1, 1),
         ]
 
-    async def test_without_ratings_there_is_no_mean(self, database: Database, app: UUID) -> None:
+    async def test_without_ratings_there_is_no_mean(self, database: Database, planner: UUID) -> None:
         async with database.transaction() as db:
             nothing = await ratings.figures(db)
-            assert [row.uid for row in await ratings.counts(db)] == [app]
+            assert [row.uid for row in await ratings.counts(db)] == [planner]
         assert (nothing.n, nothing.mean, nothing.latest_mean, nothing.people) == (0, None, None, 0)
         assert (nothing.by_app, nothing.by_platform) == ((), ())
 
     async def test_what_was_removed_is_in_no_figure_and_the_one_before_is_the_latest_again(
-        self, database: Database, app: UUID
+        self, database: Database, planner: UUID
     ) -> None:
-        await rate(database, app, 5)
-        await rate(database, app, 1, now=NOON + timedelta(days=1))
+        await rate(database, planner, 5)
+        await rate(database, planner, 1, now=NOON + timedelta(days=1))
         async with database.transaction() as db:
             await db.execute(update(AppRating).where(AppRating.rating == 1).values(deleted_at=NOON, demo=True))
             await ratings.recount(db)
             left = await ratings.figures(db)
         assert (left.n, left.mean, left.people, left.latest_mean) == (1, Decimal("5.00"), 1, Decimal("5.00"))
 
-    async def test_the_kept_counts_are_what_counting_anew_gives(self, database: Database, app: UUID) -> None:
+    async def test_the_kept_counts_are_what_counting_anew_gives(self, database: Database, planner: UUID) -> None:
         """Every order of a person's days, so that a server whose clock is behind changes nothing either."""
         async with database.transaction() as db:
             for number, days in enumerate(product(range(3), repeat=3)):
@@ -204,7 +212,7 @@ class TestFigures:
                     platform = ("ios", "android")[day % 2]
                     now = NOON + timedelta(days=day)
                     try:
-                        await ratings.submit(db, number, Rating(app, stars, platform), now)
+                        await ratings.submit(db, number, Rating(planner, stars, platform), now)
                     except AlreadyRated:
                         continue
             before = await _counts(db)
@@ -212,8 +220,8 @@ class TestFigures:
             assert before == await _counts(db)
             assert sum(latest for *_, latest in before) == 27
 
-    async def test_one_select_gives_them_all(self, database: Database, app: UUID, selects: list[str]) -> None:
-        await rate(database, app)
+    async def test_one_select_gives_them_all(self, database: Database, planner: UUID, selects: list[str]) -> None:
+        await rate(database, planner)
         async with database.transaction() as db:
             selects.clear()
             await ratings.figures(db)
