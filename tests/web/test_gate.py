@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, select, update
+from sqlalchemy.exc import InvalidRequestError
 
 from app.host.shared import Session, User
 from tests.conftest import Browser, SignIn
@@ -63,3 +64,10 @@ async def test_a_deactivated_user_is_out_at_once(alice: Browser, parts: Any) -> 
 async def test_signing_in_never_leads_to_another_site(alice: Browser, target: str) -> None:
     answer = await alice.get("/sign-in", params={"next": target})
     assert answer.headers["location"] == "/"
+
+
+async def test_a_transaction_that_ended_opens_no_other_one_in_no_workspace(parts: Any) -> None:
+    async with parts.database.transaction() as db:
+        pass
+    with pytest.raises(InvalidRequestError):
+        await db.scalar(select(1))
