@@ -4,6 +4,8 @@ document.body.addEventListener("htmx:load", (event) => {
   for (const thing of part.querySelectorAll("[data-reveal], [data-copy]")) thing.hidden = false;
   for (const area of part.querySelectorAll("[data-counter]")) counter(area);
   part.querySelector(".error-summary[data-focus]")?.focus();
+  // Came back unsaved from the server: dirty before anything is typed.
+  for (const form of part.querySelectorAll('form[data-guard="dirty"]')) dirty.add(form);
 });
 
 function counter(area) {

@@ -2,13 +2,20 @@
 
 from litestar.types import ControllerRouterHandler
 
-from app.surveys.pages import home, ratings
+from app.surveys.pages import acts, editor, erase, home, overview, prompt, ratings, responses, saving, surveys
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
     *home.ROUTES,
+    *surveys.ROUTES,
+    *editor.ROUTES,
+    *saving.ROUTES,
+    *acts.ROUTES,
     *prompt.ROUTES,
+    *overview.ROUTES,
+    *responses.ROUTES,
     *ratings.ROUTES,
+    *erase.ROUTES,
 ]
 # In the order of the spec ("Admin pages").
 MENU: tuple[MenuGroup, ...] = (

@@ -1,0 +1,113 @@
+"""What is done to a whole survey from the list, its page or the editor: publish, archive, delete, duplicate. The dangerous ones
+say first what they will do, with the number."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.surveys import audience, authoring
+from app.surveys.ceilings import ceiling_of, refuse_above
+from app.surveys.definition import name_of, unpublishable
+from app.surveys.pages.addresses import uid_of
+from app.surveys.pages.counting import people
+from app.surveys.stored import Stored
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import done, page
+
+AUTHOR = Requires("surveys.author", module="surveys")
+PUBLISHER = Requires("surveys.publish", module="surveys")
+
+
+@get("/surveys/publish/{uid:str}", guards=[PUBLISHER])
+async def ask_publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    stored = await authoring.load(ctx.db, uid_of(uid))
+    refuse_above(await ceiling_of(ctx.db), stored.definition.enforcement)
+    missing = unpublishable(stored.definition, datetime.now(UTC)) if stored.status != "published" else []
+    number = await audience.size(ctx.db, stored.definition)
+    return await _ask(
+        ctx,
+        stored,
+        "publish",
+        consequence=_publishing(stored),
+        number=number,
+        unit="person is in its audience" if number == 1 else "people are in its audience",
+        missing=[f"{name_of(one.field)}: {one.message}" for one in missing],
+        may_edit=ctx.may("surveys.author"),
+    )
+
+
+@post("/surveys/publish/{uid:str}", guards=[PUBLISHER], status_code=200)
+async def publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    ceiling = await ceiling_of(ctx.db)
+    changed = await authoring.publish(ctx.db, ctx.actor, uid_of(uid), datetime.now(UTC), ceiling)
+    answer = "The survey is published." if changed else "The survey was published already."
+    return await _done(ctx, answer, changed=changed)
+
+
+@get("/surveys/archive/{uid:str}", guards=[PUBLISHER])
+async def ask_archive(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    stored = await authoring.load(ctx.db, uid_of(uid))
+    unit = f"{'response' if stored.responses == 1 else 'responses'} to version {stored.version} stay"
+    unit += "s" if stored.responses == 1 else ""
+    consequence = (
+        "Nobody is asked any more, and whoever has not answered yet no longer can."
+        " Answers stay as they are. Publishing again takes it back: same version, same answers."
+    )
+    return await _ask(ctx, stored, "archive", consequence=consequence, number=stored.responses, unit=unit)
+
+
+@post("/surveys/archive/{uid:str}", guards=[PUBLISHER], status_code=200)
+async def archive(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    changed = await authoring.archive(ctx.db, ctx.actor, uid_of(uid))
+    answer = "The survey is archived: nobody is asked any more." if changed else "The survey was archived already."
+    return await _done(ctx, answer, changed=changed)
+
+
+@get("/surveys/delete/{uid:str}", guards=[AUTHOR])
+async def ask_delete(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    stored = await authoring.load(ctx.db, uid_of(uid))
+    refuse_above(await ceiling_of(ctx.db), stored.definition.enforcement)
+    number = len(stored.questions)
+    unit = f"{'question goes' if number == 1 else 'questions go'} with it"
+    consequence = "Nobody was asked it. It can't be brought back; the audit keeps what it was."
+    return await _ask(ctx, stored, "delete", consequence=consequence, number=number, unit=unit)
+
+
+@post("/surveys/delete/{uid:str}", guards=[AUTHOR], status_code=200)
+async def delete(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    await authoring.delete(ctx.db, ctx.actor, uid_of(uid))
+    return await _done(ctx, "The draft was deleted.", changed=True)
+
+
+@post("/surveys/duplicate/{uid:str}", guards=[AUTHOR], status_code=200)
+async def duplicate(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    copy = await authoring.duplicate(ctx.db, ctx.actor, uid_of(uid), await ceiling_of(ctx.db))
+    return await done(ctx, f"/surveys/edit/{copy}", "This is the copy, a draft of its own.")
+
+
+async def _ask(ctx: Context, stored: Stored, act: str, **values: Any) -> Response[Any]:
+    defaults = {"missing": [], "may_edit": False}
+    return await page(ctx, "surveys/ask.html", fragment="dialog", stored=stored, act=act, **{**defaults, **values})
+
+
+async def _done(ctx: Context, answer: str, *, changed: bool) -> Response[Any]:
+    return await done(ctx, "/surveys/list", answer, level="success" if changed else "info")
+
+
+def _publishing(stored: Stored) -> str:
+    """What publishing does, in sentences."""
+    asked = stored.definition
+    opens = f"from {asked.starts_at:%Y-%m-%d %H:%M} UTC on" if asked.starts_at else "from now on"
+    closes = f" until {asked.ends_at:%Y-%m-%d %H:%M} UTC" if asked.ends_at else ""
+    way = "cannot close it before they answer" if asked.enforcement == "required" else "may put it off or opt out"
+    kept = ""
+    if stored.answered:
+        kept = f" {people(stored.responses)} answered version {stored.version} before and are not asked again."
+    return f"They are asked {opens}{closes}, and {way}.{kept} Archiving ends it."
+
+
+ROUTES = [ask_publish, publish, ask_archive, archive, ask_delete, delete, duplicate]

@@ -1,0 +1,179 @@
+"""`/surveys/new`, `/surveys/edit/<uid>`: the editor, and what shows in it before anything is saved. Saving: saving."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.surveys import audience, content, words
+from app.surveys.authoring import StaleForm
+from app.surveys.definition import Definition
+from app.surveys.item import Item, ItemQuestion
+from app.surveys.pages import question_rows
+from app.surveys.pages.allowed import limits
+from app.surveys.pages.counting import people
+from app.surveys.pages.desk import Desk, desk_of, new_desk
+from app.surveys.pages.editor_form import Draft, blank, filled, read
+from app.surveys.pages.question_rows import Row
+from app.surveys.stored import Stored
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import page
+
+AUTHOR = Requires("surveys.author", module="surveys")
+SAMPLE = Row("samplerow")
+ENFORCEMENT_HINTS = {
+    "optional": "People may put it off, or never answer.",
+    "required": "It stays, and comes first, until it is answered.",
+}
+
+
+@get("/surveys/new", guards=[AUTHOR])
+async def new(ctx: NamedDependency[Context]) -> Response[Any]:
+    desk = await new_desk(ctx)
+    return await show(ctx, desk, blank(desk.offered))
+
+
+@get("/surveys/edit/{uid:str}", guards=[AUTHOR])
+async def edit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    desk = await desk_of(ctx, uid)
+    return await show(ctx, desk, _filled(desk))
+
+
+@post("/surveys/form", guards=[AUTHOR], status_code=200)
+async def new_form(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _changed(ctx, await new_desk(ctx))
+
+
+@post("/surveys/form/{uid:str}", guards=[AUTHOR], status_code=200)
+async def form(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    return await _changed(ctx, await desk_of(ctx, uid))
+
+
+@post("/surveys/preview", guards=[AUTHOR], status_code=200)
+async def new_preview(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _preview(ctx, await new_desk(ctx))
+
+
+@post("/surveys/preview/{uid:str}", guards=[AUTHOR], status_code=200)
+async def preview(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    return await _preview(ctx, await desk_of(ctx, uid))
+
+
+async def _changed(ctx: Context, desk: Desk) -> Response[Any]:
+    """The form as typed, after one of its buttons; nothing is saved, so nothing is wrong yet."""
+    posted = await ctx.form()
+    draft = read(desk.offered, posted, desk.definition)
+    draft.forgive()
+    draft.rows, draft.focus = question_rows.press(draft.rows, str(posted.get("rows") or ""))
+    return await show(ctx, desk, draft)
+
+
+async def _preview(ctx: Context, desk: Desk) -> Response[Any]:
+    draft = read(desk.offered, await ctx.form(), desk.definition)
+    values = await _shown(ctx, desk, draft)
+    if not ctx.wants_fragment:
+        draft.forgive()
+        return await show(ctx, desk, draft)
+    return await page(ctx, "surveys/editor.html", fragment="preview", oob=True, **values)
+
+
+async def show(
+    ctx: Context,
+    desk: Desk,
+    draft: Draft,
+    *,
+    status: int = 200,
+    refused: str = "",
+    stale: StaleForm | None = None,
+) -> Response[Any]:
+    """The whole editor over a draft."""
+    kept = question_rows.live(draft.rows)
+    places = {row.name: number for number, row in enumerate(kept, 1)}
+    return await page(
+        ctx,
+        "surveys/editor.html",
+        status=status,
+        stored=desk.stored,
+        at=desk.at,
+        draft=draft,
+        refused=refused,
+        stale=stale,
+        note=_note(desk.stored) if not stale else None,
+        numbered=[(row, places.get(row.name)) for row in draft.rows],
+        live=len(kept),
+        sample=SAMPLE,
+        question_types=words.QUESTION_TYPES,
+        enforcements=_enforcements(draft),
+        limits=limits(desk.offered.ceiling),
+        may_publish=ctx.may("surveys.publish"),
+        oob=False,
+        **await _shown(ctx, desk, draft),
+    )
+
+
+async def _shown(ctx: Context, desk: Desk, draft: Draft) -> dict[str, Any]:
+    """What the preview shows."""
+    number = await audience.size(ctx.db, draft.definition)
+    reach = f"{people(number)} {'is' if number == 1 else 'are'} in its audience."
+    return {"item": item_of(draft.definition, desk.stored, ctx.workspace), "reach": reach, "stripped": draft.stripped}
+
+
+def item_of(definition: Definition, stored: Stored | None, workspace: str) -> Item:
+    """A definition as people would meet it; what is still missing has a word in its place."""
+    asked = [one for one in definition.questions if one.type in words.QUESTION_TYPES]
+    unread = content.too_much_to_read(definition.message) or content.unkeepable(definition.message)
+    return Item(
+        workspace=workspace,
+        survey=stored.uid if stored else UUID(int=0),
+        version=stored.version if stored else 1,
+        content_hash="",
+        type=definition.type,
+        enforcement=definition.enforcement,
+        title=definition.title or "Without a title",
+        message_html="" if unread else definition.message,
+        category=definition.category,
+        ends_at=definition.ends_at,
+        questions=tuple(
+            ItemQuestion(UUID(int=number), one.label or f"Question {number}", one.type, one.options, one.required)
+            for number, one in enumerate(asked[: words.MOST_QUESTIONS], 1)
+        ),
+    )
+
+
+def _filled(desk: Desk) -> Draft:
+    if desk.stored is None:
+        return blank(desk.offered)
+    return filled(desk.offered, desk.stored.definition, desk.stored.revision)
+
+
+def _enforcements(draft: Draft) -> list[Mapping[str, str]]:
+    choices = draft.form.fields["enforcement"].choices  # type: ignore[attr-defined]
+    return [{**one, "hint": ENFORCEMENT_HINTS[one["value"]]} for one in choices]
+
+
+def _note(stored: Stored | None) -> dict[str, str] | None:
+    """What may be changed about a survey that people are asked, said before anything is lost."""
+    if stored is None or stored.status == "draft":
+        return None
+    if not stored.answered:
+        said = "It is being asked" if stored.status == "published" else "It is archived"
+        return {"title": f"{said}; nobody has answered.", "text": "What you save is what is asked from then on."}
+    title = f"{people(stored.responses)} answered version {stored.version}."
+    way = (
+        "Publish as a new version asks everyone again."
+        if stored.status == "published"
+        else "Publish it first for that."
+    )
+    always = "Category, audience, window and pacing can change at any time."
+    if stored.definition.agreement:
+        can = "It holds an agreement, so any other change needs a new version: nobody stays agreed to replaced text."
+        return {"title": title, "text": f"{always} {can} {way}"}
+    can = "So can the wording of title, message and questions, for corrections; anything else needs a new version."
+    return {"title": title, "text": f"{always} {can} {way}"}
+
+
+ROUTES = [new, edit, new_form, form, new_preview, preview]

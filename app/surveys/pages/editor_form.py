@@ -1,0 +1,206 @@
+"""The editor's form: what a browser posts, read into a definition, with every error at its field. Questions: question_rows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from litestar.datastructures import FormMultiDict
+
+from app.errors import FieldError
+from app.surveys import content, words
+from app.surveys.definition import Definition, problems, tidy
+from app.surveys.pages import question_rows
+from app.surveys.pages.allowed import limits
+from app.surveys.pages.question_rows import Row
+from app.web.forms import Bound, Choice, Choices, Form, LocalTime, Number, Text
+
+PACING: Final = ("snooze_hours", "cooldown_days", "max_prompts")
+WINDOW: Final = ("starts_at", "ends_at")
+TITLE = Text("title", "Title", required=True, longest=words.LONGEST_TITLE, help="The heading of the prompt.")
+TYPE = Choice(
+    "type", "Type", required=True, options=words.TYPES, help="Says what it is about; it changes no behaviour."
+)
+MESSAGE = Text(
+    "message",
+    "Message",
+    longest=words.LONGEST_MESSAGE,
+    lines=6,
+    help="Basic HTML: p, br, strong, em, u, s, ul, ol, li, blockquote, h3, h4, a, code. For a consent this is what is agreed to.",
+)
+CATEGORY = Text("category", "Category", longest=words.LONGEST_CATEGORY, help="What it is about: Canteen, Safety …")
+SNOOZE = Number(
+    "snooze_hours",
+    "Snooze",
+    least=words.SNOOZE_HOURS[0],
+    most=words.SNOOZE_HOURS[1],
+    unit="hours",
+    help="How long “Ask me later” lasts.",
+)
+COOLDOWN = Number(
+    "cooldown_days",
+    "Cooldown",
+    least=words.COOLDOWN_DAYS[0],
+    most=words.COOLDOWN_DAYS[1],
+    unit="days",
+    help="Between two prompts of this survey; 0 = none.",
+)
+MOST_PROMPTS = Number(
+    "max_prompts",
+    "Max prompts",
+    least=words.MAX_PROMPTS[0],
+    most=words.MAX_PROMPTS[1],
+    unit="times",
+    help="Per person and version; 0 = no limit.",
+)
+NEW: Final = {
+    "type": "feedback",
+    "enforcement": "optional",
+    "snooze_hours": words.DEFAULT_SNOOZE_HOURS,
+    "cooldown_days": words.DEFAULT_COOLDOWN_DAYS,
+    "max_prompts": words.DEFAULT_MAX_PROMPTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What this workspace's form offers. `tenants` None: the survey is a tenant's, and asks its own people only."""
+
+    types: Mapping[str, str]
+    tenants: Mapping[str, str] | None
+    ceiling: str
+
+    @property
+    def form(self) -> Form:
+        kinds = {word: label for word, label in words.ENFORCEMENTS.items() if not limits(self.ceiling, word)}
+        audience = [Choices("user_types", "User types", help="None ticked: everyone.", options=self.types)]
+        if self.tenants is not None:
+            help_ = "None ticked: everyone, here and in every tenant. main is the platform itself."
+            audience.append(Choices("tenants", "Tenants", help=help_, options=self.tenants))
+        return Form(
+            TITLE,
+            TYPE,
+            Choice("enforcement", "Enforcement", required=True, options=kinds),
+            MESSAGE,
+            CATEGORY,
+            *audience,
+            LocalTime("starts_at", "Starts"),
+            LocalTime("ends_at", "Ends"),
+            SNOOZE,
+            COOLDOWN,
+            MOST_PROMPTS,
+        )
+
+    def including(self, definition: Definition) -> "Offered":
+        """With the types and tenants that the survey has already, though the lists lost them: no filter becomes empty."""
+        gone = {key: f"{key} (no longer in the list)" for key in definition.user_types}
+        lost = {key: f"{key} (no longer a tenant)" for key in definition.tenants}
+        tenants = None if self.tenants is None else {**lost, **self.tenants}
+        return replace(self, types={**gone, **self.types}, tenants=tenants)
+
+
+@dataclass
+class Draft:
+    """The form as typed. `revision` is that of the survey which the person began from, None for a new one."""
+
+    form: Bound
+    rows: list[Row]
+    definition: Definition
+    revision: int | None = None
+    stripped: tuple[str, ...] = ()
+    focus: str = ""
+    unsaved: bool = True
+    summary: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not self.summary
+
+    def forgive(self) -> None:
+        """Takes the errors away, where nothing was to be saved."""
+        self.form.errors.clear()
+        for row in self.rows:
+            row.errors.clear()
+        self.summary = []
+
+    def refuse(self, details: Iterable[FieldError]) -> None:
+        """Puts errors at their fields; the first of a field stays."""
+        kept = question_rows.live(self.rows)
+        for detail in details:
+            head, *rest = detail.field.split(".")
+            if head == "questions" and rest and int(rest[0]) < len(kept):
+                part = rest[1] if len(rest) > 1 else "label"
+                kept[int(rest[0])].errors.setdefault(part, detail.message)
+            else:
+                self.form.refuse(head, detail.message)
+        self.summary = self._summary()
+
+    def _summary(self) -> list[tuple[str, str]]:
+        """Every error with the field it belongs to, in the order of the page."""
+        labels = {one.name: one.label for one in self.form}
+        fields = [(name, f"{labels[name]}: {self.form.errors[name]}") for name in labels if name in self.form.errors]
+        others = [(name, text) for name, text in self.form.errors.items() if name not in labels]
+        asked = [
+            (f"{part}-{row.name}", f"Question {number}: {text}")
+            for number, row in enumerate(question_rows.live(self.rows), 1)
+            for part, text in row.errors.items()
+        ]
+        return fields + others + asked
+
+
+def blank(offered: Offered) -> Draft:
+    """A new survey, with one question to begin with."""
+    form = offered.form.fill(NEW)
+    rows = [Row("q1")]
+    return Draft(form, rows, _definition(form, rows, ()), unsaved=False)
+
+
+def filled(offered: Offered, definition: Definition, revision: int) -> Draft:
+    """A saved survey as the page first shows it."""
+    shown = {name: getattr(definition, name) for name in offered.form.fields}
+    shown |= {name: shown[name].astimezone(UTC) for name in WINDOW if shown[name]}
+    paced = {name: shown[name] if shown[name] is not None else NEW[name] for name in PACING}
+    form = offered.form.fill({**shown, **paced})
+    rows = question_rows.show(definition.questions)
+    return Draft(form, rows, definition, revision, unsaved=False)
+
+
+def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = None) -> Draft:
+    """What was typed, with its errors. Times that were not touched keep what the form can't show of them."""
+    form, rows = offered.form.read(posted), question_rows.read(posted)
+    tenants = tuple(str(key) for key in posted.getall("tenants", []))
+    typed = _definition(form, rows, tenants)
+    for name in WINDOW:
+        before = getattr(stored, name) if stored else None
+        if before and getattr(typed, name) == before.replace(microsecond=0):
+            typed = replace(typed, **{name: before})
+    revision = str(posted.get("revision") or "")
+    draft = Draft(form, rows, tidy(typed), int(revision) if revision.isdigit() and len(revision) < 10 else None)  # noqa: PLR2004
+    draft.stripped = _stripped(typed.message)
+    draft.refuse(problems(draft.definition))
+    return draft
+
+
+def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> Definition:
+    """What the form means so far; a field with an error counts as empty. In a tenant's form any tenant is refused by name."""
+    values: dict[str, Any] = {name: form.values.get(name) for name in form.fields}
+    at = {name: values[name].replace(tzinfo=UTC) if isinstance(values[name], datetime) else None for name in WINDOW}
+    return Definition(
+        title=values["title"] or "",
+        type=values["type"] or "",
+        enforcement=values["enforcement"] or "",
+        message=values["message"] or "",
+        category=values["category"],
+        user_types=tuple(values["user_types"] or ()),
+        tenants=tuple(values["tenants"] or ()) if "tenants" in form.fields else tenants,
+        questions=tuple(row.question for row in question_rows.live(rows)),
+        **at,
+        **{name: values[name] for name in PACING},
+    )
+
+
+def _stripped(message: str) -> tuple[str, ...]:
+    """What saving takes out of the message."""
+    if content.too_much_to_read(message) or content.unkeepable(message):
+        return ()
+    return content.sanitise(message).stripped

@@ -1,0 +1,69 @@
+"""`/surveys/list`: every survey of the workspace, how far it got, and what can be done with it. The acts: acts."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from sqlalchemy import Row
+
+from app.surveys.pages.allowed import allowed, limits
+from app.surveys.pages.survey_list import BASE, Around, around, load, rate_of, spec_of, window_of
+from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
+from app.web import exports
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import page
+
+
+@get("/surveys/list", guards=[Requires("surveys.view", module="surveys")])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    found = await around(ctx)
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, spec_of(found), BASE, kind)
+    view = await load(ctx, found)
+    view.rows = [_drawn(ctx, found, row) for row in view.rows]
+    return await page(
+        ctx,
+        "surveys/list.html",
+        fragment="list",
+        view=view,
+        may_write=ctx.may("surveys.author") and not limits(found.ceiling, "optional"),
+        limits=limits(found.ceiling),
+    )
+
+
+def _drawn(ctx: Context, found: Around, row: Row[Any]) -> dict[str, Any]:
+    """A row as the template places it."""
+    acts = allowed(
+        status=row.status,
+        enforcement=row.enforcement,
+        responses=int(row.responses),
+        ceiling=found.ceiling,
+        permissions=ctx.user.permissions,
+    )
+    return {
+        **row._asdict(),
+        "type": TYPES[row.type],
+        "enforcement_label": ENFORCEMENTS[row.enforcement],
+        "status_label": STATUSES[row.status],
+        "stage": _stage(row, datetime.now(UTC)),
+        "window": window_of(row),
+        "types": [found.types.get(key, key) for key in row.user_types],
+        "rate": rate_of(row),
+        "responses": int(row.responses),
+        "asked": int(row.asked),
+        "acts": acts,
+    }
+
+
+def _stage(row: Row[Any], now: datetime) -> str:
+    """What a published survey's window says now."""
+    if row.status != "published":
+        return ""
+    if row.starts_at and now < row.starts_at:
+        return "not open yet"
+    return "over" if row.ends_at and now >= row.ends_at else ""
+
+
+ROUTES = [index]
