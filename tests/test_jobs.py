@@ -452,8 +452,8 @@ async def test_the_schedule_asks_for_what_is_due_in_each_workspace(parts: Parts)
     async with parts.database.shared_transaction() as db:
         asked = {tuple(row) for row in await db.execute(select(Job.workspace, Job.name))}
         assert await db.scalar(select(func.count()).where(Job.name == "clock_sync")) == 1
-    purges = {(workspace, "clock_purge") for workspace in ("main", "acme", "globex")}
-    assert asked == {("main", "housekeeping"), ("main", "clock_sync"), *purges}
+    daily = {(workspace, name) for workspace in ("main", "acme", "globex") for name in ("clock_purge", "surveys_head")}
+    assert asked == {("main", "housekeeping"), ("main", "clock_sync"), *daily}
 
 
 async def test_a_tenant_that_is_deactivated_is_not_scheduled(parts: Parts) -> None:

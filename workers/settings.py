@@ -21,13 +21,13 @@ from saq.queue.postgres import PostgresQueue
 from app import wiring
 from app.db.session import Database
 from app.parts import Parts
-from workers import clock, host
+from workers import clock, host, surveys
 from workers.pace import PACE, Pace
 from workers.running import Function, run
 from workers.schedule import schedule
 from workers.wakeups import ENTRY, alive, keep_waking
 
-FUNCTIONS: Mapping[str, Function] = {**clock.FUNCTIONS, **host.FUNCTIONS}
+FUNCTIONS: Mapping[str, Function] = {**clock.FUNCTIONS, **surveys.FUNCTIONS, **host.FUNCTIONS}
 QUEUE = "muster"
 # Any number, as long as nobody else takes it: two workers that start at once make SAQ's tables one after the other.
 TABLES_LOCK = 5_201_002
