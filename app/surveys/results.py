@@ -4,8 +4,9 @@ A percentage is of those who answered that question; None where there is nobody 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
@@ -81,24 +82,52 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class Results:
+    """`counters` and `days` (oldest first, with people by outcome) are of the whole version; `narrowed` is how many of its
+    responses lie in the days and outcomes that were asked for, and `questions` what those came to."""
+
     counters: Counters
+    days: Mapping[date, Mapping[str, int]]
+    narrowed: int
     questions: tuple[Breakdown, ...]
 
 
-Figure = tuple[str, UUID, str, int, int]
+# Day (None for questions), outcome, question, choice, people, unprompted.
+Figure = tuple[date | None, str, UUID, str, int, int]
 
 
-def results(figures: Iterable[Figure], questions: Sequence[Asked], *, whole: UUID, asked: str) -> Results:
-    """Figures as app.surveys.tallies has them, read against the questions of their version; `whole` and `asked` are its
-    marks for rows of whole responses and of first impressions."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How figures of app.surveys.tallies are to be read: its marks for whole responses and first impressions, and the scope's
+    outcomes (None: any) and days (either open)."""
+
+    whole: UUID
+    asked: str
+    outcomes: Collection[str] | None = None
+    days: tuple[date | None, date | None] = (None, None)
+
+    def holds(self, day: date, outcome: str) -> bool:
+        first, last = self.days
+        within = (first is None or day >= first) and (last is None or day <= last)
+        return within and (self.outcomes is None or outcome in self.outcomes)
+
+
+def results(figures: Iterable[Figure], questions: Sequence[Asked], reading: Reading) -> Results:
+    """The figures of one version against its questions."""
     choices: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    days: dict[date, dict[str, int]] = defaultdict(dict)
     totals = []
-    for outcome, question, choice, people, alone in figures:
-        if question == whole:
-            totals.append((outcome, people, alone))
-        else:
+    for day, outcome, question, choice, people, alone in figures:
+        if question != reading.whole or day is None:
             choices[question][choice] += people
-    return Results(counters(totals, asked=asked), tuple(breakdown(one, choices.get(one.key, {})) for one in questions))
+            continue
+        totals.append((outcome, people, alone))
+        if outcome != reading.asked:
+            days[day][outcome] = people
+    narrowed = sum(
+        n for day, outcomes in days.items() for outcome, n in outcomes.items() if reading.holds(day, outcome)
+    )
+    parts = tuple(breakdown(one, choices.get(one.key, {})) for one in questions)
+    return Results(counters(totals, asked=reading.asked), dict(sorted(days.items())), narrowed, parts)
 
 
 def breakdown(question: Asked, choices: Mapping[str, int]) -> Breakdown:

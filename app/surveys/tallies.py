@@ -25,6 +25,7 @@ from sqlalchemy import (
     exists,
     func,
     literal_column,
+    null,
     select,
     true,
     union_all,
@@ -48,6 +49,7 @@ _WHOLE: ColumnElement[UUID] = literal_column(f"'{WHOLE}'::uuid")
 _NO_CHOICE: ColumnElement[str] = literal_column("''", Text)
 _ASKED: ColumnElement[str] = literal_column(f"'{ASKED}'", Text)
 _NONE: ColumnElement[int] = literal_column("0")
+_NO_DAY = cast(null(), Date).label("day")
 _DAY = cast(func.timezone("UTC", Response.recorded_at), Date)
 _SHOWN_DAY = cast(func.timezone("UTC", PromptState.first_shown_at), Date)
 _COUNTS = ~exists().where(Tombstone.number == Response.number)
@@ -90,6 +92,9 @@ class Scope:
             self._survey(Tally), outcome, Tally.day >= first if first else true(), Tally.day <= last if last else true()
         )
 
+    def shown_or_answered(self) -> ColumnElement[bool]:
+        return self._survey(Tally)
+
     def asked(self) -> ColumnElement[bool]:
         """People with an impression, of the survey and version; neither days nor outcomes narrow whom a survey asked."""
         return and_(self._survey(Tally), Tally.outcome == _ASKED, Tally.question_key == _WHOLE)
@@ -112,18 +117,21 @@ class Scope:
 
 
 def figures(scope: Scope) -> Select[Any]:
-    """The statement behind a survey's figures: rows of (outcome, question_key, choice, people, unprompted).
+    """The statement behind a survey's figures: rows of (day, outcome, question_key, choice, people, unprompted).
 
-    Rows with the outcome ASKED hold how many people had an impression.
+    Rows of questions and choices are narrowed by the scope and have no day. Rows of whole responses, and of first impressions
+    under the outcome ASKED, are of the survey and version whatever else narrows, day by day.
     """
-    kept = select(*(getattr(Tally, name) for name in COLUMNS[3:])).where(scope.kept())
-    shown = select(*(getattr(Tally, name) for name in COLUMNS[3:])).where(scope.asked())
-    fresh = union_all(*_counted(and_(_FRESH, scope.responses()))).subquery()
-    late = _shown(and_(_LATE, scope.shown())).subquery()
-    every = union_all(
-        kept, shown, *(select(*(one.c[name] for name in COLUMNS[3:])) for one in (fresh, late))
-    ).subquery()
-    keys = [every.c[name] for name in COLUMNS[3:6]]
+    version = Scope(scope.survey_id, scope.version)
+    fresh, _, _ = _counted(and_(_FRESH, version.responses()))
+    _, questions, choices = _counted(and_(_FRESH, scope.responses()))
+    late = _shown(and_(_LATE, version.shown()))
+    kept = _picked(Tally, Tally.day).where(version.shown_or_answered(), Tally.question_key == _WHOLE)
+    answers = _picked(Tally, _NO_DAY).where(scope.kept(), Tally.question_key != _WHOLE)
+    whole = (_picked(one.c, one.c.day) for one in (fresh.subquery(), late.subquery()))
+    parts = (_picked(one.c, _NO_DAY) for one in (questions.subquery(), choices.subquery()))
+    every = union_all(kept, answers, *whole, *parts).subquery()
+    keys = (every.c.day, every.c.outcome, every.c.question_key, every.c.choice)
     return select(*keys, _sum(every.c.people), _sum(every.c.unprompted)).group_by(*keys)
 
 
@@ -250,6 +258,10 @@ def _shown(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
         .where(which)
         .group_by(PromptState.survey_id, PromptState.version, _SHOWN_DAY)
     )
+
+
+def _picked(source: Any, day: ColumnElement[Any]) -> Select[Any]:
+    return select(day, source.outcome, source.question_key, source.choice, source.people, source.unprompted)
 
 
 def _sum(column: ColumnElement[Any]) -> ColumnElement[int]:

@@ -1,11 +1,12 @@
 """What counts mean: rates, percentages, means, and the breakdown of every kind of question."""
 
+from datetime import date
 from decimal import Decimal
 from uuid import uuid4
 
 import pytest
 
-from app.surveys.results import Asked, Breakdown, Counters, breakdown, results
+from app.surveys.results import Asked, Breakdown, Counters, Reading, breakdown, results
 
 WHOLE, ASKED = uuid4(), "asked"
 
@@ -72,20 +73,23 @@ def test_texts_are_counted_and_agreements_have_no_bars() -> None:
 
 def test_figures_of_all_outcomes_add_up_to_results() -> None:
     stars, ticks = question("star_rating"), question("multiple_choice", "a", "b")
+    yesterday, today = date(2026, 11, 20), date(2026, 11, 21)
     found = results(
         [
-            ("asked", WHOLE, "", 9, 0),
-            ("agreed", WHOLE, "", 3, 1),
-            ("declined", WHOLE, "", 1, 0),
-            ("agreed", stars.key, "", 2, 0),
-            ("agreed", stars.key, "5", 2, 0),
-            ("answered", stars.key, "", 1, 0),
-            ("answered", stars.key, "1", 1, 0),
+            (today, "agreed", WHOLE, "", 2, 1),
+            (yesterday, "asked", WHOLE, "", 9, 0),
+            (yesterday, "agreed", WHOLE, "", 1, 0),
+            (today, "declined", WHOLE, "", 1, 0),
+            (None, "agreed", stars.key, "", 2, 0),
+            (None, "agreed", stars.key, "5", 2, 0),
+            (None, "answered", stars.key, "", 1, 0),
+            (None, "answered", stars.key, "1", 1, 0),
         ],
         [ticks, stars],
-        whole=WHOLE,
-        asked=ASKED,
+        Reading(WHOLE, ASKED, outcomes=("agreed",), days=(today, None)),
     )
     assert found.counters == Counters({"agreed": 3, "declined": 1}, impressed=9, unprompted=1)
+    assert list(found.days.items()) == [(yesterday, {"agreed": 1}), (today, {"agreed": 2, "declined": 1})]
+    assert found.narrowed == 2
     assert [one.question for one in found.questions] == [ticks, stars]
     assert (found.questions[1].people, found.questions[1].mean) == (3, Decimal("3.67"))

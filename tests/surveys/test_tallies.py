@@ -33,7 +33,12 @@ WHERE survey_id = :survey AND version = :version AND first_shown_at IS NOT NULL 
 
 
 async def counted(db: AsyncSession, scope: Scope) -> set[tuple[Any, ...]]:
-    return {tuple(row) for row in await db.execute(tallies.figures(scope))}
+    """(outcome, question, choice, people, unprompted), days summed."""
+    found: dict[tuple[Any, ...], tuple[int, int]] = {}
+    for _, outcome, question, choice, people, unprompted in await db.execute(tallies.figures(scope)):
+        before = found.get((outcome, question, choice), (0, 0))
+        found[outcome, question, choice] = (before[0] + people, before[1] + unprompted)
+    return {(*key, *numbers) for key, numbers in found.items()}
 
 
 async def plain(db: AsyncSession, placed: Placed, version: int) -> set[tuple[Any, ...]]:
@@ -96,29 +101,67 @@ async def test_a_mark_moves_in_steps_to_the_head_and_then_rests(
         assert await counted(db, Scope(placed.id)) == {("answered", WHOLE, "", 5, 5)}
 
 
-async def test_figures_go_by_version_day_and_outcome(database: Database) -> None:
+async def test_days_and_outcomes_narrow_the_answers_and_never_whom_a_version_asked(database: Database) -> None:
+    today = NOW.date()
+    said = [(1, "agreed", 3, "a"), (2, "agreed", 2, "a"), (2, "agreed", 1, "b"), (2, "answered", 0, "b")]
     async with database.transaction() as db:
-        placed = await survey(db)
-        said = [(1, "agreed", 3), (2, "agreed", 2), (2, "declined", 1), (2, "declined", 0), (2, "opted_out", 0)]
-        for user, (version, _, days) in enumerate(said):
+        placed = await survey(db, questions=[("Which?", "single_choice", ["a", "b"])])
+        for user, (version, _, days, _) in enumerate(said):
             await show(db, placed, user, version=version, at=NOW - timedelta(days=days))
-        for user, (version, outcome, days) in enumerate(said):
+        for user, (version, outcome, days, choice) in enumerate(said):
             at = NOW - timedelta(days=days)
-            await respond(db, placed, user, outcome, version=version, recorded_at=at, prompted=True)
+            answers = {placed.keys[0]: [choice]}
+            await respond(db, placed, user, outcome, answers, version=version, recorded_at=at, prompted=True)
             if days == 1:
                 await tallies.count_up(db)
-        today, asked = NOW.date(), (ASKED, WHOLE, "", 4, 0)
 
-        async def told(**narrowed: Any) -> set[tuple[Any, ...]]:
-            return await counted(db, Scope(placed.id, 2, **narrowed))
+        async def chosen(**narrowed: Any) -> dict[str, int]:
+            rows = list(await db.execute(tallies.figures(Scope(placed.id, 2, **narrowed))))
+            whole = {(row.day, row.outcome): row[4] for row in rows if row.question_key == WHOLE}
+            assert sum(people for (_, outcome), people in whole.items() if outcome == ASKED) == 3
+            assert {key: people for key, people in whole.items() if key[1] != ASKED} == {
+                (today - timedelta(days=2), "agreed"): 1,
+                (today - timedelta(days=1), "agreed"): 1,
+                (today, "answered"): 1,
+            }
+            found: dict[str, int] = {}
+            for row in rows:
+                if row.question_key != WHOLE:
+                    found[row.choice] = found.get(row.choice, 0) + row[4]
+            return found
 
-        declined, agreed = ("declined", WHOLE, "", 2, 0), ("agreed", WHOLE, "", 1, 0)
-        assert await told() == {agreed, declined, ("opted_out", WHOLE, "", 1, 0), asked}
-        assert await told(outcomes=("declined",)) == {declined, asked}
-        assert await told(days=(None, today - timedelta(days=2))) == {agreed, asked}
-        assert await told(days=(today - timedelta(days=1), today), outcomes=("declined",)) == {declined, asked}
-        everything = {(outcome, people) for outcome, _, _, people, _ in await counted(db, Scope())}
-        assert everything == {("agreed", 2), ("declined", 2), ("opted_out", 1), (ASKED, 5)}
+        assert await chosen() == {"": 3, "a": 1, "b": 2}
+        assert await chosen(outcomes=("answered",)) == {"": 1, "b": 1}
+        assert await chosen(days=(None, today - timedelta(days=2))) == {"": 1, "a": 1}
+        assert await chosen(days=(today - timedelta(days=1), today), outcomes=("agreed",)) == {"": 1, "b": 1}
+        everything = {
+            outcome: people for outcome, question, _, people, _ in await counted(db, Scope()) if question == WHOLE
+        }
+        assert everything == {"agreed": 3, "answered": 1, ASKED: 4}
+
+
+async def test_totals_per_day_go_by_everything_a_list_is_narrowed_to(database: Database) -> None:
+    today = NOW.date()
+    async with database.transaction() as db:
+        placed = await survey(db, questions=[("Which?", "multiple_choice", ["a", "b"])])
+        other = await survey(db, "Other")
+        for user in range(3):
+            at = NOW - timedelta(days=user)
+            await respond(db, placed, user, answers={placed.keys[0]: ["a", "b"] if user else ["a"]}, recorded_at=at)
+            await respond(db, other, user, "declined", recorded_at=at, version=2)
+            if user == 1:
+                await tallies.count_up(db)
+
+        async def total(**narrowed: Any) -> int:
+            return sum(people for _, _, people in await tallies.by_day(db, Scope(**narrowed)))
+
+        assert await total() == 6
+        assert await total(survey_id=placed.id) == 3
+        assert await total(outcomes=("declined",)) == 3
+        assert await total(version=2, days=(today, today)) == 1
+        assert await total(survey_id=placed.id, answer=(placed.keys[0], "")) == 3
+        assert await total(answer=(placed.keys[0], "b")) == 2
+        assert await total(answer=(placed.keys[0], "b"), days=(today, None)) == 0
 
 
 async def test_days_are_those_of_utc(database: Database) -> None:
