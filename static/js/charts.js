@@ -16,7 +16,11 @@ function load() {
 // Untoned series take the colours that no tone has first, so that a mixed chart stays readable.
 const ORDER = [1, 4, 5, 8, 2, 3, 6, 7];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const number = (cell) => Number(cell?.dataset.value ?? cell?.textContent.replace(/[^\d.-]/g, "")) || 0;
+// A cell that holds no number is a gap, not a zero.
+const number = (cell) => {
+  const text = cell?.dataset.value ?? cell?.textContent.replace(/[^\d.-]/g, "") ?? "";
+  return text === "" ? null : Number(text) || 0;
+};
 
 function read(table) {
   const heads = [...table.tHead.rows[0].cells].slice(1);

@@ -3,6 +3,7 @@
 from litestar.types import ControllerRouterHandler
 
 from app.clock.pages import (
+    analytics,
     dashboard,
     devices,
     employee,
@@ -31,6 +32,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *sync_run.ROUTES,
     *logs.ROUTES,
     *organization.ROUTES,
+    *analytics.ROUTES,
     *settings.ROUTES,
     *setup.ROUTES,
 ]
@@ -45,6 +47,7 @@ MENU: tuple[MenuGroup, ...] = (
             MenuItem("Devices", "/clock_devices", "devices", "clock.devices", "clock"),
             MenuItem("Organization", "/clock_organization", "hierarchy-2", "clock.organization", "clock"),
             MenuItem("Sync Center", "/clock_sync", "refresh", "clock.sync.view", "clock"),
+            MenuItem("Analytics", "/clock_analytics", "chart-bar", "clock.analytics", "clock"),
             MenuItem("API Logs", "/clock_logs", "list-details", "clock.logs", "clock"),
             MenuItem("Settings", "/clock_settings", "settings", "clock.settings", "clock"),
         ),

@@ -1,0 +1,120 @@
+"""`/clock_analytics`: punches of a range of local days by code, hour of the week, terminal and department; how many became
+records, and how late they arrived (design: screens)."""
+
+from datetime import UTC, date, datetime, timedelta
+from operator import attrgetter
+from typing import Any
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from sqlalchemy import select
+
+from app.clock import figures, reports
+from app.clock.models import DailyTotal
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.pages import page
+from app.web.templating import number, with_query
+
+URL = "/clock_analytics"
+SEES = Requires("clock.analytics", module="clock")
+DAYS, MOST_DAYS = 30, 366
+QUICK = {"7 days": 7, "30 days": 30, "90 days": 90, "1 year": 365}
+RANGE = Filter("", "Days", lists.between(DailyTotal.local_date), kind="range")
+BASE = select(*DailyTotal.__table__.c).where(DailyTotal.dimension == "all")
+CODES = {
+    "check_in": "Check In",
+    "check_out": "Check Out",
+    "break_out": "Break Out",
+    "break_in": "Break In",
+    "overtime_in": "Overtime In",
+    "overtime_out": "Overtime Out",
+    "unknown": "Unknown",
+}
+TONES = {"check_in": "ok", "check_out": "info", "unknown": "bad"}
+FIGURES = {**CODES, "total": "Punches", "imported": "In records", "employees": "People", "terminals": "Terminals"}
+# What a file holds: the days of the range, oldest first.
+EXPORT = ListSpec(
+    name="clock_analytics",
+    label="days",
+    url=URL,
+    key=DailyTotal.local_date,
+    sort="date",
+    columns=(
+        Column("date", "Date", lambda row: row.local_date, DailyTotal.local_date),
+        *(Column(name, label, attrgetter(name)) for name, label in FIGURES.items()),
+    ),
+    filters=(RANGE,),
+    empty=Empty("chart-bar", "No punches", ""),
+)
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+@get(URL, guards=[SEES])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    if kind := exports.asked_for(ctx):
+        return exports.export(ctx, EXPORT, BASE, kind)
+    wanted = lists.asked(EXPORT, ctx.request.query_params)
+    today = await reports.local_today(ctx.db, datetime.now(UTC))
+    first, last, problem = _range(wanted.values.get("") or (None, None), today)
+    problem = wanted.errors.get("", "") or problem
+    daily = await reports.daily_totals(ctx.db, first, last)
+    shape = await figures.shape(ctx.db, first, last)
+    return await page(
+        ctx,
+        "clock/analytics.html",
+        first=first,
+        last=last,
+        problem=problem,
+        quick=[_quick(label, days, (first, last), today) for label, days in QUICK.items()],
+        exports={kind: with_query(URL, {"from": first, "to": last, "export": kind}) for kind in exports.KINDS},
+        daily=daily,
+        codes=CODES,
+        tones=TONES,
+        week=_week(shape.hours),
+        hours=[f"{hour:02}" for hour in range(24)],
+        late=shape.late,
+        terminals=await figures.by_terminal(ctx.db, first, last),
+        departments=await figures.by_department(ctx.db, first, last),
+        may_see_punches=ctx.may("clock.transactions"),
+    )
+
+
+def _range(given: tuple[date | None, date | None], today: date) -> tuple[date, date, str]:
+    """The days that are shown, and what was wrong with those that were asked for."""
+    last = given[1] or (min(given[0] + timedelta(days=DAYS - 1), today) if given[0] else today)
+    first = given[0] or last - timedelta(days=DAYS - 1)
+    if first > last:
+        return last - timedelta(days=DAYS - 1), last, "The first day comes after the last."
+    if (last - first).days >= MOST_DAYS:
+        return last - timedelta(days=MOST_DAYS - 1), last, f"At most {MOST_DAYS} days; these are the last of them."
+    return first, last, ""
+
+
+def _quick(label: str, days: int, shown: tuple[date, date], today: date) -> dict[str, Any]:
+    first = today - timedelta(days=days - 1)
+    return {
+        "label": label,
+        "url": with_query(URL, {"from": first, "to": today}),
+        "active": shown == (first, today),
+        "count": None,
+    }
+
+
+def _week(hours: dict[tuple[int, int], int]) -> list[dict[str, Any]]:
+    """Rows of the heat map: a weekday each, 24 cells."""
+    return [
+        {
+            "label": name,
+            "cells": [
+                {"value": (n := hours.get((day, hour), 0)), "title": f"{name} {hour:02}–{hour + 1:02} h: {number(n)} punches"}
+                for hour in range(24)
+            ],
+        }
+        for day, name in enumerate(WEEKDAYS, 1)
+    ]  # fmt: skip
+
+
+ROUTES = [index]
