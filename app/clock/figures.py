@@ -56,13 +56,15 @@ async def shape(db: AsyncSession, first: date, last: date) -> Shape:
 async def by_terminal(db: AsyncSession, first: date, last: date) -> Sequence[Row[Any]]:
     """key (serial, "" where the server named none), name, total and imported; the busiest first."""
     named = _counted("terminal", func.coalesce(Device.alias, DailyTotal.key), first, last)
-    return (await db.execute(named.outerjoin(Device, Device.sn == DailyTotal.key))).all()
+    rows: Sequence[Row[Any]] = (await db.execute(named.outerjoin(Device, Device.sn == DailyTotal.key))).all()
+    return rows
 
 
 async def by_department(db: AsyncSession, first: date, last: date) -> Sequence[Row[Any]]:
     """key (code, "" for people without one), name, total and imported; the busiest first."""
     named = _counted("department", func.coalesce(Department.name, DailyTotal.key), first, last)
-    return (await db.execute(named.outerjoin(Department, Department.code == DailyTotal.key))).all()
+    rows: Sequence[Row[Any]] = (await db.execute(named.outerjoin(Department, Department.code == DailyTotal.key))).all()
+    return rows
 
 
 def _counted(dimension: str, name: Any, first: date, last: date) -> Select[Any]:
