@@ -4,9 +4,23 @@ import sys
 
 import click
 
-from app.commands import accounts, attendance, clock, clock_runs, database, demo, frame, people, serve, tenants, upkeep
+from app.commands import (
+    accounts,
+    attendance,
+    clock,
+    clock_runs,
+    database,
+    demo,
+    frame,
+    ledger,
+    people,
+    serve,
+    surveys,
+    tenants,
+    upkeep,
+)
 
-FILES = (serve, demo, database, tenants, accounts, people, attendance, clock, clock_runs, upkeep)
+FILES = (serve, demo, database, tenants, accounts, people, attendance, clock, clock_runs, surveys, ledger, upkeep)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
