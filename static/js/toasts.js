@@ -33,6 +33,11 @@ if (region) {
   new MutationObserver((changes) => {
     for (const { addedNodes } of changes) for (const node of addedNodes) if (node.matches?.("[data-toast]")) settle(node);
   }).observe(region, { childList: true });
+  // The morph extension takes every swap for one of the whole element: toasts that come beside an answer are unwrapped here.
+  region.addEventListener("htmx:oobBeforeSwap", (event) => {
+    const { fragment } = event.detail;
+    if (fragment.firstElementChild?.id === "flashes") fragment.replaceChildren(...fragment.firstElementChild.children);
+  });
   document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-toast]").remove());
 }
 document.body.addEventListener("htmx:responseError", (event) => {

@@ -22,6 +22,7 @@ PATIENCE_MS = 20_000  # a deadline for what would else hang, on a busy machine t
 class Portal(NamedTuple):
     url: str
     clock_url: str
+    database_url: str
 
 
 SignedIn = Callable[..., Page]
@@ -47,7 +48,7 @@ def portal(
             cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
         )  # fmt: skip
     with process:
-        yield Portal(**_ready(process, log))
+        yield Portal(**_ready(process, log), database_url=urls.app)
         process.kill()
     cluster.drop(urls)
 

@@ -61,7 +61,7 @@ def _clock() -> AbstractAsyncContextManager[str]:
 
 
 async def _fill(parts: Parts, clock_url: str) -> None:
-    for short in ("alice", "bob", "vera", "eve"):
+    for short in ("alice", "bob", "vera", "nora", "eve"):
         await give_password(parts.database, short, PASSWORD)
     await demo.prepare(parts, employees=EMPLOYEES, seed_number=SEED, clock_url=clock_url)
     async with parts.database.transaction() as db:

@@ -235,6 +235,17 @@ async def test_agreeing_still_needs_the_required_answers(nora: Browser, database
     assert (await reply(nora, survey, "agree", {named(survey, 0, "-stars"): "5"})).status_code == 303
 
 
+async def test_the_enter_key_in_a_field_decides_nothing_and_loses_nothing(nora: Browser, database: Database) -> None:
+    survey = await ask(database, questions=[WHY, AGREE])
+    shown = (await nora.fragment("/survey_prompt")).text
+    assert re.findall(r'<button type="submit" name="action" value="(\w*)"', shown)[0] == ""
+    answer = await reply_by_htmx(nora, survey, "", {named(survey, 0): "typed"})
+    assert answer.status_code == 422
+    assert "Nothing was sent yet." in answer.text
+    assert "typed" in answer.text
+    assert await outcomes(database) == []
+
+
 async def test_later_and_never_again_take_an_optional_one_away(nora: Browser, database: Database) -> None:
     later, never = await ask(database, title="Later"), await ask(database, title="Never")
     snoozed = await reply_by_htmx(nora, later, "snooze")
@@ -331,7 +342,7 @@ async def test_a_survey_of_another_workspace_is_as_good_as_none(nora: Browser, d
 
 @pytest.mark.parametrize(
     "broken",
-    [{"survey": "x"}, {"survey": ""}, {"version": "x"}, {"version": "9" * 30}, {"action": "shout"}, {"action": ""}],
+    [{"survey": "x"}, {"survey": ""}, {"version": "x"}, {"version": "9" * 30}, {"action": "shout"}],
 )
 async def test_what_no_form_of_ours_sends_is_refused_by_one_clear_sentence(
     nora: Browser, database: Database, broken: dict[str, str]

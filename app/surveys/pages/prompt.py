@@ -12,7 +12,7 @@ from litestar.di import NamedDependency
 from litestar.response import Redirect
 
 from app.db.session import PLATFORM
-from app.errors import ModuleUnavailable
+from app.errors import Invalid, ModuleUnavailable
 from app.surveys import asking, responding, situations
 from app.surveys.errors import ActionNotAllowed, InvalidAnswers, SurveyNotFound, VersionSuperseded
 from app.surveys.item import Item
@@ -34,6 +34,7 @@ THANKS = {
     "opted_out": "You won’t be asked this again.",
 }
 GONE = "That question is no longer open, so nothing was recorded."
+UNDECIDED = "Nothing was sent yet. Choose one of the buttons below the questions."
 CHANGED = "The text was changed while you had it open. This is the new one; what you had answered is kept where it still fits."
 
 
@@ -74,7 +75,7 @@ async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
         return await _go_on(ctx, Said(GONE, "warning"))
     except VersionSuperseded as refused:
         return await _show_anew(ctx, sent, refused.status)
-    except (ActionNotAllowed, InvalidAnswers) as refused:
+    except (ActionNotAllowed, Invalid) as refused:
         return await _show_again(ctx, sent, refused)
     return await _go_on(ctx, thanks(answer))
 
@@ -89,6 +90,9 @@ def thanks(answer: Answer) -> Said:
 
 
 def _reply(sent: Sent) -> Reply:
+    """Raises Invalid where no button was pressed."""
+    if not sent.action:
+        raise Invalid(UNDECIDED)
     return Reply(sent.survey, sent.action, sent.answers, sent.version, sent.content_hash)
 
 
@@ -100,12 +104,12 @@ async def _go_on(ctx: Context, said: Said) -> Response[Any] | Redirect:
     return await done(ctx, URL, text, level=said.tone)
 
 
-async def _show_again(ctx: Context, sent: Sent, refused: ActionNotAllowed | InvalidAnswers) -> Response[Any]:
+async def _show_again(ctx: Context, sent: Sent, refused: ActionNotAllowed | Invalid) -> Response[Any]:
     """The same item with what is wrong at each question; nothing that was chosen or typed is lost."""
     await _stand_again(ctx)
     item = (await _met(ctx, sent)).item
     problems, otherwise = prompt_form.problems(item, refused.details)
-    text = refused.message if isinstance(refused, ActionNotAllowed) else otherwise
+    text = otherwise if isinstance(refused, InvalidAnswers) else refused.message
     shown = Shown(item, sent.number, sent.total, sent.kept, problems)
     return await _page(ctx, shown, Said(text, "warning"), status=refused.status)
 

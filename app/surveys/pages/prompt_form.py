@@ -22,7 +22,7 @@ UNREADABLE = "This form can't be read. Load the page again and repeat."
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """`kept` is what was chosen or typed, by question id: shown again when it is refused. `number` of `total` is what the queue
+    """`action` is "" where somebody pressed Enter instead of a button. `kept` is what was chosen or typed, by question id: shown again when it is refused. `number` of `total` is what the queue
     said when the item was shown."""
 
     survey: UUID
@@ -38,7 +38,7 @@ class Sent:
 def read(form: FormMultiDict) -> Sent:
     """Raises Invalid for what no form of ours sends. Answers go along only with the actions that carry them."""
     action, version, survey = (str(form.get(name, "")) for name in ("action", "version", "survey"))
-    if action not in ACTIONS or not _WHOLE_NUMBER.fullmatch(version):
+    if (action and action not in ACTIONS) or not _WHOLE_NUMBER.fullmatch(version):
         raise Invalid(UNREADABLE)
     kept, answers = {}, []
     for key, kind, texts in _questions(form):

@@ -1,0 +1,181 @@
+"""The survey prompt as an employee meets it: by keyboard alone, refused, put off, closed, without script, in every look."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import asking
+from tests.browser.asking import AGREE, EVERY_TYPE, REQUIRED, STARS, WHERE, WHY
+from tests.browser.conftest import Portal, SignedIn, submit_sign_in
+from tests.chromium import COLOURS, SIZES, sticks_out, violations
+
+PHONE = {"width": 360, "height": 760}
+FINGER = 44
+# A page that everybody may open, and over which the prompt opens.
+SOMEWHERE = "/palette"
+OPEN = "dialog.prompt-box[open]"
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def ask(portal: Portal) -> Iterator[Callable[..., None]]:
+    """`ask(dict(title=…), …)`: published for Nora, the employee; nobody is asked any more when the test is over."""
+    yield lambda *several: asking.ask(portal.database_url, *several)
+    asking.archive_all(portal.database_url)
+
+
+@pytest.fixture
+def nora(page_of: SignedIn) -> Page:
+    """In a window that remembers nothing of what was closed before."""
+    return page_of("nora")
+
+
+def open_prompt(page: Page, title: str) -> None:
+    page.goto(SOMEWHERE)
+    expect(page.locator(OPEN).get_by_role("heading", name=title)).to_be_focused()
+
+
+def test_one_answers_by_keyboard_alone_and_the_queue_goes_on(ask: Callable[..., None], nora: Page) -> None:
+    consent: dict[str, Any] = {"title": "Photographs", "type": "consent", "questions": [AGREE]}
+    ask({"title": "Lunch", "questions": [STARS, WHERE, WHY], **REQUIRED}, {**consent, **REQUIRED})
+    open_prompt(nora, "Lunch")
+    nora.keyboard.press("Tab")
+    nora.keyboard.press("Space")
+    for _ in range(3):
+        nora.keyboard.press("ArrowRight")
+    expect(nora.get_by_role("radio", name="4 stars")).to_be_checked()
+    nora.keyboard.press("Tab")
+    nora.keyboard.press("ArrowDown")
+    expect(nora.get_by_role("radio", name="Desk")).to_be_checked()
+    clear = nora.get_by_role("button", name="Clear the choice for “Where do you eat?”")
+    nora.keyboard.press("Tab")
+    expect(clear).to_be_focused()
+    nora.keyboard.press("Enter")
+    expect(nora.get_by_role("radio", name="Desk")).not_to_be_checked()
+    nora.keyboard.press("Tab")
+    nora.keyboard.type("Tasty")
+    nora.keyboard.press("Tab")
+    nora.keyboard.press("Enter")
+    expect(nora.get_by_role("heading", name="Photographs")).to_be_focused()
+    expect(nora.locator("#prompt-status")).to_have_text("Thank you. Your answer was recorded.")
+    nora.keyboard.press("Tab")
+    expect(nora.get_by_role("button", name="Agree", exact=True)).to_be_focused()
+    nora.keyboard.press("Tab")
+    nora.keyboard.press("Enter")
+    expect(nora.locator("#flashes")).to_contain_text("It is recorded that you disagree. Receipt")
+    expect(nora.locator(OPEN)).to_have_count(0)
+    expect(nora.locator("#flashes").get_by_role("button", name="Copy the whole receipt")).to_be_visible()
+    expect(nora.locator("#prompt-badge")).to_be_hidden()
+    assert violations(nora) == []
+
+
+def test_a_required_one_cannot_be_closed_and_loses_nothing_when_refused(
+    ask: Callable[..., None], page_of: SignedIn
+) -> None:
+    ask({"title": "Rules", "questions": [STARS, WHY, AGREE], **REQUIRED})
+    nora = page_of("")
+    submit_sign_in(nora, "nora")  # ends by signing out
+    nora.wait_for_url("**/survey_prompt")
+    open_prompt(nora, "Rules")
+    for _ in range(3):
+        nora.keyboard.press("Escape")
+    nora.mouse.click(5, 5)
+    expect(nora.locator(OPEN)).to_be_visible()
+    expect(nora.get_by_role("button", name="Close for now")).to_be_hidden()
+    nora.get_by_label("Why?").fill("What I typed")
+    nora.get_by_role("button", name="Agree", exact=True).click()
+    expect(nora.locator(".error-summary")).to_be_focused()
+    assert nora.get_by_label("Why?").input_value() == "What I typed"
+    assert violations(nora) == []
+    nora.get_by_role("link", name=re.compile("How was the food")).click()
+    expect(nora.get_by_role("radiogroup", name="How was the food?")).to_be_focused()
+    nora.get_by_role("radio", name="2 stars").press("Space")
+    nora.get_by_role("radio", name="2 stars").press("Enter")
+    expect(nora.locator(OPEN)).to_contain_text("Nothing was sent yet.")
+    expect(nora.get_by_role("radio", name="2 stars")).to_be_checked()
+    nora.on("dialog", lambda asked: asked.accept())
+    nora.get_by_role("button", name="Sign out").click()
+    nora.wait_for_url("**/sign-in")
+    submit_sign_in(nora, "nora")
+    nora.wait_for_url("**/survey_prompt")
+    expect(nora.get_by_role("heading", name="Rules")).to_be_visible()
+
+
+def test_agree_and_disagree_are_alike(ask: Callable[..., None], nora: Page) -> None:
+    ask({"title": "Photographs", "questions": [AGREE]})
+    open_prompt(nora, "Photographs")
+    looks = """button => { const box = button.getBoundingClientRect(), look = getComputedStyle(button);
+      return [box.width, box.height, look.color, look.backgroundColor, look.borderColor, look.fontSize, look.fontWeight] }"""
+    agree, decline = (nora.get_by_role("button", name=name, exact=True) for name in ("Agree", "Disagree"))
+    assert agree.evaluate(looks) == decline.evaluate(looks)
+
+
+def test_a_closed_one_stays_closed_for_the_sign_in_and_waits_behind_the_badge(
+    ask: Callable[..., None], nora: Page
+) -> None:
+    ask({"title": "Lunch", "questions": [STARS, WHY]}, {"title": "Dinner", "questions": [STARS]})
+    open_prompt(nora, "Lunch")
+    nora.get_by_label("Why?").fill("Half a sentence")
+    nora.keyboard.press("Escape")
+    badge = nora.get_by_role("link", name="Questions for you: 2 waiting")
+    expect(badge).to_be_focused()
+    badge.press("Enter")
+    expect(nora.get_by_label("Why?")).to_have_value("Half a sentence")
+    nora.get_by_label("Why?").fill("")
+    nora.get_by_role("button", name="Close for now").click()
+    nora.on("dialog", lambda asked: asked.accept())
+    nora.reload()
+    expect(badge).to_be_visible()
+    expect(nora.locator(OPEN)).to_have_count(0)
+    badge.click()
+    nora.get_by_role("button", name="Ask me later").click()
+    expect(nora.get_by_role("heading", name="Dinner")).to_be_focused()
+    nora.get_by_role("button", name="Don’t ask me again").click()
+    expect(nora.locator("#flashes")).to_contain_text("You won’t be asked this again.")
+
+
+def test_every_type_of_question_is_accessible_and_fits_desk_and_phone(ask: Callable[..., None], nora: Page) -> None:
+    ask({"title": "A title as long as one can be, " * 6, "questions": EVERY_TYPE, "category": "Canteen"})
+    refuse_every_type(nora)
+    assert violations(nora) == []
+    nora.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    assert not sticks_out(nora)
+    assert nora.locator(OPEN).evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert violations(nora, SIZES) == []
+    targets = nora.locator(f"{OPEN} :is(.prompt-choice, .prompt-star, .prompt-actions button:not([hidden]))")
+    sizes = "all => all.map(one => one.getBoundingClientRect()).map(box => Math.min(box.width, box.height))"
+    assert min(targets.evaluate_all(sizes)) >= FINGER
+
+
+def test_it_keeps_its_contrast_in_the_dark(ask: Callable[..., None], page_of: SignedIn) -> None:
+    ask({"title": "A title as long as one can be, " * 6, "questions": EVERY_TYPE, "category": "Canteen"})
+    nora = page_of("nora", color_scheme="dark")
+    refuse_every_type(nora)
+    nora.get_by_role("radio", name="Right").check()
+    assert violations(nora, COLOURS) == []
+
+
+def refuse_every_type(page: Page) -> None:
+    """Every type with its error, as far as it can have one."""
+    open_prompt(page, "A title as long")
+    page.get_by_role("button", name="Agree", exact=True).click()
+    expect(page.locator(".error-summary")).to_be_focused()
+
+
+def test_without_script_one_is_asked_on_a_page_of_its_own(ask: Callable[..., None], page_of: SignedIn) -> None:
+    ask({"title": "Lunch", "questions": [STARS, WHY]}, {"title": "Photographs", "questions": [AGREE]})
+    page = page_of("nora", java_script_enabled=False)
+    page.goto("/survey_prompt")
+    page.get_by_label("Why?").fill("Typed without script")
+    page.get_by_role("button", name="Send").click()
+    assert page.locator("#prompt-1-error").is_visible()
+    assert page.get_by_label("Why?").input_value() == "Typed without script"
+    page.get_by_role("radio", name="5 stars").check(force=True)
+    page.get_by_role("button", name="Send").click()
+    page.get_by_role("button", name="Agree", exact=True).click()
+    expect(page.locator("#flashes")).to_contain_text(re.compile("Receipt [0-9a-f]{64}"))
+    expect(page.locator("main")).to_contain_text("Nothing waits for an answer")
