@@ -70,16 +70,14 @@ def questions_hash(keys: Sequence[str]) -> str:
 
 def instant(value: datetime) -> str:
     """As the APIs write instants: UTC, to the microsecond at most, ending in Z."""
-    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return msgspec.to_builtins(value.astimezone(UTC))  # type: ignore[no-any-return]
 
 
 def choices(answers: Iterable[Said]) -> set[tuple[str, str]]:
     """What `survey_answers` holds of them, as (question, choice): each tick for itself, a free text as ''."""
     found: set[tuple[str, str]] = set()
     for one in answers:
-        value = one.value
-        if isinstance(value, list):
-            found.update((one.question, tick) for tick in value)
-        else:
-            found.add((one.question, "" if value is None else str(value)))
+        question, value = one.question, one.value
+        for choice in value if isinstance(value, list) else (value,):
+            found.add((question, "" if choice is None else str(choice)))
     return found

@@ -214,7 +214,7 @@ def _refuse_other_columns(line: chain.Line, row: Sequence[Any], survey: str | No
         names = ("number", "survey_id", "version", "user_id", "outcome", "source", "recorded_at", "prompted", "sealed")
         column = next(name for name, one, other in zip(names, has, said, strict=True) if one != other)
         raise _Broken(number, f"its column {column} does not say what its entry says")
-    if has_text != any(one.value is None for one in line.answers):
+    if has_text != (None in [one.value for one in line.answers]):
         raise _Broken(number, "its column has_text does not say what its entry says")
     if sealed_with != (None if key_id is None else str(key_id)):
         raise _Broken(number, "its column key_id does not name the key that its evidence was sealed with")

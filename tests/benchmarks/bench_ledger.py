@@ -1,0 +1,231 @@
+"""How fast the ledger takes rows and how fast it is verified: rows a second of one writer through `append` and of eight at once,
+and of `verify` with its ratio to a bare streamed read of the same rows with one SHA-256 each; and the peak memory.
+
+    python -m tests.benchmarks.bench_ledger [ROWS] [--appended 1000]
+
+ROWS (default 1000000) are made by the same pure functions and COPY; `verify` walks them together with what was appended.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+from sqlalchemy import text
+
+from app.db.session import Database
+from app.secrets import KeyRing, new_key_text
+from app.surveys import chain, evidence, ledger, verifying
+from app.surveys.evidence import Evidence, Key
+from tests.benchmarks.arena import arena
+from tests.surveys.drafted import Stored, published
+from tests.surveys.recording import AT, EVERY_TYPE, VALUES, entry
+
+PEOPLE = 5000
+WRITERS = 8
+BATCH = 20_000
+LEAST_ROWS_A_SECOND = 20_000
+RESPONSES = (
+    "number", "survey_id", "version", "wording_id", "user_id", "outcome", "source", "recorded_at", "prompted", "has_text",
+    "key_id", "sealed", "entry", "row_hash",
+)  # fmt: skip
+ANSWERS = ("number", "question_key", "choice")
+
+
+@dataclass
+class Head:
+    """What `append` reads of the head and the wording."""
+
+    number: int
+    row_hash: bytes
+    question_keys: list[str]
+
+
+async def surveyed(database: Database, count: int) -> list[Stored]:
+    async with database.transaction() as db:
+        return [await published(db, title=f"Survey {n}", questions=EVERY_TYPE) for n in range(count)]
+
+
+async def keyed(database: Database, keys: KeyRing) -> list[Key]:
+    async with database.transaction() as db:
+        return [await evidence.make_key(db, keys, person) for person in range(1, PEOPLE + 1)]
+
+
+def rows(keys: KeyRing, surveys: list[Stored], people: list[Key], count: int) -> Iterator[dict[str, Any]]:
+    """Everybody answers one survey after the other, in full; the chain begins before the first."""
+    head = Head(0, chain.BEFORE_THE_FIRST, [])
+    for n in range(count):
+        survey, person = surveys[n // PEOPLE], people[n % PEOPLE]
+        head.question_keys = [str(one.key) for one in survey.questions]
+        said = entry(survey, person.user_id, recorded_at=AT + timedelta(milliseconds=n))
+        texts = {head.question_keys[-1]: str(VALUES[-1])}
+        told = Evidence(ip=said.ip, browser=said.browser, texts=texts)
+        sealed = evidence.seal(keys, survey.workspace, person, head.number + 1, told)
+        line = ledger._line(said, head, texts, sealed)
+        written = chain.written(line)
+        row_hash = chain.row_hash(head.row_hash, written)
+        yield ledger._row(
+            said, line, has_text=True, key_id=person.id, sealed=sealed, entry_text=written, row_hash=row_hash
+        )
+        head.number, head.row_hash = line.number, row_hash
+
+
+async def fill(database: Database, keys: KeyRing, count: int) -> None:
+    surveys = await surveyed(database, -(-count // PEOPLE))
+    people = await keyed(database, keys)
+    made = rows(keys, surveys, people, count)
+    last: dict[str, Any] = {}
+    for first in range(0, count, BATCH):
+        batch = [next(made) for _ in range(min(BATCH, count - first))]
+        choices = [
+            (one["number"], question, choice)
+            for one in batch
+            for question, choice in zip(one["questions"], one["choices"], strict=True)
+        ]
+        async with database.transaction() as db:
+            driver = await verifying._driver(db)
+            records = [tuple(one[name] for name in RESPONSES) for one in batch]
+            await driver.copy_records_to_table("survey_responses", records=records, columns=RESPONSES)
+            await driver.copy_records_to_table("survey_answers", records=choices, columns=ANSWERS)
+        last = batch[-1]
+        print(f"\r{last['number']:,} rows made", end="", flush=True)
+    print()
+    if last:
+        async with database.transaction() as db:
+            moved = text("UPDATE survey_ledger_head SET number = :number, row_hash = :row_hash")
+            await db.execute(moved, {"number": last["number"], "row_hash": last["row_hash"]})
+
+
+async def settle(owner: Database) -> None:
+    """As autovacuum leaves the tables."""
+    async with owner.engine.connect() as connection:
+        alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
+        await alone.execute(text("SET search_path TO main"))
+        for table in ("survey_responses", "survey_answers", "survey_person_keys"):
+            await alone.execute(text(f"VACUUM ANALYZE {table}"))
+
+
+async def write(database: Database, keys: KeyRing, survey: Stored, people: range) -> None:
+    for person in people:
+        async with database.transaction() as db:
+            await ledger.append(db, keys, entry(survey, person))
+
+
+async def appended(database: Database, keys: KeyRing, count: int) -> None:
+    """One transaction a row, as `respond` has it; the database waits for its disk at each commit."""
+    (survey,) = await surveyed(database, 1)
+    for name, first in (("first answers", 0), ("later answers", 0), (f"{WRITERS} writers", count)):
+        if name == "later answers":
+            (survey,) = await surveyed(database, 1)
+        writers = WRITERS if first else 1
+        each = count // writers
+        began = time.perf_counter()
+        await asyncio.gather(
+            *(
+                write(database, keys, survey, range(10**6 + first + n * each, 10**6 + first + (n + 1) * each))
+                for n in range(writers)
+            )
+        )
+        print(f"append, {name:16} {each * writers / (time.perf_counter() - began):8,.0f} rows a second")
+
+
+async def bare(database: Database) -> tuple[int, float]:
+    """Rows, and seconds, of reading what `verify` reads with one SHA-256 a row and nothing else."""
+    count, began = 0, time.perf_counter()
+    async with database.snapshot() as db:
+        driver: asyncpg.Connection = await verifying._driver(db)
+        cursor = await driver.cursor(verifying._ROWS)
+        choices = await driver.prepare(verifying._CHOICES)
+        after = 0
+        while batch := await cursor.fetch(verifying.BATCH):
+            await choices.fetch(after, batch[-1][0])
+            after = batch[-1][0]
+            for row in batch:
+                hashlib.sha256(row[13] + row[12].encode()).digest()
+            count += len(batch)
+    return count, time.perf_counter() - began
+
+
+def peak_mib() -> float:
+    (line,) = (one for one in Path("/proc/self/status").read_text().splitlines() if one.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+
+
+async def one_row(database: Database, number: int) -> float:
+    """Milliseconds of the median check of one row."""
+    spent = []
+    async with database.transaction() as db:
+        for _ in range(50):
+            began = time.perf_counter()
+            if not await verifying.verified(db, number):
+                raise SystemExit(f"row {number} does not fit")
+            spent.append((time.perf_counter() - began) * 1000)
+    return sorted(spent)[25]
+
+
+@dataclass
+class Walked:
+    rows: int
+    floor_s: float
+    verify_s: float
+    cpu_s: float
+    memory_mib: float
+    one_row_ms: float
+
+
+def walk(url: str) -> Walked:
+    """Reads and verifies in a process of its own, whose memory nothing else has used."""
+    return asyncio.run(_walk(url))
+
+
+async def _walk(url: str) -> Walked:
+    database = Database(url)
+    async with database.snapshot() as db:
+        await db.execute(text("SELECT count(entry), count(sealed) FROM survey_responses"))  # warms the server's memory
+    before = peak_mib()
+    began, cpu = time.perf_counter(), time.process_time()
+    verdict = await verifying.verify(database, "main")
+    spent, worked = time.perf_counter() - began, time.process_time() - cpu
+    memory = peak_mib() - before
+    total, floor = await bare(database)
+    if not verdict.fits or verdict.rows != total:
+        raise SystemExit(f"the ledger does not fit: {verdict}")
+    walked = Walked(total, floor, spent, worked, memory, await one_row(database, max(1, total // 2)))
+    await database.close()
+    return walked
+
+
+async def main(count: int, to_append: int) -> None:
+    keys = KeyRing.from_text(new_key_text("bench"))
+    async with arena() as database:
+        await fill(database, keys, count)
+        await appended(database, keys, to_append)
+        owner = Database(database.url.replace("muster_app", "muster_owner"))
+        await settle(owner)
+        await owner.close()
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+            done = await asyncio.get_running_loop().run_in_executor(alone, walk, database.url)
+    rate = done.rows / done.verify_s
+    print(f"bare read and SHA-256   {done.rows / done.floor_s:8,.0f} rows a second ({done.rows:,} rows)")
+    print(
+        f"verify                  {rate:8,.0f} rows a second, ratio {done.verify_s / done.floor_s:.2f},"
+        f" {done.cpu_s / done.rows * 1e6:.0f} µs of this process a row, peak memory +{done.memory_mib:.0f} MiB"
+    )
+    print(f"verified, one row       {done.one_row_ms:8.2f} ms")
+    print("MISSED" if rate < LEAST_ROWS_A_SECOND else "in the budget", f"of {LEAST_ROWS_A_SECOND:,} rows a second")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
+    parser.add_argument("--appended", type=int, default=1000)
+    arguments = parser.parse_args()
+    asyncio.run(main(arguments.rows, arguments.appended))
