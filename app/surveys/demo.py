@@ -1,0 +1,305 @@
+"""SurveysDemo: makes and removes the demo's surveys, people, responses, apps and ratings in a workspace (spec: surveys, Commands).
+
+Responses go through the ledger like any other, and stay in it: removed ones lie under a tombstone and count nowhere.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, exists, func, not_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import PLATFORM, workspace_of
+from app.host import applications, audit
+from app.host.models import Application, AppRating
+from app.host.shared import User
+from app.secrets import KeyRing
+from app.surveys import authoring, demo_plan, ledger, ratings, tallies
+from app.surveys.answers import Answered
+from app.surveys.demo_cast import APPS, DOMAIN, TENANT, DemoPerson, DemoSurvey, people
+from app.surveys.demo_cast import PLATFORM as PLATFORM_SURVEYS
+from app.surveys.demo_plan import Asked
+from app.surveys.models import PromptState, Response, Survey, Tombstone
+from app.surveys.stored import Stored
+
+SEEDER = audit.Actor(None, "SurveysDemo")
+PEOPLE = {True: 240, False: 40}
+BROWSER = "Demo browser"
+
+
+@dataclass(slots=True)
+class Made:
+    """How much of each kind was made, would be made, or was removed."""
+
+    surveys: int = 0
+    people: int = 0
+    responses: int = 0
+    apps: int = 0
+    ratings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a demo survey as it was stored: what a ledger row of it needs."""
+
+    survey: DemoSurvey
+    stored: Stored
+    published_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """`waits`: somebody who signs in, and for whom the newest survey is left to answer."""
+
+    id: int
+    email: str
+    kind: str
+    waits: bool
+
+
+async def seed(
+    db: AsyncSession, keys: KeyRing, now: datetime, *, cast: Sequence[str] = (), crowd: int | None = None
+) -> Made:
+    """Adds what is not there yet; a demo survey that is there is left alone, with all its answers.
+
+    `cast` are e-mail addresses of accounts in this workspace for which the demo answers all but its newest survey; `crowd` is
+    how many people it invents, by default as many as make a thousand answers.
+    """
+    planned = await plan(db, crowd)
+    made = Made(surveys=len(planned.surveys), people=len(planned.people))
+    await _make_people(db, planned.people)
+    accounts = await _accounts(db, cast)
+    versions = [version for survey in planned.surveys for version in await _make_survey(db, survey, now)]
+    made.responses = await _answer(db, keys, versions, accounts, now)
+    if workspace_of(db) == PLATFORM:
+        made.apps, made.ratings = await _make_apps(db, planned.apps, accounts, now)
+    await audit.record(
+        db, SEEDER, "demo.seed", "demo", "SurveysDemo", after={"surveys": made.surveys, "responses": made.responses}
+    )
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a seed would add here."""
+
+    surveys: tuple[DemoSurvey, ...]
+    people: tuple[DemoPerson, ...]
+    apps: tuple[Any, ...]
+
+
+async def plan(db: AsyncSession, crowd: int | None = None) -> Planned:
+    platform = workspace_of(db) == PLATFORM
+    crowd = PEOPLE[platform] if crowd is None else crowd
+    there = set(await db.scalars(select(Survey.title).where(Survey.demo, Survey.deleted_at.is_(None))))
+    known = set(await db.scalars(select(User.email).where(User.email.endswith(f"@{DOMAIN}"))))
+    apps = (
+        set(await db.scalars(select(Application.name).where(Application.deleted_at.is_(None)))) if platform else set()
+    )
+    surveys = PLATFORM_SURVEYS if platform else TENANT
+    return Planned(
+        tuple(one for one in surveys if one.definition.title not in there),
+        tuple(one for one in people(crowd, workspace_of(db)) if one.email not in known),
+        tuple(one for one in APPS if one.name not in apps) if platform else (),
+    )
+
+
+async def remove(db: AsyncSession) -> Made:
+    """Soft-deletes exactly what `seed` made. A survey that real people answered is archived with their answers, and an app that
+    they rated is retired; again, it does nothing."""
+    gone = Made()
+    ids = list(await db.scalars(select(Survey.id).where(Survey.demo, Survey.deleted_at.is_(None)).with_for_update()))
+    numbers = select(Response.number).where(
+        Response.survey_id.in_(ids),
+        Response.source == "demo",
+        not_(exists().where(Tombstone.number == Response.number)),
+    )
+    buried = insert(Tombstone).from_select(["number"], numbers).returning(Tombstone.number)
+    gone.responses = len((await db.execute(buried)).all())
+    gone.surveys = await _remove_surveys(db, ids)
+    await tallies.recount(db, ids)
+    if workspace_of(db) == PLATFORM:
+        gone.apps, gone.ratings = await _remove_apps(db)
+    if gone != Made():
+        told = {"surveys": gone.surveys, "responses": gone.responses, "ratings": gone.ratings}
+        await audit.record(db, SEEDER, "demo.remove", "demo", "SurveysDemo", before=told)
+    return gone
+
+
+async def _remove_surveys(db: AsyncSession, ids: Sequence[int]) -> int:
+    real = exists().where(Response.survey_id == Survey.id, Response.source != "demo")
+    await db.execute(
+        update(Survey).where(Survey.id.in_(ids), real, Survey.status == "published").values(status="archived")
+    )
+    removed = update(Survey).where(Survey.id.in_(ids), not_(real)).values(deleted_at=func.now(), status="archived")
+    return len((await db.execute(removed.returning(Survey.id))).all())
+
+
+async def _remove_apps(db: AsyncSession) -> tuple[int, int]:
+    demo_ratings = update(AppRating).where(AppRating.demo, AppRating.deleted_at.is_(None)).values(deleted_at=func.now())
+    rated = len((await db.execute(demo_ratings.returning(AppRating.id))).all())
+    real = exists().where(AppRating.application_id == Application.id, AppRating.deleted_at.is_(None))
+    ours = and_(Application.demo, Application.deleted_at.is_(None))
+    await db.execute(update(Application).where(ours, real, Application.status == "published").values(status="retired"))
+    removed = update(Application).where(ours, not_(real)).values(deleted_at=func.now()).returning(Application.id)
+    apps = len((await db.execute(removed)).all())
+    await ratings.recount(db)
+    return apps, rated
+
+
+async def _make_people(db: AsyncSession, wanted: Sequence[DemoPerson]) -> None:
+    """Accounts that nobody can sign in with."""
+    rows = [
+        {"workspace": workspace_of(db), "email": one.email, "name": one.name, "type": one.kind, "active": False}
+        for one in wanted
+    ]
+    if rows:
+        await db.execute(insert(User).on_conflict_do_nothing(), rows)
+
+
+async def _accounts(db: AsyncSession, cast: Sequence[str]) -> list[Account]:
+    ours = User.email.endswith(f"@{DOMAIN}") | User.email.in_(cast)
+    rows = await db.execute(
+        select(User.id, User.email, User.type).where(User.workspace == workspace_of(db), ours).order_by(User.id)
+    )
+    return [Account(*row, row.email in cast) for row in rows]
+
+
+async def _make_survey(db: AsyncSession, survey: DemoSurvey, now: datetime) -> list[Version]:
+    """Every version that was published, oldest first. The ceiling of a tenant's authors does not bound the demo."""
+    uid = await authoring.create(db, SEEDER, survey.definition, "full")
+    await db.execute(update(Survey).where(Survey.uid == uid).values(demo=True))
+    versions = []
+    for place, days in enumerate(survey.published):
+        at = now - timedelta(days=days)
+        if place == 0:
+            await authoring.publish(db, SEEDER, uid, at, "full")
+        else:
+            definition = (await authoring.load(db, uid)).definition
+            await authoring.save(db, SEEDER, uid, definition, revision=None, new_version=True, ceiling="full")
+            await db.execute(update(Survey).where(Survey.uid == uid).values(published_at=at))
+        versions.append(Version(survey, await authoring.load(db, uid), at))
+    if survey.archived:
+        await authoring.archive(db, SEEDER, uid)
+    return versions
+
+
+async def _answer(
+    db: AsyncSession, keys: KeyRing, versions: Sequence[Version], accounts: Sequence[Account], now: datetime
+) -> int:
+    """Writes impressions, and the responses into the ledger in the order of their times; returns how many."""
+    by_email = {one.email: one for one in accounts}
+    happened = [pair for own in _lives(versions) for pair in _happened(own, by_email, now)]
+    await _note_impressions(db, happened, by_email)
+    answered = sorted(((version, what) for version, what in happened if what.at), key=lambda pair: pair[1].at or now)
+    for version, what in answered:
+        await ledger.append(db, keys, _entry(version, what, by_email[what.person].id))
+    return len(answered)
+
+
+def _lives(versions: Sequence[Version]) -> list[dict[int, Version]]:
+    """The versions of each survey, by number."""
+    lives: dict[UUID, dict[int, Version]] = {}
+    for one in versions:
+        lives.setdefault(one.stored.uid, {})[one.stored.version] = one
+    return list(lives.values())
+
+
+def _happened(own: dict[int, Version], by_email: dict[str, Account], now: datetime) -> Iterator[tuple[Version, Asked]]:
+    """What each person met and did. Whoever signs in has met the newest version alone, and answered it unless it waits."""
+    survey, newest = own[max(own)].survey, max(own)
+    people_ = [(account.email, account.kind) for account in by_email.values()]
+    for what in demo_plan.asked(survey, people_, now):
+        if not by_email[what.person].waits:
+            yield own[what.version], what
+        elif what.version == newest and not survey.pending:
+            yield own[newest], _done(what, survey, now)
+
+
+def _done(what: Asked, survey: DemoSurvey, now: datetime) -> Asked:
+    """With an answer, so that one survey alone waits for them."""
+    if what.outcome is not None:
+        return what
+    outcome = "agreed" if survey.definition.agreement else "opted_out"
+    return replace(what, outcome=outcome, at=(what.shown_at or now) + timedelta(seconds=30), values=())
+
+
+async def _note_impressions(
+    db: AsyncSession, happened: Sequence[tuple[Version, Asked]], by_email: dict[str, Account]
+) -> None:
+    rows = [
+        {
+            "survey_id": version.stored.id,
+            "version": version.stored.version,
+            "user_id": by_email[what.person].id,
+            "impressions": what.impressions,
+            "first_shown_at": what.shown_at,
+            "last_shown_at": what.shown_at,
+        }
+        for version, what in happened
+        if what.shown_at
+    ]
+    if rows:
+        await db.execute(insert(PromptState).on_conflict_do_nothing(), rows)
+
+
+def _entry(version: Version, what: Asked, user_id: int) -> ledger.Entry:
+    stored = version.stored
+    if stored.wording_id is None or what.at is None:
+        raise RuntimeError("only a published survey is answered")
+    return ledger.Entry(
+        survey_id=stored.id,
+        survey=stored.uid,
+        version=stored.version,
+        wording_id=stored.wording_id,
+        content_hash=stored.content_hash,
+        user_id=user_id,
+        outcome=what.outcome or "",
+        source="demo",
+        answers=tuple(
+            Answered(question.key or UUID(int=0), value)
+            for question, value in zip(stored.questions, what.values, strict=False)
+            if value
+        ),
+        ip=f"192.0.2.{1 + user_id % 250}",
+        browser=BROWSER,
+        recorded_at=what.at.astimezone(UTC),
+        prompted=what.shown_at is not None,
+    )
+
+
+async def _make_apps(
+    db: AsyncSession, wanted: Sequence[Any], accounts: Sequence[Account], now: datetime
+) -> tuple[int, int]:
+    rated: list[dict[str, Any]] = []
+    ids = {one.email: one.id for one in accounts}
+    ours = [(one.email, one.kind) for one in accounts if one.email.endswith(f"@{DOMAIN}")]
+    for app in wanted:
+        details = applications.Details(app.name, app.platforms, app.description, app.admin_restricted)
+        app_id = await applications.add(db, SEEDER, details)
+        await db.execute(update(Application).where(Application.id == app_id).values(demo=True))
+        if app.published:
+            await applications.publish(db, SEEDER, [app_id])
+        if app.stars:
+            rated += [_rating(app_id, ids[one.person], one) for one in demo_plan.rated(app, ours, now)]
+    if rated:
+        await db.execute(insert(AppRating), rated)
+    await ratings.recount(db)
+    return len(wanted), len(rated)
+
+
+def _rating(app_id: int, user_id: int, one: demo_plan.Rated) -> dict[str, Any]:
+    return {
+        "application_id": app_id,
+        "user_id": user_id,
+        "rating": one.stars,
+        "platform": one.platform,
+        "comment": one.comment,
+        "rated_at": one.at,
+        "rated_on": ratings.utc_day(one.at),
+        "demo": True,
+    }

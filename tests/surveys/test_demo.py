@@ -1,0 +1,112 @@
+"""SurveysDemo: what it makes, that making it twice adds nothing, and that removing it leaves what real people did."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, insert, select, text
+
+from app.host.models import Application, AppRating
+from app.host.shared import User
+from app.surveys import demo, demo_plan, ledger, verifying
+from app.surveys.demo_cast import PLATFORM, TENANT, WEEK, people
+from app.surveys.models import Response, Survey
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+CAST = ("alice@example.org", "bob@example.org", "vera@example.org")
+
+
+async def seed(parts, workspace="main", **options):
+    async with parts.database.transaction(workspace) as db:
+        return await demo.seed(db, parts.keys, NOW, **options)
+
+
+async def remove(parts, workspace="main"):
+    async with parts.database.transaction(workspace) as db:
+        return await demo.remove(db)
+
+
+async def scalar(parts, statement, workspace="main"):
+    async with parts.database.transaction(workspace) as db:
+        return await db.scalar(statement)
+
+
+def test_the_same_people_always_do_the_same():
+    folk = [(one.email, one.kind) for one in people(50, "main")]
+    assert list(demo_plan.asked(WEEK, folk, NOW)) == list(demo_plan.asked(WEEK, folk, NOW))
+
+
+@pytest.mark.parametrize("survey", [*PLATFORM, *TENANT], ids=lambda one: one.definition.title)
+def test_nobody_answers_before_a_version_was_published_or_in_the_future(survey):
+    folk = [(one.email, one.kind) for one in people(240, "main")]
+    for one in demo_plan.asked(survey, folk, NOW):
+        since = NOW - timedelta(days=survey.published[one.version - 1])
+        until = NOW - timedelta(days=survey.answered_until[one.version - 1])
+        assert since <= (one.at or since) <= until + timedelta(minutes=10)
+
+
+async def test_it_makes_a_thousand_answers_to_surveys_of_all_four_types(parts):
+    made = await seed(parts)
+    assert made.responses > 900
+    assert made.ratings > 300
+    types = await scalar(parts, select(func.array_agg(Survey.type.distinct())))
+    assert set(types) == {"rating", "consent", "poll", "feedback"}
+    assert (await verifying.verify(parts.database, "main")).fits
+    days = await scalar(parts, text("SELECT max(recorded_at) - min(recorded_at) FROM survey_responses"))
+    assert timedelta(days=70) < days < timedelta(days=90)
+
+
+async def test_one_survey_waits_for_everybody_who_signs_in(parts, token, visitor):
+    await seed(parts, cast=CAST, crowd=20)
+    for short in ("alice", "bob", "vera"):
+        bearer = {"Authorization": f"Bearer {await token(short, 'me')}"}
+        answer = (await visitor.get("/v1/api/me/surveys", headers=bearer)).json()
+        assert [one["title"] for one in answer["data"]] == ["Is this portal easy to use?"], short
+
+
+async def test_seeding_twice_adds_nothing_and_removing_twice_is_fine(parts):
+    first = await seed(parts, workspace="acme", crowd=10)
+    assert (first.surveys, first.apps) == (2, 0)
+    assert await seed(parts, workspace="acme", crowd=10) == demo.Made()
+    assert (await remove(parts, "acme")).responses == first.responses
+    assert await remove(parts, "acme") == demo.Made()
+    assert (await seed(parts, workspace="acme", crowd=10)).surveys == 2
+
+
+async def test_what_real_people_did_stays(parts):
+    await seed(parts, crowd=20)
+    async with parts.database.transaction("main") as db:
+        week = (await db.execute(select(Survey).where(Survey.title == WEEK.definition.title))).scalar_one()
+        alice = await db.scalar(select(User.id).where(User.email == "alice@example.org"))
+        real = ledger.Entry(
+            week.id, week.uid, week.version, week.wording_id, week.content_hash, alice, "answered", "web", (), None, None, NOW,
+            prompted=True,
+        )  # fmt: skip
+        await ledger.append(db, parts.keys, real)
+        clocky = await db.scalar(select(Application.id).where(Application.name == "Clocky"))
+        await db.execute(
+            insert(AppRating).values(
+                application_id=clocky, user_id=alice, rating=5, platform="ios", rated_on=NOW.date()
+            )
+        )
+    gone = await remove(parts)
+    assert gone.surveys == len(PLATFORM) - 1
+    async with parts.database.transaction("main") as db:
+        left = (await db.execute(select(Survey.title, Survey.status).where(Survey.deleted_at.is_(None)))).all()
+        assert [tuple(one) for one in left] == [(WEEK.definition.title, "archived")]
+        apps = (
+            await db.execute(select(Application.name, Application.status).where(Application.deleted_at.is_(None)))
+        ).all()
+        assert [tuple(one) for one in apps] == [("Clocky", "retired")]
+        assert await db.scalar(select(func.count()).where(AppRating.deleted_at.is_(None))) == 1
+        assert await db.scalar(select(func.count()).select_from(Response)) == gone.responses + 1
+    assert (await verifying.verify(parts.database, "main")).fits
+
+
+async def test_removed_rows_count_nowhere(parts, alice):
+    await seed(parts, crowd=20)
+    await remove(parts)
+    for page in ("/surveys/overview", "/surveys/responses", "/surveys/list", "/surveys/ratings"):
+        html = (await alice.get(page)).text
+        assert "How was your week?" not in html, page
+        assert "Tickwell" not in html, page
+    assert "No responses" in (await alice.get("/surveys/responses")).text
