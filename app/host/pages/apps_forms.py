@@ -25,7 +25,7 @@ from app.web.pages import done, page
 FORM = Form(
     Text("name", "Name", required=True, longest=LONGEST["name"]),
     Choices(
-        "platforms", "Platforms", required=True, options=PLATFORMS, help="Where it runs: a rating names one of them."
+        "platforms", "Platforms", required=True, options=PLATFORMS, help="Where it runs, one or more: a rating names one of them."
     ),
     Text(
         "description",
