@@ -11,7 +11,8 @@ from app.web.context import Context
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
-    """`permission` None is for everybody who is signed in; `module` names the switch that hides it."""
+    """`permission` None is for everybody who is signed in; `module` names the switch that hides it. Pages under the addresses
+    in `also` belong to the entry too."""
 
     label: str
     url: str
@@ -19,6 +20,7 @@ class MenuItem:
     permission: str | None
     module: str | None = None
     platform_only: bool = False
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ def visible(groups: Sequence[MenuGroup], context: Context) -> list[MenuGroup]:
 
 def rendered(groups: Sequence[MenuGroup], path: str) -> list[dict[str, Any]]:
     """The groups as the layout draws them; the active entry is the longest address that the path lies under."""
-    urls = [item.url for group in groups for item in group.items]
-    active = max((url for url in urls if path == url or path.startswith(url + "/")), key=len, default="")
+    owners = {url: item.url for group in groups for item in group.items for url in (item.url, *item.also)}
+    active = owners.get(max((url for url in owners if path == url or path.startswith(url + "/")), key=len, default=""))
     return [
         {
             "label": group.label,

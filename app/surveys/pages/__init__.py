@@ -2,7 +2,20 @@
 
 from litestar.types import ControllerRouterHandler
 
-from app.surveys.pages import acts, editor, erase, home, overview, prompt, ratings, responses, saving, surveys
+from app.surveys.pages import (
+    acts,
+    editor,
+    erase,
+    home,
+    overview,
+    prompt,
+    ratings,
+    responses,
+    saving,
+    surveys,
+    view,
+    why,
+)
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
@@ -14,16 +27,21 @@ ROUTES: list[ControllerRouterHandler] = [
     *prompt.ROUTES,
     *overview.ROUTES,
     *responses.ROUTES,
+    *view.ROUTES,
+    *why.ROUTES,
     *ratings.ROUTES,
     *erase.ROUTES,
 ]
+OF_ONE_SURVEY = tuple(
+    f"/surveys/{act}" for act in ("view", "new", "edit", "save", "form", "publish", "archive", "delete")
+)
 # In the order of the spec ("Admin pages").
 MENU: tuple[MenuGroup, ...] = (
     MenuGroup(
         "Surveys",
         (
             MenuItem("Overview", "/surveys/overview", "chart-bar", "surveys.view", "surveys"),
-            MenuItem("Surveys", "/surveys/list", "forms", "surveys.view", "surveys"),
+            MenuItem("Surveys", "/surveys/list", "forms", "surveys.view", "surveys", also=OF_ONE_SURVEY),
             MenuItem("Responses", "/surveys/responses", "clipboard-list", "surveys.view", "surveys"),
             MenuItem("Rating details", "/surveys/ratings", "star", "surveys.view", "surveys", platform_only=True),
         ),

@@ -1,0 +1,147 @@
+"""The editor's form without a browser: rows and their buttons, what was typed as a definition, errors at their fields."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from litestar.datastructures import FormMultiDict
+
+from app.surveys.pages import question_rows
+from app.surveys.pages.editor_form import Draft, Offered, filled, read
+from app.surveys.pages.question_rows import Row, press
+from tests.surveys.drafted import LUNCH, defined
+
+KEY = UUID(int=7)
+TYPES = {"staff": "Staff", "employee": "Employee"}
+PLATFORM = Offered(TYPES, {"main": "main", "acme": "acme: Acme"}, "full")
+TENANT = Offered(TYPES, None, "optional")
+ABC = [Row("a"), Row("b", removed=True), Row("c")]
+
+
+def posted(**fields: Any) -> FormMultiDict:
+    """A form with a title and one question, and what is given; underscores before a row's name are dashes."""
+    whole = {"title": "Lunch", "type": "feedback", "enforcement": "optional", "message": "", **fields}
+    pairs = []
+    for name, value in whole.items():
+        key = name.replace("__", "-")
+        pairs += [(key, one) for one in value] if isinstance(value, list) else [(key, value)]
+    return FormMultiDict(pairs)
+
+
+def typed(offered: Offered = PLATFORM, **fields: Any) -> Draft:
+    return read(offered, posted(**fields))
+
+
+@pytest.mark.parametrize(
+    ("button", "names", "focus"),
+    [
+        ("add", "a b c q1", "f-label-q1"),
+        ("duplicate:a", "a q1 b c", "f-label-q1"),
+        ("up:c", "c a b", "up-c"),
+        ("down:a", "b c a", "down-a"),
+        ("up:a", "a b c", "up-a"),
+        ("down:c", "a b c", "down-c"),
+        ("remove:nobody", "a b c", ""),
+        ("explode:a", "a b c", ""),
+        ("", "a b c", ""),
+    ],
+)
+def test_a_button_moves_rows_and_says_where_the_focus_goes(button: str, names: str, focus: str) -> None:
+    rows, focused = press(ABC, button)
+    assert ([row.name for row in rows], focused) == (names.split(), focus)
+
+
+def test_a_removed_row_stays_until_it_is_saved_and_comes_back_with_what_it_held() -> None:
+    rows = [Row("a", str(KEY), "Why?", "scale", "1\n2", required=True)]
+    gone, focus = press(rows, "remove:a")
+    assert (gone[0].removed, focus, question_rows.live(gone)) == (True, "restore-a", [])
+    back, focus = press(gone, "restore:a")
+    assert (back, focus) == (rows, "f-label-a")
+
+
+def test_a_copy_is_a_question_of_its_own() -> None:
+    rows, _ = press([Row("a", str(KEY), "Why?", "scale", "1\n2")], "duplicate:a")
+    assert [(row.key, row.label, row.options) for row in rows] == [(str(KEY), "Why?", "1\n2"), ("", "Why?", "1\n2")]
+
+
+def test_the_rows_are_read_in_their_order_and_nonsense_is_none() -> None:
+    draft = typed(
+        question=["b", "a", "b", "../x", "Ä"],
+        label__a="First?", type__a="free_text", key__a="no-uuid", required__a="1",
+        label__b="Second?", type__b="single_choice", options__b="x\r\ny\r\n\r\n z ", key__b=str(KEY),
+    )  # fmt: skip
+    second, first = draft.definition.questions
+    assert (second.key, second.label, second.options, second.required) == (KEY, "Second?", ("x", "y", "z"), False)
+    assert (first.key, first.label, first.required) == (None, "First?", True)
+    assert draft.ok
+
+
+def test_options_of_a_type_that_takes_none_are_left_out_and_stay_in_the_form() -> None:
+    draft = typed(question="a", label__a="Why?", type__a="free_text", options__a="x\ny")
+    assert (draft.ok, draft.definition.questions[0].options, draft.rows[0].options) == (True, (), "x\ny")
+
+
+def test_every_error_stands_at_its_field_and_removed_rows_are_not_counted() -> None:
+    draft = typed(
+        title="", snooze_hours="721", starts_at="2026-12-02T08:00", ends_at="2026-12-01T08:00",
+        question=["a", "b", "c"], removed__a="1", label__b="", type__b="star_rating",
+        label__c="x", type__c="scale", options__c="1\n1",
+    )  # fmt: skip
+    assert sorted(draft.form.errors) == ["ends_at", "snooze_hours", "title"]
+    assert [sorted(row.errors) for row in draft.rows] == [[], ["label"], ["options"]]
+    anchors = [anchor for anchor, _ in draft.summary]
+    assert anchors == ["title", "ends_at", "snooze_hours", "label-b", "options-c"]
+    assert draft.summary[3][1].startswith("Question 1: ")
+    draft.forgive()
+    assert draft.ok
+
+
+def test_times_are_utc_and_keep_what_the_form_cannot_show() -> None:
+    exact = datetime(2026, 12, 1, 8, 0, 5, 250_000, tzinfo=UTC)
+    stored = defined(starts_at=exact)
+    shown = filled(PLATFORM, stored, 1).form.shown["starts_at"]
+    assert shown == "2026-12-01T08:00:05"
+    assert read(PLATFORM, posted(starts_at=shown), stored).definition.starts_at == exact
+    other = read(PLATFORM, posted(starts_at="2026-12-01T09:00"), stored)
+    assert other.definition.starts_at == datetime(2026, 12, 1, 9, tzinfo=UTC)
+
+
+def test_a_shown_survey_reads_back_as_it_was() -> None:
+    stored = defined(questions=[{**LUNCH, "key": KEY}], user_types=["staff"], tenants=["main"], category="Canteen")
+    draft = filled(PLATFORM, stored, 3)
+    fields: dict[str, Any] = {name: value for name, value in draft.form.shown.items() if value != ""}
+    row = draft.rows[0]
+    again = read(
+        PLATFORM,
+        posted(
+            **fields, question=row.name, label__q1=row.label, type__q1=row.type, options__q1=row.options,
+            required__q1="1", key__q1=row.key, revision="3",
+        ),
+        stored,
+    )  # fmt: skip
+    assert (again.definition, again.revision, again.ok) == (stored, 3, True)
+
+
+def test_a_tenant_is_offered_no_tenants_and_nothing_above_its_ceiling() -> None:
+    draft = typed(TENANT, enforcement="required", tenants="acme")
+    assert "tenants" not in TENANT.form.fields
+    assert draft.definition.tenants == ("acme",)
+    assert "enforcement" in draft.form.errors
+
+
+def test_a_type_that_the_list_lost_is_still_offered_where_it_stands() -> None:
+    offered = PLATFORM.including(defined(user_types=["gone"], tenants=["lost"]))
+    draft = read(offered, posted(user_types=["gone"], tenants=["lost"]))
+    assert (draft.ok, draft.definition.user_types, draft.definition.tenants) == (True, ("gone",), ("lost",))
+    assert not read(PLATFORM, posted(user_types=["gone"])).ok
+
+
+def test_what_the_message_loses_is_named() -> None:
+    assert typed(message="<p>Hi <b>you</b></p>").stripped == ("<b>",)
+    assert typed(message="<p>Hi</p>").stripped == ()
+
+
+def test_a_required_survey_has_no_pacing_whatever_was_typed() -> None:
+    draft = typed(enforcement="required", snooze_hours="5", cooldown_days="2", max_prompts="3")
+    assert (draft.definition.snooze_hours, draft.definition.cooldown_days, draft.definition.max_prompts) == (None,) * 3
