@@ -16,6 +16,7 @@ from app.db.session import workspace_of
 from app.secrets import KeyRing
 from app.surveys import chain, evidence
 from app.surveys.answers import Answered
+from app.surveys.errors import VersionSuperseded
 from app.surveys.evidence import Evidence
 
 # Characters of the browser's name for itself that are kept.
@@ -30,13 +31,18 @@ JOIN survey_wordings w ON w.id = :wording
 LEFT JOIN survey_person_keys k ON k.user_id = :user AND k.erased_at IS NULL
 FOR UPDATE OF h
 """)
-# Where the person has a row of this version already nothing is written, and the head stays.
+# Where the person has a row of this version already nothing is written, and the head stays. Nor is it where this version got
+# other words since they were read: a save that is under way is waited for, and one that comes later finds the answer.
 _APPEND = text("""
-WITH added AS (
+WITH met AS (
+    SELECT id FROM surveys
+    WHERE id = :survey_id AND (version <> :version OR wording_id = :wording_id) FOR KEY SHARE
+), added AS (
     INSERT INTO survey_responses (number, survey_id, version, wording_id, user_id, outcome, source, recorded_at, prompted,
         has_text, key_id, sealed, entry, row_hash)
-    VALUES (:number, :survey_id, :version, :wording_id, :user_id, :outcome, :source, :recorded_at, :prompted,
-        :has_text, :key_id, :sealed, :entry, :row_hash)
+    SELECT :number, met.id, :version, :wording_id, :user_id, :outcome, :source, :recorded_at, :prompted,
+        :has_text, :key_id, :sealed, :entry, :row_hash
+    FROM met
     ON CONFLICT (survey_id, version, user_id) DO NOTHING RETURNING number, row_hash
 ), chosen AS (
     INSERT INTO survey_answers (number, question_key, choice)
@@ -92,7 +98,8 @@ async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
     """Records the entry, or returns what this person recorded of this version before, whatever that says.
 
     The ledger of the workspace is held until the transaction ends, so this comes last in it. Two statements; three for a
-    person's first evidence here, and for somebody who was there before.
+    person's first evidence here, and for somebody who was there before. Raises VersionSuperseded where the version was
+    given other words after the caller read them.
     """
     head = (await db.execute(_HEAD, {"wording": entry.wording_id, "user": entry.user_id})).one()
     texts = _free_texts(entry, dict(zip(head.question_keys, head.question_types, strict=True)))
@@ -123,7 +130,7 @@ async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int
 async def _winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
     found = await recorded(db, keys, entry.survey_id, entry.version, entry.user_id)
     if found is None:
-        raise RuntimeError("the ledger holds no row in place of the one it refused")
+        raise VersionSuperseded
     return found
 
 
