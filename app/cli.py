@@ -14,13 +14,28 @@ from app.commands import (
     frame,
     ledger,
     people,
+    seeds,
     serve,
     surveys,
     tenants,
     upkeep,
 )
 
-FILES = (serve, demo, database, tenants, accounts, people, attendance, clock, clock_runs, surveys, ledger, upkeep)
+FILES = (
+    serve,
+    demo,
+    seeds,
+    database,
+    tenants,
+    accounts,
+    people,
+    attendance,
+    clock,
+    clock_runs,
+    surveys,
+    ledger,
+    upkeep,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

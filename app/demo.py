@@ -9,7 +9,8 @@ import io
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -17,16 +18,17 @@ from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import connection, runs
-from app.db.session import workspace_of
-from app.host import accounts, audit, people, people_import
+from app.db.session import PLATFORM, Database, workspace_of
+from app.host import accounts, audit, people, people_import, tenants
 from app.host.accounts import NewUser
 from app.host.models import Employee, KioskEnrolment
-from app.host.shared import AuditEntry, User
+from app.host.shared import AuditEntry, Tenant, User
 from app.parts import Parts
 from app.secrets import Secret
 from app.simulator import PASSWORD, USERNAME
 from app.simulator.cast import Person, invent_people
 from app.simulator.names import DEPARTMENTS, POSITIONS
+from app.surveys import demo as surveys
 
 SEEDER = audit.Actor(None, "ClockDemo")
 ZONE = "Europe/Berlin"
@@ -102,12 +104,19 @@ class SignIn:
     role: str
     type: str
     password: str = field(default="", repr=False)
+    workspace: str = PLATFORM
+    note: str = ""
 
 
+TENANT, TENANT_NAME = "acme", "Acme Timepieces"
 CAST = (
     SignIn("Alice Ahn", "alice@example.org", "Administrator", "admin"),
     SignIn("Bob Brandt", "bob@example.org", "Operator", "staff"),
     SignIn("Vera Voss", "vera@example.org", "Viewer", "staff"),
+    SignIn("Emil Ende", "emil@example.org", "", "employee", note="an employee: account and surveys alone"),
+    SignIn(
+        "Tina Tack", "tina@acme.example.org", "Survey author", "staff", workspace=TENANT, note=f"tenant {TENANT_NAME}"
+    ),
 )
 
 
@@ -192,18 +201,30 @@ def _as_csv(wanted: Sequence[DemoEmployee]) -> bytes:
 async def prepare(parts: Parts, *, employees: int, seed_number: int, clock_url: str) -> list[SignIn]:
     """Everything that `muster demo` shows: accounts, staff, connection, and a first run. Again: what is missing."""
     sign_ins = _with_passwords(parts.settings.data_dir)
+    for workspace in (PLATFORM, TENANT):
+        async with parts.database.transaction(workspace) as db:
+            cast = [one for one in sign_ins if one.workspace == workspace]
+            await _make_accounts(db, cast)
+            await surveys.seed(db, parts.keys, datetime.now(UTC), cast=[one.email for one in cast])
     async with parts.database.transaction() as db:
-        await _make_accounts(db, sign_ins)
         await seed(db, staff(employees, seed_number))
         await _connect(parts, db, clock_url)
     return sign_ins
+
+
+async def make_tenant(database: Database, owner_url: str, app_role: str) -> None:
+    """The tenant of the demo, once; its tables need the role that owns them."""
+    async with database.shared_transaction() as db:
+        if await db.scalar(select(Tenant.key).where(Tenant.key == TENANT)):
+            return
+    await tenants.create_tenant(database, owner_url, app_role, key=TENANT, name=TENANT_NAME)
 
 
 async def _make_accounts(db: AsyncSession, sign_ins: Sequence[SignIn]) -> None:
     known = set(await db.scalars(select(User.email)))
     for one in sign_ins:
         if one.email not in known:
-            new = NewUser(one.email, one.name, one.type, (one.role,), one.password)
+            new = NewUser(one.email, one.name, one.type, (one.role,) if one.role else (), one.password)
             await accounts.create(db, audit.COMMAND_LINE, new)
 
 
@@ -221,13 +242,12 @@ async def _connect(parts: Parts, db: AsyncSession, clock_url: str) -> None:
 def _with_passwords(data_dir: Path) -> list[SignIn]:
     """The cast with the passwords invented at the first start and kept beside the keys, since they are printed each time."""
     path = data_dir / PASSWORD_FILE
-    if path.exists():
-        passwords = json.loads(path.read_text(encoding="utf-8"))
-    else:
-        passwords = {one.email: _invented() for one in CAST}
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    passwords = {one.email: known.get(one.email) or _invented() for one in CAST}
+    if passwords != known:
         path.touch(mode=0o600)
         path.write_text(json.dumps(passwords), encoding="utf-8")
-    return [SignIn(one.name, one.email, one.role, one.type, passwords[one.email]) for one in CAST]
+    return [replace(one, password=passwords[one.email]) for one in CAST]
 
 
 def _invented() -> str:

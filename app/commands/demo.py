@@ -1,9 +1,8 @@
-"""`demo` and `db:seed`: everything at once on an empty machine, and the demo's people alone."""
+"""`demo`: everything at once on an empty machine."""
 
 import os
 import socket
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,13 +11,10 @@ import click
 from app.commands import children, frame, serve
 
 if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncSession
-
-    from app.demo import DemoEmployee, SignIn
+    from app.demo import SignIn
     from app.parts import Parts
 
 HOST = "127.0.0.1"
-SEEDS = ("ClockDemo",)
 OWN_DATABASE = ("MUSTER_DATABASE_URL", "MUSTER_OWNER_DATABASE_URL")
 
 
@@ -53,7 +49,7 @@ def demo(*, port: int, clock_port: int, employees: int, days: int, seed: int) ->
             )
             started.append(children.Child(*map(str, simulator)))
             serve.prepare(settings, urls)
-            sign_ins = frame.run(frame.acting(settings, urls, partial(_fill, employees, seed, clock_url)))
+            sign_ins = frame.run(frame.acting(settings, urls, partial(_fill, urls, employees, seed, clock_url)))
 
             def ready() -> None:
                 _introduce(settings.base_url, clock_url, sign_ins)
@@ -84,47 +80,18 @@ def _refuse_taken(port: int) -> None:
             frame.refuse(f"The simulated time clock cannot listen on port {port}: {error.strerror}. Give --clock-port.")
 
 
-async def _fill(employees: int, seed: int, clock_url: str, parts: "Parts") -> "list[SignIn]":
+async def _fill(urls: frame.Urls, employees: int, seed: int, clock_url: str, parts: "Parts") -> "list[SignIn]":
     from app import demo as data
 
+    await data.make_tenant(parts.database, urls.need_owner(), urls.app_role)
     return await data.prepare(parts, employees=employees, seed_number=seed, clock_url=clock_url)
 
 
 def _introduce(base_url: str, clock_url: str, sign_ins: "Sequence[SignIn]") -> None:
     click.echo(f"\nMuster is ready: {base_url}\n")
     for one in sign_ins:
-        click.echo(f"  {one.role:14} {one.email:20} {one.password}")
+        click.echo(f"  {one.role or 'No role':14} {one.email:24} {one.password:24} {one.note}".rstrip())
     click.echo(f"\nThe simulated time clock: {clock_url}/   Ctrl-C ends everything.\n")
 
 
-@click.command("db:seed")
-@click.argument("name", type=click.Choice(SEEDS))
-@click.option("--dry-run", is_flag=True, help="Print what would be made, and write nothing.")
-@click.option("--remove", is_flag=True, help="Soft-delete exactly what it made.")
-@frame.workspace_option
-@frame.json_option
-def db_seed(*, name: str, dry_run: bool, remove: bool, workspace: str, as_json: bool) -> None:
-    """Add demo data: ClockDemo is the staff of the simulated time clock, with every kind of gap. Again: adds nothing."""
-    if dry_run and remove:
-        raise click.UsageError("give --dry-run or --remove, not both")
-    from app import demo as data
-
-    if remove:
-        removed = frame.in_transaction(data.remove, workspace)
-        frame.answer(
-            {"seed": name, "removed": len(removed)}, f"{len(removed)} employees were deleted.", as_json=as_json
-        )
-        return
-    wanted = data.staff(200, 7)
-
-    async def act(db: "AsyncSession") -> "list[DemoEmployee]":
-        return await (data.plan if dry_run else data.seed)(db, wanted)
-
-    made = frame.in_transaction(act, workspace)
-    document = {"seed": name, "dry_run": dry_run, "employees": [asdict(one) for one in made]}
-    word = "would be added" if dry_run else "were added"
-    lines = [f"  {one.id_number:10} {one.name:30} {one.gap}" for one in made] if dry_run else []
-    frame.answer(document, *lines, f"{len(made)} employees {word}.", as_json=as_json)
-
-
-COMMANDS = (demo, db_seed)
+COMMANDS = (demo,)

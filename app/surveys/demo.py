@@ -77,9 +77,9 @@ async def seed(
     made.responses = await _answer(db, keys, versions, accounts, now)
     if workspace_of(db) == PLATFORM:
         made.apps, made.ratings = await _make_apps(db, planned.apps, accounts, now)
-    await audit.record(
-        db, SEEDER, "demo.seed", "demo", "SurveysDemo", after={"surveys": made.surveys, "responses": made.responses}
-    )
+    if made != Made():
+        told = {"surveys": made.surveys, "responses": made.responses, "ratings": made.ratings}
+        await audit.record(db, SEEDER, "demo.seed", "demo", "SurveysDemo", after=told)
     return made
 
 

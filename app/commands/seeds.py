@@ -1,0 +1,91 @@
+"""`db:seed`: demo data by name, tried first, made, and taken away again."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from app.commands import frame
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from app.demo import DemoEmployee
+    from app.parts import Parts
+    from app.surveys.demo import Made
+
+
+@click.command("db:seed")
+@click.argument("name", type=click.Choice(("ClockDemo", "SurveysDemo")))
+@click.option("--dry-run", is_flag=True, help="Print what would be made, and write nothing.")
+@click.option("--remove", is_flag=True, help="Soft-delete exactly what it made.")
+@frame.workspace_option
+@frame.json_option
+def db_seed(*, name: str, dry_run: bool, remove: bool, workspace: str, as_json: bool) -> None:
+    """Add demo data; again it adds nothing. ClockDemo: the staff of the simulated time clock. SurveysDemo: surveys of all four
+    types with ninety days of answers, and rated apps."""
+    if dry_run and remove:
+        raise click.UsageError("give --dry-run or --remove, not both")
+    if name == "ClockDemo":
+        _clock(workspace, dry_run=dry_run, remove=remove, as_json=as_json)
+    elif dry_run:
+        _surveys_planned(workspace, as_json=as_json)
+    else:
+        _surveys(workspace, remove=remove, as_json=as_json)
+
+
+def _clock(workspace: str, *, dry_run: bool, remove: bool, as_json: bool) -> None:
+    from app import demo
+
+    if remove:
+        removed = frame.in_transaction(demo.remove, workspace)
+        document = {"seed": "ClockDemo", "removed": len(removed)}
+        frame.answer(document, f"{len(removed)} employees were deleted.", as_json=as_json)
+        return
+    wanted = demo.staff(200, 7)
+
+    async def act(db: "AsyncSession") -> "list[DemoEmployee]":
+        return await (demo.plan if dry_run else demo.seed)(db, wanted)
+
+    made = frame.in_transaction(act, workspace)
+    listed = {"seed": "ClockDemo", "dry_run": dry_run, "employees": [asdict(one) for one in made]}
+    word = "would be added" if dry_run else "were added"
+    lines = [f"  {one.id_number:10} {one.name:30} {one.gap}" for one in made] if dry_run else []
+    frame.answer(listed, *lines, f"{len(made)} employees {word}.", as_json=as_json)
+
+
+def _surveys_planned(workspace: str, *, as_json: bool) -> None:
+    from app.surveys import demo
+
+    planned = frame.in_transaction(demo.plan, workspace)
+    document = {
+        "seed": "SurveysDemo",
+        "dry_run": True,
+        "surveys": [one.definition.title for one in planned.surveys],
+        "people": [one.email for one in planned.people],
+        "apps": [one.name for one in planned.apps],
+    }
+    lines = [
+        f"  {one.definition.type:9} {one.definition.enforcement:9} {one.definition.title}" for one in planned.surveys
+    ]
+    lines += [f"  app       {one.name}" for one in planned.apps]
+    frame.answer(document, *lines, f"{len(planned.people)} people would be invented to answer them.", as_json=as_json)
+
+
+def _surveys(workspace: str, *, remove: bool, as_json: bool) -> None:
+    from app.surveys import demo
+
+    async def act(parts: "Parts") -> "Made":
+        async with parts.database.transaction(workspace) as db:
+            return await (demo.remove(db) if remove else demo.seed(db, parts.keys, datetime.now(UTC)))
+
+    made = frame.with_parts(act, workspace=workspace)
+    word = "removed" if remove else "added"
+    sentence = (
+        f"{made.surveys} surveys, {made.responses} responses, {made.apps} apps and {made.ratings} ratings were {word}."
+    )
+    frame.answer({"seed": "SurveysDemo", word: asdict(made)}, sentence, as_json=as_json)
+
+
+COMMANDS = (db_seed,)
