@@ -183,7 +183,8 @@ def _options(field: str, question: Question) -> Iterator[FieldError]:
         yield FieldError(field, f"Each option can stand here once; “{repeated[0][:60]}” stands here twice.")
     else:
         # one message a field is enough
-        yield from [found for text in options for found in _line(field, text, words.LONGEST_OPTION)][:1]
+        needed = "Every option needs a text that can be seen."
+        yield from [found for text in options for found in _line(field, text, words.LONGEST_OPTION, needed=needed)][:1]
 
 
 def _line(field: str, text: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
@@ -196,7 +197,7 @@ def _line(field: str, text: str, longest: int, *, needed: str = "") -> Iterator[
 def _text(field: str, text: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
     if content.unkeepable(text):
         yield FieldError(field, "There are characters in here that can't be kept; type it again.")
-    elif needed and not text:
+    elif needed and not any(map(str.isprintable, text)):  # a zero-width space is no title
         yield FieldError(field, needed)
     elif len(text) > longest:
         yield FieldError(field, f"At most {longest:,} characters; this has {len(text):,}.")

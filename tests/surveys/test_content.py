@@ -190,7 +190,7 @@ class Tags(HTMLParser):
         self.addresses += [value or "" for name, value in attrs if name == "href"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(MESSAGES)
 @example("<a><p><a>")
 @example("<p>\u0338x</p>")
