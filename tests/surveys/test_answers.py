@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.surveys.answers import Answered, Given, malformed, read, same
@@ -196,6 +196,9 @@ def test_more_less_and_doubled_answers_are_others() -> None:
 
 # --- properties
 
+# A busy machine is slow at drawing characters.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 _texts = st.text(max_size=8)
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | _texts,
@@ -217,6 +220,7 @@ def fitting(draw: st.DrawFn) -> list[Given]:
     return [Given(key, draw(_fitting[key])) for key in keys]
 
 
+@unhurried
 @given(st.sampled_from([*ALL, AGREE]), _json)
 def test_any_value_is_read_or_refused_by_name(asked: ItemQuestion, value: Any) -> None:
     try:
@@ -229,6 +233,7 @@ def test_any_value_is_read_or_refused_by_name(asked: ItemQuestion, value: Any) -
         assert type(one.value) in (int, str, tuple)
 
 
+@unhurried
 @given(fitting(), st.randoms(use_true_random=False))
 def test_fitting_answers_are_read_whatever_their_order_and_stay_the_same(given_: list[Given], dice: Any) -> None:
     answers = read(ALL, "answer", given_)
@@ -240,6 +245,7 @@ def test_fitting_answers_are_read_whatever_their_order_and_stay_the_same(given_:
     assert read(ALL, "answer", [Given(one.question, one.value) for one in answers]) == answers
 
 
+@unhurried
 @given(fitting(), fitting())
 def test_answers_are_the_same_exactly_when_they_read_the_same(one: list[Given], other: list[Given]) -> None:
     assert same(one, other) == (read(ALL, "answer", one) == read(ALL, "answer", other))

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 import rfc8785
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError
@@ -290,6 +290,8 @@ _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 _values = st.none() | st.integers(1, 5) | _texts | st.lists(_texts, max_size=3)
 
 
+# A busy machine is slow at drawing characters.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.uuids().map(str), _values), max_size=4), _texts, st.integers(0, 2**53 - 1))
 def test_what_is_written_is_rfc_8785_and_reads_back(said: list[Any], word: str, number: int) -> None:
     line = chain.Line(
