@@ -11,6 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     ColumnElement,
     Integer,
     Select,
@@ -180,11 +181,8 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
     asked = func.coalesce(literal(version, Integer), Survey.version)
     last = select(Wording).where(Wording.survey_uid == Survey.uid, Wording.version == asked)
     last_wording = last.order_by(Wording.id.desc()).limit(1).lateral("last_wording")
-    versions = (
-        select(func.array_agg(aggregate_order_by(Wording.version.distinct(), Wording.version.distinct().desc())))
-        .where(Wording.survey_uid == Survey.uid)
-        .scalar_subquery()
-    )
+    had = select(Wording.version).where(Wording.survey_uid == Survey.uid).distinct().order_by(Wording.version.desc())
+    versions = func.array(had.scalar_subquery(), type_=ARRAY(BigInteger))
     fields = (Question.key, Question.label, Question.type, Question.options, Question.required)
     pairs = [part for one in fields for part in (literal(one.name, String), one)]
     questions = (
@@ -196,7 +194,7 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
         select(
             *Survey.__table__.c,
             questions.label("questions"),
-            func.coalesce(versions, literal([], ARRAY(Integer))).label("versions"),
+            versions.label("versions"),
             last_wording.c.content.label("wording"),
             last_wording.c.question_keys.label("wording_keys"),
             last_wording.c.content_hash.label("wording_hash"),

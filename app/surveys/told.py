@@ -112,6 +112,12 @@ def wording(content: str) -> Wording:
     return msgspec.json.decode(content, type=Wording)
 
 
+def wording_of(survey: Any, rows: Sequence[Mapping[str, Any]]) -> Wording:
+    """The words of a survey as it stands; `rows` are its questions."""
+    asked = [_Words(row["label"], row["type"], row["options"], row["required"]) for row in rows]
+    return Wording(survey.title, survey.message, survey.type, survey.enforcement, asked)
+
+
 def questions(words: Wording, keys: Sequence[str]) -> tuple[Asked, ...]:
     """The questions of a wording under their ids."""
     return tuple(

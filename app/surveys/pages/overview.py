@@ -35,7 +35,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         fragment="board",
         found=found,
         running=found.running[:MOST_LISTED],
-        days=[_day(day, outcomes) for day, outcomes in found.days],
+        days=[day_bar(day, outcomes, {}) for day, outcomes in found.days],
         series=SERIES,
         since=found.days[0][0],
         types=TYPES,
@@ -46,14 +46,15 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     )
 
 
-def _day(day: date, outcomes: Mapping[str, int]) -> dict[str, Any]:
-    told = ", ".join(f"{number(outcomes[one])} {OUTCOMES[one].lower()}" for one in OUTCOMES if outcomes.get(one))
+def day_bar(day: date, outcomes: Mapping[str, int], query: Mapping[str, Any]) -> dict[str, Any]:
+    """A bar of the `day_bars` macro: people by outcome; it leads to the day's rows under `query`."""
+    said = ", ".join(f"{number(outcomes[one])} {OUTCOMES[one].lower()}" for one in OUTCOMES if outcomes.get(one))
     people = sum(outcomes.values())
     return {
         "label": day.strftime("%d"),
         "sub": day.strftime("%b") if day.day == 1 else "",
-        "url": with_query(RESPONSES, {"from": day.isoformat(), "to": day.isoformat()}),
-        "title": f"{day:%a %Y-%m-%d}: {number(people)} responses{': ' + told if told else ''}",
+        "url": with_query(RESPONSES, {**query, "from": day.isoformat(), "to": day.isoformat()}),
+        "title": f"{day:%a %Y-%m-%d}: {number(people)} responses{': ' + said if said else ''}",
         "values": [outcomes.get(one, 0) for one in OUTCOMES],
     }
 

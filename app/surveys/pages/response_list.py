@@ -202,7 +202,7 @@ async def load(ctx: Context, framed: Frame) -> Listing:
         rows=wanted.per_page,
     )
     read = reader(ctx)
-    view = lists.listing(ctx, framed.spec, wanted, [_drawn(row, read) for row in rows], found.total)
+    view = lists.listing(ctx, framed.spec, wanted, [drawn(row, read) for row in rows], found.total)
     if narrowed.people is not None and found.total == MOST_COUNTED:
         view.total_note = "or more: the newest are listed"
     return view
@@ -221,7 +221,8 @@ def reader(ctx: Context) -> Callable[[Any], Opened]:
     return opened
 
 
-def _drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
+def drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
+    """A row as the templates place it."""
     found = read(row)
     return {
         "number": row.number,

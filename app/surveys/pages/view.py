@@ -1,0 +1,193 @@
+"""`/surveys/view/<uid>`: one survey in full. Read-only: its definition, its figures, what people wrote, and its own ledger."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.errors import Invalid, NotFound
+from app.surveys import content, queries, tallies, told
+from app.surveys.overview import stage
+from app.surveys.pages.addresses import uid_of
+from app.surveys.pages.overview import SERIES, day_bar
+from app.surveys.pages.response_list import drawn, reader
+from app.surveys.queries import LedgerFilter
+from app.surveys.results import Asked, Breakdown, Reading, Results, results
+from app.surveys.tallies import ASKED, WHOLE, Scope
+from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, STATUSES, TYPES
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.lists import Filter
+from app.web.pages import page
+from app.web.templating import with_query
+
+SEE = Requires("surveys.view", module="surveys")
+# So many of the newest rows, and of the newest comments, stand on the page; Responses has all.
+ROWS, COMMENTS, DAYS = 10, 10, 30
+_VERSION = re.compile(r"[1-9]\d{0,8}", re.ASCII)
+_WORDS = {
+    "types": TYPES,
+    "enforcements": ENFORCEMENTS,
+    "statuses": STATUSES,
+    "outcomes": OUTCOMES,
+    "sources": SOURCES,
+    "question_types": QUESTION_TYPES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """What the address asks of the figures. With `problem` they are of nothing: never wider than asked."""
+
+    version: int | None
+    outcome: str | None
+    days: tuple[date | None, date | None]
+    problem: str
+
+    @property
+    def outcomes(self) -> tuple[str, ...] | None:
+        if self.problem:
+            return ()
+        return (self.outcome,) if self.outcome else None
+
+    @property
+    def query(self) -> dict[str, Any]:
+        first, last = self.days
+        return {"outcome": self.outcome, "from": first, "to": last}
+
+    @property
+    def in_force(self) -> bool:
+        return bool(self.problem or self.outcome or any(self.days))
+
+
+@get("/surveys/view/{uid:str}", guards=[SEE])
+async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    asked = narrowed(ctx)
+    survey = await queries.survey(ctx.db, uid_of(uid), asked.version)
+    version = asked.version or survey.version
+    words, questions = definition(survey, version)
+    scope = Scope(survey.id, version, asked.outcomes, asked.days)
+    found = results(
+        [tuple(row) for row in await ctx.db.execute(tallies.figures(scope))],
+        questions,
+        Reading(WHOLE, ASKED, asked.outcomes, asked.days),
+    )
+    rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
+    read = reader(ctx)
+    now = datetime.now(UTC)
+    ledger = with_query("/surveys/responses", {"survey": survey.uid, "version": version, **asked.query})
+    return await page(
+        ctx,
+        "surveys/view.html",
+        fragment="figures",
+        survey=survey,
+        version=version,
+        version_options=[_version(number, survey) for number in survey.versions or [survey.version]],
+        outcome_options=[{"value": word, "label": label} for word, label in OUTCOMES.items()],
+        words=words,
+        message=content.sanitise(words.message).html,
+        questions=questions,
+        asked=asked,
+        found=found,
+        cards=[_card(one, survey.uid, version, asked) for one in found.questions],
+        comments=comments(rows, read),
+        rows=[drawn(row, read) for row in rows[:ROWS]],
+        days=_days(found, survey.uid, version, now.date()),
+        series=SERIES,
+        stage=stage(survey, now) if survey.status == "published" else "",
+        ledger=ledger,
+        exports=[("CSV", with_query(ledger, {}, export="csv")), ("JSON Lines", with_query(ledger, {}, export="jsonl"))],
+        now=now,
+        **_WORDS,
+    )
+
+
+def narrowed(ctx: Context) -> Narrowed:
+    """Raises NotFound for a version that can be none."""
+    query = ctx.request.query_params
+    number = str(query.get("version") or "")
+    if number and not _VERSION.fullmatch(number):
+        raise NotFound("There is no such version.")
+    outcome = Filter("outcome", "Outcome", _unused, kind="select", options=OUTCOMES)
+    days = Filter("", "Days", _unused, kind="range")
+    version = int(number) if number else None
+    try:
+        return Narrowed(version, outcome.read(query), days.read(query) or (None, None), "")
+    except Invalid as wrong:
+        return Narrowed(version, None, (None, None), wrong.message)
+
+
+def _unused(_: Any) -> Any:
+    raise AssertionError("the figures are narrowed by their scope")
+
+
+def definition(survey: Any, version: int) -> tuple[told.Wording, tuple[Asked, ...]]:
+    """The words of a version: of the current one as they stand, of an older one as they were last. Raises NotFound."""
+    if version == survey.version:
+        rows = survey.questions or []
+        words = told.wording_of(survey, rows)
+        return words, told.questions(words, [row["key"] for row in rows])
+    if survey.wording is None:
+        raise NotFound(f"This survey has no version {version}.")
+    words = told.wording(survey.wording)
+    return words, told.questions(words, survey.wording_keys)
+
+
+def comments(rows: Sequence[Any], read: Any) -> dict[str, list[dict[str, Any]]]:
+    """The newest texts by question id; those of erased people are gone."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        for one in told.answers(row, read(row)):
+            said = found.setdefault(one.question, [])
+            if one.is_text and one.value is not None and len(said) < COMMENTS:
+                said.append(
+                    {
+                        "text": one.value,
+                        "who": told.name_of(row),
+                        "when": row.recorded_at,
+                        "receipt": row.row_hash.hex(),
+                    }
+                )
+    return found
+
+
+def _version(number: int, survey: Any) -> dict[str, Any]:
+    return {"value": number, "label": f"{number}, current" if number == survey.version else str(number)}
+
+
+def _card(one: Breakdown, uid: UUID, version: int, asked: Narrowed) -> dict[str, Any]:
+    """A question with its bars; each leads to the rows behind it."""
+    query = {"survey": uid, "version": version, **asked.query, "question": one.question.key}
+    return {
+        "question": one.question,
+        "people": one.people,
+        "mean": one.mean,
+        "url": with_query("/surveys/responses", query),
+        "bars": [
+            {
+                "label": f"{bar.label} ★" if one.question.type == "star_rating" else bar.label,
+                "value": bar.people,
+                "percent": bar.percent,
+                "url": with_query("/surveys/responses", query, choice=bar.label) if bar.people else None,
+                "tone": "warn" if one.question.type == "star_rating" else "accent",
+            }
+            for bar in one.bars
+        ],
+    }
+
+
+def _days(found: Results, uid: UUID, version: int, today: date) -> list[dict[str, Any]]:
+    """The 30 days until the last response, or until today."""
+    last = min(today, max(found.days, default=today))
+    days: Mapping[date, Mapping[str, int]] = found.days
+    every = [last - timedelta(days=n) for n in reversed(range(DAYS))]
+    return [day_bar(day, days.get(day, {}), {"survey": uid, "version": version}) for day in every]
+
+
+ROUTES = [show]
