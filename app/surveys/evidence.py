@@ -133,17 +133,22 @@ class Held:
     @property
     def goes(self) -> tuple[str, ...]:
         """What erasing takes away, for whoever is about to do it."""
-        return (
-            f"IP address and browser of {_counted(self.evidence, 'response')} open to nobody any more.",
-            f"Written answers: the free texts of {_counted(self.texts, 'response')} are gone.",
-            f"Comments: {_counted(self.comments, 'app rating')} lose theirs.",
+        told = (
+            (
+                self.evidence,
+                f"IP address and browser of {_counted(self.evidence, 'response')} open to nobody any more.",
+            ),
+            (self.texts, f"Written answers: the free texts of {_counted(self.texts, 'response')} are gone."),
+            (self.comments, f"Comments: those of {_counted(self.comments, 'app rating')} are gone."),
         )
+        return tuple(sentence for number, sentence in told if number)
 
     @property
     def stays(self) -> tuple[str, ...]:
+        stars = (f"The stars of {_counted(self.ratings, 'app rating')}.",) if self.ratings else ()
         return (
             f"{_counted(self.responses, 'response')} in the ledger: what was chosen, when, and the hash that proves it.",
-            f"The stars of {_counted(self.ratings, 'app rating')}.",
+            *stars,
             "The account and what the time clock recorded. Whoever answers again is given a new key.",
             "Backups that were made before still hold the key, until they are destroyed.",
         )

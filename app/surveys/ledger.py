@@ -83,7 +83,7 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """A row of the ledger. `receipt` is its hash in hex; `fresh` whether this call wrote it. The free texts of somebody who was
-    erased are missing from `answers`: '' stands there, which equals no answer."""
+    erased are missing from `answers`: '' stands there, as if nothing had been written."""
 
     number: int
     version: int

@@ -157,7 +157,7 @@ async def test_the_page_says_with_numbers_what_goes_and_what_stays(
     for sentence in (
         "IP address and browser of 1 response open to nobody any more.",
         "the free texts of 1 response are gone.",
-        "1 app rating lose theirs.",
+        "Comments: those of 1 app rating are gone.",
         "1 response in the ledger",
         "Backups that were made before still hold the key",
     ):
