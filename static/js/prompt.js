@@ -27,7 +27,7 @@ function settle() {
   box.setAttribute("closedby", insists() ? "none" : "closerequest");
   count(Number(shown.dataset.waiting));
   document.getElementById("prompt-status").textContent = body.querySelector("[data-said]")?.textContent.trim() ?? "";
-  if (box.open || insists() || !wasClosed()) open();
+  if (box.open || insists() || !(wasClosed() || document.querySelector("dialog[open]"))) open();
 }
 
 function count(waiting) {
@@ -35,11 +35,17 @@ function count(waiting) {
   badge.setAttribute("aria-label", `Questions for you: ${waiting} waiting`);
 }
 
-function tell(text) {
+function tell(text, ...more) {
   const line = document.getElementById("prompt-failure");
   line.hidden = !text;
-  line.textContent = text;
+  line.firstElementChild.replaceChildren(text, ...more);
   if (text) line.focus();
+}
+
+function signInLink() {
+  const link = document.createElement("a");
+  Object.assign(link, { href: "/sign-in", target: "_blank", rel: "noopener", textContent: "Sign in (opens in a new tab)" });
+  return link;
 }
 
 if (box) {
@@ -65,6 +71,12 @@ if (box) {
   addEventListener("pointerdown", (event) => {
     if (event.target === box && insists()) event.stopImmediatePropagation();
   }, true);
+  // Whoever was signed out meanwhile would be sent to the sign-in page, away from what they wrote.
+  body.addEventListener("htmx:beforeOnLoad", (event) => {
+    if (event.detail.xhr.status !== 401 || !box.open) return;
+    event.preventDefault();
+    tell("You were signed out meanwhile, so nothing was sent. Copy what you wrote, then sign in and answer again. ", signInLink());
+  });
   // The toasts lie behind the dialog.
   body.addEventListener("htmx:responseError", (event) => {
     const id = event.detail.xhr.getResponseHeader("X-Request-ID");

@@ -11,6 +11,7 @@ from app.db.session import Database
 from app.surveys.models import Survey
 from tests.surveys.drafted import published
 
+EMPLOYEES = ["employee"]
 REQUIRED = {"enforcement": "required", "snooze_hours": None, "cooldown_days": None, "max_prompts": None}
 STARS = {"label": "How was the food?", "type": "star_rating", "required": True}
 WHERE = {"label": "Where do you eat?", "type": "single_choice", "options": ["Canteen", "Desk", "Out"]}
@@ -38,7 +39,7 @@ def ask(database_url: str, *several: dict[str, Any]) -> None:
     async def publish(database: Database) -> None:
         for fields in several:
             async with database.transaction() as db:
-                await published(db, **{"user_types": ["employee"], "cooldown_days": 0, **fields})
+                await published(db, **{"user_types": EMPLOYEES, "cooldown_days": 0, **fields})
 
     _run(database_url, publish)
 
@@ -46,7 +47,7 @@ def ask(database_url: str, *several: dict[str, Any]) -> None:
 def archive_all(database_url: str) -> None:
     async def archive(database: Database) -> None:
         async with database.transaction() as db:
-            await db.execute(update(Survey).values(status="archived"))
+            await db.execute(update(Survey).where(Survey.user_types == EMPLOYEES).values(status="archived"))
 
     _run(database_url, archive)
 

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import uvicorn
+from sqlalchemy import update
 
 from app import demo
 from app.clock import runs, sync
@@ -25,6 +26,7 @@ from app.host.audit import COMMAND_LINE
 from app.main import create_app
 from app.parts import Parts, make_parts
 from app.simulator import build_world, create_simulator, serving
+from app.surveys.models import Survey
 from tests.host.signing_in import PASSWORD, give_password
 from workers.pace import Pace
 from workers.settings import work
@@ -65,6 +67,8 @@ async def _fill(parts: Parts, clock_url: str) -> None:
         await give_password(parts.database, short, PASSWORD)
     await demo.prepare(parts, employees=EMPLOYEES, seed_number=SEED, clock_url=clock_url)
     async with parts.database.transaction() as db:
+        # The demo's surveys would open over every page that a test looks at; nobody of the cast is a client.
+        await db.execute(update(Survey).values(user_types=["client"]))
         run_id, _ = await runs.start_run(db, "command", {}, COMMAND_LINE)
     await sync.run(parts, "main", run_id)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, StorageState, expect
 
 from tests.browser import asking
 from tests.browser.asking import AGREE, EVERY_TYPE, REQUIRED, STARS, WHERE, WHY
@@ -103,6 +103,21 @@ def test_a_required_one_cannot_be_closed_and_loses_nothing_when_refused(
     submit_sign_in(nora, "nora")
     nora.wait_for_url("**/survey_prompt")
     expect(nora.get_by_role("heading", name="Rules")).to_be_visible()
+
+
+def test_whoever_was_signed_out_meanwhile_keeps_what_they_wrote(
+    ask: Callable[..., None], browser: Browser, portal: Portal, signed_in_as: Callable[[str], StorageState]
+) -> None:
+    ask({"title": "Lunch", "questions": [STARS, WHY]})
+    # Not watched: the console tells of the 401.
+    with browser.new_context(base_url=portal.url, storage_state=signed_in_as("nora")) as window:
+        nora = window.new_page()
+        open_prompt(nora, "Lunch")
+        nora.get_by_label("Why?").fill("A long story")
+        window.clear_cookies()
+        nora.get_by_role("button", name="Send").click()
+        expect(nora.locator("#prompt-failure")).to_contain_text("You were signed out meanwhile")
+        expect(nora.get_by_label("Why?")).to_have_value("A long story")
 
 
 def test_agree_and_disagree_are_alike(ask: Callable[..., None], nora: Page) -> None:

@@ -1,12 +1,13 @@
 """`/survey_prompt`: who is asked in the portal, what becomes of an answer, and that nothing is lost when one is refused."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from httpx import Response
-from sqlalchemy import text, update
+from sqlalchemy import event, text, update
 
 from app.db.session import Database
 from app.host import policies
@@ -19,6 +20,7 @@ STARS = {"label": "How many stars?", "type": "star_rating", "required": True}
 CHOICE = {"label": "Where?", "type": "single_choice", "options": ["Canteen", "Desk"]}
 TICKS = {"label": "What else?", "type": "multiple_choice", "options": ["Soup", "Fish", "Rice"]}
 WHY = {"label": "Why?", "type": "free_text"}
+SESSION = 1  # the statement that finds who is signed in
 REQUIRED = {"enforcement": "required", "snooze_hours": None, "cooldown_days": None, "max_prompts": None}
 
 
@@ -331,6 +333,33 @@ async def test_a_tenants_people_meet_their_own_and_the_platforms_in_turn(eve: Br
     assert await outcomes(database, "globex") == [("answered", "web", True)]
     assert await outcomes(database) == [("answered", "web", True)]
     assert "no longer open" in (await reply_by_htmx(eve, ours, "opt_out")).text
+
+
+async def test_the_prompt_of_a_page_costs_three_selects_at_most(
+    nora: Browser, database: Database, statements: list[str]
+) -> None:
+    for number in range(6):
+        await ask(database, title=f"Number {number}", questions=[STARS, CHOICE, WHY])
+    await nora.fragment("/survey_prompt")
+    del statements[:]
+    await nora.fragment("/survey_prompt")
+    selects = [one for one in statements if one.lstrip().startswith(("SELECT", "WITH"))]
+    assert len(selects) - SESSION <= 3, selects
+    assert [one for one in statements if one.startswith(("INSERT", "UPDATE"))] == []
+
+
+@pytest.fixture
+def statements(database: Database) -> Iterator[list[str]]:
+    """Every statement but the transaction's own."""
+    seen: list[str] = []
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        if "set_config" not in statement:
+            seen.append(statement)
+
+    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(database.engine.sync_engine, "before_cursor_execute", note)
 
 
 async def test_a_survey_of_another_workspace_is_as_good_as_none(nora: Browser, database: Database) -> None:
