@@ -47,6 +47,7 @@ KINDS: dict[str, Kind] = {
     "clock_match": Kind("Matching of clock codes with people", timeout=timedelta(minutes=15)),
     "clock_sync": Kind("Sync with the time clock", timeout=timedelta(hours=3)),
     "clock_purge": Kind("Purge of old punches and API logs", timeout=timedelta(minutes=30)),
+    "surveys_tally": Kind("Counting of survey responses", timeout=timedelta(minutes=15)),
     "surveys_head": Kind("Note of the ledger's head in log and audit", timeout=timedelta(minutes=5)),
     "housekeeping": Kind("Removal of expired sessions, links and jobs", timeout=timedelta(minutes=10)),
 }

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from app import jobs
 from app.jobs import Claim
 from app.parts import Parts
-from app.surveys import verifying
+from app.surveys import tallies, verifying
 from workers.running import Function
 
 
@@ -14,10 +14,20 @@ async def note_head(parts: Parts, claim: Claim) -> None:
         await verifying.note_head(db)
 
 
+async def count_up(parts: Parts, claim: Claim) -> None:
+    """One step a transaction, until the mark is at the head."""
+    moved = tallies.STEP
+    while moved >= tallies.STEP:
+        async with parts.database.transaction(claim.workspace) as db:
+            moved = await tallies.count_up(db)
+
+
 async def schedule(parts: Parts, workspace: str) -> None:
     """Also while the module is switched off: what was recorded is still there to be proved."""
     async with parts.database.transaction(workspace) as db:
         await jobs.request_daily(db, "surveys_head")
+        if await tallies.is_due(db):
+            await jobs.request(db, "surveys_tally")
 
 
-FUNCTIONS: Mapping[str, Function] = {"surveys_head": note_head}
+FUNCTIONS: Mapping[str, Function] = {"surveys_head": note_head, "surveys_tally": count_up}

@@ -10,10 +10,14 @@ from sqlalchemy import delete, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
+from app.host.shared import Job
+from app.jobs import Claim
+from app.parts import Parts
 from app.surveys import tallies
 from app.surveys.models import PromptState, Tally, TallyMark
 from app.surveys.tallies import ASKED, WHOLE, Scope
 from tests.surveys.ledger_rows import NOW, Placed, bury, respond, show, survey
+from workers.surveys import FUNCTIONS, schedule
 
 # The ledger read row by row: nothing of app.surveys.tallies is in it.
 PLAIN = """
@@ -241,3 +245,29 @@ async def test_counting_up_is_due_once_the_tail_is_long(database: Database, monk
         assert await tallies.count_up(db) == 0
         assert not await tallies.is_due(db)
         assert await db.scalar(select(TallyMark.number)) == 3
+
+
+async def test_the_minute_s_round_asks_for_counting_up_and_the_job_does_all_of_it(
+    database: Database, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tallies, "LONGEST_TAIL", 4)
+    monkeypatch.setattr(tallies, "STEP", 2)
+    async with database.transaction() as db:
+        placed = await survey(db)
+        for user in range(4):
+            await respond(db, placed, user)
+    await schedule(parts, "main")
+    assert await asked_for(database) == 0
+    async with database.transaction() as db:
+        await respond(db, placed, 5)
+    await schedule(parts, "main")
+    assert await asked_for(database) == 1
+    await FUNCTIONS["surveys_tally"](parts, Claim(1, 1, "main", "surveys_tally", {}))
+    async with database.transaction() as db:
+        assert await db.scalar(select(TallyMark.number)) == 5
+        assert not await tallies.is_due(db)
+
+
+async def asked_for(database: Database) -> int:
+    async with database.shared_transaction() as db:
+        return await db.scalar(select(func.count()).select_from(Job).where(Job.name == "surveys_tally")) or 0
