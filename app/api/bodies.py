@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -45,7 +46,7 @@ def _check_media_type(header: str) -> None:
 
 def fitted(kind: type[B], document: dict[str, Any]) -> B:
     """A decoded JSON object as `kind`. Raises InvalidBody."""
-    fields = {one.encode_name: one for one in msgspec.structs.fields(kind)}
+    fields = _fields(kind)
     wrong = [FieldError(name[:LONGEST_NAME], "There is no such key.") for name in document if name not in fields]
     values = {}
     for name, one in fields.items():
@@ -61,6 +62,12 @@ def fitted(kind: type[B], document: dict[str, Any]) -> B:
     if wrong:
         raise InvalidBody("Something in the body can't be used.", details=wrong)
     return kind(**values)
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Finding them out takes longer than reading a body."""
+    return {one.encode_name: one for one in msgspec.structs.fields(kind)}
 
 
 def _refuse_nul(given: Any, name: str) -> None:

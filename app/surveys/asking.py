@@ -166,7 +166,8 @@ def _known(ctx: Context, now: datetime, *read: Published) -> _Known:
     every = tuple(one for part in read for one in part.situations)
     gap = situations.gap(gap_hours(ctx), *read)
     by_uid = {one.offer.uid: one for one in every}
-    asked = [one.offer for one in every if pacing.judge(one.offer, one.state, caller(ctx), now, gap).promptable]
+    who = caller(ctx)
+    asked = [one.offer for one in every if pacing.is_promptable(one.offer, one.state, who, now, gap)]
     return _Known(every, tuple(by_uid[offer.uid] for offer in pacing.queue(asked)))
 
 

@@ -47,13 +47,15 @@ class Met:
 
 
 _user = bindparam("user", type_=BigInteger)
-_optional = Survey.__table__.alias("optional")
+# The tables themselves: selecting a model's attributes costs twice as much for each row.
+_survey, _asked, _row, _state = (kind.__table__ for kind in (Survey, Question, Response, PromptState))
+_optional = _survey.alias("optional")
 _recent = (
-    select(_optional.c.uid, func.max(PromptState.last_shown_at).label("at"))
-    .join(_optional, _optional.c.id == PromptState.survey_id)
+    select(_optional.c.uid, func.max(_state.c.last_shown_at).label("at"))
+    .join(_optional, _optional.c.id == _state.c.survey_id)
     .where(
-        PromptState.user_id == _user,
-        PromptState.last_shown_at > bindparam("since"),
+        _state.c.user_id == _user,
+        _state.c.last_shown_at > bindparam("since"),
         _optional.c.enforcement == "optional",
     )
     .group_by(_optional.c.uid)
@@ -62,63 +64,69 @@ _recent = (
 # One row even where nothing is published: what was shown spaces the surveys of the other workspace, too.
 _lately = select(func.jsonb_object_agg(_recent.c.uid, _recent.c.at, type_=JSONB).label("shown")).subquery("lately")
 _SITUATION = (
-    Survey.id,
-    Survey.uid,
-    Survey.status,
-    Survey.version,
-    Survey.enforcement,
-    Survey.user_types,
-    Survey.tenants,
-    Survey.starts_at,
-    Survey.ends_at,
-    Survey.snooze_hours,
-    Survey.cooldown_days,
-    Survey.max_prompts,
-    Survey.published_at,
-    Survey.content_hash,
-    Survey.wording_id,
-    PromptState.impressions,
-    PromptState.last_shown_at,
-    PromptState.snoozed_until,
-    PromptState.shown_in,
-    Response.outcome,
+    _survey.c.id,
+    _survey.c.uid,
+    _survey.c.status,
+    _survey.c.version,
+    _survey.c.enforcement,
+    _survey.c.user_types,
+    _survey.c.tenants,
+    _survey.c.starts_at,
+    _survey.c.ends_at,
+    _survey.c.snooze_hours,
+    _survey.c.cooldown_days,
+    _survey.c.max_prompts,
+    _survey.c.published_at,
+    _survey.c.content_hash,
+    _survey.c.wording_id,
+    _state.c.impressions,
+    _state.c.last_shown_at,
+    _state.c.snoozed_until,
+    _state.c.shown_in,
+    _row.c.outcome,
 )
 _questions = (
     select(
         func.jsonb_agg(
             aggregate_order_by(
                 func.jsonb_build_array(
-                    Question.key, Question.label, Question.type, Question.options, Question.required
+                    _asked.c.key, _asked.c.label, _asked.c.type, _asked.c.options, _asked.c.required
                 ),
-                Question.position,
+                _asked.c.position,
             ),
             type_=JSONB,
         )
     )
-    .where(Question.survey_id == Survey.id)
+    .where(_asked.c.survey_id == _survey.c.id)
     .scalar_subquery()
     .label("questions")
 )
-_WORDS = (Survey.title, Survey.type, Survey.message, Survey.category, _questions)
-_SHOWN = and_(PromptState.survey_id == Survey.id, PromptState.version == Survey.version, PromptState.user_id == _user)
-_ANSWERED = and_(Response.survey_id == Survey.id, Response.version == Survey.version, Response.user_id == _user)
+_WORDS = (_survey.c.title, _survey.c.type, _survey.c.message, _survey.c.category, _questions)
+_SHOWN = and_(_state.c.survey_id == _survey.c.id, _state.c.version == _survey.c.version, _state.c.user_id == _user)
+_ANSWERED = and_(_row.c.survey_id == _survey.c.id, _row.c.version == _survey.c.version, _row.c.user_id == _user)
 _PUBLISHED = (
     select(_lately.c.shown, *_SITUATION)
     .select_from(_lately)
-    .outerjoin(Survey, and_(Survey.status == text("'published'"), Survey.deleted_at.is_(None)))
-    .outerjoin(PromptState, _SHOWN)
-    .outerjoin(Response, _ANSWERED)
+    .outerjoin(_survey, and_(_survey.c.status == text("'published'"), _survey.c.deleted_at.is_(None)))
+    .outerjoin(_state, _SHOWN)
+    .outerjoin(_row, _ANSWERED)
 )
 _ONE = (
     select(*_SITUATION, *_WORDS)
-    .select_from(Survey)
-    .outerjoin(PromptState, _SHOWN)
-    .outerjoin(Response, _ANSWERED)
-    .where(Survey.uid == bindparam("uid"), Survey.deleted_at.is_(None))
+    .select_from(_survey)
+    .outerjoin(_state, _SHOWN)
+    .outerjoin(_row, _ANSWERED)
+    .where(_survey.c.uid == bindparam("uid"), _survey.c.deleted_at.is_(None))
 )
 _ITEMS = select(
-    Survey.id, Survey.uid, Survey.version, Survey.content_hash, Survey.enforcement, Survey.ends_at, *_WORDS
-).where(Survey.id == func.any(bindparam("ids", type_=ARRAY(BigInteger))))
+    _survey.c.id,
+    _survey.c.uid,
+    _survey.c.version,
+    _survey.c.content_hash,
+    _survey.c.enforcement,
+    _survey.c.ends_at,
+    *_WORDS,
+).where(_survey.c.id == func.any(bindparam("ids", type_=ARRAY(BigInteger))))
 
 
 async def published(db: AsyncSession, user_id: int, now: datetime, gap_hours: int) -> Published:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.surveys.pacing import Caller, Gap, Offer, State, Verdict, is_in_view, is_put_off, judge, queue
+from app.surveys.pacing import Caller, Gap, Offer, State, Verdict, is_in_view, is_promptable, is_put_off, judge, queue
 
 NOW = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
@@ -179,6 +179,7 @@ def test_every_situation_has_a_verdict_with_a_sentence(offer: Offer, state: Stat
     found = judge(offer, state, NORA, NOW, gap)
     assert found.sentence.endswith(".")
     assert found.answerable or not found.promptable
+    assert is_promptable(offer, state, NORA, NOW, gap) is found.promptable
     if found.promptable and offer.enforcement == "optional":
         assert state.snoozed_until is None or state.snoozed_until <= NOW
 

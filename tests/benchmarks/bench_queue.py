@@ -1,0 +1,99 @@
+"""How fast the queue answers at 200 surveys, 100,000 people and a million responses: p50 and p95 of the whole request in
+milliseconds, its statements, and the ratio to a bare indexed SELECT in the same run; first over few responses, then over all,
+since it must not depend on them.
+
+    python -m tests.benchmarks.bench_queue [--surveys 200] [--people 100000] [--responses 1000000] [--rounds 200]
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+from sqlalchemy import select
+
+from app.config import Settings
+from app.db.session import Database
+from app.host.shared import User
+from app.main import create_app
+from app.parts import make_parts
+from app.secrets import new_key_text
+from tests.benchmarks.arena import arena
+from tests.benchmarks.bench_lists import BASE_URL, p95, timed
+from tests.benchmarks.crowd import gather_people, let_answer, publish_many, settle, token_of
+from tests.surveys.calling import QUEUE, by_transaction, statements
+
+LIMIT_MS = 25
+FEW = 10_000
+
+
+async def floor(database: Database, rounds: int) -> float:
+    """Milliseconds of a bare SELECT of one person: what no call could go below."""
+    async with database.transaction() as db:
+        one = select(User.id).where(User.email == "p1@example.org")
+        return statistics.median(await timed(rounds, lambda: db.execute(one)))
+
+
+async def measure(client: httpx.AsyncClient, database: Database, rounds: int, bare: float, name: str) -> bool:
+    """Whether p95 is over the limit. Each call is another person's, as in life."""
+    person = 1
+
+    async def call() -> None:
+        nonlocal person
+        person += 37
+        answer = await client.get(QUEUE, headers={"Authorization": f"Bearer {token_of(person)}"})
+        if answer.status_code != httpx.codes.OK:
+            raise SystemExit(f"{QUEUE} answered {answer.status_code}: {answer.text}")
+
+    began = time.process_time()
+    spent = await timed(rounds, call)
+    cpu_ms = (time.process_time() - began) * 1000 / (rounds + 2)
+    with statements(database) as sent:
+        await call()
+    late = p95(spent) > LIMIT_MS
+    print(
+        f"{name:20} p50 {statistics.median(spent):6.1f} ms  p95 {p95(spent):6.1f}  ratio {statistics.median(spent) / bare:5.1f}  "
+        f"web CPU {cpu_ms:.1f} ms  statements {by_transaction(sent)}{'  MISSED' if late else ''}"
+    )
+    return late
+
+
+async def main(surveys: int, people: int, responses: int, rounds: int) -> None:
+    async with arena() as database:
+        async with database.transaction() as db:
+            await gather_people(db, people)
+            await publish_many(db, surveys)
+            await let_answer(db, people, 1, min(FEW, responses))
+        await settle(database)
+        bare = await floor(database, rounds)
+        print(f"{surveys} surveys, {people} people; floor: a bare SELECT of one of them {bare:.1f} ms")
+        with tempfile.TemporaryDirectory() as folder:
+            settings = Settings(
+                env="development", data_dir=Path(folder), database_url=None, owner_database_url=None,
+                secret_keys=new_key_text("bench"), base_url=BASE_URL, allowed_hosts=("testserver",), outbound_allow="",
+                trusted_proxies=0, api_rate=0, log_format="console",
+            )  # fmt: skip
+            parts = make_parts(settings, database.url)
+            transport = httpx.ASGITransport(app=create_app(parts))
+            async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
+                await measure(client, parts.database, rounds, bare, f"{min(FEW, responses)} responses")
+                async with database.transaction() as db:
+                    await let_answer(db, people, FEW + 1, responses)
+                await settle(database)
+                missed = await measure(client, parts.database, rounds, bare, f"{responses} responses")
+            await parts.close()
+        if missed:
+            print(f"p95 is over {LIMIT_MS} ms")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--surveys", type=int, default=200)
+    parser.add_argument("--people", type=int, default=100_000)
+    parser.add_argument("--responses", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=200)
+    arguments = parser.parse_args()
+    asyncio.run(main(arguments.surveys, arguments.people, arguments.responses, arguments.rounds))
