@@ -128,6 +128,7 @@ class AppRating(Base):
         Index(None, "rated_at", "id", postgresql_where=KEPT),
         Index(None, "application_id", "rated_at", "id", postgresql_where=KEPT),
         Index(None, "rating", "rated_at", "id", postgresql_where=KEPT),
+        Index(None, "rating", "id", postgresql_where=KEPT),
         Index(None, "user_id"),
     )
 

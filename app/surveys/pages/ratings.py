@@ -56,8 +56,8 @@ SPEC = ListSpec(
     sort="-rated_at",
     columns=(
         Column("rated_at", "When", lambda row: row.rated_at, AppRating.rated_at),
-        Column("app", "App", lambda row: row.name, Application.name),
-        Column("platform", "Platform", lambda row: row.platform, AppRating.platform),
+        Column("app", "App", lambda row: row.name),
+        Column("platform", "Platform", lambda row: row.platform),
         Column("stars", "Stars", lambda row: row.rating, AppRating.rating),
         Column("comment", "Comment", lambda row: row.comment),
         Column("app_version", "App version", lambda row: row.app_version, shown=False),
@@ -141,8 +141,11 @@ def _fits(row: Any, values: dict[str, Any]) -> bool:
 
 async def _load(ctx: Context, spec: ListSpec, wanted: Asked, total: int) -> Listing:
     wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
-    ordered = BASE.where(lists.condition(spec, wanted)).order_by(*lists.ordering(spec, wanted.sort))
-    rows = await ctx.db.execute(ordered.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page))
+    order = lists.ordering(spec, wanted.sort)
+    # A deep page passes over what an index holds, and joins its own rows alone.
+    ids = select(AppRating.id).where(KEPT, lists.condition(spec, wanted)).order_by(*order)
+    shown = ids.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page)
+    rows = await ctx.db.execute(BASE.where(AppRating.id.in_(shown)).order_by(*order))
     return lists.listing(ctx, spec, wanted, rows.all(), total)
 
 

@@ -84,6 +84,13 @@ def upgrade() -> None:
         unique=False,
         postgresql_where=sa.text("deleted_at IS NULL"),
     )
+    op.create_index(
+        op.f("api_app_ratings_rating_id_idx"),
+        "api_app_ratings",
+        ["rating", "id"],
+        unique=False,
+        postgresql_where=sa.text("deleted_at IS NULL"),
+    )
     op.create_index(op.f("api_app_ratings_user_id_idx"), "api_app_ratings", ["user_id"], unique=False)
     op.create_table(
         "app_rating_counts",
