@@ -127,14 +127,14 @@ list.addEventListener("pointermove", (event) => {
 });
 for (const kind of ["pointerup", "pointercancel", "lostpointercapture"]) list.addEventListener(kind, drop);
 
+// The others move around the dragged row: taken out of the page itself, it would lose the pointer.
 function reach() {
-  for (const other of kept()) {
-    if (other === dragged.row) continue;
-    const box = other.getBoundingClientRect();
-    const below = dragged.row.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
-    if (below && dragged.y > box.bottom - Math.min(box.height, 80) / 2) other.after(dragged.row);
-    if (!below && dragged.y < box.top + Math.min(box.height, 80) / 2) { other.before(dragged.row); return; }
-  }
+  const { row, y } = dragged;
+  const live = kept();
+  const at = live.indexOf(row);
+  const middle = (other, end, step) => other.getBoundingClientRect()[end] + step * Math.min(other.offsetHeight, 80) / 2;
+  for (const other of live.slice(at + 1)) if (y > middle(other, "bottom", -1)) row.before(other);
+  for (const other of live.slice(0, at).reverse()) if (y < middle(other, "top", 1)) row.after(other);
 }
 
 function glide() {
