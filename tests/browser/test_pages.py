@@ -15,7 +15,7 @@ from tests.chromium import COLOURS, SIZES, sticks_out, violations
 PHONE = {"width": 360, "height": 760}
 WIDE = {"width": 1920, "height": 1080}
 # Answers that nobody looks at as a page: parts of one, pictures, streams, programs' addresses.
-_PARTS = re.compile(r"^/(api|health|metrics|static)\b|/(options|hosts|photo|schedule|live|now)\b")
+_PARTS = re.compile(r"^/(api|health|metrics|static)\b|/(options|hosts|photo|icon|schedule|live|now)\b")
 # Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own, a mass
 # disappearance): the same forms and confirmations as others here.
 _NEEDS_MORE = (

@@ -1,0 +1,40 @@
+"""In which order and by how many processes the suite is run: files that take long begin first, and every other test waits."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+# A file is run by one process, which takes the next one when it is through. What takes longest stands at the top, so that
+# nothing long is left for the end; what waits for processes and what keeps a core busy take turns.
+LONG = (
+    "browser/test_pages.py",
+    "test_cli_serve.py",
+    "faults/test_kill.py",
+    "browser/test_flows.py",
+    "db/test_embedded.py",
+    "gallery/test_gallery.py",
+    "test_jobs.py",
+    "clock/test_api_fuzz.py",
+    "clock/test_connection.py",
+    "clock/test_sync_faults.py",
+    "test_outbound_client.py",
+    "clock/test_sync.py",
+    "clock/test_bindings.py",
+    "clock/test_transactions_page.py",
+    "test_cli_clock.py",
+    "test_cli.py",
+)
+_TESTS = Path(__file__).parent
+_MOST = 8
+
+
+def long_ones_first(items: list[pytest.Item]) -> None:
+    """Sorts in place; all else keeps its order."""
+    place = {_TESTS / name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path, len(LONG)))
+
+
+def processes() -> int:
+    """Two for each core: while one test waits for a server, a browser or a deadline, another one can use the core."""
+    return min(2 * (len(os.sched_getaffinity(0)) or 1), _MOST)
