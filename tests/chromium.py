@@ -25,6 +25,12 @@ SIZES = [
     "aria-hidden-focus", "empty-heading", "empty-table-header",
 ]  # fmt: skip
 
+# Transitions end; what spins for ever, or moves with the scrolling, is always running.
+_SETTLE = """async theme => {
+  const fades = one => one instanceof CSSTransition && one.playState === "running";
+  const calm = () => document.documentElement.dataset.bsTheme === theme && !document.getAnimations().some(fades);
+  for (let frames = 0; frames < 600 && !calm(); frames++) await new Promise(requestAnimationFrame);
+}"""
 _REFUSAL = re.compile(r"^Failed to load resource: the server responded with a status of (403|404|422)")
 
 
@@ -65,6 +71,11 @@ def violations(page: Page, rules: list[str] | None = None) -> list[str]:
     options = {"runOnly": only, "resultTypes": ["violations"]}
     found = page.evaluate("options => axe.run(document, options)", options)["violations"]
     return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
+
+
+def settle(page: Page, theme: str) -> None:
+    """Waits until the page stands in that theme; a changed one fades in."""
+    page.evaluate(_SETTLE, theme)
 
 
 def sticks_out(page: Page) -> bool:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from app.main import build_site
 from tests.browser.conftest import DESK, SignedIn, submit_sign_in
 from tests.browser.walking import walk
-from tests.chromium import COLOURS, SIZES, sticks_out, violations
+from tests.chromium import COLOURS, SIZES, settle, sticks_out, violations
 
 PHONE = {"width": 360, "height": 760}
 WIDE = {"width": 1920, "height": 1080}
@@ -28,12 +28,6 @@ _NEEDS_MORE = (
 )
 # Rows are alike: some of them are enough to look at, and hundreds take seconds.
 _SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+13)')) row.remove()"
-# A changed theme fades in.
-_SETTLE = """async theme => {
-  const calm = () => document.documentElement.dataset.bsTheme === theme
-    && document.getAnimations().every(one => one.playState !== "running");
-  for (let frames = 0; frames < 600 && !calm(); frames++) await new Promise(requestAnimationFrame);
-}"""
 
 pytestmark = pytest.mark.browser
 
@@ -71,7 +65,7 @@ def test_every_page_of_the_menu_keeps_its_contrast_in_the_dark(page_of: SignedIn
     for address in (*_menu(page), "/clock_transactions?outcome=imported", "/clock_sync/runs/1"):
         page.goto(address)
         page.evaluate(_SHORTEN)
-        page.evaluate(_SETTLE, "dark")
+        settle(page, "dark")
         faults += [f"{address}: {fault}" for fault in violations(page, COLOURS)]
     assert faults == []
 
