@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTEST ?= $(BIN)/pytest -q -n auto --dist worksteal
+PYTEST ?= $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test lint bench vendor migration lock browser clean help
 .DEFAULT_GOAL := help

@@ -28,6 +28,7 @@ from app.parts import Parts, make_parts
 from app.secrets import new_key_text
 from app.web import csrf, sessions
 from tests.cluster import DatabaseUrls, TestCluster, open_cluster
+from tests.order import long_ones_first, processes
 from tests.reset import forget, remember
 
 BASE_URL = "http://testserver"
@@ -39,6 +40,15 @@ CAST = {
     "nora": ("Nora Nemo", PLATFORM, None, "employee"),
     "eve": ("Eve Egger", "globex", "Administrator", "admin"),
 }
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    long_ones_first(items)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """What `-n auto` means."""
+    return processes()
 
 
 @pytest.fixture(scope="session")
