@@ -235,7 +235,7 @@ def _wipe(db: psycopg.Connection[Any]) -> None:
 
 
 # Between the two halves of a planted bug: on a quick machine the gap is else so short that no kill may fall into it.
-SLOW_DISK_S = 0.03
+SLOW_DISK_S = 0.1
 
 
 def _cursor_before_rows() -> None:
