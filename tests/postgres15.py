@@ -1,6 +1,6 @@
 """Runs a command against Debian's PostgreSQL 15: over TCP, with passwords, owner and app being separate plain roles.
 
-    python -m tests.postgres15 pytest -q
+    python -m tests.postgres15 make test
 
 The oldest version that Muster supports, reached in the way that most installations reach theirs. Started by root it
 installs the package where it is missing. It exits as the command does, 2 on wrong usage, 3 where there is no server.

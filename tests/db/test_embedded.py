@@ -24,8 +24,11 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from app.db import cluster_home, embedded
 from app.db.cluster import State, read_postmaster, state_of
 from app.db.cluster_home import spawn_as
-from tests.cluster import ROOT, quick_folder
+from tests.cluster import APP_URL, ROOT, quick_folder
 
+pytestmark = pytest.mark.skipif(
+    APP_URL in os.environ, reason="the embedded PostgreSQL is tested where no other server is given"
+)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become other users")
 
 # A client in a process of its own: starts, says so, and stops when its input ends. Killed, it stops nothing.
