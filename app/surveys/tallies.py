@@ -260,7 +260,7 @@ def _shown(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _picked(source: Any, day: ColumnElement[Any]) -> Select[Any]:
+def _picked(source: Any, day: Any) -> Select[Any]:
     return select(day, source.outcome, source.question_key, source.choice, source.people, source.unprompted)
 
 

@@ -31,7 +31,7 @@ SEE = Requires("surveys.view", module="surveys")
 # So many of the newest rows, and of the newest comments, stand on the page; Responses has all.
 ROWS, COMMENTS, DAYS = 10, 10, 30
 _VERSION = re.compile(r"[1-9]\d{0,8}", re.ASCII)
-_WORDS = {
+_WORDS: dict[str, Any] = {
     "types": TYPES,
     "enforcements": ENFORCEMENTS,
     "statuses": STATUSES,
