@@ -26,7 +26,7 @@ def walk(page: Page, *starts: str) -> Iterator[str]:
 
 
 def kind_of(address: str) -> str:
-    """The path without what is different in every row: numbers, days, keys of tenants and user types."""
+    """The path without what is different in every row: numbers, days, uids, receipts, keys of tenants and user types."""
     path = urlsplit(address).path
-    path = re.sub(r"/\d[\d-]*(?=/|$)", "/*", path)
+    path = re.sub(r"/(?:\d[\d-]*|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64})(?=/|$)", "/*", path)
     return re.sub(r"^(/admin/(?:tenants|users/types))/[a-z][^/]*", r"\1/*", path)

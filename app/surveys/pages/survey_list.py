@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, func, select, true
+from sqlalchemy import Row, and_, func, select
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 
 from app.db.session import PLATFORM
@@ -18,27 +18,34 @@ from app.surveys.tallies import Scope
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
 from app.web import lists
 from app.web.context import Context
-from app.web.lists import Column, Empty, Filter, Listing, ListSpec
+from app.web.lists import Column, Empty, Filter, ListSpec
 
-_OF_THIS_VERSION = tallies.whole(Scope()).subquery()
-_PEOPLE = _OF_THIS_VERSION.c.people
-_OUTCOME = _OF_THIS_VERSION.c.outcome
-_RESPONSES = func.coalesce(func.sum(_PEOPLE).filter(_OUTCOME != tallies.ASKED), 0)
-_RESPONDED = func.coalesce(func.sum(_PEOPLE).filter(_OUTCOME.in_(RESPONDED)), 0)
-_ASKED = func.coalesce(func.sum(_PEOPLE).filter(_OUTCOME == tallies.ASKED), 0) + func.coalesce(
-    func.sum(_OF_THIS_VERSION.c.unprompted), 0
+_COUNTED = tallies.whole(Scope()).subquery()
+_PEOPLE, _OUTCOME = _COUNTED.c.people, _COUNTED.c.outcome
+
+
+def _sum(column: Any, *which: Any) -> Any:
+    total = func.sum(column)
+    return func.coalesce(total.filter(*which) if which else total, 0)
+
+
+# Counted in one go for all surveys, never survey by survey: else a large ledger is read through for each of its surveys.
+FIGURES = (
+    select(
+        _COUNTED.c.survey_id,
+        _COUNTED.c.version,
+        _sum(_PEOPLE, _OUTCOME != tallies.ASKED).label("responses"),
+        _sum(_PEOPLE, _OUTCOME.in_(RESPONDED)).label("responded"),
+        (_sum(_PEOPLE, _OUTCOME == tallies.ASKED) + _sum(_COUNTED.c.unprompted)).label("asked"),
+    )
+    .group_by(_COUNTED.c.survey_id, _COUNTED.c.version)
+    .subquery("figures")
 )
-
-
-def _counted(*figures: Any) -> Select[Any]:
-    """Figures of a survey's current version, for the survey of the row around it."""
-    mine = and_(_OF_THIS_VERSION.c.survey_id == Survey.id, _OF_THIS_VERSION.c.version == Survey.version)
-    return select(*figures).select_from(_OF_THIS_VERSION).where(mine).correlate(Survey)
-
-
-FIGURES = _counted(_RESPONSES.label("responses"), _RESPONDED.label("responded"), _ASKED.label("asked")).lateral(
-    "figures"
-)
+_OF_THIS_VERSION = and_(FIGURES.c.survey_id == Survey.id, FIGURES.c.version == Survey.version)
+RESPONSES = func.coalesce(FIGURES.c.responses, 0)
+ASKED = func.coalesce(FIGURES.c.asked, 0)
+RESPONDED_PEOPLE = func.coalesce(FIGURES.c.responded, 0)
+RATE = FIGURES.c.responded / func.nullif(FIGURES.c.asked, 0)
 _COLUMNS: tuple[Any, ...] = (
     Survey.id,
     Survey.uid,
@@ -55,14 +62,11 @@ _COLUMNS: tuple[Any, ...] = (
     Survey.published_at,
     Survey.updated_at,
     Survey.updated_by,
-    FIGURES.c.responses,
-    FIGURES.c.responded,
-    FIGURES.c.asked,
+    RESPONSES.label("responses"),
+    RESPONDED_PEOPLE.label("responded"),
+    ASKED.label("asked"),
 )
-BASE = select(*_COLUMNS).join(FIGURES, true()).where(Survey.deleted_at.is_(None))
-# What the list is sorted by: counted for every survey only where the address asks for it.
-RESPONSES = _counted(_RESPONSES).scalar_subquery()
-RATE = _counted(_RESPONDED / func.nullif(_ASKED, 0)).scalar_subquery()
+BASE = select(*_COLUMNS).outerjoin(FIGURES, _OF_THIS_VERSION).where(Survey.deleted_at.is_(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +96,6 @@ async def around(ctx: Context) -> Around:
 
 def spec_of(found: Around) -> ListSpec:
     return SPEC.offering(category={name: name for name in found.categories})
-
-
-async def load(ctx: Context, found: Around) -> Listing:
-    """One page: one SELECT for the total, one for the rows. Only the surveys of the page are counted up."""
-    spec = spec_of(found)
-    wanted = lists.asked(spec, ctx.request.query_params)
-    known = select(Survey.id).where(Survey.deleted_at.is_(None), lists.condition(spec, wanted))
-    total = await ctx.db.scalar(select(func.count()).select_from(known.subquery())) or 0
-    wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
-    order = lists.ordering(spec, wanted.sort)
-    ids = known.order_by(*order).limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page)
-    rows = await ctx.db.execute(BASE.where(Survey.id.in_(ids)).order_by(*order))
-    return lists.listing(ctx, spec, wanted, rows.all(), total)
 
 
 def window_of(row: Row[Any]) -> str | None:

@@ -8,9 +8,9 @@ from litestar.di import NamedDependency
 from sqlalchemy import Row
 
 from app.surveys.pages.allowed import allowed, limits
-from app.surveys.pages.survey_list import BASE, Around, around, load, rate_of, spec_of, window_of
+from app.surveys.pages.survey_list import BASE, Around, around, rate_of, spec_of, window_of
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
-from app.web import exports
+from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import page
@@ -21,7 +21,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     found = await around(ctx)
     if kind := exports.asked_for(ctx):
         return exports.export(ctx, spec_of(found), BASE, kind)
-    view = await load(ctx, found)
+    view = await lists.load(ctx, spec_of(found), BASE)
     view.rows = [_drawn(ctx, found, row) for row in view.rows]
     return await page(
         ctx,
