@@ -525,12 +525,15 @@ async def refused_as(database: Database, ceiling: str, act: Any) -> str | None:
     return None
 
 
-async def test_below_a_ceiling_an_optional_survey_never_becomes_required(database: Database) -> None:
-    stored = await make(database, workspace="globex")
-    with pytest.raises(Forbidden):
-        async with database.transaction("globex") as db:
-            await authoring.save(db, ANN, stored.uid, defined(enforcement=REQUIRED), revision=None, ceiling="optional")
-    assert (await read(database, stored.uid, "globex")).definition.enforcement == OPTIONAL
+@pytest.mark.parametrize(("was", "becomes"), [(OPTIONAL, REQUIRED), (REQUIRED, OPTIONAL)])
+async def test_below_a_ceiling_nobody_makes_a_survey_required_nor_edits_one_that_is(
+    database: Database, was: str, becomes: str
+) -> None:
+    stored = await make(database, workspace="globex", enforcement=was)
+    async with database.transaction("globex") as db:
+        with pytest.raises(Forbidden):
+            await authoring.save(db, ANN, stored.uid, defined(enforcement=becomes), revision=None, ceiling="optional")
+    assert await read(database, stored.uid, "globex") == stored
 
 
 async def test_archiving_lies_within_every_ceiling(database: Database) -> None:
