@@ -10,7 +10,7 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import punch_counts
+from app.clock import person_counts, punch_counts
 from app.clock.models import StaleDay
 from app.db.session import Database
 
@@ -69,6 +69,7 @@ async def count_days(db: AsyncSession, days: Sequence[date]) -> None:
     if not days:
         return
     await punch_counts.recount(db, days)
+    await person_counts.recount(db, days)
     await db.execute(_CLEAR, {"days": list(days)})
     await db.execute(_COUNT, {"days": list(days)})
 

@@ -463,6 +463,19 @@ class PunchCount(Base):
     total: Mapped[int] = mapped_column(Integer)
 
 
+class PersonCount(Base):
+    """How many punches a code has in a calendar month of local days: totals and deep pages of a search for many people.
+
+    A month with a day in `clock_stale_days` is counted from the punches themselves until the rollup has run.
+    """
+
+    __tablename__ = "clock_person_counts"
+
+    month: Mapped[date] = mapped_column(primary_key=True)
+    emp_code: Mapped[str] = mapped_column(primary_key=True)
+    total: Mapped[int] = mapped_column(Integer)
+
+
 class StaleDay(Base):
     """A local day whose totals must be computed again; written with the punches, removed by the rollup."""
 

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import analytics, connection, punch_counts
+from app.clock import analytics, connection, person_counts, punch_counts
 from app.clock.settings import read_settings
 from app.db.session import Database
 
@@ -67,4 +67,5 @@ async def _purge_days(db: AsyncSession, days: list[date]) -> int:
     await db.execute(_FREEZE, {"days": days})
     deleted: int = (await db.execute(_PUNCHES, {"days": days})).rowcount  # type: ignore[attr-defined]
     await punch_counts.recount(db, days)
+    await person_counts.recount(db, days)
     return deleted

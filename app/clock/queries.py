@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Text, and_, any_, func, literal, select, t
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock import person_counts
 from app.clock.models import Binding, ClockEmployee, Department, Device, Position, Punch
 from app.clock.punch_counts import count_by_day, has_code, has_outcome
 from app.host.models import Employee
@@ -89,6 +90,11 @@ class PunchFilter:
         """Whether the kept counts know the total."""
         return self.emp_codes is None and self.updated_since is None and self.other is None
 
+    @property
+    def by_people_alone(self) -> bool:
+        """Whether nothing but codes and days narrows it."""
+        return not self.equalities() and self.updated_since is None and self.other is None
+
     def equalities(self) -> dict[str, Any]:
         given = {
             "terminal_sn": self.terminal_sn,
@@ -136,6 +142,8 @@ async def located_rows(
     db: AsyncSession, wanted: PunchFilter, counted: Counted, order: Order, *, offset: int, per_page: int
 ) -> Sequence[Any]:
     """The rows of a page; `counted` is in the same order, so that only the page's own days are read, however deep it is."""
+    if isinstance(counted, person_counts.ByMonth):
+        counted, offset = await person_counts.narrowed(db, counted, offset, per_page)
     days, skip = counted.locate(offset, per_page)
     if not days:
         return []
@@ -151,7 +159,7 @@ def _on(days: Sequence[date]) -> ColumnElement[bool]:
 
 
 async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
-    """How many punches a filter holds on each local day, newest first.
+    """How many punches a filter holds on each local day, newest first; of many people in each month.
 
     The rest of the transaction plans each statement for its values: a plan that must suit one code and five hundred, a rare
     outcome and the usual one, suits neither.
@@ -159,6 +167,8 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     await db.execute(_PLAN_EACH)
     if wanted.countable:
         return await count_by_day(db, days=wanted.days, equal=wanted.equalities())
+    if wanted.emp_codes is not None and wanted.by_people_alone and len(wanted.emp_codes) >= person_counts.MANY:
+        return await person_counts.count_by_month(db, wanted.emp_codes, wanted.days)
     statement = select(Punch.local_date, func.count()).where(wanted.condition()).group_by(Punch.local_date)
     rows = await db.execute(statement.order_by(Punch.local_date.desc()))
     return Counted([(day, count) for day, count in rows])

@@ -1,8 +1,9 @@
 """Deep pages of a long list without walking to them: rows counted per day say in which days a page lies. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from typing import Self
 
 # Days of a page closer together than this, on average, are read as one range.
 DENSE = 4
@@ -32,9 +33,9 @@ class Counted:
             passed += count
         return found, skip
 
-    def reversed(self) -> "Counted":
+    def reversed(self) -> Self:
         """The same, oldest day first."""
-        return Counted(self.days[::-1])
+        return replace(self, days=self.days[::-1])
 
 
 def is_dense(days: Sequence[date]) -> bool:

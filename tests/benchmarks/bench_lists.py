@@ -18,7 +18,7 @@ import httpx
 from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import punch_counts
+from app.clock import person_counts, punch_counts
 from app.config import Settings
 from app.db.session import PLATFORM, Database
 from app.host.roles import BUILT_IN
@@ -105,7 +105,8 @@ async def fill(database: Database, punches: int) -> None:
         given = {"people": PEOPLE, "terminals": TERMINALS, "first": FIRST, "apart": apart, "punches": punches}
         await db.execute(text(_PUNCHES), given)
     async with database.transaction() as db:
-        await punch_counts.recount(db, [FIRST + timedelta(days=n) for n in range(DAYS + 2)])
+        for module in (punch_counts, person_counts):
+            await module.recount(db, [FIRST + timedelta(days=n) for n in range(DAYS + 2)])
         # The days of the last sync are not rolled up yet.
         stale = [{"day": FIRST + timedelta(days=DAYS - n)} for n in range(4)]
         await db.execute(text("INSERT INTO clock_stale_days (local_date) VALUES (:day)"), stale)
@@ -116,7 +117,13 @@ async def settle(owner: Database) -> None:
     async with owner.engine.connect() as connection:
         alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
         await alone.execute(text("SET search_path TO main"))
-        for table in ("clock_transactions", "clock_transaction_counts", "clock_employees", "clock_employee_bindings"):
+        for table in (
+            "clock_transactions",
+            "clock_transaction_counts",
+            "clock_person_counts",
+            "clock_employees",
+            "clock_employee_bindings",
+        ):
             await alone.execute(text(f"VACUUM ANALYZE {table}"))
 
 

@@ -1,0 +1,87 @@
+"""Totals and pages of a search for many people: always what a plain count over the punches says."""
+
+import random
+from datetime import UTC, date, datetime, time, timedelta
+
+import pytest
+from sqlalchemy import insert, select, text
+
+from app.clock import analytics, person_counts, purge, queries
+from app.clock.models import ClockEmployee, Punch
+from app.clock.queries import NEWEST_FIRST, OLDEST_FIRST, PunchFilter
+
+PEOPLE = [f"{number:03}" for number in range(60)]
+FEW, MOST = tuple(PEOPLE[:25]), tuple(PEOPLE[5:])
+
+
+@pytest.fixture
+async def quarter(database):
+    """Sixty people's punches from 20 August to 10 November, some at the very ends of their day; counted up, and then some more."""
+    dice = random.Random(4)
+    days = [date(2026, 8, 20) + timedelta(days=n) for n in range(83)]
+    async with database.transaction("main") as db:
+        await db.execute(insert(ClockEmployee), [{"emp_code": code, "full_name": code} for code in PEOPLE])
+        await add(db, dice, [day for day in days if dice.random() < 0.9])
+    await analytics.roll_up(database, "main")
+    async with database.transaction("main") as db:
+        await add(db, dice, [days[-1], days[40]])
+    return days
+
+
+async def add(db, dice, days):
+    rows = []
+    for day in days:
+        for code in dice.sample(PEOPLE, 12):
+            local = datetime.combine(day, time(dice.choice([0, 8, 17, 23]), dice.randrange(60)))
+            away = timedelta(hours=dice.choice([-11, 0, 12]))
+            rows.append(
+                {
+                    "id_generation": 1, "remote_id": f"{code}{local}{dice.random()}", "emp_code": code, "punched_at_raw": "",
+                    "punched_at_local": local, "punched_at_utc": local.replace(tzinfo=UTC) + away, "local_date": day,
+                }
+            )  # fmt: skip
+    await db.execute(insert(Punch), rows)
+    await analytics.mark_stale(db, days)
+
+
+RANGES = [
+    (None, None),
+    (date(2026, 9, 5), None),
+    (None, date(2026, 10, 17)),
+    (date(2026, 9, 1), date(2026, 9, 30)),
+    (date(2026, 9, 10), date(2026, 9, 12)),
+    (date(2027, 1, 1), None),
+]
+
+
+@pytest.mark.parametrize("codes", [FEW, MOST], ids=["few", "most"])
+@pytest.mark.parametrize("days", RANGES, ids=str)
+async def test_every_page_holds_what_a_plain_select_holds(database, quarter, codes, days):
+    wanted = PunchFilter(emp_codes=codes, days=days)
+    async with database.transaction("main") as db:
+        for order in (NEWEST_FIRST, OLDEST_FIRST):
+            plain = list(await db.scalars(select(Punch.id).where(wanted.condition()).order_by(*order)))
+            counted = await queries.counted_by_day(db, wanted)
+            assert isinstance(counted, person_counts.ByMonth)
+            assert counted.total == len(plain)
+            counted = counted if order is NEWEST_FIRST else counted.reversed()
+            for offset in range(0, len(plain) + 40, 40):
+                rows = await queries.located_rows(db, wanted, counted, order, offset=offset, per_page=40)
+                assert [row.id for row in rows] == plain[offset : offset + 40], offset
+
+
+async def test_a_purge_takes_the_counts_of_what_it_took(database, quarter):
+    async with database.transaction("main") as db:
+        await db.execute(text("UPDATE clock_transactions SET judge_at = NULL, import_outcome = 'not_bound'"))
+        await purge._purge_days(db, [day for day in quarter if day.month == 8])
+        wanted = PunchFilter(emp_codes=MOST)
+        plain = list(await db.scalars(select(Punch.id).where(wanted.condition())))
+        assert (await queries.counted_by_day(db, wanted)).total == len(plain)
+        months = set(await db.scalars(text("SELECT month FROM clock_person_counts")))
+        assert date(2026, 8, 1) not in months
+
+
+async def test_few_people_are_counted_by_day_at_once(database, quarter):
+    async with database.transaction("main") as db:
+        counted = await queries.counted_by_day(db, PunchFilter(emp_codes=tuple(PEOPLE[:3])))
+    assert not isinstance(counted, person_counts.ByMonth)
