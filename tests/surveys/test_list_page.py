@@ -219,3 +219,8 @@ async def test_bob_and_nora_have_no_business_here(database: Database, bob: Brows
     for browser in (bob, nora):
         assert (await browser.get("/surveys/list")).status_code == 403
         assert (await browser.submit(f"/surveys/publish/{stored.uid}")).status_code == 403
+
+
+async def test_an_empty_list_says_what_to_do_next_to_whoever_may(alice: Browser, vera: Browser) -> None:
+    assert "Write the first one" in (await alice.get("/surveys/list")).text
+    assert "Write the first one" not in (await vera.get("/surveys/list")).text

@@ -1,5 +1,6 @@
 """`/surveys/list`: every survey of the workspace, how far it got, and what can be done with it. The acts: acts."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,12 +24,15 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return exports.export(ctx, spec_of(found), BASE, kind)
     view = await lists.load(ctx, spec_of(found), BASE)
     view.rows = [_drawn(ctx, found, row) for row in view.rows]
+    may_write = ctx.may("surveys.author") and not limits(found.ceiling, "optional")
+    if may_write:
+        view.empty = replace(view.empty, url="/surveys/new", action="Write the first one")
     return await page(
         ctx,
         "surveys/list.html",
         fragment="list",
         view=view,
-        may_write=ctx.may("surveys.author") and not limits(found.ceiling, "optional"),
+        may_write=may_write,
         limits=limits(found.ceiling),
     )
 
