@@ -29,7 +29,7 @@ from app.web.templating import with_query
 
 SEE = Requires("surveys.view", module="surveys")
 # So many of the newest rows, and of the newest comments, stand on the page; Responses has all.
-ROWS, COMMENTS, DAYS = 10, 10, 30
+ROWS, COMMENTS, DAYS = 10, 10, 28
 _VERSION = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 _WORDS: dict[str, Any] = {
     "types": TYPES,
@@ -183,7 +183,7 @@ def _card(one: Breakdown, uid: UUID, version: int, asked: Narrowed) -> dict[str,
 
 
 def _days(found: Results, uid: UUID, version: int, today: date) -> list[dict[str, Any]]:
-    """The 30 days until the last response, or until today."""
+    """The four weeks until the last response, or until today."""
     last = min(today, max(found.days, default=today))
     days: Mapping[date, Mapping[str, int]] = found.days
     every = [last - timedelta(days=n) for n in reversed(range(DAYS))]
