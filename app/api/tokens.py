@@ -12,7 +12,7 @@ from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 from sqlalchemy import bindparam, func, select, update
 
-from app.db.session import PLATFORM, enter_workspace
+from app.db.session import PLATFORM, entered, entering
 from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn, RateLimited
 from app.host.policies import enabled
 from app.host.shared import ApiToken, Tenant, User
@@ -22,17 +22,24 @@ from app.web.sessions import PERSON_COLUMNS, person_of
 USED_EVERY = timedelta(minutes=1)
 MOST_TRACKED = 10_000
 
+_token, _user, _tenant = (kind.__table__ for kind in (ApiToken, User, Tenant))
 _FIND = (
-    select(*PERSON_COLUMNS, ApiToken.id.label("token_id"), ApiToken.scopes, ApiToken.last_used_at)
-    .select_from(ApiToken)
-    .join(User, User.id == ApiToken.user_id)
-    .outerjoin(Tenant, Tenant.key == User.workspace)
+    select(
+        *PERSON_COLUMNS,
+        _token.c.id.label("token_id"),
+        _token.c.scopes,
+        _token.c.last_used_at,
+        entering(_user.c.workspace).label("path"),
+    )
+    .select_from(_token)
+    .join(_user, _user.c.id == _token.c.user_id)
+    .outerjoin(_tenant, _tenant.c.key == _user.c.workspace)
     .where(
-        ApiToken.token_hash == bindparam("token_hash"),
-        ApiToken.revoked_at.is_(None),
-        func.coalesce(ApiToken.expires_at > bindparam("now"), True),
-        User.active,
-        func.coalesce(Tenant.active, User.workspace == PLATFORM),
+        _token.c.token_hash == bindparam("token_hash"),
+        _token.c.revoked_at.is_(None),
+        func.coalesce(_token.c.expires_at > bindparam("now"), True),
+        _user.c.active,
+        func.coalesce(_tenant.c.active, _user.c.workspace == PLATFORM),
     )
 )
 
@@ -72,7 +79,7 @@ async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
     context.policies, context.token_id = row.policies, row.token_id
     if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
         await context.db.execute(update(ApiToken).where(ApiToken.id == row.token_id).values(last_used_at=now))
-    await enter_workspace(context.db, row.workspace)
+    entered(context.db, row.workspace)
     return row.token_id, row.scopes
 
 

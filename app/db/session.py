@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
-from sqlalchemy import text
+from sqlalchemy import ColumnElement, Text, case, func, literal, text, true
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
@@ -100,6 +100,19 @@ async def enter_workspace(session: AsyncSession, workspace: str) -> None:
         raise RuntimeError(f"this transaction belongs to {session.info['workspace']}, not to {workspace}")
     session.info["workspace"] = workspace
     await session.execute(_SET_PATH, {"path": _path_of(workspace)})
+
+
+def entering(workspace: ColumnElement[str]) -> ColumnElement[str]:
+    """A column that puts the transaction into the workspace of the one row that its SELECT finds, where `enter_workspace` would
+    take a round trip of its own; `entered` says afterwards which one it was."""
+    schema = case((workspace == PLATFORM, literal(PLATFORM)), else_=literal("tenant_") + workspace)
+    return func.set_config("search_path", schema + ", shared", true(), type_=Text)
+
+
+def entered(session: AsyncSession, workspace: str) -> None:
+    """Notes what `entering` did. Raises ValueError for what is no workspace."""
+    schema_of(workspace)
+    session.info["workspace"] = workspace
 
 
 def _path_of(workspace: str) -> str:

@@ -23,39 +23,42 @@ ABSOLUTE = timedelta(hours=12)
 # A click a second must not be a write a second.
 SEEN_EVERY = timedelta(minutes=1)
 
+# The tables themselves: every request asks this, and selecting a model's attributes costs half as much again.
+_user, _user_role, _role = User.__table__, UserRole.__table__, Role.__table__
+_policy, _session, _tenant = Policy.__table__, Session.__table__, Tenant.__table__
 _permissions = (
-    select(func.string_agg(func.array_to_string(Role.permissions, " "), " "))
-    .join(UserRole, UserRole.role_id == Role.id)
-    .where(UserRole.user_id == User.id)
+    select(func.string_agg(func.array_to_string(_role.c.permissions, " "), " "))
+    .join(_user_role, _user_role.c.role_id == _role.c.id)
+    .where(_user_role.c.user_id == _user.c.id)
     .scalar_subquery()
 )
 _policies = (
-    select(func.coalesce(func.jsonb_object_agg(Policy.name, Policy.value), text("'{}'::jsonb"), type_=JSONB))
-    .where(Policy.workspace == User.workspace)
+    select(func.coalesce(func.jsonb_object_agg(_policy.c.name, _policy.c.value), text("'{}'::jsonb"), type_=JSONB))
+    .where(_policy.c.workspace == _user.c.workspace)
     .scalar_subquery()
 )
 PERSON_COLUMNS = (
-    User.id,
-    User.workspace,
-    User.email,
-    User.name,
-    User.type,
-    User.preferences,
-    func.coalesce(Tenant.name, "Platform").label("workspace_name"),
+    _user.c.id,
+    _user.c.workspace,
+    _user.c.email,
+    _user.c.name,
+    _user.c.type,
+    _user.c.preferences,
+    func.coalesce(_tenant.c.name, "Platform").label("workspace_name"),
     _permissions.label("permissions"),
     _policies.label("policies"),
 )
 _FIND = (
-    select(*PERSON_COLUMNS, Session.public_id, Session.flash, Session.last_seen_at)
-    .select_from(Session)
-    .join(User, User.id == Session.user_id)
-    .outerjoin(Tenant, Tenant.key == User.workspace)
+    select(*PERSON_COLUMNS, _session.c.public_id, _session.c.flash, _session.c.last_seen_at)
+    .select_from(_session)
+    .join(_user, _user.c.id == _session.c.user_id)
+    .outerjoin(_tenant, _tenant.c.key == _user.c.workspace)
     .where(
-        Session.id_hash == bindparam("id_hash"),
-        Session.expires_at > bindparam("now"),
-        Session.last_seen_at > bindparam("idle_since"),
-        User.active,
-        func.coalesce(Tenant.active, User.workspace == PLATFORM),
+        _session.c.id_hash == bindparam("id_hash"),
+        _session.c.expires_at > bindparam("now"),
+        _session.c.last_seen_at > bindparam("idle_since"),
+        _user.c.active,
+        func.coalesce(_tenant.c.active, _user.c.workspace == PLATFORM),
     )
 )
 
