@@ -17,7 +17,6 @@ from rich.table import Table
 
 from app import logs
 from app.config import ConfigError, Settings, read_settings
-from app.db.session import PLATFORM
 from app.errors import Refusal
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 
     from app.parts import Parts
 
+# The word of app.db.session, which would load SQLAlchemy: `muster --help` and a refused option need no database.
+PLATFORM = "main"
 T = TypeVar("T")
 AppliesOption = Callable[[Callable[..., Any]], Callable[..., Any]]
 
