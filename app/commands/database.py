@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from app.db.migrate import Applied
 
 # Not read from app.db.migrate: that would load SQLAlchemy and Alembic for every `muster --help`. A test compares them.
-MODULES = ("host", "clock")
+MODULES = ("host", "clock", "surveys")
 
 
 @click.command("migrate:modules")
