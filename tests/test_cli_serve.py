@@ -23,6 +23,8 @@ from tests.command_line import CommandLine
 from tests.test_cli import command_line
 
 pytestmark = pytest.mark.slow
+# For what would else hang: a start takes two seconds of a core, which on a busy machine may be minutes.
+PATIENCE_S = 180
 Start = Callable[..., "Running"]
 
 
@@ -51,7 +53,7 @@ class Running:
     def printed(self) -> str:
         return self.log.read_text()
 
-    async def says(self, words: str, within_s: float = 40) -> None:
+    async def says(self, words: str, within_s: float = PATIENCE_S) -> None:
         deadline = time.monotonic() + within_s
         while words not in self.printed:
             assert self.process.poll() is None, self.printed
@@ -118,7 +120,7 @@ async def test_a_worker_that_dies_is_started_again(start: Start) -> None:
     (worker,) = serving.children("worker")
     worker.kill()
     await serving.says("starting it again")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while serving.printed.count("worker started") < 2:
         assert time.monotonic() < deadline, serving.printed
         await asyncio.sleep(0.1)
@@ -134,7 +136,7 @@ async def test_a_killed_portal_takes_its_worker_with_it(start: Start) -> None:
 async def test_several_web_processes_serve_one_port_and_end_together(start: Start, http: httpx.AsyncClient) -> None:
     port = free_port()
     serving = start("serve", "--port", port, "--workers", 2, "--no-worker")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while serving.printed.count("Application startup complete") < 2:
         assert time.monotonic() < deadline, serving.printed
         await asyncio.sleep(0.1)
@@ -145,7 +147,7 @@ async def test_several_web_processes_serve_one_port_and_end_together(start: Star
 
 async def test_a_killed_portal_of_several_processes_leaves_none_behind(start: Start) -> None:
     serving = start("serve", "--port", free_port(), "--workers", 2, "--no-worker")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while serving.printed.count("Application startup complete") < 2:
         assert time.monotonic() < deadline, serving.printed
         await asyncio.sleep(0.1)
@@ -158,16 +160,16 @@ async def test_a_taken_port_is_refused_in_one_line(start: Start) -> None:
         other.listen()
         port = other.getsockname()[1]
         serving = start("serve", "--port", port)
-        assert await asyncio.to_thread(serving.process.wait, 20) == 1
+        assert await asyncio.to_thread(serving.process.wait, PATIENCE_S) == 1
         demo = start("demo", "--port", free_port(), "--clock-port", port)
-        assert await asyncio.to_thread(demo.process.wait, 20) == 1
+        assert await asyncio.to_thread(demo.process.wait, PATIENCE_S) == 1
     assert serving.printed.splitlines() == [f"Error: Cannot listen on 127.0.0.1, port {port}: Address already in use."]
     assert "--clock-port" in demo.printed.splitlines()[-1]
 
 
 async def test_the_demo_refuses_production(start: Start) -> None:
     demo = start("demo", "--port", free_port(), "--clock-port", free_port(), MUSTER_ENV="production")
-    assert await asyncio.to_thread(demo.process.wait, 20) == 1
+    assert await asyncio.to_thread(demo.process.wait, PATIENCE_S) == 1
     assert "prints its passwords" in demo.printed
 
 
@@ -178,12 +180,12 @@ async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
     options = ("--port", port, "--clock-port", clock_port, "--employees", 30, "--days", 3)
     environment = {"MUSTER_BASE_URL": f"http://127.0.0.1:{port}", "MUSTER_DATA_DIR": str(tmp_path / "data")}
     demo = start("demo", *options, **environment)
-    await demo.says("Muster is ready", within_s=90)
+    await demo.says("Muster is ready")
     page = await http.get(f"http://127.0.0.1:{port}/sign-in", headers={"host": f"127.0.0.1:{port}"})
     assert page.status_code == 200
     sign_ins = [line.split() for line in demo.printed.splitlines() if "@example.org" in line]
     assert [one[0] for one in sign_ins] == ["Administrator", "Operator", "Viewer"]
-    await demo.says("job done", within_s=60)
+    await demo.says("job done")
     assert "left aside" in demo.printed, "the configured database was not touched"
     assert await demo.end(signal.SIGINT) == 0
     again = start("demo", *options, **environment)
