@@ -71,7 +71,6 @@ async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
     try:
         answer = await responding.respond(ctx, _reply(sent), "web")
     except SurveyNotFound:
-        await _stand_again(ctx)
         return await _go_on(ctx, Said(GONE, "warning"))
     except VersionSuperseded as refused:
         return await _show_anew(ctx, sent, refused.status)
@@ -106,7 +105,6 @@ async def _go_on(ctx: Context, said: Said) -> Response[Any] | Redirect:
 
 async def _show_again(ctx: Context, sent: Sent, refused: ActionNotAllowed | Invalid) -> Response[Any]:
     """The same item with what is wrong at each question; nothing that was chosen or typed is lost."""
-    await _stand_again(ctx)
     item = (await _met(ctx, sent)).item
     problems, otherwise = prompt_form.problems(item, refused.details)
     text = otherwise if isinstance(refused, InvalidAnswers) else refused.message
@@ -116,7 +114,6 @@ async def _show_again(ctx: Context, sent: Sent, refused: ActionNotAllowed | Inva
 
 async def _show_anew(ctx: Context, sent: Sent, status: int) -> Response[Any]:
     """The words that hold now. They are seen from here on, whatever the status of the answer: that is kept at once."""
-    await _stand_again(ctx)
     met = await _met(ctx, sent)
     async with ctx.inside(met.situation.offer.workspace) as db:
         await asking.count_sign_in(db, ctx.user.id, met.situation, datetime.now(UTC), ctx.user.session_id or 0)
@@ -133,13 +130,6 @@ async def _met(ctx: Context, sent: Sent) -> Met:
             if met := await situations.one(db, ctx.user.id, sent.survey):
                 return met
     raise SurveyNotFound
-
-
-async def _stand_again(ctx: Context) -> None:
-    """A refusal on the platform left a tenant's request without its own transaction."""
-    if not ctx.on_platform:
-        await ctx.settle()
-        await ctx.reopen()
 
 
 async def _current(ctx: Context) -> Shown | None:
