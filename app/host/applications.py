@@ -1,8 +1,6 @@
 """The app library: add, edit, publish, retire, delete. An app that is published and not restricted accepts ratings; the
 ratings themselves are app.surveys.ratings. What an icon may be: app.host.icons."""
 
-import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,17 +12,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import audit
+from app.host.application_words import PLATFORMS
 from app.host.audit import Actor, Change
 from app.host.icons import Icon
 from app.host.models import Application, AppRating
+from app.texts import is_keepable, trimmed
 
-STATUSES = {"draft": "Draft", "published": "Published", "retired": "Retired"}
-PLATFORMS = {"ios": "iOS", "android": "Android", "web": "Web"}
 MADE = {"publish": "published", "retire": "retired"}
 LONGEST = {"name": 200, "description": 1000}
 KEPT = Application.deleted_at.is_(None)
 RATEABLE = KEPT & (Application.status == "published") & ~Application.admin_restricted
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +57,8 @@ class Details:
 
 def cleaned(details: Details) -> Details:
     """Trimmed, in NFC, platforms in their order. Raises Invalid naming every field that is wrong."""
-    name = unicodedata.normalize("NFC", details.name).strip()
-    description = unicodedata.normalize("NFC", details.description or "").strip()
+    name = trimmed(details.name)
+    description = trimmed(details.description or "")
     platforms = tuple(one for one in PLATFORMS if one in details.platforms)
     problems = {
         "name": _text_problem("name", name) if name else "This is needed.",
@@ -77,7 +74,7 @@ def cleaned(details: Details) -> Details:
 def _text_problem(field: str, text: str) -> str | None:
     if len(text) > LONGEST[field]:
         return f"At most {LONGEST[field]} characters; this has {len(text)}."
-    return "There are characters in here that can't be kept." if _CONTROL.search(text) else None
+    return None if is_keepable(text) else "There are characters in here that can't be kept."
 
 
 async def add(db: AsyncSession, actor: Actor, details: Details) -> int:

@@ -1,7 +1,5 @@
 """Kiosk enrolments: which code a person punches with. A code belongs to one person; a person may have several."""
 
-import re
-import unicodedata
 from collections.abc import Iterable
 
 from sqlalchemy import any_, cast, delete, literal, select
@@ -12,15 +10,15 @@ from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import audit, events
 from app.host.audit import Actor, Change
 from app.host.models import Employee, KioskEnrolment
+from app.texts import is_keepable_line, trimmed
 
 LONGEST = 50
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 def cleaned(code: str) -> str:
     """The code as it is kept. Raises Invalid."""
-    text = unicodedata.normalize("NFC", code).strip()
-    if not text or len(text) > LONGEST or _CONTROL.search(text):
+    text = trimmed(code)
+    if not text or len(text) > LONGEST or not is_keepable_line(text):
         problem = f"Give a code of 1 to {LONGEST} characters."
         raise Invalid(problem, details=[FieldError("code", problem)])
     return text

@@ -16,6 +16,7 @@ from app.host import audit, events
 from app.host.audit import Actor, Change
 from app.host.models import Employee, KioskEnrolment
 from app.host.shared import User
+from app.texts import is_keepable_line, trimmed
 
 LONGEST = {"id_number": 50, "name": 200, "email": 254, "department": 100, "position": 100}
 LABELS = {
@@ -25,7 +26,6 @@ LABELS = {
     "department": "Department",
     "position": "Position",
 }
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
@@ -55,7 +55,7 @@ def cleaned(details: Details) -> Details:
     """Trimmed, with nothing for an empty text and the e-mail in lower case. Raises Invalid with what is wrong."""
     texts: dict[str, Any] = {}
     for name in LONGEST:
-        text = unicodedata.normalize("NFC", getattr(details, name) or "").strip()
+        text = trimmed(getattr(details, name) or "")
         texts[name] = (text.lower() if name == "email" else text) or None
     found = [FieldError(name, problem) for name, text in texts.items() if (problem := _problem(name, text))]
     if found:
@@ -68,7 +68,7 @@ def _problem(name: str, text: str | None) -> str | None:
         return "This is needed." if name in ("id_number", "name") else None
     if len(text) > LONGEST[name]:
         return f"At most {LONGEST[name]} characters; this has {len(text)}."
-    if _CONTROL.search(text):
+    if not is_keepable_line(text):
         return "There are characters in here that can't be kept."
     if name == "email" and not _EMAIL.fullmatch(text):
         return "Give an e-mail address such as ada@example.org."

@@ -5,13 +5,14 @@ content (design: decisions, "Surveys: life" and "Surveys: small print"). Pure; t
 import hashlib
 import html
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import rfc8785
 from bleach.sanitizer import Cleaner
+
+from app.texts import trimmed
 
 TAGS: Final = frozenset({"p", "br", "strong", "em", "u", "s", "ul", "ol", "li", "blockquote", "h3", "h4", "a", "code"})
 DROPPED_WITH_CONTENT: Final = frozenset({"script", "style"})
@@ -107,7 +108,7 @@ def content_hash(canonical_text: str) -> str:
 
 
 def _normal(message: str) -> str:
-    return unicodedata.normalize("NFC", message.replace("\r\n", "\n").replace("\r", "\n")).strip()
+    return trimmed(message.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _clean(message: str, stripped: dict[str, None]) -> str:

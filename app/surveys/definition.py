@@ -2,7 +2,6 @@
 design: decisions, "Surveys: life"). Pure; which user types and tenants exist is judged in authoring.
 """
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from uuid import UUID
 
 from app.errors import FieldError, Invalid
 from app.surveys import content, words
+from app.texts import trimmed
 
 # Times outside of it can't be told in every zone.
 YEARS: Final = (1970, 9998)
@@ -88,9 +88,9 @@ def tidy(definition: Definition) -> Definition:
     required = definition.enforcement == "required"
     return replace(
         definition,
-        title=_trimmed(definition.title),
+        title=trimmed(definition.title),
         message=_sanitised(definition.message),
-        category=_trimmed(definition.category or "") or None,
+        category=trimmed(definition.category or "") or None,
         user_types=tuple(sorted(set(definition.user_types))),
         tenants=tuple(sorted(set(definition.tenants))),
         snooze_hours=_pace(definition.snooze_hours, words.DEFAULT_SNOOZE_HOURS, required),
@@ -103,14 +103,10 @@ def tidy(definition: Definition) -> Definition:
 def _tidy_question(question: Question) -> Question:
     return replace(
         question,
-        label=_trimmed(question.label),
-        options=tuple(filter(None, map(_trimmed, question.options))),
+        label=trimmed(question.label),
+        options=tuple(filter(None, map(trimmed, question.options))),
         required=question.required or question.type == "agreement",
     )
-
-
-def _trimmed(text: str) -> str:
-    return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
 
 
 def _sanitised(message: str) -> str:

@@ -13,6 +13,7 @@ from sqlalchemy import and_, exists, func, not_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.days import utc_day
 from app.db.session import PLATFORM, workspace_of
 from app.host import applications, audit
 from app.host.models import Application, AppRating
@@ -300,6 +301,6 @@ def _rating(app_id: int, user_id: int, one: demo_plan.Rated) -> dict[str, Any]:
         "platform": one.platform,
         "comment": one.comment,
         "rated_at": one.at,
-        "rated_on": ratings.utc_day(one.at),
+        "rated_on": utc_day(one.at),
         "demo": True,
     }

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import and_, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.days import utc_day
 from app.surveys import tallies
 from app.surveys.models import Survey
 from app.surveys.results import Counters, counters
@@ -80,7 +81,7 @@ async def read(db: AsyncSession, now: datetime) -> Overview:
     running.sort(key=lambda one: (bool(one.stage), -one.counters.responses, one.survey.title.casefold()))
     required = sum(one.survey.enforcement == "required" for one in running)
     together = counters([_figure(row) for row in rows if row.outcome], asked=ASKED)
-    return Overview(statuses, required, together, running, *await _days(db, now.astimezone(UTC).date()))
+    return Overview(statuses, required, together, running, *await _days(db, utc_day(now)))
 
 
 def stage(survey: Any, now: datetime) -> str:

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+from app.counting import count
+
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _DONE = {
     "answered": "They have answered this version.",
@@ -141,11 +143,11 @@ _CASES = (
         lambda s: s.state.snoozed_until),
     _Case("cooldown", True, False,
         lambda s: s.now < s.cooldown_ends,
-        lambda s: f"It was shown at {_utc(s.state.last_shown_at)}; its cooldown is {_count(s.offer.cooldown_days, 'day')}.",
+        lambda s: f"It was shown at {_utc(s.state.last_shown_at)}; its cooldown is {_days(s.offer.cooldown_days)}.",
         lambda s: s.cooldown_ends),
     _Case("max_prompts", True, False,
         lambda s: 0 < (s.offer.max_prompts or 0) <= s.state.impressions,
-        lambda s: f"It was shown {_count(s.state.impressions, 'time')}; at most {s.offer.max_prompts} are allowed."),
+        lambda s: f"It was shown {count(s.state.impressions, 'time', 'times')}; at most {s.offer.max_prompts} are allowed."),
     _Case("gap", True, False,
         lambda s: s.now < s.gap_ends,
         lambda s: f"Another optional survey was shown; the next one waits until {_utc(s.gap_ends)}.",
@@ -201,5 +203,5 @@ def _utc(at: datetime | None) -> str:
     return "–" if at is None else at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _count(number: int | None, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _days(number: int | None) -> str:
+    return count(number or 0, "day", "days")

@@ -5,7 +5,7 @@ People's names come from the shared accounts; a row whose person was erased is f
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -30,11 +30,12 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.days import on_days
 from app.errors import NotFound
 from app.host.shared import Tenant, User
 from app.surveys import tallies
 from app.surveys.models import LedgerHead, PersonKey, Question, Response, Survey, Wording
-from app.surveys.tallies import Scope, midnight
+from app.surveys.tallies import Scope
 from app.web.located import Counted, is_dense
 
 # Whoever searches for a person by more than that many is asked for more of the name.
@@ -48,6 +49,7 @@ COLUMNS: tuple[Any, ...] = (
     Response.number,
     Response.row_hash,
     Response.recorded_at,
+    Response.survey_id,
     Response.version,
     Response.wording_id,
     Response.user_id,
@@ -137,12 +139,8 @@ async def located(
 def _on(days: Sequence[date]) -> ColumnElement[bool]:
     """A range walks the index in order; single days far apart are looked up one by one."""
     if is_dense(days):
-        return _within(min(days), max(days))
-    return or_(*(_within(day, day) for day in days))
-
-
-def _within(first: date, last: date) -> ColumnElement[bool]:
-    return and_(Response.recorded_at >= midnight(first), Response.recorded_at < midnight(last + timedelta(days=1)))
+        return on_days(Response.recorded_at, (min(days), max(days)))
+    return or_(*(on_days(Response.recorded_at, (day, day)) for day in days))
 
 
 async def response(db: AsyncSession, row_hash: bytes) -> Any:

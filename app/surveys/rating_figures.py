@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from app.host.application_words import PLATFORMS
 from app.surveys.numbers import mean
-from app.surveys.words import PLATFORMS
 
 STARS = (5, 4, 3, 2, 1)
 

@@ -5,7 +5,7 @@ Figures are read from counts, some dozens of rows an app however many ratings th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,12 +13,13 @@ from sqlalchemy import and_, bindparam, delete, func, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.days import utc_day
 from app.errors import Conflict, FieldError, InvalidBody, NotFound
+from app.host.application_words import PLATFORMS
 from app.host.applications import KEPT as KEPT_APP
 from app.host.applications import RATEABLE
 from app.host.models import Application, AppRating, AppRatingCount
 from app.surveys.rating_figures import RatingFigures, figures_of
-from app.surveys.words import PLATFORMS
 
 MOST_APPS = 1000
 KEPT = AppRating.deleted_at.is_(None)
@@ -171,10 +172,6 @@ async def recount(db: AsyncSession) -> None:
     await db.execute(_LOCK_APPS)
     await db.execute(delete(AppRatingCount))
     await db.execute(_RECOUNT)
-
-
-def utc_day(now: datetime) -> date:
-    return now.astimezone(UTC).date()
 
 
 def _not_there(platforms: Sequence[str]) -> InvalidBody:

@@ -10,7 +10,7 @@ responded without one (`unprompted`).
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -34,6 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.days import on_days
 from app.surveys.models import Answer, LedgerHead, PromptState, Response, Tally, TallyMark, Tombstone
 
 WHOLE = UUID(int=0)
@@ -75,13 +76,11 @@ class Scope:
 
     def responses(self) -> ColumnElement[bool]:
         """The scope as a condition on the ledger. Rows under a tombstone are out."""
-        first, last = self.days
         return and_(
             _COUNTS,
             self._survey(Response),
             Response.outcome.in_(self.outcomes) if self.outcomes is not None else true(),
-            Response.recorded_at >= midnight(first) if first else true(),
-            Response.recorded_at < midnight(last + timedelta(days=1)) if last else true(),
+            on_days(Response.recorded_at, self.days),
             self._answered(),
         )
 
@@ -202,10 +201,6 @@ async def recount(db: AsyncSession, survey_ids: Collection[int]) -> None:
         and_(Response.survey_id.in_(survey_ids), Response.number <= mark.number),
         and_(PromptState.survey_id.in_(survey_ids), PromptState.first_shown_at < mark.shown_until),
     )
-
-
-def midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
 
 
 async def _locked(db: AsyncSession) -> Any:

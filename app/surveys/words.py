@@ -17,9 +17,6 @@ ACTIONS = ("answer", "agree", "decline", "snooze", "opt_out")
 # What an action writes into the ledger; a snooze writes nothing there.
 OUTCOME_OF = {"answer": "answered", "agree": "agreed", "decline": "declined", "opt_out": "opted_out"}
 SOURCES = {"web": "Web", "api": "API", "demo": "Demo"}
-APP_STATUSES = {"draft": "Draft", "published": "Published", "retired": "Retired"}
-PLATFORMS = {"ios": "iOS", "android": "Android", "web": "Web"}
-MAIN_KEY = "main"
 
 # Characters are code points of text in NFC.
 LONGEST_TITLE = 200

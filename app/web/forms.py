@@ -7,7 +7,6 @@ bound["name"]
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -17,8 +16,8 @@ from urllib.parse import urlsplit
 from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError, Invalid
+from app.texts import is_keepable, trimmed
 
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
@@ -273,9 +272,9 @@ class Bound:
 
 
 def _clean(text: str) -> str:
-    if CONTROL.search(text):
+    if not is_keepable(text):
         raise Wrong("There are characters in here that can't be kept.")
-    return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
+    return trimmed(text)
 
 
 def options(pairs: Sequence[str]) -> dict[str, str]:

@@ -1,16 +1,16 @@
 """`/clock_logs`: every call that went to the server, with its excerpt, and how long the filtered ones took (design: screens)."""
 
-from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, and_, func, select, true
+from sqlalchemy import ColumnElement, and_, func, select
 
 from app.clock.models import ApiLog
 from app.clock.reports import zone_name
+from app.db.days import on_days
 from app.errors import NotFound
 from app.web import exports, lists
 from app.web.context import Context
@@ -65,6 +65,7 @@ async def load(ctx: Context, spec: ListSpec) -> tuple[Listing, Any]:
 
 
 def spec_of(zone: str) -> ListSpec:
+    """`zone` is the connection's: whose days the filter means."""
     return ListSpec(
         name="clock_logs",
         label="API calls",
@@ -74,7 +75,7 @@ def spec_of(zone: str) -> ListSpec:
         columns=COLUMNS,
         filters=(
             Filter("q", "Path", lists.contains(ApiLog.path, ApiLog.query), placeholder="Path or query"),
-            Filter("", "Days", lambda days: _on_days(days, zone), kind="range"),
+            Filter("", "Days", lambda days: on_days(ApiLog.at, days, ZoneInfo(zone)), kind="range"),
             Filter("result", "Result", lambda value: WORKED if value == "ok" else ~WORKED, kind="select", options=RESULTS),
             Filter("code", "TC code", lambda value: ApiLog.tc_code == value.upper(), placeholder="TC-AUTH", advanced=True),
             Filter("status", "HTTP status", _has_status, placeholder="200", advanced=True),
@@ -104,13 +105,6 @@ COLUMNS = (
     Column("code", "TC code", lambda row: row.tc_code),
     Column("run", "Run", lambda row: row.run_id, numeric=True),
 )
-
-
-def _on_days(days: tuple[date | None, date | None], zone: str) -> ColumnElement[bool]:
-    """Local days of the connection's zone, both included."""
-    first, last = (datetime.combine(day, time(), ZoneInfo(zone)).astimezone(UTC) if day else None for day in days)
-    since = ApiLog.at >= first if first else true()
-    return and_(since, ApiLog.at < last + timedelta(days=1) if last else true())
 
 
 def _has_status(text: str) -> ColumnElement[bool]:

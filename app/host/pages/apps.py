@@ -9,7 +9,8 @@ from sqlalchemy import BIGINT, Numeric, Row, and_, any_, cast, func, literal, se
 
 from app.errors import Conflict, NotFound
 from app.host import applications, zone
-from app.host.applications import KEPT, PLATFORMS, RATEABLE, STATUSES
+from app.host.application_words import PLATFORMS, STATUSES
+from app.host.applications import KEPT, RATEABLE
 from app.host.models import Application, AppRatingCount
 from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
 from app.host.policies import enabled

@@ -13,7 +13,8 @@ from sqlalchemy import Row, select
 from app.db.session import PLATFORM
 from app.errors import Invalid, NotFound
 from app.host import applications, icons
-from app.host.applications import KEPT, LONGEST, PLATFORMS, RATEABLE, Details
+from app.host.application_words import PLATFORMS
+from app.host.applications import KEPT, LONGEST, RATEABLE, Details
 from app.host.icons import Icon
 from app.host.models import Application
 from app.host.pages.apps import MANAGES, app_of
@@ -25,7 +26,11 @@ from app.web.pages import done, page
 FORM = Form(
     Text("name", "Name", required=True, longest=LONGEST["name"]),
     Choices(
-        "platforms", "Platforms", required=True, options=PLATFORMS, help="Where it runs, one or more: a rating names one of them."
+        "platforms",
+        "Platforms",
+        required=True,
+        options=PLATFORMS,
+        help="Where it runs, one or more: a rating names one of them.",
     ),
     Text(
         "description",

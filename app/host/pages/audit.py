@@ -1,7 +1,7 @@
 """`/admin/audit`: who did what, when, with before and after. Rows are only ever added (app.host.audit)."""
 
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,6 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import ColumnElement, Select, and_, or_, select, true
 
+from app.db.days import on_days
 from app.errors import NotFound
 from app.host import zone
 from app.host.shared import AuditEntry
@@ -132,17 +133,11 @@ def _in_zone(here: ZoneInfo) -> ListSpec:
     """The day filter means days of the workspace's zone, both ends included."""
 
     def within(days: tuple[date | None, date | None]) -> ColumnElement[bool]:
-        first, last = days
-        low = AuditEntry.at >= _midnight(first, here) if first else true()
-        return and_(low, AuditEntry.at < _midnight(last + timedelta(days=1), here) if last else true())
+        return on_days(AuditEntry.at, days, here)
 
     return replace(
         SPEC, filters=tuple(replace(one, where=within) if one.kind == "range" else one for one in SPEC.filters)
     )
-
-
-def _midnight(day: date, here: ZoneInfo) -> datetime:
-    return datetime.combine(day, time(), tzinfo=here)
 
 
 ROUTES = [index, show]

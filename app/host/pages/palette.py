@@ -8,7 +8,8 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
-from app.host.applications import KEPT, STATUSES
+from app.host.application_words import STATUSES
+from app.host.applications import KEPT
 from app.host.models import Application, Employee
 from app.host.shared import User
 from app.web import lists, menu

@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from litestar import Response, get
 from litestar.di import NamedDependency
-from sqlalchemy import ColumnElement, and_, cast, func, select, true
+from sqlalchemy import ColumnElement, cast, func, select
 from sqlalchemy.dialects.postgresql import UUID
 
+from app.db.days import on_days
+from app.host.application_words import PLATFORMS
 from app.host.models import Application, AppRating
 from app.surveys import ratings
 from app.surveys.numbers import percent
 from app.surveys.rating_figures import STARS, Figure, figure
 from app.surveys.ratings import KEPT
-from app.surveys.words import PLATFORMS
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
@@ -38,14 +38,6 @@ STAR_WORDS = {str(one): f"{one} star{'' if one == 1 else 's'}" for one in STARS}
 def _of_app(uid: str) -> ColumnElement[bool]:
     theirs = select(Application.id).where(Application.uid == cast(uid, UUID))
     return AppRating.application_id == theirs.scalar_subquery()
-
-
-def _on_days(days: tuple[date | None, date | None]) -> ColumnElement[bool]:
-    """UTC days, both included, as instants: that is what the index holds."""
-    first, last = days
-    low = AppRating.rated_at >= datetime.combine(first, time(), UTC) if first else true()
-    high = AppRating.rated_at < datetime.combine(last, time(), UTC) + timedelta(days=1) if last else true()
-    return and_(low, high)
 
 
 SPEC = ListSpec(
@@ -73,7 +65,7 @@ SPEC = ListSpec(
             kind="multi",
             options=STAR_WORDS,
         ),
-        Filter("", "Date (UTC)", _on_days, kind="range"),
+        Filter("", "Date (UTC)", lambda days: on_days(AppRating.rated_at, days), kind="range"),
         Filter("commented", "With a comment", lambda _: AppRating.comment.is_not(None), kind="check"),
     ),
     empty=Empty(

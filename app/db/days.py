@@ -1,0 +1,23 @@
+"""Calendar days as instants: where a day begins, which day an instant lies in, and columns of instants narrowed to days."""
+
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, true
+
+
+def midnight(day: date, zone: tzinfo = UTC) -> datetime:
+    return datetime.combine(day, time(), zone)
+
+
+def utc_day(instant: datetime) -> date:
+    return instant.astimezone(UTC).date()
+
+
+def on_days(column: Any, days: tuple[date | None, date | None], zone: tzinfo = UTC) -> ColumnElement[bool]:
+    """The first and the last of them, both included, either open. Bounds on the column itself, which is what an index holds."""
+    first, last = days
+    return and_(
+        column >= midnight(first, zone) if first else true(),
+        column < midnight(last + timedelta(days=1), zone) if last else true(),
+    )

@@ -1,0 +1,22 @@
+"""Texts that people type, as they are kept, and the characters that are not. Pure."""
+
+import re
+import unicodedata
+
+# A database stores no NUL and no half of a surrogate pair, and a page shows none of the others. The strict one is of a single line.
+_UNKEEPABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_UNKEEPABLE_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+def trimmed(text: str) -> str:
+    """In NFC, with the line breaks of a browser as one character each, and no blanks around it."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
+
+
+def is_keepable(text: str) -> bool:
+    return _UNKEEPABLE.search(text) is None
+
+
+def is_keepable_line(text: str) -> bool:
+    """As `is_keepable`, and without line breaks and tabs."""
+    return _UNKEEPABLE_IN_A_LINE.search(text) is None
