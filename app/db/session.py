@@ -19,6 +19,16 @@ TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # Compiling a statement takes tens of milliseconds, and all of ours are short. What every request needs first are the shared
 # tables: a connection that sees them from the start saves each of them a round trip.
 AT_FIRST = {"jit": "off", "search_path": "shared"}
+# For the connection, not for a transaction; what was set before is put back at the end.
+_ENTER_ALONE = text(
+    "SELECT current_setting('synchronous_commit'), set_config('search_path', :path, false),"
+    " set_config('synchronous_commit', 'off', false)"
+)
+# The message is a record like any other, so its commit waits until everything before it is on the disk.
+_LEAVE_ALONE = text(
+    "SELECT set_config('search_path', 'shared', false), set_config('synchronous_commit', :was, false),"
+    " pg_logical_emit_message(true, 'muster', '')"
+)
 _SET_PATH = text("SELECT set_config('search_path', :path, true)")
 
 AfterCommit = Callable[[], Awaitable[None]]
@@ -75,6 +85,23 @@ class Database:
         """A transaction that sees the shared tables alone, until `enter_workspace`."""
         async with self._begun(None) as session:
             yield session
+
+    @asynccontextmanager
+    async def alone(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
+        """Statements in `workspace` that each are a transaction of their own, which the server itself ends: nothing that one
+        of them locks ever waits for us. Their locks go before they have reached the disk; the end of the block waits for
+        that, together with whoever else waits."""
+        async with AsyncSession(self.engine, expire_on_commit=False, close_resets_only=False) as session:
+            connection = await session.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
+            try:
+                was = await session.scalar(_ENTER_ALONE, {"path": _path_of(workspace)})
+                session.info["workspace"] = workspace
+                yield session
+                await session.execute(_LEAVE_ALONE, {"was": was})
+            except BaseException:
+                # It may still be in this workspace.
+                await connection.invalidate()
+                raise
 
     @asynccontextmanager
     async def _begun(self, path: str | None, **options: Any) -> AsyncIterator[AsyncSession]:

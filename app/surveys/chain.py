@@ -50,6 +50,12 @@ def written(line: Line) -> str:
     return _WRITER.encode(line).decode()
 
 
+def around_number(line: Line) -> tuple[str, str]:
+    """The same text before and behind the number, for whoever learns it only when the row is written."""
+    before, _, after = written(line).partition(f'"number":{line.number},"outcome":')
+    return f'{before}"number":', f',"outcome":{after}'
+
+
 def read(entry: str) -> Line:
     """Raises msgspec.MsgspecError for what is no line."""
     return _READER.decode(entry)

@@ -69,19 +69,21 @@ async def make_key(db: AsyncSession, keys: KeyRing, user_id: int) -> Key:
     return Key(row.id, row.user_id, row.sealed_key)
 
 
-def seal(keys: KeyRing, workspace: str, key: Key, number: int, evidence: Evidence) -> str:
-    """The evidence of row `number` of the ledger, for one text column. The text names the key's id, so that the chain
-    covers that too."""
-    return _ring(keys, workspace, key).seal(msgspec.json.encode(evidence).decode(), _place(workspace, number))
+def seal(keys: KeyRing, workspace: str, key: Key, about: tuple[int, int], evidence: Evidence) -> str:
+    """The evidence of the person's row, for one text column. `about`: id of the survey and its version. The text names the
+    key's id, so that the chain covers that too."""
+    place = _place(workspace, *about, key.user_id)
+    return _ring(keys, workspace, key).seal(msgspec.json.encode(evidence).decode(), place)
 
 
 def open(keys: KeyRing, workspace: str, row: Any) -> Evidence | None:  # noqa: A001 - the counterpart of `seal`
-    """`row` has number, user_id, key_id and sealed of a response, and sealed_key of its key (an outer join). None where there
-    is no evidence, or no key any more: the person was erased. Raises SecretError where it was damaged or moved."""
+    """`row` has survey_id, version, user_id, key_id and sealed of a response, and sealed_key of its key (an outer join). None
+    where there is no evidence, or no key any more: the person was erased. Raises SecretError where it was damaged or moved."""
     if row.sealed is None or row.sealed_key is None:
         return None
     ring = _ring(keys, workspace, Key(row.key_id, row.user_id, row.sealed_key))
-    return msgspec.json.decode(ring.open(row.sealed, _place(workspace, row.number)).reveal(), type=Evidence)
+    place = _place(workspace, row.survey_id, row.version, row.user_id)
+    return msgspec.json.decode(ring.open(row.sealed, place).reveal(), type=Evidence)
 
 
 def _ring(keys: KeyRing, workspace: str, key: Key) -> KeyRing:
@@ -89,8 +91,9 @@ def _ring(keys: KeyRing, workspace: str, key: Key) -> KeyRing:
     return KeyRing({str(key.id): base64.b64decode(raw)})
 
 
-def _place(workspace: str, number: int) -> Place:
-    return Place("survey_responses", "sealed", workspace, str(number))
+def _place(workspace: str, survey_id: int, version: int, user_id: int) -> Place:
+    """Bound to what the row is about: its number is not known until it is written."""
+    return Place("survey_responses", "sealed", workspace, f"{survey_id}/{version}/{user_id}")
 
 
 def _place_of_key(workspace: str, user_id: int) -> Place:

@@ -3,7 +3,7 @@
 Whoever appends holds the head's row until the transaction ends: so numbers have no gaps, and the chain has no branch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,27 +22,30 @@ from app.surveys.evidence import Evidence
 # Characters of the browser's name for itself that are kept.
 LONGEST_BROWSER = 500
 # The wording says which answers are free texts: those must never reach the entry, whoever calls.
-_HEAD = text("""
-SELECT h.number, h.row_hash, w.question_keys,
+_WORDED = text("""
+SELECT w.question_keys,
     ARRAY(SELECT q ->> 'type' FROM json_array_elements(CAST(w.content AS json) -> 'questions') AS q) AS question_types,
     k.id AS key_id, k.sealed_key
-FROM survey_ledger_head h
-JOIN survey_wordings w ON w.id = :wording
+FROM survey_wordings w
 LEFT JOIN survey_person_keys k ON k.user_id = :user AND k.erased_at IS NULL
-FOR UPDATE OF h
+WHERE w.id = :wording
 """)
 # Where the person has a row of this version already nothing is written, and the head stays. Nor is it where this version got
 # other words since they were read: a save that is under way is waited for, and one that comes later finds the answer.
 _APPEND = text("""
-WITH met AS (
+WITH head AS (
+    SELECT number + 1 AS number, row_hash AS before,
+        CAST(:before_number AS text) || (number + 1) || CAST(:after_number AS text) AS entry
+    FROM survey_ledger_head FOR UPDATE
+), met AS (
     SELECT id FROM surveys
     WHERE id = :survey_id AND (version <> :version OR wording_id = :wording_id) FOR KEY SHARE
 ), added AS (
     INSERT INTO survey_responses (number, survey_id, version, wording_id, user_id, outcome, source, recorded_at, prompted,
         has_text, key_id, sealed, entry, row_hash)
-    SELECT :number, met.id, :version, :wording_id, :user_id, :outcome, :source, :recorded_at, :prompted,
-        :has_text, :key_id, :sealed, :entry, :row_hash
-    FROM met
+    SELECT head.number, met.id, :version, :wording_id, :user_id, :outcome, :source, :recorded_at, :prompted,
+        :has_text, :key_id, :sealed, head.entry, sha256(head.before || convert_to(head.entry, 'UTF8'))
+    FROM head, met
     ON CONFLICT (survey_id, version, user_id) DO NOTHING RETURNING number, row_hash
 ), chosen AS (
     INSERT INTO survey_answers (number, question_key, choice)
@@ -51,10 +54,11 @@ WITH met AS (
 ), moved AS (
     UPDATE survey_ledger_head SET number = added.number, row_hash = added.row_hash FROM added
 )
-SELECT number FROM added
+SELECT number, row_hash FROM added
 """)
 _RECORDED = text("""
-SELECT r.number, r.version, r.user_id, r.outcome, r.recorded_at, r.row_hash, r.entry, r.key_id, r.sealed, k.sealed_key
+SELECT r.number, r.survey_id, r.version, r.user_id, r.outcome, r.recorded_at, r.row_hash, r.entry, r.key_id, r.sealed,
+    k.sealed_key
 FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id
 WHERE r.survey_id = :survey AND r.version = :version AND r.user_id = :user
 """)
@@ -94,26 +98,41 @@ class Recorded:
     fresh: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An entry with everything but its place in the chain: `values` are those of the row and its projection."""
+
+    entry: Entry
+    values: dict[str, Any]
+
+
 async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
     """Records the entry, or returns what this person recorded of this version before, whatever that says.
 
-    The ledger of the workspace is held until the transaction ends, so this comes last in it. Two statements; three for a
-    person's first evidence here, and for somebody who was there before. Raises VersionSuperseded where the version was
-    given other words after the caller read them.
+    The ledger of the workspace is held from here to the end of the transaction, so this comes last in it. Raises
+    VersionSuperseded where the version was given other words after the caller read them.
     """
-    head = (await db.execute(_HEAD, {"wording": entry.wording_id, "user": entry.user_id})).one()
-    texts = _free_texts(entry, dict(zip(head.question_keys, head.question_types, strict=True)))
-    key_id, sealed = await _sealed(db, keys, entry, head, texts)
-    line = _line(entry, head, texts, sealed)
-    written = chain.written(line)
-    row_hash = chain.row_hash(head.row_hash, written)
-    values = _row(
-        entry, line, has_text=bool(texts), key_id=key_id, sealed=sealed, entry_text=written, row_hash=row_hash
-    )
-    if await db.scalar(_APPEND, values) is None:
+    return await write(db, keys, await prepare(db, keys, entry))
+
+
+async def prepare(db: AsyncSession, keys: KeyRing, entry: Entry) -> Prepared:
+    """What can be done before the ledger is held. One statement; two for a person's first evidence here."""
+    worded = (await db.execute(_WORDED, {"wording": entry.wording_id, "user": entry.user_id})).one()
+    texts = _free_texts(entry, dict(zip(worded.question_keys, worded.question_types, strict=True)))
+    key_id, sealed = await _sealed(db, keys, entry, worded, texts)
+    line = line_of(entry, worded.question_keys, texts, sealed)
+    return Prepared(entry, {**row_of(entry, line), "has_text": bool(texts), "key_id": key_id, "sealed": sealed})
+
+
+async def write(db: AsyncSession, keys: KeyRing, prepared: Prepared) -> Recorded:
+    """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
+    (`Database.alone`), nobody waits for this process while the ledger is held."""
+    entry = prepared.entry
+    row = (await db.execute(_APPEND, prepared.values)).one_or_none()
+    if row is None:
         return await _winner(db, keys, entry)
     at = entry.recorded_at
-    return Recorded(line.number, entry.version, entry.outcome, at, row_hash.hex(), entry.answers, fresh=True)
+    return Recorded(row.number, entry.version, entry.outcome, at, row.row_hash.hex(), entry.answers, fresh=True)
 
 
 async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int, user_id: int) -> Recorded | None:
@@ -141,27 +160,30 @@ def _free_texts(entry: Entry, types: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _sealed(
-    db: AsyncSession, keys: KeyRing, entry: Entry, head: Any, texts: dict[str, str]
+    db: AsyncSession, keys: KeyRing, entry: Entry, worded: Any, texts: dict[str, str]
 ) -> tuple[int | None, str | None]:
     """The id of the person's key and the evidence under it; neither where there is nothing personal."""
     browser = entry.browser[:LONGEST_BROWSER] if entry.browser else None
     told = Evidence(ip=entry.ip, browser=browser, texts=texts)
     if not told:
         return None, None
-    if head.key_id is None:
+    if worded.key_id is None:
         key = await evidence.make_key(db, keys, entry.user_id)
     else:
-        key = evidence.Key(head.key_id, entry.user_id, head.sealed_key)
-    return key.id, evidence.seal(keys, workspace_of(db), key, head.number + 1, told)
+        key = evidence.Key(worded.key_id, entry.user_id, worded.sealed_key)
+    return key.id, evidence.seal(keys, workspace_of(db), key, (entry.survey_id, entry.version), told)
 
 
-def _line(entry: Entry, head: Any, texts: Mapping[str, str], sealed: str | None) -> chain.Line:
+def line_of(
+    entry: Entry, question_keys: Sequence[str], texts: Mapping[str, str], sealed: str | None, number: int = 0
+) -> chain.Line:
+    """`number` 0 stands for the one that writing gives it."""
     return chain.Line(
-        number=head.number + 1,
+        number=number,
         survey=str(entry.survey),
         version=entry.version,
         content_hash=entry.content_hash,
-        questions=chain.questions_hash(head.question_keys),
+        questions=chain.questions_hash(question_keys),
         user=entry.user_id,
         outcome=entry.outcome,
         source=entry.source,
@@ -185,11 +207,11 @@ def _value(said: chain.Said, texts: Mapping[str, str]) -> int | str | tuple[str,
     return tuple(said.value) if isinstance(said.value, list) else said.value
 
 
-def _row(entry: Entry, line: chain.Line, *, entry_text: str, **derived: Any) -> dict[str, Any]:
-    """The columns of the row, and its projection as two arrays."""
+def row_of(entry: Entry, line: chain.Line) -> dict[str, Any]:
+    """The columns of the row that its place in the chain does not decide, and its projection as two arrays."""
     chosen = sorted(chain.choices(line.answers))
+    before, after = chain.around_number(line)
     return {
-        "number": line.number,
         "survey_id": entry.survey_id,
         "version": entry.version,
         "wording_id": entry.wording_id,
@@ -198,8 +220,8 @@ def _row(entry: Entry, line: chain.Line, *, entry_text: str, **derived: Any) -> 
         "source": entry.source,
         "recorded_at": entry.recorded_at,
         "prompted": entry.prompted,
-        "entry": entry_text,
-        **derived,
+        "before_number": before,
+        "after_number": after,
         "questions": [UUID(question) for question, _ in chosen],
         "choices": [choice for _, choice in chosen],
     }

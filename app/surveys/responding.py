@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.session import PLATFORM
+from app.db.session import PLATFORM, workspace_of
 from app.surveys import answers, asking, ledger, pacing, situations
 from app.surveys.answers import Answered, Given
 from app.surveys.errors import ActionNotAllowed, SurveyNotFound, VersionSuperseded
@@ -55,24 +55,41 @@ class Answer:
     snoozed_until: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A reply that is to be recorded in the ledger of `workspace`."""
+
+    workspace: str
+    met: Met
+    prepared: ledger.Prepared
+
+
 async def respond(ctx: Context, reply: Reply, source: str) -> Answer:
-    """Records the reply of the caller. `source`: web or api.
+    """Records the reply of the caller. `source`: web or api. A recorded one is on the disk when this returns, and the request's
+    transaction is settled then: whoever needs `ctx.db` after that reopens it.
 
     Raises SurveyNotFound, VersionSuperseded, ActionNotAllowed and InvalidAnswers, in this order.
     """
+    decided = await _decide(ctx, reply, source)
+    if isinstance(decided, _Due):
+        return await _record(ctx, reply, decided)
+    return decided
+
+
+async def _decide(ctx: Context, reply: Reply, source: str) -> Answer | _Due:
     met = await situations.one(ctx.db, ctx.user.id, reply.survey)
     if met is not None:
-        return await _settle(ctx, ctx.db, met, reply, source)
+        return await _judge(ctx, ctx.db, met, reply, source)
     if ctx.on_platform:
         raise SurveyNotFound
     async with ctx.inside(PLATFORM) as db:
         met = await situations.one(db, ctx.user.id, reply.survey)
         if met is None:
             raise SurveyNotFound
-        return await _settle(ctx, db, met, reply, source)
+        return await _judge(ctx, db, met, reply, source)
 
 
-async def _settle(ctx: Context, db: AsyncSession, met: Met, reply: Reply, source: str) -> Answer:
+async def _judge(ctx: Context, db: AsyncSession, met: Met, reply: Reply, source: str) -> Answer | _Due:
     now = datetime.now(UTC)
     verdict = pacing.judge(met.situation.offer, met.situation.state, asking.caller(ctx), now, pacing.Gap())
     if not verdict.answerable and verdict.reason != "done":
@@ -88,7 +105,7 @@ async def _settle(ctx: Context, db: AsyncSession, met: Met, reply: Reply, source
         until = await asking.snooze(db, ctx.user.id, met.situation, now)
         return Answer("snoozed", met.item.survey, met.item.version, snoozed_until=until)
     entry = _entry(ctx, met, reply, given, source=source, now=now)
-    return await _record(ctx, db, met, reply, entry)
+    return _Due(workspace_of(db), met, await ledger.prepare(db, ctx.parts.keys, entry))
 
 
 def _names_other_words(reply: Reply, met: Met) -> bool:
@@ -143,14 +160,16 @@ def _entry(
     )
 
 
-async def _record(ctx: Context, db: AsyncSession, met: Met, reply: Reply, entry: ledger.Entry) -> Answer:
+async def _record(ctx: Context, reply: Reply, due: _Due) -> Answer:
     """Of several at once, the first is recorded; the others are repetitions of it, or come too late."""
-    recorded = await ledger.append(db, ctx.parts.keys, entry)
+    await ctx.settle()
+    async with ctx.parts.database.alone(due.workspace) as db:
+        recorded = await ledger.write(db, ctx.parts.keys, due.prepared)
     if recorded.fresh:
-        return _answer("opted_out" if reply.action == "opt_out" else "recorded", met, recorded)
+        return _answer("opted_out" if reply.action == "opt_out" else "recorded", due.met, recorded)
     if not _says_the_same(recorded, reply):
         raise SurveyNotFound
-    return _answer("already_recorded", met, recorded)
+    return _answer("already_recorded", due.met, recorded)
 
 
 def _says_the_same(first: Recorded, reply: Reply) -> bool:

@@ -34,6 +34,9 @@ class Person:
 class Transaction(Protocol):
     """How the gate holds the request's transaction."""
 
+    @property
+    def settled(self) -> bool: ...
+
     async def settle(self) -> None: ...
 
     async def reopen(self, workspace: str) -> AsyncSession: ...
@@ -107,8 +110,10 @@ class Context:
         await self._held().settle()
 
     async def reopen(self) -> None:
-        """A new transaction as `db`, in the caller's workspace, kept or undone with the answer like the first."""
-        self.db = await self._held().reopen(self.workspace)
+        """A new transaction as `db`, in the caller's workspace, kept or undone with the answer like the first; none where that
+        is still open."""
+        if self._held().settled:
+            self.db = await self._held().reopen(self.workspace)
 
     @asynccontextmanager
     async def inside(self, workspace: str) -> AsyncIterator[AsyncSession]:

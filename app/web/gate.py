@@ -124,6 +124,10 @@ class _Answer:
             message["headers"] = [*message["headers"], *self._headers, *self._own_headers(message)]
         await self._send(message)
 
+    @property
+    def settled(self) -> bool:
+        return self._transaction is None
+
     async def settle(self) -> None:
         """Keeps what was done before the answer is known; see Context.settle."""
         await self._settle(keep=True)

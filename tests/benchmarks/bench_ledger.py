@@ -68,13 +68,12 @@ def rows(keys: KeyRing, surveys: list[Stored], people: list[Key], count: int) ->
         said = entry(survey, person.user_id, recorded_at=AT + timedelta(milliseconds=n))
         texts = {head.question_keys[-1]: str(VALUES[-1])}
         told = Evidence(ip=said.ip, browser=said.browser, texts=texts)
-        sealed = evidence.seal(keys, survey.workspace, person, head.number + 1, told)
-        line = ledger._line(said, head, texts, sealed)
+        sealed = evidence.seal(keys, survey.workspace, person, (survey.id, survey.version), told)
+        line = ledger.line_of(said, head.question_keys, texts, sealed, head.number + 1)
         written = chain.written(line)
         row_hash = chain.row_hash(head.row_hash, written)
-        yield ledger._row(
-            said, line, has_text=True, key_id=person.id, sealed=sealed, entry_text=written, row_hash=row_hash
-        )
+        place = {"number": line.number, "entry": written, "row_hash": row_hash}
+        yield {**ledger.row_of(said, line), **place, "has_text": True, "key_id": person.id, "sealed": sealed}
         head.number, head.row_hash = line.number, row_hash
 
 

@@ -80,7 +80,7 @@ async def open_evidence(db: AsyncSession, keys: KeyRing, number: int) -> Any:
     row = (
         await db.execute(
             text(
-                "SELECT r.number, r.user_id, r.key_id, r.sealed, k.sealed_key FROM survey_responses r"
+                "SELECT r.survey_id, r.version, r.user_id, r.key_id, r.sealed, k.sealed_key FROM survey_responses r"
                 " LEFT JOIN survey_person_keys k ON k.id = r.key_id WHERE r.number = :number"
             ),
             {"number": number},

@@ -23,7 +23,7 @@ class Row:
     """A response with its key, as a query joins them."""
 
     def __init__(self, key: Key, sealed_text: str | None, **changed: Any) -> None:
-        self.number, self.user_id, self.key_id = 1, key.user_id, key.id
+        self.survey_id, self.version, self.user_id, self.key_id = 1, 1, key.user_id, key.id
         self.sealed, self.sealed_key = sealed_text, key.sealed_key
         self.__dict__.update(changed)
 
@@ -35,7 +35,7 @@ async def key_of(database: Database, keys: KeyRing, person: int = 7) -> Key:
 
 async def test_evidence_opens_with_the_persons_key_and_as_itself(database: Database, parts: Parts) -> None:
     key = await key_of(database, parts.keys)
-    text_of = evidence.seal(parts.keys, "main", key, 1, TOLD)
+    text_of = evidence.seal(parts.keys, "main", key, (1, 1), TOLD)
     assert evidence.open(parts.keys, "main", Row(key, text_of)) == TOLD
     assert "Cold" not in text_of
     assert evidence.open(parts.keys, "main", Row(key, None)) is None
@@ -43,9 +43,10 @@ async def test_evidence_opens_with_the_persons_key_and_as_itself(database: Datab
 
 async def test_evidence_opens_nowhere_else(database: Database, parts: Parts) -> None:
     key, other = await key_of(database, parts.keys), await key_of(database, parts.keys, 8)
-    text_of = evidence.seal(parts.keys, "main", key, 1, TOLD)
+    text_of = evidence.seal(parts.keys, "main", key, (1, 1), TOLD)
     moved = (
-        ("main", Row(key, text_of, number=2)),
+        ("main", Row(key, text_of, survey_id=2)),
+        ("main", Row(key, text_of, version=2)),
         ("acme", Row(key, text_of)),
         ("main", Row(other, text_of)),
         ("main", Row(key, text_of, sealed_key=other.sealed_key)),
@@ -58,7 +59,7 @@ async def test_evidence_opens_nowhere_else(database: Database, parts: Parts) -> 
 
 async def test_without_its_key_nothing_opens(database: Database, parts: Parts) -> None:
     key = await key_of(database, parts.keys)
-    text_of = evidence.seal(parts.keys, "main", key, 1, TOLD)
+    text_of = evidence.seal(parts.keys, "main", key, (1, 1), TOLD)
     assert evidence.open(parts.keys, "main", Row(key, text_of, sealed_key=None)) is None
 
 

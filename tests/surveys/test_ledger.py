@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import psycopg
 import pytest
 import rfc8785
@@ -311,3 +312,13 @@ def test_what_is_written_is_rfc_8785_and_reads_back(said: list[Any], word: str, 
     entry = chain.written(line)
     assert entry.encode() == rfc8785.dumps(json.loads(entry))
     assert chain.read(entry) == line
+
+
+def test_a_number_that_comes_later_makes_the_same_text() -> None:
+    line = chain.Line(
+        number=0, survey="s", version=1, content_hash="h", questions="q", user=7, outcome="answered", source="web",
+        recorded_at="2026-11-21T08:00:00Z", prompted=True, answers=[chain.Said("k", '"number":0,"outcome":')], evidence=None,
+    )  # fmt: skip
+    before, after = chain.around_number(line)
+    for number in (1, 10, 2**62):
+        assert before + str(number) + after == chain.written(msgspec.structs.replace(line, number=number))

@@ -69,7 +69,7 @@ async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
     _check_offered(ctx)
     sent = prompt_form.read(await ctx.form())
     try:
-        answer = await responding.respond(ctx, _reply(sent), "web")
+        answer = await _respond(ctx, sent)
     except SurveyNotFound:
         return await _go_on(ctx, Said(GONE, "warning"))
     except VersionSuperseded as refused:
@@ -77,6 +77,13 @@ async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
     except (ActionNotAllowed, Invalid) as refused:
         return await _show_again(ctx, sent, refused)
     return await _go_on(ctx, thanks(answer))
+
+
+async def _respond(ctx: Context, sent: Sent) -> Answer:
+    try:
+        return await responding.respond(ctx, _reply(sent), "web")
+    finally:
+        await ctx.reopen()
 
 
 def thanks(answer: Answer) -> Said:
