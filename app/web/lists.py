@@ -170,6 +170,19 @@ class Asked:
     page: int
     per_page: int
 
+    @property
+    def offset(self) -> int:
+        """How many rows come before the page."""
+        return (self.page - 1) * self.per_page
+
+    def stay_within(self, total: int) -> None:
+        """Past the end is the last page."""
+        self.page = min(self.page, pages_of(total, self.per_page))
+
+    def cut(self, ordered: Select[Any]) -> Select[Any]:
+        """The rows of the page."""
+        return ordered.limit(self.per_page).offset(self.offset)
+
 
 @dataclass
 class Listing:
@@ -195,7 +208,7 @@ class Listing:
 
     @property
     def pages(self) -> int:
-        return max(1, -(-self.total // self.per_page))
+        return pages_of(self.total, self.per_page)
 
     def link(self, **changes: Any) -> str:
         """The address of this list with something changed; any change but the page goes back to page 1."""
@@ -248,6 +261,11 @@ class Listing:
         return [{"label": label, "url": self.link(export=kind, per_page=None)} for kind, label in kinds.items()]
 
 
+def pages_of(total: int, per_page: int) -> int:
+    """An empty list has one page."""
+    return max(1, -(-total // per_page))
+
+
 def asked(spec: ListSpec, query: Query) -> Asked:
     """Reads filters, sort and page."""
     values: dict[str, Any] = {}
@@ -296,9 +314,9 @@ async def load(context: Context, spec: ListSpec, base: Select[Any]) -> Listing:
     narrowed = base.where(condition(spec, wanted))
     counted = select(func.count()).select_from(narrowed.with_only_columns(spec.key).order_by(None).subquery())
     total = await context.db.scalar(counted) or 0
-    wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
+    wanted.stay_within(total)
     ordered = narrowed.order_by(*ordering(spec, wanted.sort))
-    rows = await context.db.execute(ordered.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page))
+    rows = await context.db.execute(wanted.cut(ordered))
     return listing(context, spec, wanted, rows.all(), total)
 
 

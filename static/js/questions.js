@@ -1,5 +1,5 @@
 // The editor's questions: added, copied, taken away, brought back and moved in the page. Without this script the same buttons
-// submit the form, and the server sends it back changed (app/surveys/pages/question_rows.py).
+// submit the form, and the server sends it back changed (app/surveys/pages/editor_questions.py).
 const form = document.getElementById("survey-form");
 const list = document.getElementById("questions");
 const add = document.getElementById("add-question");

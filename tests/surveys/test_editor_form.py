@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 from litestar.datastructures import FormMultiDict
 
-from app.surveys.pages import question_rows
+from app.surveys.pages import editor_questions
 from app.surveys.pages.editor_form import Draft, Offered, filled, read
-from app.surveys.pages.question_rows import Row, press
+from app.surveys.pages.editor_questions import Row, press
 from tests.surveys.drafted import LUNCH, defined
 
 KEY = UUID(int=7)
@@ -55,7 +55,7 @@ def test_a_button_moves_rows_and_says_where_the_focus_goes(button: str, names: s
 def test_a_removed_row_stays_until_it_is_saved_and_comes_back_with_what_it_held() -> None:
     rows = [Row("a", str(KEY), "Why?", "scale", "1\n2", required=True)]
     gone, focus = press(rows, "remove:a")
-    assert (gone[0].removed, focus, question_rows.live(gone)) == (True, "restore-a", [])
+    assert (gone[0].removed, focus, editor_questions.live(gone)) == (True, "restore-a", [])
     back, focus = press(gone, "restore:a")
     assert (back, focus) == (rows, "f-label-a")
 

@@ -10,7 +10,7 @@ from app.db.session import Database
 from app.host.shared import AuditEntry, Tenant
 from app.parts import Parts
 from app.surveys.models import PromptState, Survey
-from app.surveys.pages.allowed import allowed
+from app.surveys.pages.acts_allowed import allowed
 from app.surveys.stored import Stored
 from tests.conftest import Browser, SignIn
 from tests.surveys.calling import statements

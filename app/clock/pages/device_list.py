@@ -96,9 +96,9 @@ async def load(ctx: Context, framed: Frame) -> Listing:
     wanted = lists.asked(spec, ctx.request.query_params)
     known = select(Device.id).outerjoin(Area, Area.code == Device.area_code).where(lists.condition(spec, wanted))
     total = await ctx.db.scalar(select(func.count()).select_from(known.subquery())) or 0
-    wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
+    wanted.stay_within(total)
     order = lists.ordering(spec, wanted.sort)
-    ids = known.order_by(*order).limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page)
+    ids = wanted.cut(known.order_by(*order))
     rows = await ctx.db.execute(base(framed).where(Device.id.in_(ids)).order_by(*order))
     return lists.listing(ctx, spec, wanted, rows.all(), total)
 

@@ -14,11 +14,12 @@ from app.clock import devices
 from app.clock.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, Changed
 from app.clock.models import DailyTotal, Device
 from app.clock.pages import device_list as terminals
+from app.counting import count
 from app.errors import NotFound
 from app.host.audit import Actor
-from app.host.pages.choosing import back, count
 from app.host.shared import AuditEntry
 from app.web import exports
+from app.web.choosing import back
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.guards import Requires

@@ -16,8 +16,8 @@ from app.clock.codes import BINDING_STATES, OUTCOMES, outcome_label, punch_label
 from app.clock.pages.employees import ACT, ACTS, DANGEROUS, LABELS, PAST, SEE, consequence
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
+from app.counting import count
 from app.errors import Conflict, NotFound
-from app.host.pages.choosing import count
 from app.host.pages.picking import pick
 from app.web.context import Context
 from app.web.forms import Form, Text

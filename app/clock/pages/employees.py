@@ -9,9 +9,10 @@ from litestar.di import NamedDependency
 from app.clock import binding_list, binding_queries, bindings
 from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding
+from app.counting import count
 from app.errors import Invalid, NotFound
-from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
 from app.web import exports, lists
+from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.lists import LONGEST_FILTER

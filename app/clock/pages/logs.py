@@ -55,9 +55,9 @@ async def load(ctx: Context, spec: ListSpec) -> tuple[Listing, Any]:
     ]
     longest = func.max(newest.c.duration_ms).label("longest")
     took = (await ctx.db.execute(select(func.count().label("calls"), *percentiles, longest).select_from(newest))).one()
-    wanted.page = min(wanted.page, max(1, -(-took.calls // wanted.per_page)))
+    wanted.stay_within(took.calls)
     ordered = BASE.where(narrowed).order_by(*lists.ordering(spec, wanted.sort))
-    rows = await ctx.db.execute(ordered.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page))
+    rows = await ctx.db.execute(wanted.cut(ordered))
     view = lists.listing(ctx, spec, wanted, rows.all(), took.calls)
     if took.calls == COUNTED:
         view.total_note = f"counted to {COUNTED:,}"

@@ -9,8 +9,8 @@ from litestar.params import FromPath
 from app.clock import organisation
 from app.clock.organisation import LONGEST_REMARKS, UNITS
 from app.errors import Invalid, NotFound
-from app.host.pages.choosing import back
 from app.web import exports, lists
+from app.web.choosing import back
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.guards import Requires

@@ -201,14 +201,14 @@ async def load(ctx: Context, framed: Frame) -> Listing:
     punches = punch_filter(wanted, framed.codes)
     counted = await counted_by_day(ctx.db, punches)
     total = counted.total
-    wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
+    wanted.stay_within(total)
     down = wanted.sort.startswith("-")
     rows = await located_rows(
         ctx.db,
         punches,
         counted if down else counted.reversed(),
         NEWEST_FIRST if down else OLDEST_FIRST,
-        offset=(wanted.page - 1) * wanted.per_page,
+        offset=wanted.offset,
         per_page=wanted.per_page,
     )
     return lists.listing(ctx, spec, wanted, rows, total)

@@ -26,10 +26,11 @@ from app.clock.models import Punch
 from app.clock.pages import transaction_list as punches
 from app.clock.resolutions import Resolved
 from app.clock.why import why
+from app.counting import count
 from app.errors import Invalid, NotFound
 from app.host.audit import Actor
-from app.host.pages.choosing import back, carried, confirmed, count
 from app.web import exports, lists
+from app.web.choosing import back, carried, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page

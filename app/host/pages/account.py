@@ -8,10 +8,10 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import delete, or_, select
 
+from app.counting import count
 from app.errors import Invalid, NotFound
 from app.host import accounts, audit, browsers, identity, second_factor, tokens
 from app.host.pages import tokens as token_pages
-from app.host.pages.choosing import count
 from app.host.shared import ApiToken, Session, User
 from app.web import sessions
 from app.web.context import Context

@@ -7,15 +7,16 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import BIGINT, Numeric, Row, and_, any_, cast, func, literal, select
 
+from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host import applications, zone
 from app.host.application_words import PLATFORMS, STATUSES
 from app.host.applications import KEPT, RATEABLE
 from app.host.models import Application, AppRatingCount
-from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
 from app.host.policies import enabled
 from app.host.shared import AuditEntry
 from app.web import exports, lists
+from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.lists import BulkAction, Column, Empty, Filter, ListSpec

@@ -11,15 +11,16 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import ColumnElement, func, literal, select, true
 
+from app.counting import count
 from app.errors import Conflict, Invalid, NotFound
 from app.host import attendance, zone
 from app.host.attendance_queries import LIVE
 from app.host.models import AttendanceRecord, DayLock, Employee
 from app.host.pages import attendance_list as records
-from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
 from app.host.pages.people import answer_options
 from app.host.pages.picking import pick
 from app.web import exports
+from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.lists import Empty, ListSpec

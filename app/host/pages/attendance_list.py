@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Row, Select, and_, func, select
 
+from app.counting import people
 from app.host import attendance_queries
 from app.host.attendance_queries import LIVE, RECORDS, WORKED, breaks, worked_hours
 from app.host.hours import KINDS, SOURCES, Hours
@@ -100,9 +101,9 @@ async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: 
     which = and_(scope, lists.condition(spec, wanted))
     statement = attendance_queries.sums(which).outerjoin(DayLock, DayLock.day == AttendanceRecord.workday)
     found = (await ctx.db.execute(statement.add_columns(DEPARTMENTS.label("departments"), *more))).one()
-    wanted.page = min(wanted.page, max(1, -(-found.records // wanted.per_page)))
+    wanted.stay_within(found.records)
     ordered = base(scope).where(which).order_by(*lists.ordering(spec, wanted.sort))
-    rows = await ctx.db.execute(ordered.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page))
+    rows = await ctx.db.execute(wanted.cut(ordered))
     drawn = _with_departments(spec, found.departments or [])
     view = lists.listing(ctx, drawn, wanted, rows.all(), found.records)
     view.total_note = note(found)
@@ -115,7 +116,7 @@ def base(scope: ColumnElement[bool]) -> Select[Any]:
 
 def note(found: Row[Any]) -> str:
     """`· 12 people, 96 h 00 min worked, 3 pending, 1 still open`, behind the number of records."""
-    parts = [f"· {found.people:,} {'person' if found.people == 1 else 'people'}", f"{worked(found.worked_s)} worked"]
+    parts = [f"· {people(found.people)}", f"{worked(found.worked_s)} worked"]
     parts += [
         f"{number:,} {word}" for number, word in ((found.pending, "pending"), (found.open, "still open")) if number
     ]

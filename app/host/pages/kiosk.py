@@ -6,12 +6,13 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
+from app.counting import count
 from app.errors import Conflict, Invalid, NotFound
 from app.host import kiosk, zone
 from app.host.models import Employee, KioskEnrolment
-from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
 from app.host.pages.picking import pick
 from app.web import exports, lists
+from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import Requires

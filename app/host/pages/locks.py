@@ -7,10 +7,10 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from sqlalchemy import Select, func, select
 
+from app.counting import count
 from app.errors import Invalid
 from app.host import day_locks, zone
 from app.host.models import AttendanceRecord, DayLock
-from app.host.pages.choosing import count
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.forms import Bound, Day, Form

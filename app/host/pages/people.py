@@ -7,12 +7,13 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Row, Select, and_, case, func, select, true
 
+from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host import people, zone
 from app.host.models import AttendanceRecord, Employee, KioskEnrolment
-from app.host.pages.choosing import back, carried, chosen_ids, confirmed, count
 from app.host.shared import AuditEntry, User
 from app.web import exports, lists
+from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.lists import BulkAction, Column, Empty, Filter, ListSpec

@@ -8,9 +8,9 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import select
 
+from app.counting import count
 from app.errors import Invalid
 from app.host import people, people_import
-from app.host.pages.choosing import count
 from app.host.pages.people import person_of
 from app.host.people import LONGEST, Details
 from app.host.shared import User

@@ -8,10 +8,10 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Select, delete, func, select
 
+from app.counting import count
 from app.errors import Conflict, Invalid
 from app.host import roles
 from app.host.pages.asking import ask as ask_first
-from app.host.pages.choosing import count
 from app.host.permission_words import EXPLAINED, GROUPS
 from app.host.shared import Role, Session, UserRole
 from app.web import exports, lists, sessions

@@ -7,10 +7,10 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Select, func, select
 
+from app.counting import count
 from app.errors import NotFound
 from app.host import tenants
 from app.host.pages.asking import ask as ask_first
-from app.host.pages.choosing import count
 from app.host.shared import Session, Tenant, User
 from app.web import exports, lists
 from app.web.context import Context

@@ -8,11 +8,11 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.counting import people
 from app.surveys import audience, authoring
 from app.surveys.ceilings import ceiling_of, refuse_above
 from app.surveys.definition import name_of, unpublishable
 from app.surveys.pages.addresses import uid_of
-from app.surveys.pages.counting import people
 from app.surveys.stored import Stored
 from app.web.context import Context
 from app.web.guards import Requires

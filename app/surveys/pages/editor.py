@@ -1,4 +1,4 @@
-"""`/surveys/new`, `/surveys/edit/<uid>`: the editor, and what shows in it before anything is saved. Saving: saving."""
+"""`/surveys/new`, `/surveys/edit/<uid>`: the editor, and what shows in it before anything is saved. Saving: editor_saving."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,16 +8,16 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.counting import people
 from app.surveys import audience, content, words
 from app.surveys.authoring import StaleForm
 from app.surveys.definition import Definition
 from app.surveys.item import Item, ItemQuestion
-from app.surveys.pages import question_rows
-from app.surveys.pages.allowed import limits
-from app.surveys.pages.counting import people
-from app.surveys.pages.desk import Desk, desk_of, new_desk
+from app.surveys.pages import editor_questions
+from app.surveys.pages.acts_allowed import limits
+from app.surveys.pages.editor_desk import Desk, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, blank, filled, read
-from app.surveys.pages.question_rows import Row
+from app.surveys.pages.editor_questions import Row
 from app.surveys.stored import Stored
 from app.web.context import Context
 from app.web.guards import Requires
@@ -68,7 +68,7 @@ async def _changed(ctx: Context, desk: Desk) -> Response[Any]:
     posted = await ctx.form()
     draft = read(desk.offered, posted, desk.definition)
     draft.forgive()
-    draft.rows, draft.focus = question_rows.press(draft.rows, str(posted.get("rows") or ""))
+    draft.rows, draft.focus = editor_questions.press(draft.rows, str(posted.get("rows") or ""))
     return await show(ctx, desk, draft)
 
 
@@ -91,7 +91,7 @@ async def show(
     stale: StaleForm | None = None,
 ) -> Response[Any]:
     """The whole editor over a draft."""
-    kept = question_rows.live(draft.rows)
+    kept = editor_questions.live(draft.rows)
     places = {row.name: number for number, row in enumerate(kept, 1)}
     return await page(
         ctx,

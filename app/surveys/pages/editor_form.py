@@ -1,4 +1,4 @@
-"""The editor's form: what a browser posts, read into a definition, with every error at its field. Questions: question_rows."""
+"""The editor's form: what a browser posts, read into a definition, with every error at its field. Questions: editor_questions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,9 +10,9 @@ from litestar.datastructures import FormMultiDict
 from app.errors import FieldError
 from app.surveys import content, words
 from app.surveys.definition import Definition, problems, tidy
-from app.surveys.pages import question_rows
-from app.surveys.pages.allowed import limits
-from app.surveys.pages.question_rows import Row
+from app.surveys.pages import editor_questions
+from app.surveys.pages.acts_allowed import limits
+from app.surveys.pages.editor_questions import Row
 from app.web.forms import Bound, Choice, Choices, Form, LocalTime, Number, Text
 
 PACING: Final = ("snooze_hours", "cooldown_days", "max_prompts")
@@ -125,7 +125,7 @@ class Draft:
 
     def refuse(self, details: Iterable[FieldError]) -> None:
         """Puts errors at their fields; the first of a field stays."""
-        kept = question_rows.live(self.rows)
+        kept = editor_questions.live(self.rows)
         for detail in details:
             head, *rest = detail.field.split(".")
             if head == "questions" and rest and int(rest[0]) < len(kept):
@@ -142,7 +142,7 @@ class Draft:
         others = [(name, text) for name, text in self.form.errors.items() if name not in labels]
         asked = [
             (f"{part}-{row.name}", f"Question {number}: {text}")
-            for number, row in enumerate(question_rows.live(self.rows), 1)
+            for number, row in enumerate(editor_questions.live(self.rows), 1)
             for part, text in row.errors.items()
         ]
         return fields + others + asked
@@ -161,13 +161,13 @@ def filled(offered: Offered, definition: Definition, revision: int) -> Draft:
     shown |= {name: shown[name].astimezone(UTC) for name in WINDOW if shown[name]}
     paced = {name: shown[name] if shown[name] is not None else NEW[name] for name in PACING}
     form = offered.form.fill({**shown, **paced})
-    rows = question_rows.show(definition.questions)
+    rows = editor_questions.show(definition.questions)
     return Draft(form, rows, definition, revision, unsaved=False)
 
 
 def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = None) -> Draft:
     """What was typed, with its errors. Times that were not touched keep what the form can't show of them."""
-    form, rows = offered.form.read(posted), question_rows.read(posted)
+    form, rows = offered.form.read(posted), editor_questions.read(posted)
     tenants = tuple(str(key) for key in posted.getall("tenants", []))
     typed = _definition(form, rows, tenants)
     for name in WINDOW:
@@ -193,7 +193,7 @@ def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> D
         category=values["category"],
         user_types=tuple(values["user_types"] or ()),
         tenants=tuple(values["tenants"] or ()) if "tenants" in form.fields else tenants,
-        questions=tuple(row.question for row in question_rows.live(rows)),
+        questions=tuple(row.question for row in editor_questions.live(rows)),
         **at,
         **{name: values[name] for name in PACING},
     )

@@ -132,11 +132,11 @@ def _fits(row: Any, values: dict[str, Any]) -> bool:
 
 
 async def _load(ctx: Context, spec: ListSpec, wanted: Asked, total: int) -> Listing:
-    wanted.page = min(wanted.page, max(1, -(-total // wanted.per_page)))
+    wanted.stay_within(total)
     order = lists.ordering(spec, wanted.sort)
     # A deep page passes over what an index holds, and joins its own rows alone.
     ids = select(AppRating.id).where(KEPT, lists.condition(spec, wanted)).order_by(*order)
-    shown = ids.limit(wanted.per_page).offset((wanted.page - 1) * wanted.per_page)
+    shown = wanted.cut(ids)
     rows = await ctx.db.execute(BASE.where(AppRating.id.in_(shown)).order_by(*order))
     return lists.listing(ctx, spec, wanted, rows.all(), total)
 

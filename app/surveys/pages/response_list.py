@@ -9,11 +9,11 @@ from sqlalchemy import BigInteger, ColumnElement, Select, and_, false, func, or_
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
 from app.host.shared import User
-from app.surveys import queries, told
+from app.surveys import queries, responses
 from app.surveys.models import Question, Response, Survey
 from app.surveys.queries import MOST_COUNTED, MOST_PEOPLE, LedgerFilter
+from app.surveys.responses import Opened
 from app.surveys.tallies import Scope
-from app.surveys.told import Opened
 from app.surveys.words import OUTCOMES, SOURCES
 from app.web import lists
 from app.web.context import Context
@@ -69,14 +69,14 @@ def OPENED(_: Any) -> None:  # noqa: N802 - a constant: what stands in for a val
 COLUMNS = (
     Column("when", "When", lambda row: row.recorded_at, Response.recorded_at, hint="UTC"),
     Column("number", "Number", lambda row: row.number, numeric=True, shown=False, hint="Its place in the chain"),
-    Column("person", "Who", told.name_of),
+    Column("person", "Who", responses.name_of),
     Column("email", "E-mail", lambda row: None if row.erased_at else row.email, shown=False),
-    Column("workspace", "Workspace", lambda row: row.workspace),
+    Column("workspace", "Workspace", lambda row: row.workspace, shown=False),
     Column("survey", "Survey", lambda row: row.title),
     Column("version", "Version", lambda row: row.version, numeric=True),
     Column("outcome", "Outcome", lambda row: OUTCOMES[row.outcome]),
     Column("answers", "Answers", OPENED),
-    Column("source", "Source", lambda row: SOURCES[row.source]),
+    Column("source", "Source", lambda row: SOURCES[row.source], shown=False),
     Column("evidence", "Evidence", OPENED, hint="What was recorded of the person, encrypted under a key of theirs"),
     Column("ip", "IP", OPENED, shown=False),
     Column("browser", "Browser", OPENED, shown=False),
@@ -192,13 +192,13 @@ async def load(ctx: Context, framed: Frame) -> Listing:
         return lists.listing(ctx, framed.spec, wanted, [], 0)
     narrowed = framed.ledger_filter()
     found = await queries.counted(ctx.db, narrowed)
-    wanted.page = min(wanted.page, max(1, -(-found.total // wanted.per_page)))
+    wanted.stay_within(found.total)
     rows = await queries.located(
         ctx.db,
         narrowed,
         found,
         newest_first=wanted.sort.startswith("-"),
-        offset=(wanted.page - 1) * wanted.per_page,
+        offset=wanted.offset,
         rows=wanted.per_page,
     )
     read = reader(ctx)
@@ -215,7 +215,7 @@ def reader(ctx: Context) -> Callable[[Any], Opened]:
     def opened(row: Any) -> Opened:
         if row.number not in last:
             last.clear()
-            last[row.number] = told.opened(ctx.parts.keys, ctx.workspace, row)
+            last[row.number] = responses.opened(ctx.parts.keys, ctx.workspace, row)
         return last[row.number]
 
     return opened
@@ -229,7 +229,7 @@ def drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
         "receipt": row.row_hash.hex(),
         "when": row.recorded_at,
         "erased": row.erased_at is not None,
-        "who": told.name_of(row),
+        "who": responses.name_of(row),
         "email": None if row.erased_at else row.email,
         "user_id": row.user_id,
         "workspace": row.workspace,
@@ -242,17 +242,17 @@ def drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
         "flags": found.flags,
         "ip": found.ip,
         "browser": found.browser,
-        "answers": " · ".join(told.short(one) for one in told.answers(row, found)),
+        "answers": " · ".join(responses.short(one) for one in responses.answers(row, found)),
     }
 
 
-def exported(ctx: Context, framed: Frame, words: told.Labels, kind: str) -> ListSpec:
+def exported(ctx: Context, framed: Frame, words: responses.Labels, kind: str) -> ListSpec:
     """The list's columns for an export: people, evidence and answers opened row by row; answers in words in a CSV."""
     read = reader(ctx)
 
     def answers(row: Any) -> Any:
-        said = told.labelled(row, read(row), words)
-        return "; ".join(f"{one['label']}: {told.plain(one['value'])}" for one in said) if kind == "csv" else said
+        said = responses.labelled(row, read(row), words)
+        return "; ".join(f"{one['label']}: {responses.plain(one['value'])}" for one in said) if kind == "csv" else said
 
     values: dict[str, Callable[[Any], Any]] = {
         "answers": answers,

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.errors import NotFound
-from app.surveys import content, queries, told, verifying
+from app.surveys import content, queries, responses, verifying
 from app.surveys.pages import response_list as ledger
 from app.surveys.tallies import Scope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, TYPES
@@ -37,20 +37,20 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
     if not _RECEIPT.fullmatch(receipt):
         raise NotFound("There is no such response.")
     row = await queries.response(ctx.db, bytes.fromhex(receipt))
-    found = told.opened(ctx.parts.keys, ctx.workspace, row)
-    words = told.wording(row.content)
+    found = responses.opened(ctx.parts.keys, ctx.workspace, row)
+    words = responses.wording(row.content)
     return await page(
         ctx,
         "surveys/response_modal.html",
         fragment="dialog",
         row=row,
-        who=told.name_of(row),
+        who=responses.name_of(row),
         evidence=found,
         words=words,
         # Sanitised when it was written, and once more: what is shown here was kept for years.
         message=content.sanitise(words.message).html,
-        questions=told.questions(words, row.question_keys),
-        answers={one.question: one for one in told.answers(row, found)},
+        questions=responses.questions(words, row.question_keys),
+        answers={one.question: one for one in responses.answers(row, found)},
         verified=await verifying.verified(ctx.db, row.number),
         receipt=receipt,
         outcomes=OUTCOMES,

@@ -8,7 +8,8 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import Row
 
-from app.surveys.pages.allowed import allowed, limits
+from app.surveys.overview import stage
+from app.surveys.pages.acts_allowed import allowed, limits
 from app.surveys.pages.survey_list import BASE, Around, around, rate_of, spec_of, window_of
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
 from app.web import exports, lists
@@ -51,7 +52,7 @@ def _drawn(ctx: Context, found: Around, row: Row[Any]) -> dict[str, Any]:
         "type": TYPES[row.type],
         "enforcement_label": ENFORCEMENTS[row.enforcement],
         "status_label": STATUSES[row.status],
-        "stage": _stage(row, datetime.now(UTC)),
+        "stage": stage(row, datetime.now(UTC)) if row.status == "published" else "",
         "window": window_of(row),
         "types": [found.types.get(key, key) for key in row.user_types],
         "rate": rate_of(row),
@@ -59,15 +60,6 @@ def _drawn(ctx: Context, found: Around, row: Row[Any]) -> dict[str, Any]:
         "asked": int(row.asked),
         "acts": acts,
     }
-
-
-def _stage(row: Row[Any], now: datetime) -> str:
-    """What a published survey's window says now."""
-    if row.status != "published":
-        return ""
-    if row.starts_at and now < row.starts_at:
-        return "not open yet"
-    return "over" if row.ends_at and now >= row.ends_at else ""
 
 
 ROUTES = [index]

@@ -12,7 +12,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.errors import Invalid, NotFound
-from app.surveys import content, queries, tallies, told
+from app.surveys import content, queries, responses, tallies
 from app.surveys.overview import stage
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import SERIES, day_bar
@@ -127,29 +127,29 @@ def _unused(_: Any) -> Any:
     raise AssertionError("the figures are narrowed by their scope")
 
 
-def definition(survey: Any, version: int) -> tuple[told.Wording, tuple[Asked, ...]]:
+def definition(survey: Any, version: int) -> tuple[responses.Wording, tuple[Asked, ...]]:
     """The words of a version: of the current one as they stand, of an older one as they were last. Raises NotFound."""
     if version == survey.version:
         rows = survey.questions or []
-        words = told.wording_of(survey, rows)
-        return words, told.questions(words, [row["key"] for row in rows])
+        words = responses.wording_of(survey, rows)
+        return words, responses.questions(words, [row["key"] for row in rows])
     if survey.wording is None:
         raise NotFound(f"This survey has no version {version}.")
-    words = told.wording(survey.wording)
-    return words, told.questions(words, survey.wording_keys)
+    words = responses.wording(survey.wording)
+    return words, responses.questions(words, survey.wording_keys)
 
 
 def comments(rows: Sequence[Any], read: Any) -> dict[str, list[dict[str, Any]]]:
     """The newest texts by question id; those of erased people are gone."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        for one in told.answers(row, read(row)):
+        for one in responses.answers(row, read(row)):
             said = found.setdefault(one.question, [])
             if one.is_text and one.value is not None and len(said) < COMMENTS:
                 said.append(
                     {
                         "text": one.value,
-                        "who": told.name_of(row),
+                        "who": responses.name_of(row),
                         "when": row.recorded_at,
                         "receipt": row.row_hash.hex(),
                     }

@@ -7,14 +7,14 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.counting import people
 from app.errors import Forbidden, Invalid, Refusal
 from app.surveys import authoring
 from app.surveys.authoring import NeedsNewVersion, Saved, StaleForm
 from app.surveys.definition import unpublishable
 from app.surveys.differences import compare
-from app.surveys.pages.counting import people
-from app.surveys.pages.desk import Desk, again, desk_of, new_desk
 from app.surveys.pages.editor import AUTHOR, show
+from app.surveys.pages.editor_desk import Desk, again, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, read
 from app.surveys.stored import Stored
 from app.web.context import Context

@@ -1,4 +1,4 @@
-"""What a row of the ledger tells: its answers in the words that the person met, and its evidence as far as it opens.
+"""A response as people read it: its answers in the words that the person met, and its evidence as far as it opens.
 
 The rows are those of app.surveys.queries; nothing here reads the database.
 """

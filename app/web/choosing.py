@@ -1,4 +1,4 @@
-"""Bulk acts of the host's lists: which rows are meant, and the confirmation that says the number before anything happens."""
+"""Bulk acts of lists: which rows are meant, and the confirmation that says the number before anything happens."""
 
 from typing import Any
 
@@ -35,8 +35,3 @@ async def back(ctx: Context, default: str) -> str:
     target = str((await ctx.form()).get("back", ""))
     ours = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
     return target if ours else default
-
-
-def count(number: int, one: str, several: str) -> str:
-    """`1 record`, `1,214 records`."""
-    return f"{number:,} {one if number == 1 else several}"
