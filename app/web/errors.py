@@ -1,5 +1,6 @@
 """The one place that turns an error into an answer: a page, a fragment for htmx, or the envelope of the JSON APIs."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ from litestar import Request, Response
 from litestar.enums import MediaType
 from litestar.exceptions import HTTPException
 from litestar.response import Redirect
+from litestar.routes import HTTPRoute
 from litestar.types import Scope, Send
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -47,11 +49,28 @@ def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     refusal = as_refusal(error)
     if refusal.status >= Internal.status:
         log.error("request failed", path=request.url.path, exc_info=error)
+    answer = _answer(request, refusal)
+    if isinstance(refusal, MethodNotAllowed):
+        answer.headers["Allow"] = ", ".join(sorted(_methods(request)))
+    return answer
+
+
+def _answer(request: Request[Any, Any, Any], refusal: Refusal) -> Response[Any]:
     if request.url.path.startswith(API):
         return envelope(refusal, _request_id(request.scope))
     if isinstance(refusal, NotSignedIn):
         return _to_sign_in(request)
     return _page(request, refusal)
+
+
+def _methods(request: Request[Any, Any, Any]) -> set[str]:
+    """What the address does take: a 405 has to say (RFC 9110, 15.5.6)."""
+    path = request.url.path.rstrip("/") or "/"
+    routes = [route for route in request.app.routes if isinstance(route, HTTPRoute)]
+    fitting = [one for one in routes if one.path_format == path] or [
+        one for one in routes if re.fullmatch(re.sub(r"\\\{[^}]*\}", "[^/]+", re.escape(one.path_format)), path)
+    ]
+    return {method for one in fitting for method in one.methods}
 
 
 def as_refusal(error: Exception) -> Refusal:

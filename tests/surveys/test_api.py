@@ -184,8 +184,17 @@ class TestWhoMay:
         assert refused(await bob.get(QUEUE)) == (403, "insufficient_scope")
 
     async def test_methods_that_are_not_offered_are_405(self, nora: App) -> None:
-        assert refused(await nora.get(RESPOND)) == (405, "method_not_allowed")
-        assert refused(await nora.post(QUEUE, {})) == (405, "method_not_allowed")
+        answer = await nora.get(RESPOND)
+        assert refused(answer) == (405, "method_not_allowed")
+        assert answer.headers["allow"] == "OPTIONS, POST"
+        answer = await nora.post(QUEUE, {})
+        assert refused(answer) == (405, "method_not_allowed")
+        assert answer.headers["allow"] == "GET, OPTIONS"
+
+    async def test_a_page_says_too_which_methods_it_takes(self, alice: Browser) -> None:
+        fixed, of_one = await alice.get("/surveys/save"), await alice.get(f"/surveys/duplicate/{uuid4()}")
+        assert (fixed.status_code, fixed.headers["allow"]) == (405, "OPTIONS, POST")
+        assert (of_one.status_code, of_one.headers["allow"]) == (405, "OPTIONS, POST")
 
 
 class TestTheDocument:
