@@ -96,7 +96,10 @@ async def verify(database: Database, workspace: str, report: Report | None = Non
     """Walks the whole ledger as it is at one moment; answers may be recorded meanwhile. `report` gets rows done and in all."""
     async with database.snapshot(workspace) as db:
         connection = await _driver(db)
-        known = await _known(connection, workspace)
+        try:
+            known = await _known(connection, workspace)
+        except _Broken as found:
+            return Verdict(0, chain.BEFORE_THE_FIRST.hex(), found.number, found.problem)
         walk = _Walk(known)
         tell = report or _untold
         tell(0, known.head[0])
@@ -230,7 +233,11 @@ def _is_worded(line: chain.Line, wording: _Wording) -> bool:
 
 
 async def _known(connection: asyncpg.Connection, workspace: str) -> _Known:
-    ((number, row_hash),) = await connection.fetch(_HEAD)
+    """Raises _Broken where the ledger has lost its head."""
+    head = await connection.fetchrow(_HEAD)
+    if head is None:
+        raise _Broken(None, "the row that holds its head (survey_ledger_head) is missing")
+    number, row_hash = head
     noted: dict[int, list[tuple[str, datetime]]] = {}
     for row in await connection.fetch(_NOTED, workspace, NOTE):
         noted.setdefault(row["number"], []).append((row["head"], row["at"]))

@@ -353,5 +353,14 @@ async def test_the_command_names_the_row_that_is_broken(muster: CommandLine, sur
     assert (ended.code, ended.json["number"], ended.json["fits"]) == (1, 3, False)
 
 
+async def test_a_ledger_without_its_head_is_broken(muster: CommandLine, survey: Stored, owner: Owner) -> None:
+    owner.run("CREATE TEMP TABLE kept_head AS TABLE survey_ledger_head", "DELETE FROM survey_ledger_head")
+    assert (await muster("ledger:verify")).refusal == (
+        "The ledger of main is broken: the row that holds its head (survey_ledger_head) is missing."
+    )
+    owner.run("INSERT INTO survey_ledger_head TABLE kept_head")
+    assert (await muster("ledger:verify")).code == 0
+
+
 async def test_the_command_refuses_a_workspace_that_is_not(muster: CommandLine) -> None:
     assert (await muster("ledger:verify", "--workspace", "nowhere")).code == 1
