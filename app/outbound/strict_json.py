@@ -54,6 +54,7 @@ def _reason(raw: bytes, error: str) -> str:
         raw.decode()
     except UnicodeDecodeError:
         return "not valid UTF-8"
+    error = error.removeprefix("JSON is ")
     return error[:1].lower() + error[1:]
 
 

@@ -22,7 +22,7 @@ from app.surveys import definition_rows, history, words
 from app.surveys.ceilings import ceiling_of, refuse_above
 from app.surveys.definition import Definition, problems, refusal, tidy, unaskable, unpublishable
 from app.surveys.differences import Difference, compare, need_new_version
-from app.surveys.models import Response, Survey
+from app.surveys.models import Response, Survey, Wording
 from app.surveys.stored import Stored, load, lock
 
 __all__ = [
@@ -184,14 +184,23 @@ async def people_to_ask_again(db: AsyncSession, uid: UUID) -> int:
 
 
 async def _checked(db: AsyncSession, definition: Definition, stored: Stored | None) -> Definition:
-    """Tidied, with the keys that this survey has; every other question gets one. Raises Invalid."""
+    """Tidied, with the keys that are this survey's; every other question gets a new one. Raises Invalid."""
     tidied = tidy(definition)
     found = [*problems(tidied), *await _unknown_audience(db, tidied, stored)]
     if found:
         raise refusal("The survey can't be saved", found)
-    known = {one.key for one in stored.questions} if stored else set()
+    known = await _own_keys(db, tidied, stored) if stored else set()
     questions = tuple(one if one.key in known else replace(one, key=uuid4()) for one in tidied.questions)
     return replace(tidied, questions=questions)
+
+
+async def _own_keys(db: AsyncSession, definition: Definition, stored: Stored) -> set[UUID | None]:
+    """Of the questions that are there, and of all that ever were published: one that comes back keeps its id (contract)."""
+    known = {one.key for one in stored.questions}
+    if known.issuperset(one.key for one in definition.questions if one.key):
+        return known
+    published = await db.scalars(select(func.unnest(Wording.question_keys)).where(Wording.survey_uid == stored.uid))
+    return known | {UUID(key) for key in published}
 
 
 async def _unknown_audience(db: AsyncSession, definition: Definition, stored: Stored | None) -> list[FieldError]:

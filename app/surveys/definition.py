@@ -3,7 +3,7 @@ design: decisions, "Surveys: life"). Pure; which user types and tenants exist is
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -76,9 +76,11 @@ def checked(definition: Definition) -> Definition:
     return tidied
 
 
-def refusal(what: str, found: list[FieldError]) -> Invalid:
-    """One sentence that names the first problems, and all of them at their fields."""
-    told = "; ".join(f"{name_of(one.field)}: {one.message}" for one in found[:_MOST_TOLD])
+def refusal(what: str, found: list[FieldError], called: Callable[[str], str] | None = None) -> Invalid:
+    """One sentence that names the first problems, and all of them at their fields. `called` names a field, else people's
+    words for it do."""
+    called = called or name_of
+    told = "; ".join(f"{called(one.field)}: {one.message}" for one in found[:_MOST_TOLD])
     more = f" And {len(found) - _MOST_TOLD} more." if len(found) > _MOST_TOLD else ""
     return Invalid(f"{what}. {told}{more}", details=found)
 
@@ -110,8 +112,9 @@ def _tidy_question(question: Question) -> Question:
 
 
 def _sanitised(message: str) -> str:
-    """Left as it is where it can't be read; `problems` says why."""
-    if content.too_much_to_read(message) or content.unkeepable(message.replace("\r\n", "\n")):
+    """Left as it is where it can't be read; `problems` says why. It is measured as it is stored, in NFC."""
+    message = trimmed(message)
+    if content.too_much_to_read(message) or content.unkeepable(message):
         return message
     return content.sanitise(message).html
 

@@ -73,7 +73,7 @@ def from_document(document: dict[str, Any]) -> Definition:
     try:
         file = bodies.fitted(_File, {key: value for key, value in document.items() if key not in EXPORTED})
     except InvalidBody as wrong:
-        raise refusal("The file can't be used", list(wrong.details)) from None
+        raise _refusal(list(wrong.details)) from None
     if file.format != FORMAT:
         raise _wrong("format", f"Only {FORMAT} can be read.")
     return Definition(
@@ -110,7 +110,12 @@ def _instant(field: str, text: str | None) -> datetime | None:
 
 
 def _wrong(field: str, message: str) -> Invalid:
-    return refusal("The file can't be used", [FieldError(field, message)])
+    return _refusal([FieldError(field, message)])
+
+
+def _refusal(found: list[FieldError]) -> Invalid:
+    """Names the keys as the file has them: whoever wrote "text" must read that "label" is missing."""
+    return refusal("The file can't be used", found, called=str)
 
 
 def document(definition: Definition) -> dict[str, Any]:

@@ -226,8 +226,18 @@ async def test_saving_keeps_the_ids_of_questions_that_stay_and_gives_ids_to_new_
     ]
 
 
+async def test_a_published_question_that_comes_back_has_the_id_that_it_had(database: Database) -> None:
+    stored = await make(database, "published", questions=[HOW_WAS_IT, LUNCH])
+    shorter = await save(database, stored, questions=stored.questions[:1], new_version=True)
+    again = await save(database, shorter.stored, questions=stored.questions[::-1], new_version=True)
+    assert [one.key for one in again.stored.questions] == [one.key for one in stored.questions[::-1]]
+    async with database.transaction() as db:
+        (*_, wording) = (await db.scalars(select(Wording).order_by(Wording.version))).all()
+    assert wording.question_keys == [str(one.key) for one in stored.questions[::-1]]
+
+
 async def test_the_id_of_another_surveys_question_is_not_taken_over(database: Database) -> None:
-    one, other = await make(database), await make(database, title="Other")
+    one, other = await make(database), await make(database, "published", title="Other")
     await save(database, one, questions=other.questions)
     assert (await read(database, other.uid)).questions == other.questions
 

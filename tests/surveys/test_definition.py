@@ -43,6 +43,7 @@ AT_THE_BOUND = [
     raw(title="x" * 200, category="c" * 100, message="m" * 20_000),
     raw(title="é" * 200),
     raw(title="e\u0301" * 200),  # two code points each before, one as stored
+    raw(message="e\u0301" * 20_000),
     raw(message=f"<p>{'m' * 19_993}</p>"),
     raw(snooze_hours=1, cooldown_days=0, max_prompts=0),
     raw(snooze_hours=720, cooldown_days=365, max_prompts=100),
