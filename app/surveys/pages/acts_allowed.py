@@ -1,4 +1,4 @@
-"""Which acts a page offers for a survey: by status, permission and the workspace's ceiling. Pure.
+"""Which acts a page offers for a survey: by status, permission and the workspace's ceiling.
 
 What is not offered here is refused by app.surveys.authoring, whoever asks.
 """
