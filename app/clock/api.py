@@ -23,7 +23,6 @@ from app.web.guards import public
 CLOCK_READ = Scope("clock:read", permissions=("clock.employees", "clock.transactions"), module="clock")
 PREFIX = "/api/v1/clock"
 VERSION = "1"
-NO_SUCH_ID = 2**62
 Temperature = Annotated[float, msgspec.Meta(ge=-50, le=100)]
 States = Literal[
     "bound", "auto_matched", "suggested", "unbound", "not_found", "conflict", "missing_remote", "ignored", "disabled"

@@ -49,20 +49,9 @@ async def mark_codes(db: AsyncSession, emp_codes: Collection[str]) -> int:
     return await mark(db, or_(Punch.emp_code.in_(emp_codes), and_(Punch.emp_code.in_(siblings), _UNSETTLED)))
 
 
-async def mark_employees(db: AsyncSession, employee_ids: Collection[int]) -> int:
-    """After host employees were deactivated, deleted or taken back: what stands stays, the rest is judged anew."""
-    codes = select(Binding.emp_code).where(Binding.host_employee_id.in_(employee_ids))
-    return await mark(db, and_(Punch.emp_code.in_(codes), _UNSETTLED))
-
-
 async def mark_terminal(db: AsyncSession, serial: str) -> int:
     """After a terminal's direction or kind changed."""
     return await mark(db, and_(Punch.terminal_sn == serial, _UNSETTLED))
-
-
-async def mark_unsettled(db: AsyncSession) -> int:
-    """After an import rule changed."""
-    return await mark(db, _UNSETTLED)
 
 
 async def on_host_event(db: AsyncSession, event: Event) -> None:

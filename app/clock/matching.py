@@ -15,7 +15,6 @@ from rapidfuzz import fuzz, process
 SIMILAR = 88.0
 KEPT_CANDIDATES = 3
 NAMED = 5
-HAS_HOST = frozenset({"bound", "auto_matched", "missing_remote"})
 _WORDS = re.compile(r"[^\W_]+")
 _GONE = "No longer in the server's list of people; the link is kept, so that old punches stay attributable."
 

@@ -79,10 +79,6 @@ class EmbeddedCluster:
     def owner_url(self) -> str:
         return self.urls.owner
 
-    @property
-    def log_path(self) -> Path:
-        return self._home.log
-
     def is_running(self) -> bool:
         """Whether the server takes connections, whoever started it."""
         return state_of(self._home.data) is State.READY

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from litestar.datastructures import FormMultiDict
 
@@ -77,17 +76,6 @@ class Email(Text):
         if not EMAIL.fullmatch(text):
             raise Wrong("Give an e-mail address such as ada@example.org.")
         return super().parse(text).lower()
-
-
-@dataclass(frozen=True)
-class Url(Text):
-    kind = "url"
-
-    def parse(self, text: str) -> str:
-        parts = urlsplit(super().parse(text))
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Wrong("Give an address such as https://clock.example.org.")
-        return text.rstrip("/")
 
 
 @dataclass(frozen=True)
