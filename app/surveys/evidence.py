@@ -14,6 +14,7 @@ import msgspec
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.counting import count
 from app.db.session import PLATFORM, Database, workspace_of
 from app.host import audit
 from app.host.audit import Actor
@@ -139,18 +140,18 @@ class Held:
         told = (
             (
                 self.evidence,
-                f"IP address and browser of {_counted(self.evidence, 'response')} open to nobody any more.",
+                f"IP address and browser of {count(self.evidence, 'response', 'responses')} open to nobody any more.",
             ),
-            (self.texts, f"Written answers: the free texts of {_counted(self.texts, 'response')} are gone."),
-            (self.comments, f"Comments: those of {_counted(self.comments, 'app rating')} are gone."),
+            (self.texts, f"Written answers: the free texts of {count(self.texts, 'response', 'responses')} are gone."),
+            (self.comments, f"Comments: those of {count(self.comments, 'app rating', 'app ratings')} are gone."),
         )
         return tuple(sentence for number, sentence in told if number)
 
     @property
     def stays(self) -> tuple[str, ...]:
-        stars = (f"The stars of {_counted(self.ratings, 'app rating')}.",) if self.ratings else ()
+        stars = (f"The stars of {count(self.ratings, 'app rating', 'app ratings')}.",) if self.ratings else ()
         return (
-            f"{_counted(self.responses, 'response')} in the ledger: what was chosen, when, and the hash that proves it.",
+            f"{count(self.responses, 'response', 'responses')} in the ledger: what was chosen, when, and the hash that proves it.",
             *stars,
             "The account and what the time clock recorded. Whoever answers again is given a new key.",
             "Backups that were made before still hold the key, until they are destroyed.",
@@ -162,10 +163,6 @@ class Held:
 
 
 _NUMBERS = ("responses", "evidence", "texts", "keys", "ratings", "comments")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 async def held(database: Database, person: Person) -> Held:

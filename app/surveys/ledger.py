@@ -19,8 +19,8 @@ from app.surveys.answers import Answered
 from app.surveys.errors import VersionSuperseded
 from app.surveys.evidence import Evidence
 
-# Characters of the browser's name for itself that are kept.
-LONGEST_BROWSER = 500
+# Characters that are kept: senders make up what their browser is called, and what a proxy says of their address.
+LONGEST_IP, LONGEST_BROWSER = 100, 500
 # The wording says which answers are free texts: those must never reach the entry, whoever calls.
 _WORDED = text("""
 SELECT w.question_keys,
@@ -163,8 +163,7 @@ async def _sealed(
     db: AsyncSession, keys: KeyRing, entry: Entry, worded: Any, texts: dict[str, str]
 ) -> tuple[int | None, str | None]:
     """The id of the person's key and the evidence under it; neither where there is nothing personal."""
-    browser = entry.browser[:LONGEST_BROWSER] if entry.browser else None
-    told = Evidence(ip=entry.ip, browser=browser, texts=texts)
+    told = Evidence(ip=_cut(entry.ip, LONGEST_IP), browser=_cut(entry.browser, LONGEST_BROWSER), texts=texts)
     if not told:
         return None, None
     if worded.key_id is None:
@@ -172,6 +171,10 @@ async def _sealed(
     else:
         key = evidence.Key(worded.key_id, entry.user_id, worded.sealed_key)
     return key.id, evidence.seal(keys, workspace_of(db), key, (entry.survey_id, entry.version), told)
+
+
+def _cut(text: str | None, longest: int) -> str | None:
+    return text[:longest] if text else None
 
 
 def line_of(

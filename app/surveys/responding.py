@@ -19,7 +19,6 @@ from app.surveys.situations import Met
 from app.surveys.words import OUTCOME_OF
 from app.web.context import Context
 
-LONGEST_IP, LONGEST_BROWSER = 100, 500
 _WORDS_MET = (
     select(Wording.content_hash)
     .join(Response, Response.wording_id == Wording.id)
@@ -153,8 +152,8 @@ def _entry(
         outcome=OUTCOME_OF[reply.action],
         source=source,
         answers=given,
-        ip=ctx.ip[:LONGEST_IP] or None,
-        browser=ctx.user_agent[:LONGEST_BROWSER] or None,
+        ip=ctx.ip or None,
+        browser=ctx.user_agent or None,
         recorded_at=now,
         prompted=met.situation.state.impressions > 0,
     )

@@ -174,11 +174,14 @@ async def test_appending_takes_two_statements_and_a_third_for_a_persons_first_ev
     assert [one.split()[0] for one in statements] == ["SELECT", "WITH"]
 
 
-async def test_the_browsers_name_is_kept_in_bounds(database: Database, parts: Parts) -> None:
+async def test_what_a_sender_makes_up_of_address_and_browser_is_kept_in_bounds(
+    database: Database, parts: Parts
+) -> None:
     survey = await lunch(database)
-    await record(database, parts.keys, survey, 7, browser="x" * 9000)
+    await record(database, parts.keys, survey, 7, ip="y" * 9000, browser="x" * 9000)
     async with database.transaction() as db:
-        assert len((await open_evidence(db, parts.keys, 1)).browser) == ledger.LONGEST_BROWSER
+        kept = await open_evidence(db, parts.keys, 1)
+    assert (len(kept.ip), len(kept.browser)) == (ledger.LONGEST_IP, ledger.LONGEST_BROWSER)
 
 
 async def test_an_answer_to_a_question_that_the_wording_lacks_is_never_recorded(
