@@ -38,6 +38,8 @@ _WORDS: dict[str, Any] = {
     "outcomes": OUTCOMES,
     "sources": SOURCES,
     "question_types": QUESTION_TYPES,
+    "outcome_options": [{"value": word, "label": label} for word, label in OUTCOMES.items()],
+    "series": SERIES,
 }
 
 
@@ -73,15 +75,10 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     version = asked.version or survey.version
     words, questions = definition(survey, version)
     scope = Scope(survey.id, version, asked.outcomes, asked.days)
-    found = results(
-        [tuple(row) for row in await ctx.db.execute(tallies.figures(scope))],
-        questions,
-        Reading(WHOLE, ASKED, asked.outcomes, asked.days),
-    )
+    found = await _results(ctx, scope, questions)
     rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
     read = reader(ctx)
     now = datetime.now(UTC)
-    ledger = with_query("/surveys/responses", {"survey": survey.uid, "version": version, **asked.query})
     return await page(
         ctx,
         "surveys/view.html",
@@ -89,7 +86,6 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         survey=survey,
         version=version,
         version_options=[_version(number, survey) for number in survey.versions or [survey.version]],
-        outcome_options=[{"value": word, "label": label} for word, label in OUTCOMES.items()],
         words=words,
         message=content.sanitise(words.message).html,
         questions=questions,
@@ -99,13 +95,24 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         comments=comments(rows, read),
         rows=[drawn(row, read) for row in rows[:ROWS]],
         days=_days(found, survey.uid, version, now.date()),
-        series=SERIES,
         stage=stage(survey, now) if survey.status == "published" else "",
-        ledger=ledger,
-        exports=[("CSV", with_query(ledger, {}, export="csv")), ("JSON Lines", with_query(ledger, {}, export="jsonl"))],
         now=now,
+        **_ledger(survey.uid, version, asked),
         **_WORDS,
     )
+
+
+async def _results(ctx: Context, scope: Scope, questions: Sequence[Asked]) -> Results:
+    figures = [tuple(row) for row in await ctx.db.execute(tallies.figures(scope))]
+    return results(figures, questions, Reading(WHOLE, ASKED, scope.outcomes, scope.days))
+
+
+def _ledger(uid: UUID, version: int, asked: Narrowed) -> dict[str, Any]:
+    """The rows behind the figures, as a list and as files."""
+    ledger = with_query("/surveys/responses", {"survey": uid, "version": version, **asked.query})
+    kinds = {"csv": "CSV", "jsonl": "JSON Lines"}
+    exports = [(label, with_query(ledger, {}, export=kind)) for kind, label in kinds.items()]
+    return {"ledger": ledger, "exports": exports}
 
 
 def narrowed(ctx: Context) -> Narrowed:

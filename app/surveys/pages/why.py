@@ -13,8 +13,9 @@ from app.errors import NotFound
 from app.host import policies
 from app.host.shared import User
 from app.surveys import pacing, situations
-from app.surveys.pacing import Caller, Gap
+from app.surveys.pacing import Caller, Gap, Verdict
 from app.surveys.pages.addresses import uid_of
+from app.surveys.situations import Situation
 from app.surveys.words import OUTCOMES
 from app.web import lists
 from app.web.context import Context
@@ -29,22 +30,12 @@ LONGEST_ID = 15
 @get("/surveys/view/{uid:str}/why", guards=[SEE])
 async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     survey, text = uid_of(uid), str(ctx.request.query_params.get("user") or "").strip()
-    person, problem = None, ""
-    try:
-        person = await pick(ctx, text) if text else None
-    except NotFound as nobody:
-        problem = nobody.message
+    person, problem = await _meant(ctx, text)
     met = await situations.one(ctx.db, person.id if person else 0, survey)
     if met is None:
         raise NotFound("There is no such survey.")
     now = datetime.now(UTC)
-    verdict, switches = None, []
-    if person:
-        stored = await policies.read(ctx.db, person.workspace)
-        gap = await _gap(ctx, person, int(stored["optional_gap_hours"]), now)
-        caller = Caller(person.type, person.workspace)
-        verdict = pacing.judge(met.situation.offer, met.situation.state, caller, now, gap)
-        switches = closed(person, stored)
+    verdict, switches = await _judged(ctx, person, met.situation, now) if person else (None, [])
     return await page(
         ctx,
         "surveys/why.html",
@@ -77,6 +68,14 @@ async def people(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
     return await page(ctx, "surveys/people_options.html", fragment="options", items=items)
 
 
+async def _meant(ctx: Context, text: str) -> tuple[Any, str]:
+    """The person, None for nobody, and what is wrong with the text."""
+    try:
+        return (await pick(ctx, text) if text else None), ""
+    except NotFound as nobody:
+        return None, nobody.message
+
+
 async def pick(ctx: Context, text: str) -> Any:
     """The person whose number the search field posts, or whose e-mail was typed. Raises NotFound."""
     by_number = text.isascii() and text.isdigit() and len(text) <= LONGEST_ID
@@ -86,6 +85,14 @@ async def pick(ctx: Context, text: str) -> Any:
     if found is None:
         raise NotFound("There is nobody of that name here. Choose a person from the list, or give an e-mail address.")
     return found
+
+
+async def _judged(ctx: Context, person: Any, situation: Situation, now: datetime) -> tuple[Verdict, list[str]]:
+    """The rule that decides, and what shuts them out whatever it says."""
+    stored = await policies.read(ctx.db, person.workspace)
+    gap = await _gap(ctx, person, int(stored["optional_gap_hours"]), now)
+    verdict = pacing.judge(situation.offer, situation.state, Caller(person.type, person.workspace), now, gap)
+    return verdict, closed(person, stored)
 
 
 def closed(person: Any, stored: dict[str, Any]) -> list[str]:
