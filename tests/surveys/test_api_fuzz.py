@@ -42,6 +42,7 @@ def drawn(method: str, path: str, mode: str) -> list[Any]:
         found.append(NO_BODY if isinstance(case.body, NotSet) else case.body)
 
     draw()
+    assert found
     return found
 
 

@@ -38,7 +38,9 @@ def test_the_same_people_always_do_the_same():
 @pytest.mark.parametrize("survey", [*PLATFORM, *TENANT], ids=lambda one: one.definition.title)
 def test_nobody_answers_before_a_version_was_published_or_in_the_future(survey):
     folk = [(one.email, one.kind) for one in people(240, "main")]
-    for one in demo_plan.asked(survey, folk, NOW):
+    happened = list(demo_plan.asked(survey, folk, NOW))
+    assert {one.version for one in happened} == set(range(1, len(survey.published) + 1))
+    for one in happened:
         since = NOW - timedelta(days=survey.published[one.version - 1])
         until = NOW - timedelta(days=survey.answered_until[one.version - 1])
         assert since <= (one.at or since) <= until + timedelta(minutes=10)

@@ -219,6 +219,7 @@ async def test_many_people_at_once_get_numbers_without_gaps_and_one_chain(urls: 
     told = await asyncio.gather(*work, *undone)
     assert sorted(one.number for one in told if one) == list(range(1, 61))
     held = await rows(wide.database, "SELECT number, entry, row_hash FROM survey_responses ORDER BY number")
+    assert [one.number for one in held] == list(range(1, 61))
     before = chain.BEFORE_THE_FIRST
     for one in held:
         before = chain.row_hash(before, one.entry)
