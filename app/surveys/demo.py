@@ -1,4 +1,5 @@
-"""SurveysDemo: makes and removes the demo's surveys, people, responses, apps and ratings in a workspace (spec: surveys, Commands).
+"""SurveysDemo: makes and removes the demo's surveys, people and responses in a workspace (spec: surveys, Commands). Its apps and
+their ratings: demo_library.
 
 Responses go through the ledger like any other, and stay in it: removed ones lie under a tombstone and count nowhere.
 """
@@ -6,22 +7,20 @@ Responses go through the ledger like any other, and stay in it: removed ones lie
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, exists, func, not_, select, update
+from sqlalchemy import exists, func, not_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.days import utc_day
 from app.db.session import PLATFORM, workspace_of
 from app.host import applications, audit
-from app.host.models import Application, AppRating
+from app.host.models import Application
 from app.host.shared import User
 from app.secrets import KeyRing
-from app.surveys import authoring, demo_plan, ledger, ratings, tallies
+from app.surveys import authoring, demo_library, demo_plan, ledger, tallies
 from app.surveys.answers import Answered
-from app.surveys.demo_cast import APPS, DOMAIN, TENANT, DemoPerson, DemoSurvey, people
+from app.surveys.demo_cast import APPS, DOMAIN, TENANT, DemoApp, DemoPerson, DemoSurvey, people
 from app.surveys.demo_cast import PLATFORM as PLATFORM_SURVEYS
 from app.surveys.demo_plan import Asked
 from app.surveys.models import PromptState, Response, Survey, Tombstone
@@ -77,7 +76,8 @@ async def seed(
     versions = [version for survey in planned.surveys for version in await _make_survey(db, survey, now)]
     made.responses = await _answer(db, keys, versions, accounts, now)
     if workspace_of(db) == PLATFORM:
-        made.apps, made.ratings = await _make_apps(db, planned.apps, accounts, now)
+        raters = {one.email: (one.id, one.kind) for one in accounts if one.email.endswith(f"@{DOMAIN}")}
+        made.apps, made.ratings = await demo_library.make(db, SEEDER, planned.apps, raters, now)
     if made != Made():
         told = {"surveys": made.surveys, "responses": made.responses, "ratings": made.ratings}
         await audit.record(db, SEEDER, "demo.seed", "demo", "SurveysDemo", after=told)
@@ -90,7 +90,7 @@ class Planned:
 
     surveys: tuple[DemoSurvey, ...]
     people: tuple[DemoPerson, ...]
-    apps: tuple[Any, ...]
+    apps: tuple[DemoApp, ...]
 
 
 async def plan(db: AsyncSession, crowd: int | None = None) -> Planned:
@@ -98,9 +98,7 @@ async def plan(db: AsyncSession, crowd: int | None = None) -> Planned:
     crowd = PEOPLE[platform] if crowd is None else crowd
     there = set(await db.scalars(select(Survey.title).where(Survey.demo, Survey.deleted_at.is_(None))))
     known = set(await db.scalars(select(User.email).where(User.email.endswith(f"@{DOMAIN}"))))
-    apps = (
-        set(await db.scalars(select(Application.name).where(Application.deleted_at.is_(None)))) if platform else set()
-    )
+    apps = set(await db.scalars(select(Application.name).where(applications.KEPT))) if platform else set()
     surveys = PLATFORM_SURVEYS if platform else TENANT
     return Planned(
         tuple(one for one in surveys if one.definition.title not in there),
@@ -124,7 +122,7 @@ async def remove(db: AsyncSession) -> Made:
     gone.surveys = await _remove_surveys(db, ids)
     await tallies.recount(db, ids)
     if workspace_of(db) == PLATFORM:
-        gone.apps, gone.ratings = await _remove_apps(db)
+        gone.apps, gone.ratings = await demo_library.remove(db)
     if gone != Made():
         told = {"surveys": gone.surveys, "responses": gone.responses, "ratings": gone.ratings}
         await audit.record(db, SEEDER, "demo.remove", "demo", "SurveysDemo", before=told)
@@ -138,18 +136,6 @@ async def _remove_surveys(db: AsyncSession, ids: Sequence[int]) -> int:
     )
     removed = update(Survey).where(Survey.id.in_(ids), not_(real)).values(deleted_at=func.now(), status="archived")
     return len((await db.execute(removed.returning(Survey.id))).all())
-
-
-async def _remove_apps(db: AsyncSession) -> tuple[int, int]:
-    demo_ratings = update(AppRating).where(AppRating.demo, AppRating.deleted_at.is_(None)).values(deleted_at=func.now())
-    rated = len((await db.execute(demo_ratings.returning(AppRating.id))).all())
-    real = exists().where(AppRating.application_id == Application.id, AppRating.deleted_at.is_(None))
-    ours = and_(Application.demo, Application.deleted_at.is_(None))
-    await db.execute(update(Application).where(ours, real, Application.status == "published").values(status="retired"))
-    removed = update(Application).where(ours, not_(real)).values(deleted_at=func.now()).returning(Application.id)
-    apps = len((await db.execute(removed)).all())
-    await ratings.recount(db)
-    return apps, rated
 
 
 async def _make_people(db: AsyncSession, wanted: Sequence[DemoPerson]) -> None:
@@ -271,36 +257,3 @@ def _entry(version: Version, what: Asked, user_id: int) -> ledger.Entry:
         recorded_at=what.at.astimezone(UTC),
         prompted=what.shown_at is not None,
     )
-
-
-async def _make_apps(
-    db: AsyncSession, wanted: Sequence[Any], accounts: Sequence[Account], now: datetime
-) -> tuple[int, int]:
-    rated: list[dict[str, Any]] = []
-    ids = {one.email: one.id for one in accounts}
-    ours = [(one.email, one.kind) for one in accounts if one.email.endswith(f"@{DOMAIN}")]
-    for app in wanted:
-        details = applications.Details(app.name, app.platforms, app.description, app.admin_restricted)
-        app_id = await applications.add(db, SEEDER, details)
-        await db.execute(update(Application).where(Application.id == app_id).values(demo=True))
-        if app.published:
-            await applications.publish(db, SEEDER, [app_id])
-        if app.stars:
-            rated += [_rating(app_id, ids[one.person], one) for one in demo_plan.rated(app, ours, now)]
-    if rated:
-        await db.execute(insert(AppRating), rated)
-    await ratings.recount(db)
-    return len(wanted), len(rated)
-
-
-def _rating(app_id: int, user_id: int, one: demo_plan.Rated) -> dict[str, Any]:
-    return {
-        "application_id": app_id,
-        "user_id": user_id,
-        "rating": one.stars,
-        "platform": one.platform,
-        "comment": one.comment,
-        "rated_at": one.at,
-        "rated_on": utc_day(one.at),
-        "demo": True,
-    }
