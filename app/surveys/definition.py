@@ -77,12 +77,12 @@ def checked(definition: Definition) -> Definition:
 
 
 def refusal(what: str, found: list[FieldError], called: Callable[[str], str] | None = None) -> Invalid:
-    """One sentence that names the first problems, and all of them at their fields. `called` names a field, else people's
-    words for it do."""
+    """One line that names the first problems, and all of them at their fields. `called` names a field, else people's words
+    for it do; a name may be anything that stood in a file."""
     called = called or name_of
-    told = "; ".join(f"{called(one.field)}: {one.message}" for one in found[:_MOST_TOLD])
+    told = "; ".join(f"{called(one.field)}: {one.message.removesuffix('.')}" for one in found[:_MOST_TOLD])
     more = f" And {len(found) - _MOST_TOLD} more." if len(found) > _MOST_TOLD else ""
-    return Invalid(f"{what}. {told}{more}", details=found)
+    return Invalid(f"{what}. {' '.join(told.split())}.{more}", details=found)
 
 
 def tidy(definition: Definition) -> Definition:

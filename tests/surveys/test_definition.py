@@ -131,7 +131,7 @@ def test_two_questions_never_share_an_id() -> None:
 def test_a_refusal_names_the_first_problems_and_holds_all_of_them() -> None:
     with pytest.raises(Invalid) as refused:
         checked(raw(title="", type="", enforcement="", category="c" * 101, snooze_hours=0))
-    assert refused.value.message.startswith("The survey can't be saved. Title: Give the survey a title.; Type: Choose")
+    assert refused.value.message.startswith("The survey can't be saved. Title: Give the survey a title; Type: Choose")
     assert refused.value.message.endswith(" And 2 more.")
     assert len(refused.value.details) == 5
 
