@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -21,6 +21,12 @@ async def read(db: AsyncSession) -> dict[str, str]:
     """Key → label, by label. A workspace that never changed the list has the four from the start."""
     rows = await db.execute(select(UserType.key, UserType.label).where(_here(db)).order_by(UserType.label))
     return {row.key: row.label for row in rows} or dict(FROM_THE_START)
+
+
+def labels_in(workspace: str) -> ScalarSelect[dict[str, str] | None]:
+    """Key → label as a part of another statement; None stands for FROM_THE_START."""
+    labels = select(func.jsonb_object_agg(UserType.key, UserType.label))
+    return labels.where(UserType.workspace == workspace).scalar_subquery()
 
 
 async def label_of(db: AsyncSession, key: str) -> str:

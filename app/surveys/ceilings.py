@@ -1,19 +1,27 @@
 """What a tenant's authors may make (design: decisions, "Ceiling"). Archiving lies within every ceiling."""
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, workspace_of
 from app.errors import Forbidden
 from app.host.shared import Tenant
 
+# The platform has no ceiling.
+FULL = "full"
+
 
 async def ceiling_of(db: AsyncSession) -> str:
-    """`none`, `optional` or `full` of the transaction's workspace; the platform has no ceiling, which is `full`."""
+    """`none`, `optional` or `full` of the transaction's workspace."""
     workspace = workspace_of(db)
+    return FULL if workspace == PLATFORM else await db.scalar(select(ceiling_in(workspace))) or "none"
+
+
+def ceiling_in(workspace: str) -> ColumnElement[str]:
+    """The same as a part of another statement."""
     if workspace == PLATFORM:
-        return "full"
-    return await db.scalar(select(Tenant.ceiling).where(Tenant.key == workspace)) or "none"
+        return literal(FULL)
+    return func.coalesce(select(Tenant.ceiling).where(Tenant.key == workspace).scalar_subquery(), "none")
 
 
 def refuse_above(ceiling: str, *enforcements: str) -> None:

@@ -1,5 +1,25 @@
 """Fixtures of the tests of surveys."""
 
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import event
+
+from app.db.session import Database
 from tests.host.conftest import selects
 
-__all__ = ["selects"]
+__all__ = ["selects", "statements"]
+
+
+@pytest.fixture
+def statements(database: Database) -> Iterator[list[str]]:
+    """Every statement but the transaction's own."""
+    seen: list[str] = []
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        if "set_config" not in statement:
+            seen.append(statement)
+
+    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(database.engine.sync_engine, "before_cursor_execute", note)

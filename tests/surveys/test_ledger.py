@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
@@ -15,7 +14,7 @@ import pytest
 import rfc8785
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import event, text
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from app.db.session import Database
@@ -30,20 +29,6 @@ from tests.surveys.recording import AT, VALUES, entry, lunch, open_evidence, rec
 async def rows(database: Database, query: str, workspace: str = "main", **values: Any) -> list[Any]:
     async with database.transaction(workspace) as db:
         return list((await db.execute(text(query), values)).all())
-
-
-@pytest.fixture
-def statements(database: Database) -> Iterator[list[str]]:
-    """Every statement but the transaction's own."""
-    seen: list[str] = []
-
-    def note(_: object, __: object, statement: str, *___: object) -> None:
-        if "set_config" not in statement:
-            seen.append(statement)
-
-    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
-    yield seen
-    event.remove(database.engine.sync_engine, "before_cursor_execute", note)
 
 
 async def test_a_row_says_everything_but_what_is_personal(database: Database, parts: Parts) -> None:

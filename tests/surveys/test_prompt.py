@@ -1,13 +1,12 @@
 """`/survey_prompt`: who is asked in the portal, what becomes of an answer, and that nothing is lost when one is refused."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from httpx import Response
-from sqlalchemy import event, text, update
+from sqlalchemy import text, update
 
 from app.db.session import Database
 from app.host import policies
@@ -346,20 +345,6 @@ async def test_the_prompt_of_a_page_costs_three_selects_at_most(
     selects = [one for one in statements if one.lstrip().startswith(("SELECT", "WITH"))]
     assert len(selects) - SESSION <= 3, selects
     assert [one for one in statements if one.startswith(("INSERT", "UPDATE"))] == []
-
-
-@pytest.fixture
-def statements(database: Database) -> Iterator[list[str]]:
-    """Every statement but the transaction's own."""
-    seen: list[str] = []
-
-    def note(_: object, __: object, statement: str, *___: object) -> None:
-        if "set_config" not in statement:
-            seen.append(statement)
-
-    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
-    yield seen
-    event.remove(database.engine.sync_engine, "before_cursor_execute", note)
 
 
 async def test_a_survey_of_another_workspace_is_as_good_as_none(nora: Browser, database: Database) -> None:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import func, null, select
 
 from app.db.session import PLATFORM
-from app.host.shared import Tenant, UserType
-from app.host.user_types import FROM_THE_START
+from app.host.shared import Tenant
+from app.host.user_types import FROM_THE_START, labels_in
 from app.surveys import stored as survey_rows
-from app.surveys.ceilings import refuse_above
+from app.surveys.ceilings import ceiling_in, refuse_above
 from app.surveys.definition import Definition
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.editor_form import Offered
@@ -58,18 +58,16 @@ async def _desk(ctx: Context, uid: UUID) -> Desk:
 
 
 async def _offered(ctx: Context) -> Offered:
-    types = select(func.jsonb_object_agg(UserType.key, UserType.label)).where(UserType.workspace == ctx.workspace)
-    tenants = select(func.jsonb_object_agg(Tenant.key, Tenant.name)).where(Tenant.active)
-    ceiling = select(Tenant.ceiling).where(Tenant.key == ctx.workspace)
-    if ctx.workspace == PLATFORM:
-        row = (await ctx.db.execute(select(types.scalar_subquery(), tenants.scalar_subquery()))).one()
-        named = {PLATFORM: "the platform itself", **(row[1] or {})}
-        known = {
-            key: f"{key}: {name}" for key, name in sorted(named.items(), key=lambda one: (one[0] != PLATFORM, one))
-        }
-        return Offered(_sorted(row[0]), known, "full")
-    row = (await ctx.db.execute(select(types.scalar_subquery(), ceiling.scalar_subquery()))).one()
-    return Offered(_sorted(row[0]), None, row[1] or "none")
+    tenants = select(func.jsonb_object_agg(Tenant.key, Tenant.name)).where(Tenant.active).scalar_subquery()
+    known = labels_in(ctx.workspace), ceiling_in(ctx.workspace), tenants if ctx.on_platform else null()
+    types, ceiling, names = (await ctx.db.execute(select(*known))).one()
+    return Offered(_sorted(types), _tenants(names or {}) if ctx.on_platform else None, ceiling)
+
+
+def _tenants(names: dict[str, str]) -> dict[str, str]:
+    """The platform itself comes first."""
+    named = {PLATFORM: "the platform itself", **dict(sorted(names.items()))}
+    return {key: f"{key}: {name}" for key, name in named.items()}
 
 
 def _sorted(types: dict[str, str] | None) -> dict[str, str]:

@@ -7,10 +7,9 @@ from typing import Any
 from sqlalchemy import Row, and_, func, select
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 
-from app.db.session import PLATFORM
-from app.host.shared import Tenant, UserType
-from app.host.user_types import FROM_THE_START
+from app.host.user_types import FROM_THE_START, labels_in
 from app.surveys import tallies
+from app.surveys.ceilings import ceiling_in
 from app.surveys.models import Survey
 from app.surveys.numbers import percent
 from app.surveys.results import RESPONDED
@@ -86,12 +85,9 @@ async def around(ctx: Context) -> Around:
         .order_by(Survey.category)
         .scalar_subquery()
     )
-    ceiling = select(Tenant.ceiling).where(Tenant.key == ctx.workspace).scalar_subquery()
-    types = select(func.jsonb_object_agg(UserType.key, UserType.label)).where(UserType.workspace == ctx.workspace)
-    row = (
-        await ctx.db.execute(select(func.array(categories, type_=ARRAY(TEXT)), ceiling, types.scalar_subquery()))
-    ).one()
-    return Around(row[0], "full" if ctx.workspace == PLATFORM else row[1] or "none", row[2] or FROM_THE_START)
+    known = func.array(categories, type_=ARRAY(TEXT)), ceiling_in(ctx.workspace), labels_in(ctx.workspace)
+    row = (await ctx.db.execute(select(*known))).one()
+    return Around(list(row[0]), row[1], row[2] or FROM_THE_START)
 
 
 def spec_of(found: Around) -> ListSpec:
