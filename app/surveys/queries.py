@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Integer,
+    ScalarSelect,
     Select,
     String,
     and_,
@@ -181,17 +182,10 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
     last_wording = last.order_by(Wording.id.desc()).limit(1).lateral("last_wording")
     had = select(Wording.version).where(Wording.survey_uid == Survey.uid).distinct().order_by(Wording.version.desc())
     versions = func.array(had.scalar_subquery(), type_=ARRAY(BigInteger))
-    fields = (Question.key, Question.label, Question.type, Question.options, Question.required)
-    pairs = [part for one in fields for part in (literal(one.name, String), one)]
-    questions = (
-        select(func.json_agg(aggregate_order_by(func.json_build_object(*pairs), Question.position)))
-        .where(Question.survey_id == Survey.id)
-        .scalar_subquery()
-    )
     statement = (
         select(
             *Survey.__table__.c,
-            questions.label("questions"),
+            _questions().label("questions"),
             versions.label("versions"),
             last_wording.c.content.label("wording"),
             last_wording.c.question_keys.label("wording_keys"),
@@ -204,6 +198,14 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
     if found is None:
         raise NotFound("There is no such survey.")
     return found
+
+
+def _questions() -> ScalarSelect[Any]:
+    """Those of a survey as they are now: a list of objects, in order."""
+    fields = (Question.key, Question.label, Question.type, Question.options, Question.required)
+    pairs = [part for one in fields for part in (literal(one.name, String), one)]
+    every = func.json_agg(aggregate_order_by(func.json_build_object(*pairs), Question.position))
+    return select(every).where(Question.survey_id == Survey.id).scalar_subquery()
 
 
 async def latest(db: AsyncSession, wanted: LedgerFilter, *, responses: int, texts: int) -> Sequence[Any]:

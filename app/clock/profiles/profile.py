@@ -1,4 +1,4 @@
-"""The shape of a profile. The two tables are in cloud.py and onprem.py; what reads them is app/clock/remote.py."""
+"""The shape of a profile. The two tables are in cloud.py and onprem.py; what reads them is app/clock/remote/."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

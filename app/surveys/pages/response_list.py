@@ -62,8 +62,8 @@ FILTERS = (
 )
 
 
-def OPENED(_: Any) -> None:  # noqa: N802 - a constant: what stands in for a value that needs the key ring
-    """`exported` gives the value."""
+def _sealed(_: Any) -> None:
+    """Its value needs the key ring, which only a request has: `exported` puts it in."""
 
 
 COLUMNS = (
@@ -75,11 +75,11 @@ COLUMNS = (
     Column("survey", "Survey", lambda row: row.title),
     Column("version", "Version", lambda row: row.version, numeric=True),
     Column("outcome", "Outcome", lambda row: OUTCOMES[row.outcome]),
-    Column("answers", "Answers", OPENED),
+    Column("answers", "Answers", _sealed),
     Column("source", "Source", lambda row: SOURCES[row.source], shown=False),
-    Column("evidence", "Evidence", OPENED, hint="What was recorded of the person, encrypted under a key of theirs"),
-    Column("ip", "IP", OPENED, shown=False),
-    Column("browser", "Browser", OPENED, shown=False),
+    Column("evidence", "Evidence", _sealed, hint="What was recorded of the person, encrypted under a key of theirs"),
+    Column("ip", "IP", _sealed, shown=False),
+    Column("browser", "Browser", _sealed, shown=False),
     Column("receipt", "Receipt", lambda row: row.row_hash.hex(), shown=False),
     Column("actions", "", lambda _: None),
 )
