@@ -198,14 +198,19 @@ def _as_csv(wanted: Sequence[DemoEmployee]) -> bytes:
     return text.getvalue().encode()
 
 
-async def prepare(parts: Parts, *, employees: int, seed_number: int, clock_url: str) -> list[SignIn]:
-    """Everything that `muster demo` shows: accounts, staff, connection, and a first run. Again: what is missing."""
+async def prepare(
+    parts: Parts, *, employees: int, seed_number: int, clock_url: str, crowd: int | None = None
+) -> list[SignIn]:
+    """Everything that `muster demo` shows: accounts, surveys, staff, connection, and a first run. Again: what is missing.
+
+    `crowd`: how many people answer the surveys of each workspace, besides those who sign in.
+    """
     sign_ins = _with_passwords(parts.settings.data_dir)
     for workspace in (PLATFORM, TENANT):
         async with parts.database.transaction(workspace) as db:
             cast = [one for one in sign_ins if one.workspace == workspace]
             await _make_accounts(db, cast)
-            await surveys.seed(db, parts.keys, datetime.now(UTC), cast=[one.email for one in cast])
+            await surveys.seed(db, parts.keys, datetime.now(UTC), cast=[one.email for one in cast], crowd=crowd)
     async with parts.database.transaction() as db:
         await seed(db, staff(employees, seed_number))
         await _connect(parts, db, clock_url)

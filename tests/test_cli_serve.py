@@ -184,7 +184,8 @@ async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
     page = await http.get(f"http://127.0.0.1:{port}/sign-in", headers={"host": f"127.0.0.1:{port}"})
     assert page.status_code == 200
     sign_ins = [line.split() for line in demo.printed.splitlines() if "@example.org" in line]
-    assert [one[0] for one in sign_ins] == ["Administrator", "Operator", "Viewer"]
+    assert [one[0] for one in sign_ins] == ["Administrator", "Operator", "Viewer", "No"]
+    assert "tina@acme.example.org" in demo.printed
     await demo.says("job done")
     assert "left aside" in demo.printed, "the configured database was not touched"
     assert await demo.end(signal.SIGINT) == 0

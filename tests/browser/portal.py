@@ -65,7 +65,7 @@ def _clock() -> AbstractAsyncContextManager[str]:
 async def _fill(parts: Parts, clock_url: str) -> None:
     for short in ("alice", "bob", "vera", "nora", "eve"):
         await give_password(parts.database, short, PASSWORD)
-    await demo.prepare(parts, employees=EMPLOYEES, seed_number=SEED, clock_url=clock_url)
+    await demo.prepare(parts, employees=EMPLOYEES, seed_number=SEED, clock_url=clock_url, crowd=0)
     async with parts.database.transaction() as db:
         # The demo's surveys would open over every page that a test looks at; nobody of the cast is a client.
         await db.execute(update(Survey).values(user_types=["client"]))

@@ -15,7 +15,9 @@ from tests.chromium import COLOURS, SIZES, settle, sticks_out, violations
 PHONE = {"width": 360, "height": 760}
 WIDE = {"width": 1920, "height": 1080}
 # Answers that nobody looks at as a page: parts of one, pictures, streams, programs' addresses.
-_PARTS = re.compile(r"^/(api|health|metrics|static)\b|/(options|hosts|photo|icon|schedule|live|now)\b")
+_PARTS = re.compile(
+    r"^/(api|v1|health|metrics|static)\b|/(options|hosts|photo|icon|schedule|live|now)\b|/view/[^/]+/people$"
+)
 # Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own, a mass
 # disappearance): the same forms and confirmations as others here.
 _NEEDS_MORE = (
@@ -34,7 +36,9 @@ pytestmark = pytest.mark.browser
 
 def test_every_page_that_an_administrator_can_reach_is_accessible_and_fits_desk_and_phone(page_of: SignedIn) -> None:
     page, faults, seen = page_of("alice"), [], []
-    for address in walk(page, "/clock", "/clock_settings/setup"):
+    page.goto("/surveys/list")
+    survey = page.locator("a[href*='/surveys/view/']").first.get_attribute("href")
+    for address in walk(page, "/clock", "/clock_settings/setup", "/surveys", f"{survey}/why"):
         seen.append(urlsplit(address).path)
         faults += [f"{address}: {fault}" for fault in _faults(page)]
     assert faults == []
