@@ -1,4 +1,4 @@
-"""The questions of the editor's form as rows that keep what was typed, and what its buttons do to them without script. Pure.
+"""The questions of the editor's form as rows that keep what was typed, and what its buttons do to them without script.
 
 One hidden field `question` names each row, in order; its parts are `label-<row>`, `type-<row>`, `options-<row>`,
 `required-<row>`, `key-<row>` and `removed-<row>`. A removed row stays in the form until it is saved, so that it can come back.

@@ -22,8 +22,8 @@ UNREADABLE = "This form can't be read. Load the page again and repeat."
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """`action` is "" where somebody pressed Enter instead of a button. `kept` is what was chosen or typed, by question id: shown again when it is refused. `number` of `total` is what the queue
-    said when the item was shown."""
+    """`action` is "" where somebody pressed Enter instead of a button. `kept` is what was chosen or typed, by question id: shown
+    again when it is refused. `number` of `total` is what the queue said when the item was shown."""
 
     survey: UUID
     version: int
