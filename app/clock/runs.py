@@ -121,16 +121,16 @@ def end_of(found: SyncRun) -> RunEnd:
 
 
 async def is_due(db: AsyncSession, now: datetime) -> bool:
-    """Whether the schedule wants a run now. A run whose worker died is closed, and taken up at once where runs start by
-    themselves; one that waits for longer than the interval is asked for again, should its job have been lost."""
-    died = await _close_dead(db)
+    """Whether the schedule wants a run now. A run whose worker died is taken up at once; one that waits for longer than
+    the interval is asked for again, should its job have been lost. Where runs start by hand alone, the job of a dead run goes on
+    with it: closed here, nobody would."""
     found = await connection.load(db)
     settings = await read_settings(db)
     if found is None or not settings.sync_interval_minutes or found.status in ("paused", "locked"):
         return False
     if found.not_before is not None and now < found.not_before:
         return False
-    if died:
+    if await _close_dead(db):
         return True
     last = (
         await db.execute(select(SyncRun.status, SyncRun.queued_at).order_by(SyncRun.id.desc()).limit(1))

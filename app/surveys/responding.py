@@ -72,6 +72,8 @@ async def respond(ctx: Context, reply: Reply, source: str) -> Answer:
     decided = await _decide(ctx, reply, source)
     if isinstance(decided, _Due):
         return await _record(ctx, reply, decided)
+    if decided.status == "already_recorded":
+        await _wait_for_the_disk(ctx)
     return decided
 
 
@@ -169,6 +171,13 @@ async def _record(ctx: Context, reply: Reply, due: _Due) -> Answer:
     if not _says_the_same(recorded, reply):
         raise SurveyNotFound
     return _answer("already_recorded", due.met, recorded)
+
+
+async def _wait_for_the_disk(ctx: Context) -> None:
+    """What another request appended a moment ago can be read before it is on the disk: no receipt is given before that."""
+    await ctx.settle()
+    async with ctx.parts.database.alone(ctx.workspace):
+        pass
 
 
 def _says_the_same(first: Recorded, reply: Reply) -> bool:

@@ -333,16 +333,3 @@ async def test_the_schedule_waits_for_its_interval_and_for_whoever_asked_us_to_w
         await here.set(sync_interval_minutes=0)
         async with parts.database.transaction() as db:
             assert not await runs.is_due(db, queued + timedelta(days=1))
-
-
-async def test_a_run_whose_worker_died_is_closed_also_where_runs_start_by_hand_alone(parts):
-    async with site(parts) as here:
-        await here.set(sync_interval_minutes=0)
-        async with parts.database.transaction() as db:
-            from sqlalchemy import text
-
-            run_id, _ = await runs.start_run(db, "manual", {}, COMMAND_LINE)
-            await db.execute(text("UPDATE clock_sync_runs SET status = 'running' WHERE id = :id"), {"id": run_id})
-        async with parts.database.transaction() as db:
-            assert not await runs.is_due(db, here.now)
-        assert await here.scalar("SELECT status FROM clock_sync_runs") == "truncated"

@@ -388,7 +388,7 @@ def test_a_long_recovery_is_waited_for_and_reported(data_dir: Path) -> None:
     assert inspect.signature(embedded.start).parameters["wait_s"].default >= 3600
     crashed = embedded.start(data_dir)
     with psycopg.connect(crashed.owner_url) as connection:
-        connection.execute("CREATE TABLE much AS SELECT repeat('x', 500) FROM generate_series(1, 40000)")
+        connection.execute("CREATE TABLE much AS SELECT repeat('x', 500) FROM generate_series(1, 150000)")
     kill(postmaster_pid(data_dir))
     held: list[float] = []
 
@@ -414,7 +414,7 @@ def test_a_long_recovery_is_waited_for_and_reported(data_dir: Path) -> None:
     assert len(told) >= 2
     assert all(line.startswith("Waiting for PostgreSQL, ") for line in told)
     with psycopg.connect(cluster.owner_url) as connection:
-        assert connection.execute("SELECT count(*) FROM much").fetchone() == (40000,)
+        assert connection.execute("SELECT count(*) FROM much").fetchone() == (150000,)
     cluster.stop()
     crashed.stop()
 
@@ -431,7 +431,7 @@ def startup_process(data_dir: Path) -> psutil.Process | None:
 def test_a_recovery_that_outlasts_the_patience_of_the_caller_is_an_error_that_says_so(data_dir: Path) -> None:
     crashed = embedded.start(data_dir)
     with psycopg.connect(crashed.owner_url) as connection:
-        connection.execute("CREATE TABLE much AS SELECT repeat('x', 500) FROM generate_series(1, 40000)")
+        connection.execute("CREATE TABLE much AS SELECT repeat('x', 500) FROM generate_series(1, 150000)")
     kill(postmaster_pid(data_dir))
     held: list[psutil.Process] = []
 
