@@ -21,6 +21,7 @@ from app.host.shared import Job
 from tests.clock.mirror_store import when
 from tests.clock.mirrored import employ, everything_due, mirror_person, outcomes, punch
 from tests.clock.resolved import ada_works, columns_of, id_of, import_all, record_id, records_of, then, why_of
+from tests.cluster import DatabaseUrls
 from tests.host.staff import ALICE, acts_on
 
 
@@ -253,11 +254,11 @@ async def test_a_retry_of_many_people_is_left_to_the_import(database: Database) 
         assert await db.scalar(due) == at_once.MOST_CODES + 1
 
 
-async def test_an_import_that_breaks_leaves_the_marks_to_the_next_one(database: Database) -> None:
+async def test_an_import_that_breaks_leaves_the_marks_to_the_next_one(database: Database, urls: DatabaseUrls) -> None:
     await ada_works(database, "I 08:00, O 17:00")
     async with database.transaction() as db:
         await attendance.remove(db, SYSTEM, [await record_id(database)])
-    owner = Database(str(database.url).replace("muster_app", "muster_owner"))
+    owner = Database(urls.owner)
     try:
         async with owner.transaction() as db:
             await db.execute(

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import event, func, select, update
 
 from app.db.session import Database
 from app.parts import Parts
@@ -277,3 +277,22 @@ async def test_a_reply_needs_four_statements(nora: App, database: Database) -> N
     with statements(database) as sent:
         await nora.recorded(surveys[1].uid, "answer", (key(surveys[1]), "Good"))
     assert by_transaction(sent) == [3, 1]  # to decide and to prepare; to append
+
+
+@pytest.mark.parametrize("which", ["the first reply", "its repetition"])
+async def test_no_receipt_is_given_before_its_row_is_on_the_disk(nora: App, database: Database, which: str) -> None:
+    survey = await publish(database, "Lunch", questions=[LUNCH])
+    reply = (survey.uid, "answer", (key(survey), "Good"))
+    if which == "its repetition":
+        await nora.recorded(*reply)
+    waited: list[str] = []
+
+    def executed(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        waited.append(statement)
+
+    event.listen(database.engine.sync_engine, "before_cursor_execute", executed)
+    try:
+        await nora.recorded(*reply)
+    finally:
+        event.remove(database.engine.sync_engine, "before_cursor_execute", executed)
+    assert "pg_logical_emit_message" in waited[-1]
