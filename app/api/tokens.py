@@ -43,6 +43,13 @@ _FIND = (
     )
 )
 
+_USED = (
+    update(ApiToken)
+    .where(ApiToken.id == bindparam("token"))
+    .values(last_used_at=bindparam("now"))
+    .execution_options(synchronize_session=False)
+)
+
 
 class Scope:
     """Guard of an API route: the token's scope, the permissions its owner must still have, the switches that must be on."""
@@ -78,7 +85,7 @@ async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
     context.person = person_of(row, session_id=None, session_key=b"")
     context.policies, context.token_id = row.policies, row.token_id
     if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
-        await context.db.execute(update(ApiToken).where(ApiToken.id == row.token_id).values(last_used_at=now))
+        await context.db.execute(_USED, {"token": row.token_id, "now": now})
     entered(context.db, row.workspace)
     return row.token_id, row.scopes
 

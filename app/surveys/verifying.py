@@ -26,7 +26,7 @@ _COLUMNS = (
 )
 WIDTH = 14
 _ROWS = f"SELECT {_COLUMNS} FROM survey_responses r ORDER BY r.number"
-_CHOICES = "SELECT number, question_key, choice FROM survey_answers WHERE number > $1 AND number <= $2"
+_CHOICES = "SELECT number, question_key::text, choice FROM survey_answers WHERE number > $1 AND number <= $2"
 _CHOICES_PAST = "SELECT min(number) FROM survey_answers WHERE number > $1 OR number < 1"
 _WORDINGS = "SELECT id, survey_uid, version, content_hash, content, question_keys FROM survey_wordings ORDER BY id"
 _NOTED = """
@@ -264,7 +264,7 @@ async def _batches(
     while rows := await cursor.fetch(BATCH):
         choices: dict[int, set[tuple[str, str]]] = {}
         for number, question, choice in await choices_of.fetch(after, rows[-1][0]):
-            choices.setdefault(number, set()).add((str(question), choice))
+            choices.setdefault(number, set()).add((question, choice))
         yield rows, choices
         after = rows[-1][0]
 
