@@ -67,8 +67,8 @@ class Running:
         """Sends a signal; the exit code. Whatever it left behind has ended as well, soon."""
         below = self.family.children(recursive=True)
         self.process.send_signal(number)
-        code = await asyncio.to_thread(self.process.wait, 20)
-        _, alive = await asyncio.to_thread(psutil.wait_procs, below, 10)
+        code = await asyncio.to_thread(self.process.wait, PATIENCE_S)
+        _, alive = await asyncio.to_thread(psutil.wait_procs, below, PATIENCE_S)
         assert alive == [], f"{alive} outlived their parent"
         return code
 
