@@ -19,6 +19,7 @@ from app.errors import NotFound
 from app.host.audit import Actor
 from app.host.shared import AuditEntry
 from app.web import exports
+from app.web.asking import ask_first
 from app.web.choosing import back
 from app.web.context import Context
 from app.web.forms import Form, Text
@@ -108,10 +109,8 @@ async def _set(ctx: Context, device_id: int, what: str) -> Response[Any]:
 
 async def _ask(ctx: Context, device_id: int, what: str, value: str | None, number: int) -> Response[Any]:
     serial = await devices.serial_of(ctx.db, device_id)
-    return await page(
+    return await ask_first(
         ctx,
-        "clock/device_ask.html",
-        fragment="dialog",
         question=f"Set the {what} of {serial} to {_word(what, value)}?",
         consequence=(
             f"{MEANS.get(value or '', '')} Its punches that belong to no record yet are judged again by the next import, and"
@@ -119,6 +118,8 @@ async def _ask(ctx: Context, device_id: int, what: str, value: str | None, numbe
         ).strip(),
         submit=f"Set it, and judge {count(number, 'punch', 'punches')} again",
         number=number,
+        unit="punch" if number == 1 else "punches",
+        danger=False,
         url=f"/clock_devices/{device_id}/{what}",
         fields=[(what, value or ""), ("number", str(number)), ("back", await back(ctx, "/clock_devices"))],
         cancel_url=await back(ctx, "/clock_devices"),

@@ -19,6 +19,7 @@ from app.clock.remote import ClockError
 from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host.pages.picking import pick
+from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.pages import done, page
@@ -87,10 +88,8 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
     await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
     who = f"{row.emp_code} {row.full_name}".strip()
     here = _back(ctx) or f"/clock_employees/{employee_id}"
-    return await page(
+    return await ask_first(
         ctx,
-        "clock/employee_ask.html",
-        fragment="dialog",
         question=f"{LABELS[act]}: {who}?",
         submit=LABELS[act],
         consequence=await consequence(ctx, act, [employee_id]),

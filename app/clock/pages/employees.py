@@ -12,6 +12,7 @@ from app.clock.models import Binding
 from app.counting import count
 from app.errors import Invalid, NotFound
 from app.web import exports, lists
+from app.web.asking import ask_first
 from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
@@ -95,17 +96,13 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
-    query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
     who = count(len(ids), "person", "people")
-    return await page(
+    return await ask_first(
         ctx,
-        "clock/employee_ask.html",
-        fragment="dialog",
         question=f"{LABELS[act]}: {who}?",
         submit=f"{LABELS[act]}: {who}",
         consequence=await consequence(ctx, act, ids),
         danger=act in DANGEROUS,
-        url=f"/clock_employees/bulk{query}",
         fields=await carried(ctx, len(ids)),
         cancel_url=await back(ctx, "/clock_employees"),
     )

@@ -30,6 +30,7 @@ from app.counting import count
 from app.errors import Invalid, NotFound
 from app.host.audit import Actor
 from app.web import exports, lists
+from app.web.asking import ask_first
 from app.web.choosing import back, carried, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
@@ -141,16 +142,13 @@ async def _show(
 
 
 async def _ask(ctx: Context, action: str, number: int) -> Response[Any]:
-    query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
     which = count(number, "punch", "punches")
-    return await page(
+    return await ask_first(
         ctx,
-        "clock/transactions_ask.html",
-        fragment="dialog",
         question=f"{VERBS[action]} {which}?",
         consequence=CONSEQUENCE[action],
         submit=f"{VERBS[action]} {which}",
-        url=f"/clock_transactions/bulk{query}",
+        danger=False,
         fields=await carried(ctx, number),
         cancel_url=await back(ctx, "/clock_transactions"),
     )

@@ -16,6 +16,7 @@ from app.host.models import Application, AppRatingCount
 from app.host.policies import enabled
 from app.host.shared import AuditEntry
 from app.web import exports, lists
+from app.web.asking import ask_first
 from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
@@ -207,10 +208,8 @@ def sees_ratings(ctx: Context) -> bool:
 
 async def _ask(ctx: Context, action: str, what: str, url: str, number: int | None) -> Response[str]:
     fields = await carried(ctx, number) if number is not None else []
-    return await page(
+    return await ask_first(
         ctx,
-        "host/apps_ask.html",
-        fragment="dialog",
         question=f"{action.capitalize()} {what}?",
         submit=f"{action.capitalize()} {what}" if len(what) < 40 else action.capitalize(),  # noqa: PLR2004
         consequence=WHAT_HAPPENS[action],

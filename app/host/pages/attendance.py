@@ -20,6 +20,7 @@ from app.host.pages import attendance_list as records
 from app.host.pages.people import answer_options
 from app.host.pages.picking import pick
 from app.web import exports
+from app.web.asking import ask_first
 from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
@@ -235,17 +236,13 @@ async def _able(ctx: Context, action: str, ids: Sequence[int]) -> list[int]:
 
 
 async def _ask(ctx: Context, view: View, action: str, able: Sequence[int], others: int) -> Response[Any]:
-    query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
     stay = f"{count(others, 'selected record stays as it is: it is', 'selected records stay as they are: they are')} {PAST[action]} already, or on a locked day."
-    return await page(
+    return await ask_first(
         ctx,
-        "host/attendance_ask.html",
-        fragment="dialog",
         question=f"{VERBS[action]} {count(len(able), 'record', 'records')}?",
         submit=f"{VERBS[action]} {count(len(able), 'record', 'records')}",
         consequence=CONSEQUENCE[action] + (f" {stay}" if others else ""),
         danger=action == "delete",
-        url=f"{view.url}/bulk{query}",
         fields=await carried(ctx, len(able)),
         cancel_url=await back(ctx, view.url),
     )

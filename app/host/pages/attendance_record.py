@@ -17,6 +17,7 @@ from app.host.pages.attendance import PAST
 from app.host.pages.attendance_list import STATUSES as LABELS
 from app.host.pages.attendance_list import bars, worked
 from app.host.shared import AuditEntry
+from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page
@@ -50,10 +51,8 @@ async def ask_delete(ctx: NamedDependency[Context], record_id: FromPath[int]) ->
         if record.source == "clock"
         else "It was made by hand and is gone for good."
     )
-    return await page(
+    return await ask_first(
         ctx,
-        "host/attendance_ask.html",
-        fragment="dialog",
         question=f"Delete record {record_id}?",
         submit="Delete the record",
         consequence=f"{what} Its hours no longer count. {punches}",

@@ -12,6 +12,7 @@ from app.host import kiosk, zone
 from app.host.models import Employee, KioskEnrolment
 from app.host.pages.picking import pick
 from app.web import exports, lists
+from app.web.asking import ask_first
 from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
@@ -61,6 +62,10 @@ SPEC = ListSpec(
     bulk_url="/kiosk/bulk",
     bulk=(BulkAction("remove", "Remove", "trash", danger=True),),
 )
+WHAT_REMOVING_DOES = (
+    "Whoever was matched through them is matched anew, by ID number or name. Links that a person confirmed and records that"
+    " exist stay. Enrolling a code again takes it back."
+)
 FORM = Form(
     Text("code", "Code", required=True, longest=kiosk.LONGEST, help="Exactly as the terminal sends it; 007 is not 7."),
     Text("employee", "Person", required=True),
@@ -107,15 +112,13 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     if not ids:
         raise Conflict("These codes were removed already.")
     if not await confirmed(ctx, len(ids)):
-        query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
-        fields = await carried(ctx, len(ids))
-        return await page(
+        which = count(len(ids), "code", "codes")
+        return await ask_first(
             ctx,
-            "host/kiosk_ask.html",
-            fragment="dialog",
-            number=len(ids),
-            url=f"/kiosk/bulk{query}",
-            fields=fields,
+            question=f"Remove {count(len(ids), 'kiosk code', 'kiosk codes')}?",
+            consequence=WHAT_REMOVING_DOES,
+            submit=f"Remove {which}",
+            fields=await carried(ctx, len(ids)),
             cancel_url=await back(ctx, "/kiosk"),
         )
     codes = await kiosk.remove(ctx.db, ctx.actor, ids)

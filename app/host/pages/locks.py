@@ -12,6 +12,7 @@ from app.errors import Invalid
 from app.host import day_locks, zone
 from app.host.models import AttendanceRecord, DayLock
 from app.web import exports, lists
+from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Day, Form
 from app.web.guards import Requires
@@ -132,10 +133,8 @@ async def _ask_unlock(ctx: Context, first: date, last: date) -> Response[Any]:
 
 
 async def _ask(ctx: Context, act: str, submit: str, consequence: str, days: tuple[date, date]) -> Response[Any]:
-    return await page(
+    return await ask_first(
         ctx,
-        "host/attendance_ask.html",
-        fragment="dialog",
         question=f"{submit}?",
         submit=submit,
         consequence=consequence,

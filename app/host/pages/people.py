@@ -13,6 +13,7 @@ from app.host import people, zone
 from app.host.models import AttendanceRecord, Employee, KioskEnrolment
 from app.host.shared import AuditEntry, User
 from app.web import exports, lists
+from app.web.asking import ask_first
 from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
@@ -222,16 +223,13 @@ async def person_of(ctx: Context, employee_id: int) -> Row[Any]:
 
 async def _ask(ctx: Context, action: str, who: str, url: str, number: int | None) -> Response[str]:
     fields = await carried(ctx, number) if number is not None else []
-    return await page(
+    return await ask_first(
         ctx,
-        "host/people_ask.html",
-        fragment="dialog",
         question=f"{action.capitalize()} {who}?",
         submit=f"{action.capitalize()} {who}" if len(who) < 40 else action.capitalize(),  # noqa: PLR2004
         consequence=WHAT_HAPPENS[action],
         danger=action == "delete",
         url=url,
-        number=number,
         fields=fields,
         cancel_url=next((value for name, value in fields if name == "back" and value), "/people"),
     )

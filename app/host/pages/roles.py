@@ -11,10 +11,10 @@ from sqlalchemy import Select, delete, func, select
 from app.counting import count
 from app.errors import Conflict, Invalid
 from app.host import roles
-from app.host.pages.asking import ask as ask_first
 from app.host.permission_words import EXPLAINED, GROUPS
 from app.host.shared import Role, Session, UserRole
 from app.web import exports, lists, sessions
+from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choices, Form, Text
 from app.web.guards import Requires

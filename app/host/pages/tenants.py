@@ -10,9 +10,9 @@ from sqlalchemy import Select, func, select
 from app.counting import count
 from app.errors import NotFound
 from app.host import tenants
-from app.host.pages.asking import ask as ask_first
 from app.host.shared import Session, Tenant, User
 from app.web import exports, lists
+from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires

@@ -11,10 +11,10 @@ from sqlalchemy import Select, case, func, select
 
 from app.errors import Invalid, NotFound
 from app.host import administrators, tokens
-from app.host.pages.asking import ask as ask_first
 from app.host.shared import ApiToken, User
 from app.host.tokens import SCOPES
 from app.web import exports, lists
+from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
 from app.web.guards import Requires

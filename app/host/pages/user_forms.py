@@ -9,9 +9,9 @@ from litestar.params import FromPath
 
 from app.errors import Invalid
 from app.host import accounts, user_types
-from app.host.pages.asking import ask as ask_first
 from app.host.pages.users import MAY, offers
 from app.web import sessions
+from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
 from app.web.pages import done, page

@@ -12,9 +12,9 @@ from sqlalchemy import ColumnElement, Select, case, exists, func, literal, selec
 
 from app.errors import NotFound
 from app.host import accounts, user_types
-from app.host.pages.asking import ask as ask_first
 from app.host.shared import ApiToken, AuditEntry, Role, Session, User, UserRole, UserType
 from app.web import exports, lists
+from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.lists import Column, Empty, Filter, ListSpec

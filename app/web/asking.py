@@ -1,0 +1,19 @@
+"""The question before an act that changes much: one template, as a dialog or as a page of its own (screens: dangerous acts)."""
+
+from typing import Any
+
+from litestar import Response
+
+from app.web.context import Context
+from app.web.pages import page
+
+
+async def ask_first(ctx: Context, **values: Any) -> Response[str]:
+    """Renders dialogs.confirm. Needs question, consequence, submit, cancel_url; optional url, danger, number, unit, fields.
+
+    Without `url` the answer is posted to where the question came from.
+    """
+    query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
+    here = f"{ctx.request.url.path}{query}"
+    defaults = {"url": here, "danger": True, "number": None, "unit": "", "fields": []}
+    return await page(ctx, "ask.html", fragment="dialog", **{**defaults, **values})
