@@ -108,19 +108,21 @@ def _current(connection: Connection, module: str) -> str | None:
 
 
 def _grant(connection: Connection, schema: str, app_role: str) -> None:
-    """The app's role reads and writes rows, and never alters a table; of append-only ones it changes no row."""
+    """The app's role reads and writes rows, and never alters a table; of append-only ones it changes no row, and where one row
+    is always there it makes and removes none."""
     connection.execute(text(f'GRANT USAGE ON SCHEMA "{schema}" TO "{app_role}"'))
     connection.execute(text(f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{schema}" TO "{app_role}"'))
     connection.execute(text(f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA "{schema}" TO "{app_role}"'))
-    for table in _append_only_tables(connection, schema):
-        connection.execute(text(f'REVOKE UPDATE, DELETE, TRUNCATE ON "{schema}"."{table}" FROM "{app_role}"'))
-
-
-def _append_only_tables(connection: Connection, schema: str) -> list[str]:
-    """Tables whose model says `info={"append_only": True}`, and the ones that keep the migrations' own state."""
-    marked = {table.name for table in Base.metadata.tables.values() if table.info.get("append_only")}
     present = set(inspect(connection).get_table_names(schema))
-    return sorted(present & (marked | {version_table(module) for module in MODULES}))
+    for table in sorted(present & (_marked("append_only") | {version_table(module) for module in MODULES})):
+        connection.execute(text(f'REVOKE UPDATE, DELETE, TRUNCATE ON "{schema}"."{table}" FROM "{app_role}"'))
+    for table in sorted(present & _marked("one_row")):
+        connection.execute(text(f'REVOKE INSERT, DELETE, TRUNCATE ON "{schema}"."{table}" FROM "{app_role}"'))
+
+
+def _marked(mark: str) -> set[str]:
+    """Tables whose model says `info={mark: True}`."""
+    return {table.name for table in Base.metadata.tables.values() if table.info.get(mark)}
 
 
 def _config(module: str) -> Config:

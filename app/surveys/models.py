@@ -13,6 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.base import Base, Created, Id, Words
 
 APPEND_ONLY = {"info": {"append_only": True}}
+ONE_ROW = {"info": {"one_row": True}}
 
 
 class Survey(Base):
@@ -158,7 +159,7 @@ class LedgerHead(Base):
     """The last row of the chain (`id` is always 1); number 0 and 32 zero bytes before the first."""
 
     __tablename__ = "survey_ledger_head"
-    __table_args__ = (CheckConstraint("id = 1", name="single"),)
+    __table_args__ = (CheckConstraint("id = 1", name="single"), ONE_ROW)
 
     id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, server_default="1", autoincrement=False)
     number: Mapped[int] = mapped_column(server_default="0")
@@ -186,6 +187,7 @@ class Tombstone(Base):
     """A demo response that was removed: the ledger keeps it, no figure and no list counts it."""
 
     __tablename__ = "survey_tombstones"
+    __table_args__ = (APPEND_ONLY,)
 
     number: Mapped[int] = mapped_column(ForeignKey("survey_responses.number"), primary_key=True, autoincrement=False)
     removed_at: Mapped[Created]
@@ -249,7 +251,7 @@ class TallyMark(Base):
     """Up to which ledger number `survey_tallies` counts, and up to which instant first impressions (`id` is always 1)."""
 
     __tablename__ = "survey_tally_mark"
-    __table_args__ = (CheckConstraint("id = 1", name="single"),)
+    __table_args__ = (CheckConstraint("id = 1", name="single"), ONE_ROW)
 
     id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, server_default="1", autoincrement=False)
     number: Mapped[int] = mapped_column(server_default="0")

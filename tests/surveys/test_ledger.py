@@ -185,7 +185,7 @@ async def test_an_answer_to_a_question_that_the_wording_lacks_is_never_recorded(
 async def test_the_same_person_from_many_connections_gets_one_row_and_one_key(
     urls: DatabaseUrls, settings: Any
 ) -> None:
-    wide = make_parts(settings, urls.app, pool_size=12)
+    wide = make_parts(settings, urls.app, pool_size=24)
     survey = await lunch(wide.database)
     told = await asyncio.gather(*(record(wide.database, wide.keys, survey, 7, 1 + n % 5) for n in range(24)))
     assert sum(one.fresh for one in told) == 1
@@ -196,7 +196,7 @@ async def test_the_same_person_from_many_connections_gets_one_row_and_one_key(
 
 
 async def test_many_people_at_once_get_numbers_without_gaps_and_one_chain(urls: DatabaseUrls, settings: Any) -> None:
-    wide = make_parts(settings, urls.app, pool_size=12)
+    wide = make_parts(settings, urls.app, pool_size=24)
     surveys = [await lunch(wide.database) for _ in range(2)]
     work = [record(wide.database, wide.keys, one, person) for person in range(1, 31) for one in surveys]
     # Some change their mind within the transaction: their number is taken by the next.
@@ -236,6 +236,24 @@ async def test_the_apps_role_may_not_change_the_ledger(database: Database, parts
     for change in CHANGES:
         with pytest.raises(DBAPIError, match="permission denied"):
             await rows(database, change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "INSERT INTO main.survey_ledger_head VALUES (1, 0, '')",
+        "DELETE FROM main.survey_ledger_head",
+        "TRUNCATE main.survey_ledger_head",
+        "UPDATE main.survey_tombstones SET number = number",
+        "DELETE FROM main.survey_tombstones",
+        "TRUNCATE main.survey_tombstones",
+    ],
+)
+async def test_the_apps_role_may_move_the_head_and_add_a_tombstone_and_nothing_else_of_them(
+    database: Database, change: str
+) -> None:
+    with pytest.raises(DBAPIError, match="permission denied"):
+        await rows(database, change)
 
 
 def test_not_even_the_owner_changes_it_while_the_guard_stands(urls: DatabaseUrls) -> None:

@@ -35,6 +35,7 @@ def upgrade() -> None:
         sa.Column("row_hash", sa.LargeBinary(), nullable=False),
         sa.CheckConstraint("id = 1", name=op.f("survey_ledger_head_single_check")),
         sa.PrimaryKeyConstraint("id", name=op.f("survey_ledger_head_pkey")),
+        info={"one_row": True},
     )
     op.create_table(
         "survey_person_keys",
@@ -67,6 +68,7 @@ def upgrade() -> None:
         ),
         sa.CheckConstraint("id = 1", name=op.f("survey_tally_mark_single_check")),
         sa.PrimaryKeyConstraint("id", name=op.f("survey_tally_mark_pkey")),
+        info={"one_row": True},
     )
     op.create_table(
         "survey_wordings",
@@ -289,6 +291,7 @@ def upgrade() -> None:
         sa.Column("removed_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.ForeignKeyConstraint(["number"], ["survey_responses.number"], name=op.f("survey_tombstones_number_fkey")),
         sa.PrimaryKeyConstraint("number", name=op.f("survey_tombstones_pkey")),
+        info={"append_only": True},
     )
     for statement in GUARDS:
         op.execute(statement)
