@@ -20,8 +20,8 @@ class Parts:
         await self.database.close()
 
 
-def make_parts(settings: Settings, database_url: str, *, pool_size: int = 5) -> Parts:
-    """Nothing connects yet. `database_url` is the app role's; an embedded cluster runs already."""
+def make_parts(settings: Settings, database_url: str, *, pool_size: int = 10) -> Parts:
+    """Nothing connects yet. `pool_size`: the connections of this process at most. `database_url` is the app role's; an embedded cluster runs already."""
     return Parts(
         settings=settings,
         database=Database(database_url, pool_size=pool_size),

@@ -133,7 +133,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def parts(urls: DatabaseUrls, settings: Settings) -> AsyncIterator[Parts]:
-    made = make_parts(settings, urls.app, pool_size=3)
+    made = make_parts(settings, urls.app, pool_size=6)
     yield made
     await made.close()
 

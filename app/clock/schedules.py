@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from sqlalchemy.ext.asyncio import AsyncSession
-
 from app.clock import connection
 from app.clock.parsing import Parser, Shift
-from app.db.session import workspace_of
 from app.errors import NotFound
 from app.outbound import Log
 from app.parts import Parts
@@ -32,13 +29,14 @@ class Week:
         return [(day, [one for one in self.shifts if one.day == day]) for day in dates]
 
 
-async def this_week(parts: Parts, db: AsyncSession, emp_code: str, log: Log, now: datetime) -> Week:
-    """The week that `now` is in. Raises NotFound where this kind of server has no schedules, ClockError when it fails."""
-    found = await connection.required(db)
+async def this_week(parts: Parts, workspace: str, emp_code: str, log: Log, now: datetime) -> Week:
+    """The week that `now` is in, asked for while no transaction is open. Raises NotFound where this kind of server has no schedules, ClockError when it fails."""
+    async with parts.database.transaction(workspace) as db:
+        found = await connection.required(db)
     profile, zone = connection.profile_of(found), ZoneInfo(found.timezone)
     if not profile.offers(RESOURCE):
         raise NotFound("This kind of server has no schedules.")
-    remote = connection.open_remote(parts, workspace_of(db), found, log)
+    remote = connection.open_remote(parts, workspace, found, log)
     today = now.astimezone(zone).date()
     monday = today - timedelta(days=today.weekday())
     rows = await remote.schedules(emp_code, monday, monday + timedelta(days=6))

@@ -3,9 +3,12 @@
 Counts refused credentials and locks the connection (design: decisions, "Clock: connection"). Makes no call itself.
 """
 
+import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import func, select, text, update
 
@@ -20,6 +23,9 @@ LOCK_AFTER = 5
 LOCKED_FOR = timedelta(minutes=15)
 # A lock of its own: held while the server answers a sign-in, and that must keep nobody from reading or saving the row.
 _ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('clock sign-in ' || :workspace, 0))")
+
+# Whoever has the turn needs a second connection to read and save by: the others of its process wait without holding one.
+_turns: WeakKeyDictionary[Database, defaultdict[str, asyncio.Lock]] = WeakKeyDictionary()
 
 
 def password_place(workspace: str) -> Place:
@@ -49,7 +55,8 @@ class SharedSession:
 
     @asynccontextmanager
     async def lock(self) -> AsyncIterator[None]:
-        async with self._database.shared_transaction() as db:
+        turns = _turns.setdefault(self._database, defaultdict(asyncio.Lock))
+        async with turns[self._workspace], self._database.shared_transaction() as db:
             await db.execute(_ONE_AT_A_TIME, {"workspace": self._workspace})
             yield
 

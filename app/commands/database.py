@@ -40,7 +40,7 @@ async def bring_up(urls: frame.Urls, modules: Sequence[str] = (), workspaces: Se
     from app.db.session import Database
     from app.host.tenants import found_all, refuse_unknown
 
-    database = Database(urls.app, pool_size=1)
+    database = Database(urls.app, pool_size=2)
     try:
         for workspace in workspaces:
             async with database.shared_transaction() as db:

@@ -56,7 +56,8 @@ def worker(*, concurrency: int) -> None:
 async def _work(settings: Any, urls: frame.Urls, concurrency: int) -> None:
     from app.parts import make_parts
 
-    parts = make_parts(settings, urls.app, pool_size=concurrency + 2)
+    # A job that signs in to a time clock holds two at once; the worker itself looks for jobs and says that it lives.
+    parts = make_parts(settings, urls.app, pool_size=2 * concurrency + 2)
     try:
         # By name: app knows no workers (design: architecture, the arrows).
         await importlib.import_module("workers.settings").work(parts, concurrency=concurrency)

@@ -25,7 +25,7 @@ async def _create(urls: frame.Urls, key: str, name: str, ceiling: str) -> None:
     from app.db.session import Database
     from app.host.tenants import create_tenant
 
-    database = Database(urls.app, pool_size=1)
+    database = Database(urls.app, pool_size=2)
     try:
         await create_tenant(database, urls.need_owner(), urls.app_role, key=key, name=name, ceiling=ceiling)
     finally:

@@ -4,6 +4,7 @@ A transaction belongs to one workspace (design: decisions, "Workspaces"). Return
 asked for meanwhile are sent after the commit and dropped with a rollback.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Text, case, func, literal, text, true
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
 PLATFORM = "main"
@@ -19,6 +21,7 @@ TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # Compiling a statement takes tens of milliseconds, and all of ours are short. What every request needs first are the shared
 # tables: a connection that sees them from the start saves each of them a round trip.
 AT_FIRST = {"jit": "off", "search_path": "shared"}
+PATIENCE_S = 10
 # For the connection, not for a transaction; what was set before is put back at the end.
 _ENTER_ALONE = text(
     "SELECT current_setting('synchronous_commit'), set_config('search_path', :path, false),"
@@ -48,22 +51,26 @@ def _json_text(value: Any) -> str:
 
 
 class Database:
-    """An engine with small pools, and the transactions on it."""
+    """An engine with small pools, and the transactions on it. Whoever waits for a connection is served in the order of asking;
+    after PATIENCE_S they are refused with the pool's own TimeoutError. Who holds one must not wait for another."""
 
-    def __init__(self, url: str, *, pool_size: int = 5, application_name: str = "muster") -> None:
+    def __init__(self, url: str, *, pool_size: int = 10, application_name: str = "muster") -> None:
         self.url = url
         self.engine: AsyncEngine = create_async_engine(
             make_url(url).set(drivername="postgresql+asyncpg"),
             pool_size=pool_size,
-            max_overflow=pool_size,
+            max_overflow=0,  # those would be opened and closed all the time when they are needed most
+            pool_use_lifo=True,
             pool_recycle=1800,
-            pool_timeout=10,
+            pool_timeout=PATIENCE_S,
             pool_pre_ping=False,
             hide_parameters=True,  # an error's text goes into logs
             json_serializer=_json_text,
             json_deserializer=msgspec.json.decode,
             connect_args={"server_settings": {"application_name": application_name, **AT_FIRST}, "timeout": 10},
         )
+        # The pool itself lets newcomers past whoever waits, and under a storm somebody would wait for ever.
+        self._places = asyncio.Semaphore(pool_size)
 
     @asynccontextmanager
     async def transaction(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
@@ -91,7 +98,7 @@ class Database:
         """Statements in `workspace` that each are a transaction of their own, which the server itself ends: nothing that one
         of them locks ever waits for us. Their locks go before they have reached the disk; the end of the block waits for
         that, together with whoever else waits."""
-        async with AsyncSession(self.engine, expire_on_commit=False, close_resets_only=False) as session:
+        async with self._session() as session:
             connection = await session.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
             try:
                 was = await session.scalar(_ENTER_ALONE, {"path": _path_of(workspace)})
@@ -105,17 +112,32 @@ class Database:
 
     @asynccontextmanager
     async def _begun(self, path: str | None, **options: Any) -> AsyncIterator[AsyncSession]:
-        # Once closed, a session would open a transaction again at its next statement, in no workspace at all.
-        async with AsyncSession(self.engine, expire_on_commit=False, close_resets_only=False) as session:
-            async with session.begin():
-                # Here, so that whoever opens a transaction learns at once that there is no database.
-                await session.connection(execution_options=options or None)
-                if path is not None:
-                    await session.execute(_SET_PATH, {"path": path})
-                session.info["after_commit"] = []
+        async with self._session() as session, session.begin():
+            # Here, so that whoever opens a transaction learns at once that there is no database.
+            await session.connection(execution_options=options or None)
+            if path is not None:
+                await session.execute(_SET_PATH, {"path": path})
+            session.info["after_commit"] = []
+            yield session
+        for send in session.info.pop("after_commit"):
+            await send()
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator[AsyncSession]:
+        await self._wait_for_a_place()
+        try:
+            # Once closed, a session would open a transaction again at its next statement, in no workspace at all.
+            async with AsyncSession(self.engine, expire_on_commit=False, close_resets_only=False) as session:
                 yield session
-            for send in session.info.pop("after_commit"):
-                await send()
+        finally:
+            self._places.release()
+
+    async def _wait_for_a_place(self) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await self._places.acquire()
+        except TimeoutError:
+            raise PoolTimeoutError(f"no connection came free within {PATIENCE_S} s") from None
 
     async def close(self) -> None:
         await self.engine.dispose()

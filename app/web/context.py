@@ -122,10 +122,15 @@ class Context:
         if workspace == self.workspace:
             yield self.db
             return
+        async with self.apart(), self.parts.database.transaction(workspace) as db:
+            yield db
+
+    @asynccontextmanager
+    async def apart(self) -> AsyncIterator[None]:
+        """For what opens transactions of its own: `db` is settled before, and a new one after it, even when the body raises."""
         await self.settle()
         try:
-            async with self.parts.database.transaction(workspace) as db:
-                yield db
+            yield
         finally:
             await self.reopen()
 

@@ -56,7 +56,7 @@ def _run(database_url: str, act: Callable[[Database], Coroutine[Any, Any, None]]
     """In a thread of its own: the browser's event loop runs in this one."""
 
     async def run() -> None:
-        database = Database(database_url, pool_size=1)
+        database = Database(database_url, pool_size=2)
         await act(database)
         await database.close()
 

@@ -54,7 +54,7 @@ async def main(database_url: str, data_dir: Path) -> None:
 
 def _parts(database_url: str, data_dir: Path, url: str) -> Parts:
     settings = read_settings({"MUSTER_DATA_DIR": str(data_dir), "MUSTER_OUTBOUND_ALLOW": "127.0.0.1/32"})
-    return make_parts(replace(settings, base_url=url), database_url, pool_size=4)
+    return make_parts(replace(settings, base_url=url), database_url, pool_size=8)
 
 
 def _clock() -> AbstractAsyncContextManager[str]:

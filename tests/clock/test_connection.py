@@ -10,6 +10,7 @@ from app.clock import connection, lease, runs, settings, sync
 from app.clock.connection import ConnectionForm
 from app.clock.remote import MemorySessionStore
 from app.clock.session_store import SharedSession, password_place
+from app.db.session import Database
 from app.errors import Conflict, Invalid
 from app.host.audit import COMMAND_LINE
 from app.outbound import OutboundError
@@ -131,6 +132,19 @@ async def test_many_workers_sign_in_once(parts):
         await asyncio.gather(*(client.fetch_page("areas", 1, 10) for client in clients))
         signed_in = [call for call in here.simulator.calls if call.resource == "sign_in"]
         assert len(signed_in) == 1
+
+
+async def test_those_who_wait_for_the_turn_to_sign_in_hold_no_connection(parts, urls):
+    narrow = Database(urls.app, pool_size=2)
+
+    async def sign_in():
+        store = SharedSession(narrow, "main", parts.keys)
+        async with store.lock():
+            await store.load()
+
+    async with asyncio.timeout(5):
+        await asyncio.gather(*(sign_in() for _ in range(4)))
+    await narrow.close()
 
 
 async def test_a_session_that_cannot_be_opened_costs_a_sign_in_and_no_more(parts):

@@ -115,7 +115,7 @@ LISTS = st.lists(st.tuples(st.sampled_from("ABCDE"), st.sampled_from(["x", "y"])
 async def test_counts_of_a_listing_add_up_and_the_last_word_stands(worker_urls, before, after):
     from app.db.session import Database
 
-    database = Database(worker_urls.app, pool_size=1)
+    database = Database(worker_urls.app, pool_size=2)
     try:
         async with database.transaction() as db:
             await db.execute(text("DELETE FROM clock_areas"))

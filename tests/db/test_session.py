@@ -1,8 +1,13 @@
-"""The seam to PostgreSQL: statements that are transactions of their own leave nothing behind on their connection."""
+"""The seam to PostgreSQL: whoever waits for a connection gets one in turn, and statements that are transactions of their own
+leave nothing behind on theirs."""
+
+import asyncio
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.db import session
 from app.db.session import Database, workspace_of
 from tests.cluster import DatabaseUrls
 
@@ -49,3 +54,32 @@ async def test_a_block_that_breaks_leaves_no_connection_in_its_workspace(narrow:
         await break_off()
     async with narrow.shared_transaction() as db:
         assert await db.scalar(PATH) == "shared"
+
+
+async def test_nobody_who_asks_later_gets_a_connection_before_those_who_wait(urls: DatabaseUrls) -> None:
+    pair = Database(urls.app, pool_size=2)
+    people, served, passed = 8, 0, []
+
+    async def come_back() -> None:
+        nonlocal served
+        for _ in range(30):
+            asked = served
+            async with pair.shared_transaction() as db:
+                served += 1
+                passed.append(served - asked)
+                await db.execute(text("SELECT 1"))
+
+    await asyncio.gather(*(come_back() for _ in range(people)))
+    await pair.close()
+    assert max(passed) <= people
+
+
+async def test_whoever_waits_too_long_is_refused_and_takes_nobodys_turn(
+    narrow: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "PATIENCE_S", 0.05)
+    async with narrow.shared_transaction():
+        with pytest.raises(PoolTimeoutError):
+            await narrow.shared_transaction().__aenter__()
+    async with narrow.shared_transaction() as db:
+        assert await db.scalar(text("SELECT 1")) == 1

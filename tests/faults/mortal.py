@@ -94,7 +94,7 @@ def _parts(told: dict[str, Any]) -> Parts:
         secret_keys=told["keys"], base_url="http://testserver", allowed_hosts=("testserver",),
         outbound_allow="127.0.0.1/32", trusted_proxies=0, api_rate=0, log_format="console",
     )  # fmt: skip
-    return make_parts(settings, told["database_url"], pool_size=3)
+    return make_parts(settings, told["database_url"], pool_size=6)
 
 
 def _sync_here(parts: Parts) -> None:

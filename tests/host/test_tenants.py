@@ -99,7 +99,7 @@ async def test_a_page_takes_three_selects(alice: Browser, selects: list[str]) ->
 async def fresh(cluster: TestCluster, template: str) -> Any:
     """A database that is thrown away: what makes schemas can't be forgotten row by row."""
     urls = cluster.clone(template)
-    database = Database(urls.app, pool_size=2)
+    database = Database(urls.app, pool_size=4)
     yield urls, database
     await database.close()
     cluster.drop(urls)

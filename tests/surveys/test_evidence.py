@@ -64,7 +64,7 @@ async def test_without_its_key_nothing_opens(database: Database, parts: Parts) -
 
 
 async def test_a_person_has_one_key_however_many_make_it_at_once(urls: DatabaseUrls, settings: Any) -> None:
-    wide = make_parts(settings, urls.app, pool_size=10)
+    wide = make_parts(settings, urls.app, pool_size=20)
     made = await asyncio.gather(*(key_of(wide.database, wide.keys) for _ in range(16)))
     await wide.close()
     assert len(set(made)) == 1

@@ -142,7 +142,8 @@ def _overrides(text: str) -> dict[str, str]:
 
 async def run_test(ctx: Context) -> list[TestStep]:
     """All steps of the test, for a browser without script."""
-    return [step async for step in _test(ctx)]
+    async with ctx.apart():
+        return [step async for step in _test(ctx)]
 
 
 async def _test(ctx: Context) -> AsyncIterator[TestStep]:

@@ -68,7 +68,8 @@ async def schedule(ctx: NamedDependency[Context], employee_id: FromPath[int]) ->
     week, problem, now = None, "", datetime.now(UTC)
     try:
         log = api_log.logging_to(ctx.parts.database, ctx.workspace)
-        week = await schedules.this_week(ctx.parts, ctx.db, row.emp_code, log, now)
+        async with ctx.apart():
+            week = await schedules.this_week(ctx.parts, ctx.workspace, row.emp_code, log, now)
     except ClockError as error:
         problem = f"{error.message} ({error.code})"
     return await page(

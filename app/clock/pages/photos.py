@@ -37,7 +37,8 @@ async def _photo(ctx: Context, reference: str | None) -> Response[Any]:
     found = await connection.required(ctx.db)
     try:
         remote = connection.open_remote(ctx.parts, ctx.workspace, found, logging_to(ctx.parts.database, ctx.workspace))
-        photo = await remote.photo(reference)
+        async with ctx.apart():
+            photo = await remote.photo(reference)
     except ClockError as error:
         raise Unavailable(f"The time-clock server did not give the photo ({error.code}).") from error
     except SecretError as error:

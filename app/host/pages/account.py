@@ -155,7 +155,11 @@ async def revoke_token(ctx: NamedDependency[Context], token_id: FromPath[int]) -
 
 async def _confirmed(ctx: Context, form: Bound) -> Bound:
     """Adds an error when the password typed beside the change is wrong; wrong ones count towards the lock-out."""
-    if form.ok and not await identity.is_password_of(ctx.parts.database, ctx.user.email, form["current"]):
+    if not form.ok:
+        return form
+    async with ctx.apart():
+        right = await identity.is_password_of(ctx.parts.database, ctx.user.email, form["current"])
+    if not right:
         form.refuse("current", WRONG)
     return form
 

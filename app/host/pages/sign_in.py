@@ -47,7 +47,8 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _form(ctx, form, status=422)
     attempt = identity.Attempt(form["email"], form["password"], form["otp"])
     try:
-        user_id = await identity.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
+        async with ctx.apart():
+            user_id = await identity.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
     except identity.SecondFactorNeeded as wanted:
         form.refuse("otp", wanted.message)
         return await _form(ctx, form, status=422, wants_otp=True)
