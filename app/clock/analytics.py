@@ -6,15 +6,13 @@ Reading them is the business of reports.py.
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import person_counts, punch_counts
 from app.clock.models import StaleDay
 from app.db.session import Database
-
-DAYS_AT_ONCE = 7
 
 _CLEAR = text("DELETE FROM clock_analytics_daily WHERE local_date = ANY(:days) AND NOT frozen")
 _COUNT = text(
@@ -53,15 +51,17 @@ async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
 
 
 async def roll_up(database: Database, workspace: str) -> int:
-    """Counts every stale day anew, some days a transaction. Returns how many days."""
+    """Counts every stale day anew, a calendar month per transaction: people are counted by month, so each month once.
+    Returns how many days."""
     done = 0
     while True:
         async with database.transaction(workspace) as db:
-            days = await _take(db)
+            earliest = await db.scalar(select(func.min(StaleDay.local_date)))
+            if earliest is None:
+                return done
+            days = await _take(db, earliest)
             await count_days(db, days)
         done += len(days)
-        if len(days) < DAYS_AT_ONCE:
-            return done
 
 
 async def count_days(db: AsyncSession, days: Sequence[date]) -> None:
@@ -74,10 +74,12 @@ async def count_days(db: AsyncSession, days: Sequence[date]) -> None:
     await db.execute(_COUNT, {"days": list(days)})
 
 
-async def _take(db: AsyncSession) -> list[date]:
-    """Some stale days, taken off the list: a punch that changes meanwhile waits, and then puts its day back."""
-    wanted = (
-        select(StaleDay.local_date).order_by(StaleDay.local_date).limit(DAYS_AT_ONCE).with_for_update(skip_locked=True)
-    )
+async def _take(db: AsyncSession, earliest: date) -> list[date]:
+    """The stale days of its month, taken off the list: a punch that changes meanwhile waits, and then puts its day back.
+
+    So does another rollup, and finds nothing left: two that count one month at once would not see each other's days.
+    """
+    month = StaleDay.local_date.between(*person_counts.month_around(earliest))
+    wanted = select(StaleDay.local_date).where(month).order_by(StaleDay.local_date).with_for_update()
     taken = await db.scalars(delete(StaleDay).where(StaleDay.local_date.in_(wanted)).returning(StaleDay.local_date))
     return list(taken.all())

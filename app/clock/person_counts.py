@@ -67,13 +67,13 @@ _BY_DAY_BUT = text(
     GROUP BY local_date HAVING sum(punches) > 0 ORDER BY local_date DESC
     """
 )
-_FORGET = text("DELETE FROM clock_person_counts WHERE month = ANY(:months)")
+_FORGET = text("DELETE FROM clock_person_counts WHERE month = :month")
 _COUNT = text(
     """
     INSERT INTO clock_person_counts (month, emp_code, total)
-    SELECT date_trunc('month', local_date)::date, emp_code, count(*) FROM clock_transactions
-    WHERE local_date BETWEEN :first AND :last AND date_trunc('month', local_date)::date = ANY(:months)
-    GROUP BY 1, 2
+    SELECT CAST(:month AS date), emp_code, count(*) FROM clock_transactions
+    WHERE local_date BETWEEN :month AND :last
+    GROUP BY emp_code
     """
 )
 
@@ -120,10 +120,15 @@ async def narrowed(db: AsyncSession, counted: ByMonth, offset: int, rows: int) -
 
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:
     """Counts the months of the given local days anew; part of the rollup, in its transaction."""
-    months = sorted({month_of(day) for day in days})
-    await db.execute(_FORGET, {"months": months})
-    if months:
-        await db.execute(_COUNT, {"months": months, "first": months[0], "last": _last_day(months[-1])})
+    for month, last in sorted({month_around(day) for day in days}):
+        await db.execute(_FORGET, {"month": month})
+        await db.execute(_COUNT, {"month": month, "last": last})
+
+
+def month_around(day: date) -> tuple[date, date]:
+    """Its first day and its last."""
+    month = month_of(day)
+    return month, _last_day(month)
 
 
 def month_of(day: date) -> date:

@@ -1,10 +1,11 @@
 """Totals and pages of a search for many people: always what a plain count over the punches says."""
 
+import asyncio
 import random
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
-from sqlalchemy import insert, select, text
+from sqlalchemy import event, insert, select, text
 
 from app.clock import analytics, person_counts, purge, queries
 from app.clock.models import ClockEmployee, Punch
@@ -85,3 +86,26 @@ async def test_few_people_are_counted_by_day_at_once(database, quarter):
     async with database.transaction("main") as db:
         counted = await queries.counted_by_day(db, PunchFilter(emp_codes=tuple(PEOPLE[:3])))
     assert not isinstance(counted, person_counts.ByMonth)
+
+
+async def test_a_month_is_counted_once_however_many_of_its_days_changed(database, quarter):
+    seen = []
+    async with database.transaction("main") as db:
+        await analytics.mark_stale(db, quarter)
+    event.listen(database.engine.sync_engine, "before_cursor_execute", lambda *given: seen.append(given[2]))
+    assert await analytics.roll_up(database, "main") == len(quarter)
+    assert len([one for one in seen if "INSERT INTO clock_person_counts" in one]) == len({day.month for day in quarter})
+
+
+async def test_rollups_at_once_leave_every_month_counted(database, quarter):
+    for _ in range(3):
+        async with database.transaction("main") as db:
+            await analytics.mark_stale(db, quarter)
+        done = await asyncio.gather(*(analytics.roll_up(database, "main") for _ in range(3)))
+        assert sum(done) == len(quarter)
+    async with database.transaction("main") as db:
+        kept = await db.execute(text("SELECT month, emp_code, total FROM clock_person_counts ORDER BY 1, 2"))
+        plain = await db.execute(
+            text("SELECT date_trunc('month', local_date)::date, emp_code, count(*) FROM clock_transactions GROUP BY 1, 2 ORDER BY 1, 2")
+        )  # fmt: skip
+        assert [tuple(row) for row in kept] == [tuple(row) for row in plain]
