@@ -54,13 +54,16 @@ def worker(*, concurrency: int) -> None:
 
 
 async def _work(settings: Any, urls: frame.Urls, concurrency: int) -> None:
+    from app import garbage
     from app.parts import make_parts
 
     # A job that signs in to a time clock holds two at once; the worker itself looks for jobs and says that it lives.
     parts = make_parts(settings, urls.app, pool_size=2 * concurrency + 2)
     try:
         # By name: app knows no workers (design: architecture, the arrows).
-        await importlib.import_module("workers.settings").work(parts, concurrency=concurrency)
+        workers = importlib.import_module("workers.settings")
+        garbage.spare_what_stays()
+        await workers.work(parts, concurrency=concurrency)
     finally:
         await parts.close()
 
@@ -119,9 +122,12 @@ def portal() -> Any:
     """What uvicorn calls, in each web process."""
     children.follow_spawner()
     frame.settings_of_environment()
+    from app import garbage
     from app.main import application
 
-    return application()
+    built = application()
+    garbage.spare_what_stays()
+    return built
 
 
 def _announcing(config: Any, ready: Callable[[], None]) -> Any:

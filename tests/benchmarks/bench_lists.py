@@ -18,6 +18,7 @@ import httpx
 from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import garbage
 from app.clock import person_counts, punch_counts
 from app.config import Settings
 from app.db.session import PLATFORM, Database
@@ -209,6 +210,7 @@ async def main(punches: int, rounds: int) -> None:
             )  # fmt: skip
             parts = make_parts(settings, database.url)
             transport = httpx.ASGITransport(app=create_app(parts))
+            garbage.spare_what_stays()
             async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
                 client.cookies.set(sessions.cookie_name(settings), session)
                 missed = await measure(client, "/clock_transactions", PAGES, rounds, bare)

@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 from sqlalchemy import select
 
+from app import garbage
 from app.config import Settings
 from app.db.session import Database
 from app.host.shared import User
@@ -78,6 +79,7 @@ async def main(surveys: int, people: int, responses: int, rounds: int) -> None:
             )  # fmt: skip
             parts = make_parts(settings, database.url)
             transport = httpx.ASGITransport(app=create_app(parts))
+            garbage.spare_what_stays()
             async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
                 await measure(client, parts.database, rounds, bare, f"{min(FEW, responses)} responses")
                 async with database.transaction() as db:
