@@ -136,7 +136,19 @@ async def test_it_never_opens_over_sign_out_help_or_an_authors_own_pages(
 ) -> None:
     shown = (await (await sign_in(short)).get(path)).text
     assert ('id="prompt-box"' in shown) is opens
-    assert 'href="/survey_prompt"' in shown
+    # Where it does not open, and without script, the header leads there.
+    header = shown.partition("<header")[2].partition("</header>")[0]
+    links = re.findall(r'(<noscript>)?<a class="btn [^>]*href="/survey_prompt"[^>]*?( hidden)?>', header)
+    assert links == ([("", " hidden"), ("<noscript>", "")] if opens else [("", "")])
+
+
+async def test_whoever_has_no_menu_finds_their_own_pages_in_it(nora: Browser, database: Database) -> None:
+    menu = (await nora.get("/help")).text.partition("<header")[0]
+    assert re.findall(r'<li><a href="([^"]+)"', menu) == ["/survey_prompt", "/account", "/help"]
+    async with database.shared_transaction() as db:
+        await policies.write(db, "main", {"web_prompts": False})
+    menu = (await nora.get("/help")).text.partition("<header")[0]
+    assert re.findall(r'<li><a href="([^"]+)"', menu) == ["/account", "/help"]
 
 
 async def test_an_answer_is_recorded_from_the_web_with_ip_and_browser_and_thanked(

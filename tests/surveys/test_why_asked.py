@@ -104,6 +104,11 @@ async def test_a_tenant_reads_about_its_own_people_alone(database: Database, eve
     assert "Eve Egger" in (await eve.fragment(f"/surveys/view/{own.uid}/people?q=eve")).text
 
 
+async def test_nobody_is_offered_for_a_survey_of_another_workspace(survey: Stored, eve: Browser) -> None:
+    for page in ("people?q=eve", "why"):
+        assert (await eve.fragment(f"/surveys/view/{survey.uid}/{page}")).status_code == 404
+
+
 async def test_it_is_a_page_without_script(survey: Stored, vera: Browser) -> None:
     page = (await vera.get(f"/surveys/view/{survey.uid}/why")).text
     assert "<html" in page

@@ -6,13 +6,14 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, func, select, true
+from sqlalchemy import ColumnElement, exists, func, select, true
 
 from app.db.session import PLATFORM
 from app.errors import NotFound
 from app.host import policies
 from app.host.shared import User
 from app.surveys import pacing, situations
+from app.surveys.models import Survey
 from app.surveys.pacing import Caller, Gap, Verdict
 from app.surveys.pages.addresses import uid_of
 from app.surveys.situations import Situation
@@ -58,7 +59,8 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 @get("/surveys/view/{uid:str}/people", guards=[SEE])
 async def people(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     """Whom the search field offers: people of this workspace; on the platform everybody, since its surveys reach all."""
-    uid_of(uid)
+    if not await ctx.db.scalar(select(exists().where(Survey.uid == uid_of(uid), Survey.deleted_at.is_(None)))):
+        raise NotFound("There is no such survey.")
     searched = str(ctx.request.query_params.get("q") or "")[: lists.LONGEST_FILTER].replace("\0", "")
     statement = select(User.id, User.name, User.email, User.workspace).where(
         _visible(ctx), User.active, lists.contains(User.name, User.email)(searched)
