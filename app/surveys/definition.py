@@ -222,7 +222,7 @@ def _window(starts_at: datetime | None, ends_at: datetime | None) -> Iterator[Fi
     ]
     yield from far
     if starts_at and ends_at and not far and starts_at >= ends_at:
-        yield FieldError("ends_at", "The end comes after the start.")
+        yield FieldError("ends_at", "The end must come after the start.")
 
 
 def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:

@@ -3,6 +3,7 @@
   "use strict";
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const paper = matchMedia("print");
   root.classList.add("js");
 
   function chosen() {
@@ -10,14 +11,14 @@
   }
   function apply() {
     const choice = chosen();
-    root.dataset.bsTheme = choice === "auto" ? (dark.matches ? "dark" : "light") : choice;
+    root.dataset.bsTheme = paper.matches ? "light" : choice === "auto" ? (dark.matches ? "dark" : "light") : choice;
     for (const button of document.querySelectorAll("[data-theme]")) {
       button.setAttribute("aria-pressed", String(button.dataset.theme === choice));
     }
     document.dispatchEvent(new CustomEvent("muster:theme"));
   }
   apply();
-  dark.addEventListener("change", apply);
+  for (const media of [dark, paper]) media.addEventListener("change", apply);
   addEventListener("storage", apply);
   document.addEventListener("DOMContentLoaded", () => {
     for (const menu of document.querySelectorAll("[data-theme-menu]")) menu.hidden = false;
