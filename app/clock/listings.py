@@ -1,16 +1,18 @@
 """Syncs one complete listing: organisation, terminals or people. Resumes where the last run was cut, if that was just now."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import cursors, disappearance
 from app.clock.counts import Counts
 from app.clock.cursors import START, Position
-from app.clock.mirror import LISTINGS, Known, known_codes, write_listing
-from app.clock.parsing import Parsed
+from app.clock.mirror import LISTINGS, known_codes, write_listing
+from app.clock.parsing import Parsed, Unit
 from app.clock.remote import Page
 from app.clock.running import Running
 from app.clock.walking import End, walk
@@ -26,6 +28,7 @@ _REFERS_TO = {
     "devices": ("areas",),
     "employees": ("departments", "positions", "areas"),
 }
+PARENTS = frozenset({"departments", "positions", "areas"})
 _SEEN = {
     resource: text(f"SELECT count(*) FROM {listing.table} WHERE seen = :generation")
     for resource, listing in LISTINGS.items()
@@ -35,13 +38,14 @@ _SEEN = {
 class ListingWalk:
     """The pages of one listing on their way into its table. `ids` are those of all walks of this run together."""
 
-    def __init__(self, run: Running, resource: str, generation: int, known: Known) -> None:
+    def __init__(self, run: Running, resource: str, generation: int, known: dict[str, dict[str, str]]) -> None:
         self.run = run
         self.resource = resource
         self.generation = generation
         self.known = known
         self.ids: set[str] = set()
         self.set_aside = 0
+        self.children: list[Unit] = []
 
     async def fetch(self, number: int) -> Page:
         return await self.run.remote.fetch_page(self.resource, number, self.run.settings.page_size)
@@ -56,6 +60,17 @@ class ListingWalk:
             await cursors.move(step.db, self.resource, "", position, **noted)
         self.ids.update(row.remote_id for row in parsed.rows)
         self.set_aside += len(parsed.set_aside)
+        self._remember(parsed.rows)
+
+    def _remember(self, rows: Sequence[Any]) -> None:
+        """Units may name a parent by an id alone, and it may stand behind them in the list."""
+        if self.resource in PARENTS:
+            self.known[self.resource] |= {unit.remote_id: unit.code for unit in rows}
+            self.children += [unit for unit in rows if unit.parent and not unit.parent.code]
+
+    async def place_children(self, db: AsyncSession) -> None:
+        """Writes the units again that named a parent by its id, now that every id of the listing is known."""
+        await write_listing(db, self.resource, self.generation, self.children, self.known)
 
     def _parsed(self, rows: list[Any]) -> Parsed[Any]:
         if self.resource == "employees":
@@ -117,6 +132,7 @@ async def _all_came(walking: ListingWalk, total: int, *, resumed: bool) -> bool:
 async def _complete(walking: ListingWalk) -> None:
     run, resource = walking.run, walking.resource
     async with run.writing(resource=resource) as step:
+        await walking.place_children(step.db)
         found = await cursors.read(step.db, resource)
         if found is not None and found.note == SET_ASIDE:
             await cursors.write(step.db, resource, "", kind="listing", state="complete")

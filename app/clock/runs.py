@@ -101,7 +101,11 @@ async def begin(db: AsyncSession, run_id: int, term: timedelta, now: datetime) -
     found = await db.scalar(select(SyncRun).where(SyncRun.id == run_id).with_for_update())
     if found is None:
         raise NotFound(f"There is no run {run_id}.")
-    if found.status not in OPEN or alive:
+    if alive:
+        return end_of(found)
+    found = await _heir(db, found, holder)
+    run_id = found.id
+    if found.status not in OPEN:
         return end_of(found)
     if holder is not None and holder != run_id:
         await _close(db, holder, DIED)
@@ -114,6 +118,14 @@ async def begin(db: AsyncSession, run_id: int, term: timedelta, now: datetime) -
     if started is None:
         raise AssertionError("unreachable: the row is locked")
     return started, fence
+
+
+async def _heir(db: AsyncSession, found: SyncRun, holder: int | None) -> SyncRun:
+    """The run that went on with one that died, should its worker have died as well: it has no job but that of the first."""
+    if found.status in OPEN or found.error_message != DIED:
+        return found
+    heir = select(SyncRun).where(SyncRun.id == holder, SyncRun.trigger == "resume", SyncRun.status == "running")
+    return await db.scalar(heir.with_for_update()) or found
 
 
 def end_of(found: SyncRun) -> RunEnd:

@@ -143,6 +143,7 @@ class Simulator:
             text_verify="text_verify" in struck,
             localised="no_display" in struck,
             ninth_generation="ninth_generation" in struck,
+            parent_ids="parent_ids" in struck,
         )
         key = (zone.key, style, habits)
         rows = self._rendered.get(key)

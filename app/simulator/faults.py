@@ -62,6 +62,7 @@ KINDS: dict[str, Kind] = {
     "iso_offset_dates": Kind("times are ISO with an offset: 2025-01-31T08:00:00-0400", DATA),
     "text_verify": Kind("verify_type is a string", PUNCHES),
     "no_display": Kind("punch_state_display is null", PUNCHES),
+    "parent_ids": Kind("departments, positions and areas name their parent by its id alone", DATA),
     "ninth_generation": Kind("9.x: attemployee.enable_attendance, no password hash, only `limit` counts", DATA),
     "results_envelope": Kind("the rows are under `results`", PAGED),
     # signing in and tokens

@@ -42,6 +42,7 @@ class Habits:
     text_verify: bool = False
     localised: bool = False
     ninth_generation: bool = False
+    parent_ids: bool = False
 
 
 def hex_id(number: int) -> str:
@@ -198,6 +199,8 @@ class Rows:
 
     def _unit(self, word: str, unit: Unit, units: list[Unit]) -> dict[str, Any]:
         parent = None if unit.parent is None else self._unit_ref(word, units[unit.parent])
+        if parent is not None and self.habits.parent_ids:
+            parent = parent["id"]
         return {**self._unit_ref(word, unit), f"parent_{word}": parent}
 
     def _unit_ref(self, word: str, unit: Unit) -> dict[str, Any]:

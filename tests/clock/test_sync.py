@@ -50,6 +50,20 @@ async def test_a_second_sync_finds_nothing_new_and_changes_nothing(parts, profil
         assert await here.rows("SELECT id, updated_at FROM clock_transactions ORDER BY id") == before
 
 
+@BOTH
+async def test_units_that_name_their_parent_by_its_id_stand_in_their_tree_after_the_first_sync(parts, profile):
+    async with site(parts, profile, ["parent_ids"]) as here:
+        await here.set(page_size=2)
+        counts = (await here.sync(resources=["departments", "positions", "areas"])).resources
+        for table in ("departments", "positions", "areas"):
+            units = getattr(here.world, table)
+            tree = [(unit.code, units[unit.parent].code if unit.parent is not None else None) for unit in units]
+            assert await here.rows(f"SELECT code, parent_code FROM clock_{table} ORDER BY 1") == sorted(tree)
+            assert counts[table]["created"] == len(units)
+        again = (await here.sync(resources=["departments", "positions", "areas"])).resources
+        assert {(counts["created"], counts["updated"]) for counts in again.values()} == {(0, 0)}
+
+
 async def test_what_comes_in_time_is_mirrored_by_later_runs(parts):
     async with site(parts) as here:
         await here.sync()
@@ -333,3 +347,24 @@ async def test_the_schedule_waits_for_its_interval_and_for_whoever_asked_us_to_w
         await here.set(sync_interval_minutes=0)
         async with parts.database.transaction() as db:
             assert not await runs.is_due(db, queued + timedelta(days=1))
+
+
+async def test_a_run_that_goes_on_with_a_dead_one_and_dies_as_well_is_taken_up_by_the_same_job(parts):
+    async with site(parts) as here:
+        run_id = await here.start()
+        for _ in range(2):
+            async with parts.database.transaction() as db:
+                await runs.begin(db, run_id, timedelta(0), here.now)
+        assert (await here.run_of(run_id)).status == "succeeded"
+        found = await here.rows('SELECT status, "trigger" FROM clock_sync_runs ORDER BY id')
+        assert found == [("truncated", "manual"), ("truncated", "resume"), ("succeeded", "resume")]
+
+
+async def test_the_job_of_a_run_that_ended_by_itself_takes_up_no_other(parts):
+    async with site(parts) as here:
+        first = await here.sync()
+        async with parts.database.transaction() as db:
+            other = await here.start()
+            await runs.begin(db, other, timedelta(0), here.now)
+        assert (await here.run_of(first.run_id)).run_id == first.run_id
+        assert (await here.row(other)).status == "running"

@@ -267,6 +267,14 @@ async def the_code_has_no_name(visitor):
     assert {row["punch_state_display"] for row in punches} == {None}
 
 
+@shows("parent_ids")
+async def parents_are_named_by_their_ids(visitor):
+    units, _ = await visitor.page("departments", page_size=50)
+    ids = {row["id"] for row in units}
+    assert {row["parent_dept"] for row in units} <= {None, *ids}
+    assert any(row["parent_dept"] for row in units)
+
+
 @shows("ninth_generation", profile="onprem")
 async def the_ninth_generation_keeps_attendance_elsewhere(visitor):
     people, _ = await visitor.page("employees", limit=40)

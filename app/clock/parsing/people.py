@@ -1,5 +1,6 @@
 """Rows of people, terminals, organisation and schedules. Few enough that clarity comes before speed."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ T = TypeVar("T")
 
 UNIT_WORDS = {"departments": "dept", "positions": "position", "areas": "area", "locations": "location"}
 _PHOTO_FIELDS = ("photo", "photo_url", "avatar")
+_LONG_ID = re.compile(r"[0-9a-fA-F]{32}")
 
 
 def employee_from(row: Row, times: LocalTimes) -> Employee:
@@ -121,7 +123,7 @@ def _refs(value: Any, word: str) -> tuple[Ref, ...]:
 
 
 def _ref(value: Any, word: str, field: str) -> Ref | None:
-    """A nested row, or only its id (a number), or only its name (text)."""
+    """A nested row, or only its id (a number, or the 32 digits of the cloud's ids), or only its name (any other text)."""
     if value is None or value == "":
         return None
     if isinstance(value, Mapping):
@@ -131,7 +133,7 @@ def _ref(value: Any, word: str, field: str) -> Ref | None:
             name=optional_text(value.get(f"{word}_name"), f"{field}.{word}_name"),
         )
     if isinstance(value, str):
-        return Ref(None, None, optional_text(value, field))
+        return Ref(value, None, None) if _LONG_ID.fullmatch(value) else Ref(None, None, optional_text(value, field))
     number = whole_number(value, field)
     return Ref(str(number), None, None)
 
