@@ -31,6 +31,7 @@ from app.clock.running import Budget, BudgetSpentError, Running, StoppedError, W
 from app.clock.runs import RunEnd, begin, end_of
 from app.clock.session_store import locked_sentence
 from app.clock.settings import read_settings
+from app.counting import count
 from app.host.audit import SYSTEM
 from app.outbound import OutboundError
 from app.parts import Parts
@@ -161,14 +162,17 @@ def _finished(running: Running) -> Verdict:
     """Everything was read; what is wrong all the same makes the run partial: SHAPE before CONFLICT before TRUNCATED."""
     aside = sum(counts.set_aside for counts in running.counts.values())
     found = running.findings
-    if aside or found.get("refused"):
-        parts = [f"{aside} rows could not be read and were set aside."] if aside else []
-        parts += [f"The list of {name} was not believed; see Sync Center." for name in found.get("refused", ())]
-        return Verdict("partial", TcCode.SHAPE, " ".join(parts))
-    if found.get("conflicts"):
-        return Verdict("partial", TcCode.CONFLICT, f"{len(found['conflicts'])} new conflicts between people and codes.")
-    if found.get("incomplete"):
-        return Verdict("partial", TcCode.TRUNCATED, " ".join(found["incomplete"]))
+    problems = [(TcCode.SHAPE, f"{count(aside, 'row', 'rows')} set aside that could not be read.")] if aside else []
+    problems += [
+        (TcCode.SHAPE, f"The list of {name} was not believed; see Sync Center.") for name in found.get("refused", ())
+    ]
+    if conflicts := found.get("conflicts"):
+        problems.append(
+            (TcCode.CONFLICT, f"{count(len(conflicts), 'new conflict', 'new conflicts')} between people and codes.")
+        )
+    problems += [(TcCode.TRUNCATED, sentence) for sentence in found.get("incomplete", ())]
+    if problems:
+        return Verdict("partial", problems[0][0], " ".join(sentence for _, sentence in problems))
     return Verdict("succeeded")
 
 

@@ -137,7 +137,7 @@ def _bar() -> Iterator[Progress]:
 
 
 def _told(run: dict[str, Any]) -> list[str]:
-    code = f", {run['error_code']}: {run['error_message']}" if run.get("error_code") else ""
+    code = f", {run['error_code']}: {run['error_message'].rstrip('.')}" if run.get("error_code") else ""
     lines = [f"Run {run['id']}: {run['status']}{code}. {run['calls']} calls."]
     for name, counts in run["resources"].items():
         lines.append(

@@ -106,6 +106,14 @@ async def test_a_window_that_never_becomes_complete_stays_open_and_the_run_says_
         await here.holds_everything()
 
 
+async def test_a_run_with_several_things_wrong_says_all_of_them_under_the_first_code(parts):
+    async with site(parts, faults=["total_off,at=transactions", "bad_row,at=employees,times=1"]) as here:
+        end = await here.sync()
+        assert (end.status, end.code) == ("partial", "TC-SHAPE")
+        assert "set aside" in (end.message or "")
+        assert "punches came" in (end.message or "")
+
+
 async def test_one_bad_row_is_set_aside_and_the_rest_is_mirrored(parts):
     async with site(parts, faults=["bad_row,at=transactions"]) as here:
         end = await here.sync()
