@@ -278,6 +278,17 @@ async def test_an_edit_in_the_browser_keeps_what_was_there_before(database: Data
     assert "changed since you opened it" in stale.text
 
 
+async def test_times_with_seconds_may_be_changed_to_any_second(database: Database, alice: Browser) -> None:
+    """A browser counts a minute's steps from the value, and would refuse 18:00 after 17:00:07."""
+    async with database.transaction() as db:
+        clocked = Hours(hours("08:00", "17:00").clock_in, datetime(2026, 11, 20, 17, 0, 7, tzinfo=UTC))
+        record_id = await attendance.add(db, ALICE, await hire(db), clocked)
+    text = (await alice.get(f"/attendance/{record_id}/edit")).text
+    fields = {field.split('"')[0]: field.split(">")[0] for field in text.split('type="datetime-local" id="f-')[1:]}
+    assert 'step="1"' in fields["clock_out"]
+    assert "step=" not in fields["clock_in"]
+
+
 async def test_saving_an_untouched_form_changes_nothing_even_in_a_repeated_hour(
     database: Database, alice: Browser, in_vancouver: None
 ) -> None:
