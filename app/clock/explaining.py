@@ -113,7 +113,7 @@ class _Words:
             case Rule.FUTURE_TIMESTAMP:
                 return (
                     (
-                        f"The punch is stamped {self.time(punch.at)}, more than one day ahead of now"
+                        f"The punch is stamped {_dated(punch.at.astimezone(self.rules.zone))}, more than one day ahead of now"
                         f" ({self.time(self.judgement.now)}): the terminal's clock was wrong."
                     ),
                     f"Time: it is judged again at {self.time(self.until)}. Set the terminal's clock for the next ones.",
@@ -280,12 +280,18 @@ class _Words:
         """Local; the day only where it is another than the punch's."""
         if at is None:
             return "once"
-        local, own = at.astimezone(self.rules.zone), self.punch.at.astimezone(self.rules.zone)
-        clock = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
-        return clock if local.date() == own.date() else f"{local:%a} {local.day} {local:%b} {clock}"
+        local = at.astimezone(self.rules.zone)
+        own_day = self.punch.at.astimezone(self.rules.zone).date()
+        return _clock(local) if local.date() == own_day else _dated(local)
 
     def between(self, start: datetime, end: datetime | None) -> str:
-        return f"{self.time(start)}–{self.time(end) if end is not None else '(open)'}"
+        """Both days where they are two: beside the end alone, a start of the day before would read as the same day's."""
+        if end is None:
+            return f"{self.time(start)}–(open)"
+        first, last = start.astimezone(self.rules.zone), end.astimezone(self.rules.zone)
+        if first.date() != last.date():
+            return f"{_dated(first)} – {_dated(last)}"
+        return f"{self.time(start)}–{_clock(last)}"
 
     def hours(self, shift: Shift) -> str:
         out: Tap | None = shift.clock_out
@@ -294,6 +300,14 @@ class _Words:
     def record(self, record: Record) -> str:
         name = f"record {record.id}" if record.id > 0 else "a record of the same run"
         return f"{name} ({self.between(record.clock_in, record.clock_out)})"
+
+
+def _clock(local: datetime) -> str:
+    return f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
+
+
+def _dated(local: datetime) -> str:
+    return f"{local:%a} {local.day} {local:%b} {_clock(local)}"
 
 
 def _length(shift: Shift) -> timedelta:

@@ -58,14 +58,14 @@ def imported(taps="I 08:00, O 17:00"):
             "I Mon 08:00, O Tue 17:00",
             "O Tue 17:00",
             FAR,
-            "Mon 2 Mar 08:00–17:00 is 33 h long; 24 h is the most",
+            "Mon 2 Mar 08:00 – Tue 3 Mar 17:00 is 33 h long; 24 h is the most",
             "missed tap",
         ),
         (
             "I Wed 08:00",
             "I Wed 08:00",
             "Mon 07:00",
-            "more than one day ahead of now (Mon 2 Mar 07:00)",
+            "stamped Wed 4 Mar 08:00, more than one day ahead of now (Mon 2 Mar 07:00)",
             "at Tue 3 Mar 08:00",
         ),
         (
