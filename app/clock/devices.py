@@ -77,12 +77,12 @@ async def judged_again(db: AsyncSession, serial: str, **change: str | None) -> i
     return 0 if same else await db.scalar(select(func.count()).select_from(Punch).where(_waiting(serial))) or 0
 
 
-async def serial_of(db: AsyncSession, device_id: int) -> str:
-    """Raises NotFound."""
-    serial = await db.scalar(select(Device.sn).where(Device.id == device_id))
-    if serial is None:
+async def serial_and_name(db: AsyncSession, device_id: int) -> tuple[str, str]:
+    """Its serial number, and what people call it: the alias, where it has one. Raises NotFound."""
+    row = (await db.execute(select(Device.sn, Device.alias).where(Device.id == device_id))).one_or_none()
+    if row is None:
         raise NotFound("There is no such terminal.")
-    return serial
+    return row.sn, row.alias or row.sn
 
 
 _SEEN: tuple[Any, ...] = (

@@ -81,8 +81,8 @@ def clock(value: datetime | None, zone: str = "UTC") -> str:
 
 
 def number(value: float | None) -> str:
-    """Thousands set apart by a thin space; an en dash for none."""
-    return "–" if value is None else f"{value:,}".replace(",", "\u202f")
+    """Thousands set apart by commas, as everywhere; an en dash for none."""
+    return "–" if value is None else f"{value:,}"
 
 
 def ago(value: datetime | None, now: datetime) -> str:

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert, select, text, update
 
 from app import wiring
 from app.clock import devices
@@ -59,7 +59,7 @@ async def test_the_list_shows_how_each_terminal_is_doing(gate: int, bob: Browser
         "Online",
         "5 min ago",
         "1 min fast",
-        "1\u202f234",
+        "1,234",
         "12 punches in 14 days, at most 4 a day",
         "12 of them were mirrored",
         '<td class="num">8</td>',
@@ -157,18 +157,19 @@ async def test_the_drawer_shows_three_weeks_and_what_was_set(database: Database,
 async def test_a_direction_says_the_number_before_it_judges_again(database: Database, bob: Browser) -> None:
     await ada_works(database, "x 08:00, x 17:00, I Tue 08:00, O Tue 17:00")
     async with database.transaction() as db:
+        await db.execute(update(Device).values(alias="Main gate"))
         url = f"/clock_devices/{await id_of(db, 'T1')}/direction"
     asked = await bob.submit(url, {"direction": "undirected"}, headers={"HX-Request": "true"})
     assert "judge 2 punches again" in asked.text
+    assert "Set the direction of Main gate to “Undirected”?" in asked.text
     assert "<html" not in asked.text
     async with database.transaction() as db:
         assert await db.scalar(select(Device.direction)) is None
     form = {"direction": "undirected", "confirmed": "1", "number": "2", "back": "/clock_devices?q=T1"}
     done = await bob.submit(url, form)
     assert (done.status_code, done.headers["location"]) == (303, "/clock_devices?q=T1")
-    assert (
-        "The direction of T1 is “Undirected” now. 2 punches are judged again." in (await bob.get("/clock_devices")).text
-    )
+    said = "The direction of Main gate is “Undirected” now. 2 punches are judged again."
+    assert said in (await bob.get("/clock_devices")).text
     await import_all(database)
     async with database.transaction() as db:
         assert {word for _, word in await outcomes(db)} == {"imported"}
@@ -187,7 +188,7 @@ async def test_a_number_that_changed_meanwhile_is_asked_about_again(database: Da
 async def test_a_terminal_without_punches_is_set_at_once(gate: int, bob: Browser) -> None:
     answer = await bob.submit(f"/clock_devices/{gate}/kind", {"kind": "access"}, headers={"HX-Request": "true"})
     assert answer.headers["HX-Redirect"] == "/clock_devices"
-    assert "The kind of T1 is “Door reader” now." in (await bob.get("/clock_devices")).text
+    assert "The kind of Main gate is “Door reader” now." in (await bob.get("/clock_devices")).text
 
 
 async def test_an_unknown_word_is_refused(database: Database, gate: int, bob: Browser) -> None:

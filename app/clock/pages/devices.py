@@ -1,6 +1,6 @@
 """`/clock_devices`: the terminals, how each is doing, and what an operator sets on them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -84,34 +84,34 @@ async def kind(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Respo
 
 @post("/clock_devices/{device_id:int}/remarks", guards=[ACT], status_code=200)
 async def remarks(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Response[Any]:
-    serial = await devices.serial_of(ctx.db, device_id)
+    serial, name = await devices.serial_and_name(ctx.db, device_id)
     form = REMARKS.read(await ctx.form())
     text = form.shown["remarks"] if form.errors else form["remarks"]
     changed = await devices.set_remarks(ctx.db, ctx.actor, serial, text)
-    said = f"The remarks of {serial} were saved." if changed.changed else "The remarks are what they were."
+    said = f"The remarks of {name} were saved." if changed.changed else "The remarks are what they were."
     return await _leave(ctx, said)
 
 
 async def _set(ctx: Context, device_id: int, what: str) -> Response[Any]:
     """Asks first where punches would be judged again, with the number; whoever agreed to another number is asked anew."""
-    serial = await devices.serial_of(ctx.db, device_id)
+    serial, name = await devices.serial_and_name(ctx.db, device_id)
     form = await ctx.form()
     value = str(form.get(what, "")) or None
     number = await devices.judged_again(ctx.db, serial, **{what: value})
     if number and (form.get("confirmed") != "1" or form.get("number") != str(number)):
-        return await _ask(ctx, device_id, what, value, number)
+        return await _ask(ctx, f"/clock_devices/{device_id}/{what}", name, {what: value}, number)
     changed = await VERBS[what](ctx.db, ctx.actor, serial, value)
     if not changed.changed:
-        return await _leave(ctx, f"The {what} of {serial} is that already.")
+        return await _leave(ctx, f"The {what} of {name} is that already.")
     again = f" {count(changed.judged_again, 'punch is', 'punches are')} judged again." if changed.judged_again else ""
-    return await _leave(ctx, f"The {what} of {serial} is {_word(what, value)} now.{again}")
+    return await _leave(ctx, f"The {what} of {name} is {_word(what, value)} now.{again}")
 
 
-async def _ask(ctx: Context, device_id: int, what: str, value: str | None, number: int) -> Response[Any]:
-    serial = await devices.serial_of(ctx.db, device_id)
+async def _ask(ctx: Context, url: str, name: str, mark: Mapping[str, str | None], number: int) -> Response[Any]:
+    [(what, value)] = mark.items()
     return await ask_first(
         ctx,
-        question=f"Set the {what} of {serial} to {_word(what, value)}?",
+        question=f"Set the {what} of {name} to {_word(what, value)}?",
         consequence=(
             f"{MEANS.get(value or '', '')} Its punches that belong to no record yet are judged again by the next import, and"
             " may become attendance. Records that stand stay as they are."
@@ -120,7 +120,7 @@ async def _ask(ctx: Context, device_id: int, what: str, value: str | None, numbe
         number=number,
         unit="punch" if number == 1 else "punches",
         danger=False,
-        url=f"/clock_devices/{device_id}/{what}",
+        url=url,
         fields=[(what, value or ""), ("number", str(number)), ("back", await back(ctx, "/clock_devices"))],
         cancel_url=await back(ctx, "/clock_devices"),
     )
