@@ -3,12 +3,13 @@
 import csv
 import io
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import Range
 
 from app import demo
 from app.db.session import Database
@@ -85,9 +86,19 @@ async def test_a_record_is_added_edited_decided_exported_and_deleted(
             datetime(2026, 11, 20, 10, 30, tzinfo=UTC),
         )
         assert (record.status, record.source, record.edited_by) == ("approved", "manual", "Command line")
+    noon = datetime(2026, 11, 20, 4, tzinfo=UTC)
+    async with database.transaction() as db:
+        pauses = [
+            Range(noon, noon + timedelta(minutes=30)),
+            Range(noon + timedelta(hours=2), noon + timedelta(hours=3)),
+        ]
+        await db.execute(update(AttendanceRecord).values(breaks=pauses))
     exported = (await muster("attendance:export", "--from", "2026-11-20", "--to", "2026-11-20")).out
     (row,) = csv.DictReader(io.StringIO(exported))
     assert (row["name"], row["clock_in"], row["status"]) == ("Ada Lovelace", "2026-11-20T08:00:00+08:00", "approved")
+    assert row["breaks"] == (
+        "2026-11-20T12:00:00+08:00/2026-11-20T12:30:00+08:00, 2026-11-20T14:00:00+08:00/2026-11-20T15:00:00+08:00"
+    )
     lines = (await muster("attendance:export", "--format", "jsonl")).out.splitlines()
     assert [json.loads(line)["id"] for line in lines] == [record_id]
     assert (await muster("attendance:export", "--to", "2026-11-19", "--format", "jsonl")).out == ""

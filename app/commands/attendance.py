@@ -42,11 +42,14 @@ def _write_csv(rows: Sequence[dict[str, Any]]) -> None:
 
     writer = csv.DictWriter(sys.stdout, EXPORTED, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: _guarded(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
 
 
-def _guarded(value: Any) -> Any:
-    """A spreadsheet would run a cell that begins like this as a formula; our import takes the apostrophe away again."""
+def _cell(value: Any) -> Any:
+    """Several breaks in one cell, as on the page. What a spreadsheet would run as a formula gets an apostrophe, which our
+    import takes away again."""
+    if isinstance(value, list):
+        return ", ".join(value)
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
 
 
