@@ -9,6 +9,7 @@ from sqlalchemy.engine import make_url
 
 from app import sealed
 from app.config import Settings
+from app.counting import count
 from app.db.migrate import SHARED, heads, version_table
 from app.db.session import PLATFORM, Database
 from app.host.shared import Job, Tenant, WorkerHeartbeat
@@ -74,7 +75,9 @@ async def _migrations(database: Database) -> Finding:
                     behind.append(f"{workspace}.{module}")
     if behind:
         return Finding("migrations", "failed", f"Behind: {', '.join(behind)}. Run migrate:modules.")
-    return Finding("migrations", "ok", f"{len(tenants) + 1} workspaces are at the newest step.")
+    return Finding(
+        "migrations", "ok", f"{count(len(tenants) + 1, 'workspace is', 'workspaces are')} at the newest step."
+    )
 
 
 async def _step(db: Any, module: str) -> str | None:
@@ -91,10 +94,9 @@ async def _keys(parts: Parts) -> Finding:
         several = f" and {len(found.broken) - 1} more" if len(found.broken) > 1 else ""
         return Finding("keys", "failed", f"No key opens {found.broken[0]}{several}.")
     if found.rotated:
-        return Finding("keys", "warning", f"{found.rotated} secrets wait for secrets:rotate.")
-    return Finding(
-        "keys", "ok", f"{len(parts.keys.ids)} keys; all {found.unchanged} secrets are sealed with the first."
-    )
+        return Finding("keys", "warning", f"{count(found.rotated, 'secret waits', 'secrets wait')} for secrets:rotate.")
+    keys, secrets = count(len(parts.keys.ids), "key", "keys"), count(found.unchanged, "secret", "secrets")
+    return Finding("keys", "ok", f"{keys}; all of {secrets} sealed with the first.")
 
 
 async def _jobs(database: Database) -> list[Finding]:

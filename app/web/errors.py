@@ -94,7 +94,7 @@ def _of_litestar(error: HTTPException) -> Refusal:
         403: Forbidden("You may not do that."),
         404: NotFound(),
         405: MethodNotAllowed("This address does not take that method."),
-        413: TooLarge("That is larger than this address takes."),
+        413: TooLarge("That is larger than this address takes. Send a smaller file, or less at once."),
         415: UnsupportedMediaType("Send application/json."),
         409: Conflict(error.detail),
     }

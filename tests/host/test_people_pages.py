@@ -182,7 +182,8 @@ async def test_a_file_is_imported_or_its_bad_lines_are_listed(database: Database
     assert answer.status_code == 422
     assert "Line 3" in answer.text
     answer = await alice.submit("/people/import", files={"file": ("people.csv", b"")})
-    assert "Choose a file first." in answer.text
+    assert "The file is empty." in answer.text
+    assert "Choose a file first." in (await alice.submit("/people/import", {})).text
     async with database.transaction() as db:
         assert await db.scalar(select(func.count()).select_from(Employee)) == 2
 

@@ -72,8 +72,9 @@ async def import_file(ctx: NamedDependency[Context]) -> Response[Any]:
     upload = (await ctx.form()).get("file")
     data = await upload.read() if isinstance(upload, UploadFile) else b""
     try:
-        if not data:
-            raise Invalid("Choose a file first.")  # noqa: TRY301 - one page shows every refusal
+        if not data:  # a browser without a choice sends a file without a name
+            chosen = isinstance(upload, UploadFile) and upload.filename
+            raise Invalid("The file is empty." if chosen else "Choose a file first.")  # noqa: TRY301 - one page shows every refusal
         imported = await people_import.import_csv(ctx.db, ctx.actor, data)
     except Invalid as refused:
         return await _import_page(ctx, refused, status=422)
