@@ -2,8 +2,8 @@
 
 Without further ado it is an embedded cluster with every safety off, shared by all workers and sessions of this checkout
 (the last one stops it) and kept between runs, so that only a changed migration costs time. With
-MUSTER_TEST_DATABASE_URL (the app's role) and MUSTER_TEST_OWNER_DATABASE_URL (a role that may create databases) it is that
-server, over whatever those URLs say. The fixtures that use it live in conftest.py.
+MUSTER_TEST_DATABASE_URL (the app's role) and MUSTER_TEST_OWNER_DATABASE_URL (a role that may create databases, end sessions
+and set session_replication_role) it is that server, over whatever those URLs say. The fixtures that use it live in conftest.py.
 """
 
 import fcntl
@@ -176,6 +176,7 @@ def _embedded() -> Iterator[embedded.EmbeddedCluster]:
         with psycopg.connect(server.superuser_url, autocommit=True) as connection:
             connection.execute(f"ALTER ROLE {embedded.OWNER_ROLE} CREATEDB")
             connection.execute(f"GRANT pg_signal_backend TO {embedded.OWNER_ROLE}")
+            connection.execute(f"GRANT SET ON PARAMETER session_replication_role TO {embedded.OWNER_ROLE}")
     try:
         yield server
     finally:

@@ -86,7 +86,7 @@ def _make_data(folder: Path, password: str) -> None:
 
 
 def _make_roles(superuser_at: str) -> dict[str, str]:
-    """The owner may do what tests/cluster.py asks of it: create databases, and end sessions in those it drops."""
+    """The owner may do what tests/cluster.py asks of it: create databases, end sessions, and pass over foreign keys."""
     with psycopg.connect(f"postgresql://{superuser_at}/postgres", autocommit=True) as connection:
         passwords = {role: secrets.token_urlsafe(12) for role in (APP_ROLE, OWNER_ROLE)}
         for role, password in passwords.items():
@@ -94,7 +94,8 @@ def _make_roles(superuser_at: str) -> dict[str, str]:
                 sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(role), sql.Literal(password))
             )
         connection.execute(sql.SQL("ALTER ROLE {} CREATEDB").format(sql.Identifier(OWNER_ROLE)))
-        connection.execute(sql.SQL("GRANT pg_signal_backend TO {}").format(sql.Identifier(OWNER_ROLE)))
+        for right in ("pg_signal_backend", "SET ON PARAMETER session_replication_role"):
+            connection.execute(sql.SQL("GRANT {} TO {}").format(sql.SQL(right), sql.Identifier(OWNER_ROLE)))
     _, _, place = superuser_at.partition("@")
     return {
         APP_URL: f"postgresql://{APP_ROLE}:{passwords[APP_ROLE]}@{place}/postgres",

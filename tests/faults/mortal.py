@@ -201,7 +201,7 @@ def _await_orphans(db: psycopg.Connection[Any]) -> None:
         others = _number(
             db,
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            " AND backend_type = 'client backend' AND usename = 'muster_app'",
+            " AND application_name = 'muster'",
         )
         if not others:
             return
