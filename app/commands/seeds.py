@@ -70,7 +70,12 @@ def _surveys_planned(workspace: str, *, as_json: bool) -> None:
         f"  {one.definition.type:9} {one.definition.enforcement:9} {one.definition.title}" for one in planned.surveys
     ]
     lines += [f"  app       {one.name}" for one in planned.apps]
-    frame.answer(document, *lines, f"{len(planned.people)} people would be invented to answer them.", as_json=as_json)
+    told = (
+        f"{len(planned.people)} people would be invented to answer them."
+        if planned.surveys
+        else "Nothing would be added."
+    )
+    frame.answer(document, *lines, told, as_json=as_json)
 
 
 def _surveys(workspace: str, *, remove: bool, as_json: bool) -> None:

@@ -32,9 +32,11 @@ from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.days import on_days
+from app.db.session import workspace_of
 from app.errors import NotFound
 from app.host.shared import Tenant, User
 from app.surveys import tallies
+from app.surveys.ceilings import ceiling_in
 from app.surveys.models import LedgerHead, PersonKey, Question, Response, Survey, Wording
 from app.surveys.tallies import Scope
 from app.web.located import Counted, is_dense
@@ -173,7 +175,8 @@ async def labels(db: AsyncSession, survey: UUID | None) -> dict[int, dict[str, s
 
 
 async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
-    """One survey as it is now, the versions it had (newest first), and the last wording of `version` (None: the current one).
+    """One survey as it is now, the versions it had (newest first), the last wording of `version` (None: the current one), and
+    the ceiling of its workspace.
 
     Raises NotFound.
     """
@@ -190,6 +193,7 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
             last_wording.c.content.label("wording"),
             last_wording.c.question_keys.label("wording_keys"),
             last_wording.c.content_hash.label("wording_hash"),
+            ceiling_in(workspace_of(db)).label("ceiling"),
         )
         .outerjoin(last_wording, true())
         .where(Survey.uid == uid, Survey.deleted_at.is_(None))

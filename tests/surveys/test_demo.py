@@ -1,6 +1,7 @@
 """SurveysDemo: what it makes, that making it twice adds nothing, and that removing it leaves what real people did."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, insert, select, text
@@ -10,6 +11,8 @@ from app.host.shared import User
 from app.surveys import demo, demo_plan, ledger, verifying
 from app.surveys.demo_cast import PLATFORM, TENANT, WEEK, people
 from app.surveys.models import Response, Survey
+from tests.cluster import DatabaseUrls
+from tests.test_cli import command_line
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CAST = ("alice@example.org", "bob@example.org", "vera@example.org")
@@ -112,3 +115,15 @@ async def test_removed_rows_count_nowhere(parts, alice):
         assert "How was your week?" not in html, page
         assert "Tickwell" not in html, page
     assert "No responses" in (await alice.get("/surveys/responses")).text
+
+
+async def test_the_command_rehearses_makes_and_takes_back_a_tenants_demo(urls: DatabaseUrls, tmp_path: Path) -> None:
+    muster = command_line(urls, tmp_path)
+    seed = ("db:seed", "SurveysDemo", "--workspace", "globex")
+    rehearsed = (await muster(*seed, "--dry-run", "--json")).json
+    assert (await muster(*seed, "--dry-run", "--json")).json == rehearsed
+    assert (await muster(*seed, "--json")).json["added"]["surveys"] == len(rehearsed["surveys"]) > 0
+    assert (await muster(*seed, "--dry-run")).out == "Nothing would be added.\n"
+    assert (await muster(*seed)).out == "0 surveys, 0 responses, 0 apps and 0 ratings were added.\n"
+    assert (await muster(*seed, "--remove", "--json")).json["removed"]["surveys"] == len(rehearsed["surveys"])
+    assert (await muster(*seed, "--remove")).out == "0 surveys, 0 responses, 0 apps and 0 ratings were removed.\n"

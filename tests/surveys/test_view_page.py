@@ -193,12 +193,17 @@ async def test_a_draft_shows_its_definition(database: Database, vera: Browser) -
         assert words in answer
 
 
-async def test_the_ceiling_does_not_cap_it(database: Database, eve: Browser) -> None:
+async def test_the_ceiling_does_not_cap_it_and_an_edit_above_it_is_not_offered(
+    database: Database, eve: Browser
+) -> None:
     async with database.transaction("globex") as db:
         survey = await published(db, enforcement="required", title="Ours")
-    async with database.shared_transaction() as db:
-        await db.execute(update(Tenant).where(Tenant.key == "globex").values(ceiling="none"))
-    assert (await eve.get(f"/surveys/view/{survey.uid}")).status_code == 200
+    for ceiling, may_edit in (("full", True), ("optional", False), ("none", False)):
+        async with database.shared_transaction() as db:
+            await db.execute(update(Tenant).where(Tenant.key == "globex").values(ceiling=ceiling))
+        answer = await eve.get(f"/surveys/view/{survey.uid}")
+        assert answer.status_code == 200
+        assert (f"/surveys/edit/{survey.uid}" in answer.text) is may_edit
 
 
 async def test_it_is_read_only(meal: Stored, vera: Browser) -> None:

@@ -14,6 +14,7 @@ from litestar.params import FromPath
 from app.errors import Invalid, NotFound
 from app.surveys import content, queries, responses, tallies
 from app.surveys.overview import stage
+from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import SERIES, day_bar
 from app.surveys.pages.response_list import drawn, reader
@@ -95,6 +96,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         comments=comments(rows, read),
         rows=[drawn(row, read) for row in rows[:ROWS]],
         days=_days(found, survey.uid, version, now.date()),
+        may_edit=ctx.may("surveys.author") and not limits(survey.ceiling, survey.enforcement),
         stage=stage(survey, now) if survey.status == "published" else "",
         now=now,
         **_ledger(survey.uid, version, asked),
