@@ -170,7 +170,8 @@ class WindowEnd:
 
 
 async def read_window(run: Running, known: Known, window: Window, position: Position) -> WindowEnd:
-    """Walks the window on from `position`; unstable paging is answered by walking again and taking the union.
+    """Walks the window on from `position`; unstable paging is answered by walking again and taking the union, after the last
+    walk also with what earlier runs brought: a server that shuffles its rows loses some in any four walks.
 
     Raises TooLargeError after the first page, and what `walk` raises.
     """
@@ -181,10 +182,11 @@ async def read_window(run: Running, known: Known, window: Window, position: Posi
         end, position = await walk(run, position, walking.fetch, walking.write)
         total = position.total or 0
         came = len(walking.ids) + walking.set_aside
-        if resumed and came < total:
-            came = walking.set_aside + await _held(run, window)
+        last = position.walks + 1 >= WALKS
+        if came < total and (resumed or last):
+            came = max(came, walking.set_aside + await _held(run, window))
         complete = end is End.REACHED and came >= total
-        if complete or position.walks + 1 >= WALKS:
+        if complete or last:
             everything = complete and walking.strays
             return WindowEnd(complete, total, came, position.began_at, walking.digests, everything)
         position, resumed = position.again(), False

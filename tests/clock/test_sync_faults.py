@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.clock import connection, progress, runs, sync
+from app.clock import connection, progress, punch_windows, runs, sync
 from app.errors import Conflict
 from app.host.audit import COMMAND_LINE
 from app.outbound import Limits
@@ -103,6 +103,17 @@ async def test_a_window_that_never_becomes_complete_stays_open_and_the_run_says_
         assert why
         here.faults()
         assert (await here.sync()).status == "succeeded"
+        await here.holds_everything()
+
+
+async def test_what_earlier_runs_brought_counts_where_no_run_alone_gets_every_row(parts, monkeypatch):
+    monkeypatch.setattr(punch_windows, "WALKS", 1)
+    async with site(parts, faults=["unstable_paging,at=transactions"], employees=10) as here:
+        await here.set(page_size=60)
+        ends = [await here.sync()]
+        while ends[-1].status == "partial" and len(ends) < 10:
+            ends.append(await here.sync())
+        assert (ends[0].code, ends[-1].status) == ("TC-TRUNCATED", "succeeded")
         await here.holds_everything()
 
 
