@@ -16,6 +16,7 @@ from app.clock.settings import read_settings
 from app.errors import FieldError, Invalid, NotFound
 from app.host import audit
 from app.host.audit import Actor
+from app.texts import is_keepable, trimmed
 
 KINDS = {"attendance": "Attendance clock", "access": "Door reader"}
 DIRECTIONS = {
@@ -58,9 +59,11 @@ async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None
 
 async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str | None) -> Changed:
     """A note for operators that no sync ever changes. Raises NotFound, Invalid."""
-    text = (remarks or "").strip() or None
+    text = trimmed(remarks or "") or None
     if text is not None and len(text) > LONGEST_REMARKS:
         raise _wrong("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")
+    if text is not None and not is_keepable(text):
+        raise _wrong("remarks", "There are characters in here that can't be kept.")
     return await _set(db, actor, await _held(db, serial), "remarks", text, judge=False)
 
 

@@ -147,6 +147,8 @@ async def restore(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[in
 
 async def one_with_id_number(db: AsyncSession, id_number: str) -> int:
     """The one employee who is not deleted and has this ID number. Raises NotFound, and Conflict when two share it."""
+    if not is_keepable_line(id_number):
+        raise NotFound("Nobody has this ID number.")
     key = id_number_key(id_number)
     statement = select(Employee.id).where(Employee.id_number_key == key, Employee.deleted_at.is_(None)).limit(2)
     found = (await db.scalars(statement)).all()

@@ -6,7 +6,9 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 from sqlalchemy import update
 
+from app.errors import NotFound
 from app.host.shared import User
+from app.texts import is_keepable_line
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.pages import go
@@ -16,7 +18,9 @@ from app.web.pages import go
 async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> Redirect:
     """Remembers the ticked columns of one list; none, or `reset`, goes back to the defaults."""
     form = await ctx.form()
-    keys = [str(key)[:50] for key in form.getall("columns", [])][:50]
+    keys = [str(key)[:50] for key in form.getall("columns", []) if is_keepable_line(str(key))][:50]
+    if not is_keepable_line(name):
+        raise NotFound
     columns = dict(ctx.user.preferences.get("columns", {}))
     columns.pop(name, None)
     if keys and not form.get("reset"):

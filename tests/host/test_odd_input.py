@@ -1,0 +1,32 @@
+"""What no keyboard types and no database keeps: a NUL in a form is refused or left out, and breaks no page."""
+
+import pytest
+from sqlalchemy import insert
+
+from app.clock.models import Device
+from app.db.session import Database
+from tests.conftest import Browser
+
+
+@pytest.mark.parametrize(
+    ("url", "typed", "status"),
+    [
+        ("/attendance/add", {"employee": "7\x00", "clock_in": "2026-11-20T08:00", "kind": "regular"}, 422),
+        ("/attendance/add", {"employee": "7\x00"}, 422),
+        ("/kiosk/enrol", {"employee": "7\x00", "code": "0007"}, 422),
+        ("/preferences/columns/people", {"columns": "na\x00me"}, 303),
+        ("/preferences/columns/pe%00ople", {"columns": "name"}, 404),
+        ("/clock_devices/{terminal}/remarks", {"remarks": "by the\x00 gate"}, 422),
+    ],
+)
+async def test_a_nul_in_a_form_breaks_no_page(
+    database: Database, alice: Browser, url: str, typed: dict[str, str], status: int
+) -> None:
+    async with database.transaction() as db:
+        terminal = await db.scalar(insert(Device).values(sn="T1").returning(Device.id))
+    assert (await alice.submit(url.format(terminal=terminal), typed)).status_code == status
+
+
+@pytest.mark.parametrize("url", ["/attendance/add?employee=7%00", "/kiosk/enrol?employee=7%00", "/people?q=%00"])
+async def test_a_nul_in_an_address_breaks_no_page(alice: Browser, url: str) -> None:
+    assert (await alice.get(url)).status_code < 500
