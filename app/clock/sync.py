@@ -38,6 +38,7 @@ from app.parts import Parts
 from app.secrets import SecretError
 
 _SHORTEST_BEAT_S = 1.0
+_REST = timedelta(minutes=1)
 _log = structlog.get_logger("muster.clock.sync")
 
 
@@ -226,8 +227,15 @@ async def _close(running: Running, row: SyncRun, verdict: Verdict) -> RunEnd:
         await lease.give_back(db, running.fence)
         if verdict.goes_on:
             request = {name: value for name, value in row.request.items() if name != "budget_seconds"}
-            await runs.queue_run(db, "resume", request, SYSTEM, due_at=verdict.not_before)
+            await runs.queue_run(db, "resume", request, SYSTEM, due_at=_goes_on_at(running, verdict))
     return end_of(closed)
+
+
+def _goes_on_at(running: Running, verdict: Verdict) -> datetime | None:
+    """A server that sends us away and says to come back at once is not asked by run after run where none gets a row."""
+    if verdict.not_before is None or any(counts.fetched for counts in running.counts.values()):
+        return verdict.not_before
+    return max(verdict.not_before, running.now() + _REST)
 
 
 async def _set_health(db: AsyncSession, verdict: Verdict, now: datetime) -> None:

@@ -220,6 +220,16 @@ async def test_a_server_that_asks_us_to_wait_is_not_asked_before(parts, fault):
         assert (await here.sync()).status == "succeeded"
 
 
+async def test_a_server_that_limits_us_and_names_no_wait_is_not_asked_by_run_after_run(parts):
+    async with site(parts, faults=["http_429=0"]) as here:
+        end = await here.sync()
+        assert (end.status, end.code) == ("truncated", "TC-RATE")
+        due = await here.scalar("SELECT due_at FROM jobs WHERE name = 'clock_sync' AND status = 'queued'")
+        assert due >= here.now + timedelta(minutes=1)
+        here.faults()
+        assert (await here.sync()).status == "succeeded"
+
+
 async def test_the_fifth_refused_sign_in_locks_and_the_right_password_unlocks(parts):
     async with site(parts) as here:
         await here.save(password=Secret("wrong"))
