@@ -14,7 +14,8 @@ from app.errors import Invalid
 from app.web.context import Context
 from app.web.lists import Column, ListSpec, asked, condition, ordering, visible_columns
 
-KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+# The response names the charset of a text itself.
+KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
 BATCH = 1000
 # Spreadsheets run cells that begin like this as formulas; an apostrophe keeps them text.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -231,7 +231,8 @@ async def test_the_command_asks_before_it_erases(
     muster: CommandLine, database: Database, parts: Parts, survey: Stored, nora: Person
 ) -> None:
     refused = await muster("person:erase", nora.email, stdin="n\n")
-    assert refused.code != 0
+    assert refused.code == 1
+    assert refused.err.endswith("Error: Nothing was erased.\n")
     assert "IP address and browser of 1 response" in refused.err
     assert (await opened(database, parts, 1)).texts
     done = await muster("person:erase", nora.email.upper(), stdin="y\n")

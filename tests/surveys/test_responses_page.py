@@ -125,7 +125,10 @@ async def test_an_export_holds_the_answers_under_their_labels(receipts: dict[str
         "What all?": ["rice", "beans"],
         "Why?": "Nora was served cold soup",
     }
-    rows = list(csv.DictReader(io.StringIO((await vera.get("/surveys/responses?export=csv&q=nora")).text)))
+    assert by_person["Nora Nemo", "Lunch"]["outcome"] == "answered"  # the fixed word, not the label of the day
+    answer = await vera.get("/surveys/responses?export=csv&q=nora")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert "What all?: rice, beans; Why?: Nora was served cold soup" in rows[1]["Answers"]
     assert rows[1]["Evidence"] == "IP, Browser, Text"
 

@@ -14,7 +14,7 @@ from app.surveys.models import Question, Response, Survey
 from app.surveys.queries import MOST_COUNTED, MOST_PEOPLE, LedgerFilter
 from app.surveys.responses import Opened
 from app.surveys.tallies import Scope
-from app.surveys.words import OUTCOMES, SOURCES
+from app.surveys.words import OUTCOMES
 from app.web import lists
 from app.web.context import Context
 from app.web.lists import Asked, Column, Empty, Filter, Listing, ListSpec
@@ -74,9 +74,9 @@ COLUMNS = (
     Column("workspace", "Workspace", lambda row: row.workspace, shown=False),
     Column("survey", "Survey", lambda row: row.title),
     Column("version", "Version", lambda row: row.version, numeric=True),
-    Column("outcome", "Outcome", lambda row: OUTCOMES[row.outcome]),
+    Column("outcome", "Outcome", lambda row: row.outcome),
     Column("answers", "Answers", _sealed),
-    Column("source", "Source", lambda row: SOURCES[row.source], shown=False),
+    Column("source", "Source", lambda row: row.source, shown=False),
     Column("evidence", "Evidence", _sealed, hint="What was recorded of the person, encrypted under a key of theirs"),
     Column("ip", "IP", _sealed, shown=False),
     Column("browser", "Browser", _sealed, shown=False),
