@@ -10,9 +10,11 @@ from litestar.datastructures import FormMultiDict
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM
-from app.errors import NotSignedIn
+from app.errors import NotFound, NotSignedIn
 from app.host.audit import Actor
 from app.parts import Parts
+
+LARGEST_ID = 2**63 - 1  # what a bigint holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,9 @@ class Context:
 
 
 async def provide_context(request: Request[Any, Any, Any]) -> Context:
-    """Litestar's dependency `ctx`."""
+    """Litestar's dependency `ctx`. Raises NotFound for an id in the address that no row can have."""
+    if any(isinstance(given, int) and abs(given) > LARGEST_ID for given in request.path_params.values()):
+        raise NotFound
     context: Context = request.scope["muster"]  # type: ignore[typeddict-item]
     context._request = request  # noqa: SLF001 - the context is completed here, nowhere else
     return context

@@ -15,7 +15,7 @@ from litestar.datastructures import FormMultiDict, MultiDict
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, UnaryExpression, and_, false, func, or_, select, true
 
 from app.errors import FieldError, Invalid
-from app.web.context import Context
+from app.web.context import LARGEST_ID, Context
 from app.web.templating import with_query
 
 PER_PAGE = (25, 50, 100, 200)
@@ -347,7 +347,8 @@ async def selected(context: Context, spec: ListSpec) -> Condition:
         if wanted.errors:
             raise Invalid("The filter can't be read; load the list again.")
         return condition(spec, wanted)
-    ids = [int(value) for value in form.getall("id", []) if str(value).isascii() and str(value).isdigit()]
+    given = [int(value) for value in form.getall("id", []) if str(value).isascii() and str(value).isdigit()]
+    ids = [one for one in given if one <= LARGEST_ID]
     if not ids:
         raise Invalid("Select at least one row first.")
     return spec.key.in_(ids)

@@ -1,4 +1,4 @@
-"""What no keyboard types and no database keeps: a NUL in a form is refused or left out, and breaks no page."""
+"""What no keyboard types and no database keeps: a NUL, or a number beyond every id. It is refused, and breaks no page."""
 
 import pytest
 from sqlalchemy import insert
@@ -30,3 +30,14 @@ async def test_a_nul_in_a_form_breaks_no_page(
 @pytest.mark.parametrize("url", ["/attendance/add?employee=7%00", "/kiosk/enrol?employee=7%00", "/people?q=%00"])
 async def test_a_nul_in_an_address_breaks_no_page(alice: Browser, url: str) -> None:
     assert (await alice.get(url)).status_code < 500
+
+
+@pytest.mark.parametrize("number", [2**63, 10**20, -(10**20)])
+@pytest.mark.parametrize("url", ["/people/{}", "/attendance/people/{}", "/clock_transactions/{}", "/admin/jobs/{}"])
+async def test_an_id_that_no_row_can_have_is_not_found(alice: Browser, url: str, number: int) -> None:
+    assert (await alice.get(url.format(number))).status_code == 404
+
+
+async def test_a_bulk_act_on_an_id_that_no_row_can_have_reaches_nobody(alice: Browser) -> None:
+    assert (await alice.submit("/people/bulk", {"action": "deactivate", "id": str(10**20)})).status_code == 422
+    assert (await alice.submit("/people/999999999999999999999/deactivate")).status_code == 404
