@@ -10,11 +10,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import asyncpg
 import msgspec
 from sqlalchemy import ColumnElement, Text, case, func, literal, text, true
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+
+from app.db.direct import Direct
 
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -23,12 +26,12 @@ TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 AT_FIRST = {"jit": "off", "search_path": "shared"}
 PATIENCE_S = 10
 # For the connection, not for a transaction; what was set before is put back at the end.
-_ENTER_ALONE = text(
-    "SELECT current_setting('synchronous_commit'), set_config('search_path', :path, false),"
+_ENTER_ALONE = Direct(
+    "SELECT current_setting('synchronous_commit') AS was, set_config('search_path', :path, false),"
     " set_config('synchronous_commit', 'off', false)"
 )
 # The message is a record like any other, so its commit waits until everything before it is on the disk.
-_LEAVE_ALONE = text(
+_LEAVE_ALONE = Direct(
     "SELECT set_config('search_path', 'shared', false), set_config('synchronous_commit', :was, false),"
     " pg_logical_emit_message(true, 'muster', '')"
 )
@@ -94,25 +97,27 @@ class Database:
             yield session
 
     @asynccontextmanager
-    async def alone(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
-        """Statements in `workspace` that each are a transaction of their own, which the server itself ends: nothing that one
-        of them locks ever waits for us. Their locks go before they have reached the disk; the end of the block waits for
-        that, together with whoever else waits."""
-        async with self._session() as session:
-            connection = await session.connection(execution_options={"isolation_level": "AUTOCOMMIT"})
+    async def alone(self, workspace: str = PLATFORM) -> AsyncIterator[asyncpg.Connection]:
+        """Direct statements in `workspace` that each are a transaction of their own, which the server itself ends: nothing that
+        one of them locks ever waits for us. Their locks go before they have reached the disk; the end of the block waits for
+        that, together with whoever else waits. Raises ConnectionError where the server went away meanwhile."""
+        async with self._place(), self.engine.connect() as held:
+            raw: Any = (await held.get_raw_connection()).driver_connection
             try:
-                was = await session.scalar(_ENTER_ALONE, {"path": _path_of(workspace)})
-                session.info["workspace"] = workspace
-                yield session
-                await session.execute(_LEAVE_ALONE, {"was": was})
-            except BaseException:
+                entered = await _ENTER_ALONE.row(raw, {"path": _path_of(workspace)})
+                yield raw
+                await _LEAVE_ALONE.row(raw, {"was": entered["was"]})
+            except BaseException as error:
+                lost = raw.is_closed()
                 # It may still be in this workspace.
-                await connection.invalidate()
+                await held.invalidate()
+                if lost:
+                    raise ConnectionError("the database server closed the connection") from error
                 raise
 
     @asynccontextmanager
     async def _begun(self, path: str | None, **options: Any) -> AsyncIterator[AsyncSession]:
-        async with self._session() as session, session.begin():
+        async with self._place(), self._session() as session, session.begin():
             # Here, so that whoever opens a transaction learns at once that there is no database.
             await session.connection(execution_options=options or None)
             if path is not None:
@@ -123,21 +128,20 @@ class Database:
             await send()
 
     @asynccontextmanager
-    async def _session(self) -> AsyncIterator[AsyncSession]:
-        await self._wait_for_a_place()
-        try:
-            # Once closed, a session would open a transaction again at its next statement, in no workspace at all.
-            async with AsyncSession(self.engine, expire_on_commit=False, close_resets_only=False) as session:
-                yield session
-        finally:
-            self._places.release()
-
-    async def _wait_for_a_place(self) -> None:
+    async def _place(self) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await self._places.acquire()
         except TimeoutError:
             raise PoolTimeoutError(f"no connection came free within {PATIENCE_S} s") from None
+        try:
+            yield
+        finally:
+            self._places.release()
+
+    def _session(self) -> AsyncSession:
+        """Once closed, a session would open a transaction again at its next statement, in no workspace at all."""
+        return AsyncSession(self.engine, expire_on_commit=False, close_resets_only=False)
 
     async def close(self) -> None:
         await self.engine.dispose()

@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import asyncpg
 import msgspec
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.counting import count
-from app.db.session import PLATFORM, Database, workspace_of
+from app.db.direct import Direct
+from app.db.session import PLATFORM, Database
 from app.host import audit
 from app.host.audit import Actor
 from app.secrets import KEY_BYTES, KeyRing, Place
 
 # Two who make the first key of one person at once both get the one that is kept.
-_MAKE = text("""
+_MAKE = Direct("""
 INSERT INTO survey_person_keys (user_id, sealed_key) VALUES (:user, :sealed)
 ON CONFLICT (user_id) WHERE erased_at IS NULL DO UPDATE SET user_id = excluded.user_id
 RETURNING id, user_id, sealed_key
@@ -62,12 +64,12 @@ class Key:
     sealed_key: str
 
 
-async def make_key(db: AsyncSession, keys: KeyRing, user_id: int) -> Key:
-    """A key for a person who has none in this workspace; the one that another transaction just made, if there is one."""
+async def make_key(connection: asyncpg.Connection, workspace: str, keys: KeyRing, user_id: int) -> Key:
+    """A key for a person who has none in this workspace; the one that another transaction just made, if there is one.
+    `connection` is in `workspace`."""
     fresh = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
-    sealed = keys.seal(fresh, _place_of_key(workspace_of(db), user_id))
-    row = (await db.execute(_MAKE, {"user": user_id, "sealed": sealed})).one()
-    return Key(row.id, row.user_id, row.sealed_key)
+    sealed = keys.seal(fresh, _place_of_key(workspace, user_id))
+    return Key(**await _MAKE.row(connection, {"user": user_id, "sealed": sealed}))
 
 
 def seal(keys: KeyRing, workspace: str, key: Key, about: tuple[int, int], evidence: Evidence) -> str:

@@ -9,15 +9,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import asyncpg
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.direct import Direct, driver
 from app.db.session import workspace_of
 from app.secrets import KeyRing
 from app.surveys import chain, evidence
 from app.surveys.answers import Answered
 from app.surveys.errors import VersionSuperseded
-from app.surveys.evidence import Evidence
+from app.surveys.evidence import Evidence, Key
 
 # Characters that are kept: senders make up what their browser is called, and what a proxy says of their address.
 LONGEST_IP, LONGEST_BROWSER = 100, 500
@@ -32,19 +34,20 @@ WHERE w.id = :wording
 """)
 # Where the person has a row of this version already nothing is written, and the head stays. Nor is it where this version got
 # other words since they were read: a save that is under way is waited for, and one that comes later finds the answer.
-_APPEND = text("""
+_APPEND = Direct("""
 WITH head AS (
     SELECT number + 1 AS number, row_hash AS before,
         CAST(:before_number AS text) || (number + 1) || CAST(:after_number AS text) AS entry
     FROM survey_ledger_head FOR UPDATE
 ), met AS (
     SELECT id FROM surveys
-    WHERE id = :survey_id AND (version <> :version OR wording_id = :wording_id) FOR KEY SHARE
+    WHERE id = :survey_id AND (version <> CAST(:version AS int) OR wording_id = CAST(:wording_id AS bigint)) FOR KEY SHARE
 ), added AS (
     INSERT INTO survey_responses (number, survey_id, version, wording_id, user_id, outcome, source, recorded_at, prompted,
         has_text, key_id, sealed, entry, row_hash)
-    SELECT head.number, met.id, :version, :wording_id, :user_id, :outcome, :source, :recorded_at, :prompted,
-        :has_text, :key_id, :sealed, head.entry, sha256(head.before || convert_to(head.entry, 'UTF8'))
+    SELECT head.number, met.id, CAST(:version AS int), CAST(:wording_id AS bigint), CAST(:user_id AS bigint), :outcome, :source,
+        CAST(:recorded_at AS timestamptz), CAST(:prompted AS boolean), CAST(:has_text AS boolean), CAST(:key_id AS bigint),
+        :sealed, head.entry, sha256(head.before || convert_to(head.entry, 'UTF8'))
     FROM head, met
     ON CONFLICT (survey_id, version, user_id) DO NOTHING RETURNING number, row_hash
 ), chosen AS (
@@ -99,11 +102,12 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """An entry with everything but its place in the chain: `values` are those of the row and its projection."""
+class Worded:
+    """What an entry needs to know of its wording, and of its person: the type of each question by its id, in their order, and the
+    person's key, None where they have none here."""
 
-    entry: Entry
-    values: dict[str, Any]
+    types: Mapping[str, str]
+    key: Key | None
 
 
 async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
@@ -112,27 +116,34 @@ async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
     The ledger of the workspace is held from here to the end of the transaction, so this comes last in it. Raises
     VersionSuperseded where the version was given other words after the caller read them.
     """
-    return await write(db, keys, await prepare(db, keys, entry))
+    worded = await _worded(db, entry)
+    written = await write(await driver(db), workspace_of(db), keys, entry, worded)
+    return written or await winner(db, keys, entry)
 
 
-async def prepare(db: AsyncSession, keys: KeyRing, entry: Entry) -> Prepared:
-    """What can be done before the ledger is held. One statement; two for a person's first evidence here."""
-    worded = (await db.execute(_WORDED, {"wording": entry.wording_id, "user": entry.user_id})).one()
-    texts = _free_texts(entry, dict(zip(worded.question_keys, worded.question_types, strict=True)))
-    key_id, sealed = await _sealed(db, keys, entry, worded, texts)
-    line = line_of(entry, worded.question_keys, texts, sealed)
-    return Prepared(entry, {**row_of(entry, line), "has_text": bool(texts), "key_id": key_id, "sealed": sealed})
+async def _worded(db: AsyncSession, entry: Entry) -> Worded:
+    row = (await db.execute(_WORDED, {"wording": entry.wording_id, "user": entry.user_id})).one()
+    key = None if row.key_id is None else Key(row.key_id, entry.user_id, row.sealed_key)
+    return Worded(dict(zip(row.question_keys, row.question_types, strict=True)), key)
 
 
-async def write(db: AsyncSession, keys: KeyRing, prepared: Prepared) -> Recorded:
+async def write(
+    connection: asyncpg.Connection, workspace: str, keys: KeyRing, entry: Entry, worded: Worded
+) -> Recorded | None:
     """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
-    (`Database.alone`), nobody waits for this process while the ledger is held."""
-    entry = prepared.entry
-    row = (await db.execute(_APPEND, prepared.values)).one_or_none()
+    (`Database.alone`), nobody waits for this process while the ledger is held. A key of the person is made before that, where
+    they have none. None where nothing was written: `winner` says why."""
+    texts = _free_texts(entry, worded.types)
+    told = Evidence(ip=_cut(entry.ip, LONGEST_IP), browser=_cut(entry.browser, LONGEST_BROWSER), texts=texts)
+    key = (worded.key or await evidence.make_key(connection, workspace, keys, entry.user_id)) if told else None
+    sealed = evidence.seal(keys, workspace, key, (entry.survey_id, entry.version), told) if key else None
+    line = line_of(entry, tuple(worded.types), texts, sealed)
+    values = {**row_of(entry, line), "has_text": bool(texts), "key_id": key and key.id, "sealed": sealed}
+    row = await _APPEND.row(connection, values)
     if row is None:
-        return await _winner(db, keys, entry)
-    at = entry.recorded_at
-    return Recorded(row.number, entry.version, entry.outcome, at, row.row_hash.hex(), entry.answers, fresh=True)
+        return None
+    at, receipt = entry.recorded_at, row["row_hash"].hex()
+    return Recorded(row["number"], entry.version, entry.outcome, at, receipt, entry.answers, fresh=True)
 
 
 async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int, user_id: int) -> Recorded | None:
@@ -146,7 +157,8 @@ async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int
     return Recorded(row.number, row.version, row.outcome, row.recorded_at, row.row_hash.hex(), answers, fresh=False)
 
 
-async def _winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
+async def winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
+    """What the person recorded of this version before. Raises VersionSuperseded where they did not: the words changed."""
     found = await recorded(db, keys, entry.survey_id, entry.version, entry.user_id)
     if found is None:
         raise VersionSuperseded
@@ -157,20 +169,6 @@ def _free_texts(entry: Entry, types: Mapping[str, str]) -> dict[str, str]:
     """By question id. Raises KeyError for a question that the wording does not have."""
     keyed = ((str(one.question), one.value) for one in entry.answers)
     return {key: str(value) for key, value in keyed if types[key] == "free_text"}
-
-
-async def _sealed(
-    db: AsyncSession, keys: KeyRing, entry: Entry, worded: Any, texts: dict[str, str]
-) -> tuple[int | None, str | None]:
-    """The id of the person's key and the evidence under it; neither where there is nothing personal."""
-    told = Evidence(ip=_cut(entry.ip, LONGEST_IP), browser=_cut(entry.browser, LONGEST_BROWSER), texts=texts)
-    if not told:
-        return None, None
-    if worded.key_id is None:
-        key = await evidence.make_key(db, keys, entry.user_id)
-    else:
-        key = evidence.Key(worded.key_id, entry.user_id, worded.sealed_key)
-    return key.id, evidence.seal(keys, workspace_of(db), key, (entry.survey_id, entry.version), told)
 
 
 def _cut(text: str | None, longest: int) -> str | None:

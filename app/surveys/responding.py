@@ -60,7 +60,7 @@ class _Due:
 
     workspace: str
     met: Met
-    prepared: ledger.Prepared
+    entry: ledger.Entry
 
 
 async def respond(ctx: Context, reply: Reply, source: str) -> Answer:
@@ -105,8 +105,7 @@ async def _judge(ctx: Context, db: AsyncSession, met: Met, reply: Reply, source:
     if reply.action == "snooze":
         until = await asking.snooze(db, ctx.user.id, met.situation, now)
         return Answer("snoozed", met.item.survey, met.item.version, snoozed_until=until)
-    entry = _entry(ctx, met, reply, given, source=source, now=now)
-    return _Due(workspace_of(db), met, await ledger.prepare(db, ctx.parts.keys, entry))
+    return _Due(workspace_of(db), met, _entry(ctx, met, reply, given, source=source, now=now))
 
 
 def _names_other_words(reply: Reply, met: Met) -> bool:
@@ -164,8 +163,13 @@ def _entry(
 async def _record(ctx: Context, reply: Reply, due: _Due) -> Answer:
     """Of several at once, the first is recorded; the others are repetitions of it, or come too late."""
     await ctx.settle()
-    async with ctx.parts.database.alone(due.workspace) as db:
-        recorded = await ledger.write(db, ctx.parts.keys, due.prepared)
+    database, keys = ctx.parts.database, ctx.parts.keys
+    worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.key)
+    async with database.alone(due.workspace) as connection:
+        recorded = await ledger.write(connection, due.workspace, keys, due.entry, worded)
+    if recorded is None:
+        async with database.transaction(due.workspace) as db:
+            recorded = await ledger.winner(db, keys, due.entry)
     if recorded.fresh:
         return _answer("opted_out" if reply.action == "opt_out" else "recorded", due.met, recorded)
     if not _says_the_same(recorded, reply):

@@ -9,18 +9,21 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, and_, bindparam, func, select, text
+import msgspec
+from sqlalchemy import BigInteger, Label, and_, bindparam, func, select, text, type_coerce
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.elements import KeyedColumnElement
+from sqlalchemy.types import NullType
 
 from app.db.session import workspace_of
+from app.surveys.evidence import Key
 from app.surveys.item import Item, ItemQuestion
-from app.surveys.models import PromptState, Question, Response, Survey
+from app.surveys.models import PersonKey, PromptState, Question, Response, Survey
 from app.surveys.pacing import Gap, Offer, State
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(msgspec.Struct, frozen=True):
     """One survey as it is now, and what happened between it and one person. `wording_id` is None until it is published."""
 
     id: int
@@ -40,15 +43,21 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A single survey with its words."""
+    """A single survey with its words, and the person's key in its workspace, where they have one."""
 
     situation: Situation
     item: Item
+    key: Key | None
+
+
+def _as_it_comes(array: KeyedColumnElement[Any]) -> Label[Any]:
+    """A list already: what SQLAlchemy would make of each, in every row, is the same list."""
+    return type_coerce(array, NullType()).label(array.name)
 
 
 _user = bindparam("user", type_=BigInteger)
 # The tables themselves: selecting a model's attributes costs twice as much for each row.
-_survey, _asked, _row, _state = (kind.__table__ for kind in (Survey, Question, Response, PromptState))
+_survey, _asked, _row, _state, _key = (kind.__table__ for kind in (Survey, Question, Response, PromptState, PersonKey))
 _optional = _survey.alias("optional")
 _recent = (
     select(_optional.c.uid, func.max(_state.c.last_shown_at).label("at"))
@@ -69,8 +78,8 @@ _SITUATION = (
     _survey.c.status,
     _survey.c.version,
     _survey.c.enforcement,
-    _survey.c.user_types,
-    _survey.c.tenants,
+    _as_it_comes(_survey.c.user_types),
+    _as_it_comes(_survey.c.tenants),
     _survey.c.starts_at,
     _survey.c.ends_at,
     _survey.c.snooze_hours,
@@ -112,10 +121,11 @@ _PUBLISHED = (
     .outerjoin(_row, _ANSWERED)
 )
 _ONE = (
-    select(*_SITUATION, *_WORDS)
+    select(*_SITUATION, *_WORDS, _key.c.id.label("key_id"), _key.c.sealed_key)
     .select_from(_survey)
     .outerjoin(_state, _SHOWN)
     .outerjoin(_row, _ANSWERED)
+    .outerjoin(_key, and_(_key.c.user_id == _user, _key.c.erased_at.is_(None)))
     .where(_survey.c.uid == bindparam("uid"), _survey.c.deleted_at.is_(None))
 )
 _ITEMS = select(
@@ -132,13 +142,17 @@ _ITEMS = select(
 async def published(db: AsyncSession, user_id: int, now: datetime, gap_hours: int) -> Published:
     rows = (await db.execute(_PUBLISHED, {"user": user_id, "since": now - timedelta(hours=gap_hours)})).all()
     shown = {UUID(uid): datetime.fromisoformat(at) for uid, at in (rows[0].shown or {}).items()}
-    return Published(tuple(_situation(row, workspace_of(db)) for row in rows if row.id is not None), shown)
+    workspace = workspace_of(db)
+    return Published(tuple(_situation(row, workspace) for row in rows if row.id is not None), shown)
 
 
 async def one(db: AsyncSession, user_id: int, uid: UUID) -> Met | None:
     """The survey whatever its status, and its words; None where this workspace has none of that uid."""
     row = (await db.execute(_ONE, {"user": user_id, "uid": uid})).one_or_none()
-    return row and Met(_situation(row, workspace_of(db)), _item(row, workspace_of(db)))
+    if row is None:
+        return None
+    key = None if row.key_id is None else Key(row.key_id, user_id, row.sealed_key)
+    return Met(_situation(row, workspace_of(db)), _item(row, workspace_of(db)), key)
 
 
 async def items(db: AsyncSession, ids: Sequence[int]) -> dict[int, Item]:

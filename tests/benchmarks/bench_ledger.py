@@ -21,6 +21,7 @@ from typing import Any
 import asyncpg
 from sqlalchemy import text
 
+from app.db.direct import driver
 from app.db.session import Database
 from app.secrets import KeyRing, new_key_text
 from app.surveys import chain, evidence, ledger, verifying
@@ -56,7 +57,8 @@ async def surveyed(database: Database, count: int) -> list[Stored]:
 
 async def keyed(database: Database, keys: KeyRing) -> list[Key]:
     async with database.transaction() as db:
-        return [await evidence.make_key(db, keys, person) for person in range(1, PEOPLE + 1)]
+        connection = await driver(db)
+        return [await evidence.make_key(connection, "main", keys, person) for person in range(1, PEOPLE + 1)]
 
 
 def rows(keys: KeyRing, surveys: list[Stored], people: list[Key], count: int) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.db import session
-from app.db.session import Database, workspace_of
+from app.db.session import Database
 from tests.cluster import DatabaseUrls
 
 PATH = text("SELECT current_setting('search_path')")
@@ -26,9 +26,8 @@ async def narrow(urls: DatabaseUrls):
 
 
 async def test_each_statement_alone_is_kept_at_once(narrow: Database, database: Database) -> None:
-    async with narrow.alone("acme") as db:
-        assert workspace_of(db) == "acme"
-        await db.execute(MARK)
+    async with narrow.alone("acme") as connection:
+        await connection.execute(MARK.text)
         async with database.transaction("acme") as other:
             assert await other.scalar(MARKED) == 1
     async with database.transaction("main") as other:
@@ -38,16 +37,19 @@ async def test_each_statement_alone_is_kept_at_once(narrow: Database, database: 
 async def test_the_connection_is_as_it_was_before(narrow: Database) -> None:
     async with narrow.shared_transaction() as db:
         before = (await db.scalar(PATH), await db.scalar(WAITS))
-    async with narrow.alone("acme") as db:
-        assert (await db.scalar(PATH), await db.scalar(WAITS)) == ("tenant_acme, shared", "off")
+    async with narrow.alone("acme") as connection:
+        assert (await connection.fetchval(PATH.text), await connection.fetchval(WAITS.text)) == (
+            "tenant_acme, shared",
+            "off",
+        )
     async with narrow.shared_transaction() as db:
         assert (await db.scalar(PATH), await db.scalar(WAITS)) == before
 
 
 async def test_a_block_that_breaks_leaves_no_connection_in_its_workspace(narrow: Database) -> None:
     async def break_off() -> None:
-        async with narrow.alone("acme") as db:
-            await db.execute(MARK)
+        async with narrow.alone("acme") as connection:
+            await connection.execute(MARK.text)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

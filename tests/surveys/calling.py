@@ -13,6 +13,7 @@ from app.web.context import Context
 from app.web.gate import _Answer
 from app.web.sessions import PERSON_COLUMNS, person_of
 from tests.conftest import Browser
+from tests.direct import heard
 
 QUEUE, RESPOND = "/v1/api/me/surveys", "/v1/api/me/surveys/respond"
 
@@ -75,7 +76,8 @@ async def request_of(parts: Parts, short: str, session: int) -> AsyncIterator[Co
 
 @contextmanager
 def statements(database: Database) -> Iterator[list[str]]:
-    """What is sent to the database meanwhile: the settings of the search path aside, "BEGIN" where a transaction begins."""
+    """What is sent to the database meanwhile: the settings of the search path aside, "BEGIN" where a transaction begins, or a
+    block of statements that each are one (`Database.alone`)."""
     sent: list[str] = []
 
     def begun(*_: Any) -> None:
@@ -85,11 +87,18 @@ def statements(database: Database) -> Iterator[list[str]]:
         if "search_path" not in statement:
             sent.append(statement)
 
+    def went_directly(statement: str) -> None:
+        if "search_path" not in statement:
+            sent.append(statement)
+        elif "synchronous_commit', 'off'" in statement:
+            begun()
+
     engine = database.engine.sync_engine
     event.listen(engine, "begin", begun)
     event.listen(engine, "before_cursor_execute", executed)
     try:
-        yield sent
+        with heard(database, went_directly):
+            yield sent
     finally:
         event.remove(engine, "begin", begun)
         event.remove(engine, "before_cursor_execute", executed)

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import event
 
 from app.db.session import Database
+from tests.direct import heard
 from tests.host.conftest import selects
 
 __all__ = ["selects", "statements"]
@@ -16,10 +17,14 @@ def statements(database: Database) -> Iterator[list[str]]:
     """Every statement but the transaction's own."""
     seen: list[str] = []
 
-    def note(_: object, __: object, statement: str, *___: object) -> None:
+    def note(statement: str) -> None:
         if "set_config" not in statement:
             seen.append(statement)
 
-    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
-    yield seen
-    event.remove(database.engine.sync_engine, "before_cursor_execute", note)
+    def executed(_: object, __: object, statement: str, *___: object) -> None:
+        note(statement)
+
+    event.listen(database.engine.sync_engine, "before_cursor_execute", executed)
+    with heard(database, note):
+        yield seen
+    event.remove(database.engine.sync_engine, "before_cursor_execute", executed)

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text, update
 
 from app import sealed
+from app.db.direct import driver
 from app.db.session import Database
 from app.parts import Parts, make_parts
 from app.secrets import KeyRing, SecretError, new_key_text
@@ -30,7 +31,7 @@ class Row:
 
 async def key_of(database: Database, keys: KeyRing, person: int = 7) -> Key:
     async with database.transaction() as db:
-        return await make_key(db, keys, person)
+        return await make_key(await driver(db), "main", keys, person)
 
 
 async def test_evidence_opens_with_the_persons_key_and_as_itself(database: Database, parts: Parts) -> None:

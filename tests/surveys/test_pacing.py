@@ -1,6 +1,5 @@
 """Who is asked which survey, when: every case to the second, in the order of the design page, and what holds for all of them."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +7,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from app.surveys.pacing import Caller, Gap, Offer, State, Verdict, is_in_view, is_promptable, is_put_off, judge, queue
 
