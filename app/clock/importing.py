@@ -1,26 +1,24 @@
 """The import: has due punches judged by the pairing core and carries its intents out, a batch of people per transaction.
 
-The rules are app.clock.pairing's; what is read and written is in import_rows. A batch holds its employees' attendance,
-so that people and other imports wait for each other; a punch that is marked again meanwhile keeps its mark.
+The rules are app.clock.pairing's. What a batch does is in import_batch.py, what is read and written in import_rows.py.
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import import_rows, widening
-from app.clock.import_rows import Read, Who, World
-from app.clock.pairing import judge
-from app.clock.taps import Employee, Span
-from app.clock.verdicts import CreateRecord, Judgement, UpdateRecord
-from app.host import attendance
-from app.host.attendance_import import NewRecord
-from app.host.hours import Hours
+from app.clock import import_rows, unbound
+from app.clock.import_batch import Imported, OwnersChangedError, import_batch, rehearse_batch
+from app.clock.taps import Employee
+
+__all__ = ["ImportFailedError", "Imported", "OwnersChangedError", "import_codes", "import_due", "rehearse"]
 
 log = structlog.get_logger()
 
@@ -28,43 +26,15 @@ BATCH = 3000
 TRIES = 3
 Open = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 Progress = Callable[[int, int], Awaitable[bool]]
+Batch = Callable[[AsyncSession, Sequence[str], datetime], Awaitable[Imported]]
+Due = Sequence[tuple[str, int]]
+T = TypeVar("T")
 
 
 class ImportFailedError(Exception):
     """TC-IMPORT: a batch failed three times; nothing of it, and nothing after it, was written."""
 
     code = "TC-IMPORT"
-
-
-class OwnersChangedError(Exception):
-    """A binding changed between reading who must be held and holding them; the batch begins anew."""
-
-
-@dataclass
-class Imported:
-    """What an import did: punches judged, those whose outcome changed by outcome, and records written."""
-
-    judged: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter)
-    created: int = 0
-    updated: int = 0
-    complete: bool = True
-
-    def add(self, other: "Imported") -> None:
-        self.judged += other.judged
-        self.outcomes += other.outcomes
-        self.created += other.created
-        self.updated += other.updated
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One cluster of changed punches of one person, ready to be judged."""
-
-    who: Who
-    codes: tuple[str, ...]
-    read: Read
-    within: Span
 
 
 async def import_due(
@@ -74,14 +44,21 @@ async def import_due(
 
     Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
     """
-    return await _run(open_transaction, now or datetime.now(UTC), progress, _import_batch)
+    at = now or datetime.now(UTC)
+    due = await _due(open_transaction, at)
+    work = _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due))
+    if due and await work.settle_unbound():
+        due = await _due(open_transaction, at)
+    return await work.judge(due, import_batch)
 
 
 async def rehearse(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None
 ) -> Imported:
     """What `import_due` would do; nothing is written."""
-    return await _run(open_transaction, now or datetime.now(UTC), progress, _rehearse_batch)
+    at = now or datetime.now(UTC)
+    due = await _due(open_transaction, at)
+    return await _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due)).judge(due, rehearse_batch)
 
 
 async def import_codes(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
@@ -89,25 +66,61 @@ async def import_codes(db: AsyncSession, codes: Sequence[str], now: datetime) ->
 
     Raises OwnersChangedError when a binding changed meanwhile; the marks stand, so the next import does it.
     """
-    return await _import_batch(db, codes, now)
+    return await import_batch(db, codes, now)
 
 
-Batch = Callable[[AsyncSession, Sequence[str], datetime], Awaitable[Imported]]
-
-
-async def _run(open_transaction: Open, now: datetime, progress: Progress | None, batch: Batch) -> Imported:
+async def _due(open_transaction: Open, now: datetime) -> Due:
     async with open_transaction() as db:
-        due = await import_rows.due_codes(db, now)
-        batches = await _batches(db, due)
-    of = sum(waiting for _, waiting in due)
-    done, total = 0, Imported()
-    for codes, waiting in batches:
-        total.add(await _with_retries(open_transaction, codes, now, batch))
-        done += waiting
-        if progress is not None and not await progress(done, of):
-            total.complete = done >= of
-            break
-    return total
+        return await import_rows.due_codes(db, now)
+
+
+@dataclass
+class _Work:
+    """One import under way; `of` is how many punches were due when it began."""
+
+    open_transaction: Open
+    now: datetime
+    progress: Progress | None
+    of: int
+    done: int = 0
+    total: Imported = field(default_factory=Imported)
+
+    async def settle_unbound(self) -> int:
+        """Those that nobody stands behind, without the pairing core. Returns how many."""
+        async with self.open_transaction() as reading, aclosing(unbound.find(reading, self.now)) as found:
+            async for ids in found:
+                judged, news = await _with_retries(
+                    self.open_transaction, partial(unbound.settle, ids=ids, now=self.now), (0, 0)
+                )
+                self.total.add(Imported(judged, Counter({unbound.NOT_BOUND: news} if news else {})))
+                if not await self._goes_on(judged):
+                    break
+        return self.done
+
+    async def judge(self, due: Due, batch: Batch) -> Imported:
+        """The rest, person by person."""
+        if not due or not self.total.complete:
+            return self.total
+        async with self.open_transaction() as db:
+            batches = await _batches(db, due)
+        for codes, waiting in batches:
+            self.total.add(await self._judge_batch(batch, codes))
+            if not await self._goes_on(waiting):
+                break
+        return self.total
+
+    async def _judge_batch(self, batch: Batch, codes: Sequence[str]) -> Imported:
+        async def attempt(db: AsyncSession) -> Imported:
+            return await batch(db, codes, self.now)
+
+        return await _with_retries(self.open_transaction, attempt, Imported(complete=False))
+
+    async def _goes_on(self, done: int) -> bool:
+        self.done += done
+        if self.progress is not None and not await self.progress(self.done, self.of):
+            self.total.complete = self.done >= self.of
+            return False
+        return True
 
 
 async def _batches(db: AsyncSession, due: Sequence[tuple[str, int]]) -> list[tuple[list[str], int]]:
@@ -127,16 +140,17 @@ async def _batches(db: AsyncSession, due: Sequence[tuple[str, int]]) -> list[tup
     return batches
 
 
-async def _with_retries(open_transaction: Open, codes: Sequence[str], now: datetime, batch: Batch) -> Imported:
+async def _with_retries(open_transaction: Open, attempt: Callable[[AsyncSession], Awaitable[T]], given_up: T) -> T:
+    """What `attempt` returns, or `given_up` where owners change all the time. Raises ImportFailedError."""
     moved = failed = 0
     while True:
         try:
             async with open_transaction() as db:
-                return await batch(db, codes, now)
+                return await attempt(db)
         except OwnersChangedError:
             moved += 1
             if moved > TRIES * TRIES:
-                return Imported(complete=False)
+                return given_up
         except Exception as error:  # whatever broke this batch would break it again: three times is TC-IMPORT
             failed += 1
             log.warning("a batch of the import failed", attempt=failed, error=type(error).__name__)
@@ -144,163 +158,3 @@ async def _with_retries(open_transaction: Open, codes: Sequence[str], now: datet
                 raise ImportFailedError(
                     f"The attendance import failed {TRIES} times ({type(error).__name__})."
                 ) from error
-
-
-async def _import_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
-    cases, world = await _prepare(db, codes, now)
-    locked = await import_rows.locked_days(db, _days(cases, world))
-    result = Imported()
-    creates: list[CreateRecord] = []
-    judgements: list[tuple[Case, Judgement, dict[int, int]]] = []
-    for case in cases:
-        judgement = _judge(case, world, locked, now)
-        places = {one.key: len(creates) + place for place, one in enumerate(judgement.creates)}
-        creates += judgement.creates
-        judgements.append((case, judgement, places))
-        for update in judgement.updates:
-            await import_rows.update_record(db, update.record_id, _hours(update), update.workday)
-        result.add(_counted(judgement))
-    ids = await import_rows.create_records(db, [_new(one) for one in creates])
-    await _store(db, judgements, ids)
-    return result
-
-
-async def _rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
-    cases, world = await _prepare(db, codes, now)
-    locked = await import_rows.locked_days(db, _days(cases, world))
-    result = Imported()
-    for case in cases:
-        result.add(_counted(_judge(case, world, locked, now)))
-    return result
-
-
-async def _prepare(db: AsyncSession, codes: Sequence[str], now: datetime) -> tuple[list[Case], World]:
-    """Holds the people, then reads who stands behind the codes: what changes later marks its punches again."""
-    before = await import_rows.owners(db, codes)
-    await attendance.hold(db, sorted({who.id for who in before.values() if isinstance(who, Employee)}))
-    due = await import_rows.due_instants(db, codes, now)
-    after = await import_rows.owners(db, codes)
-    if {code: _identity(who) for code, who in before.items()} != {code: _identity(who) for code, who in after.items()}:
-        raise OwnersChangedError
-    world = await import_rows.read_world(db, now)
-    return await _cases(db, world, await _changed(db, after, due, world), now), world
-
-
-def _identity(who: Who) -> int | None:
-    return who.id if isinstance(who, Employee) else None
-
-
-async def _changed(
-    db: AsyncSession, owners: Mapping[str, Who], due: Mapping[str, list[datetime]], world: World
-) -> list[tuple[Who, tuple[str, ...], Span]]:
-    """Clusters of due instants: per employee over all their codes, per code where nobody stands behind it."""
-    siblings = await import_rows.codes_of(db, {who.id for who in owners.values() if isinstance(who, Employee)})
-    people: dict[object, tuple[Who, tuple[str, ...], list[datetime]]] = {}
-    for code, instants in due.items():
-        who = owners[code]
-        key, codes = (who.id, tuple(siblings[who.id])) if isinstance(who, Employee) else (code, (code,))
-        people.setdefault(key, (who, codes, []))[2].extend(instants)
-    return [
-        (who, codes, span)
-        for who, codes, instants in people.values()
-        for span in widening.clusters(instants, world.rules)
-    ]
-
-
-async def _cases(
-    db: AsyncSession, world: World, changed: Sequence[tuple[Who, tuple[str, ...], Span]], now: datetime
-) -> list[Case]:
-    """Reads around each cluster, wider and wider, until judging the part gives what judging everything would."""
-    cases: list[Case] = []
-    waiting = [(who, codes, span, widening.first_reading(span, world.rules)) for who, codes, span in changed]
-    while waiting:
-        reads = await import_rows.read_spans(db, world, [(who, codes, reading) for who, codes, _, reading in waiting])
-        wider = []
-        for (who, codes, span, reading), read in zip(waiting, reads, strict=True):
-            window = widening.widen(who, read.punches, read.records, span, reading, world.rules, now)
-            if window.within is None:
-                wider.append((who, codes, span, window.reading))
-            else:
-                cases.append(Case(who, codes, read, window.within))
-        waiting = wider
-        if not waiting:
-            cases, joined = _joined(cases)
-            waiting = [(who, codes, span, widening.first_reading(span, world.rules)) for who, codes, span in joined]
-    return cases
-
-
-def _joined(cases: list[Case]) -> tuple[list[Case], list[tuple[Who, tuple[str, ...], Span]]]:
-    """Cases of one person whose parts grew into each other are one case: a shift must not be judged twice."""
-    apart: list[Case] = []
-    joined: list[tuple[Who, tuple[str, ...], Span]] = []
-    cases = sorted(cases, key=lambda case: (case.codes, case.within.start))
-    for number, case in enumerate(cases):
-        before = cases[number - 1] if number else None
-        after = cases[number + 1] if number + 1 < len(cases) else None
-        if _meet(before, case) or _meet(case, after):
-            if joined and joined[-1][1] == case.codes and joined[-1][2].end > case.within.start:
-                end = max(joined[-1][2].end, case.within.end)
-                joined[-1] = (case.who, case.codes, Span(joined[-1][2].start, end))
-            else:
-                joined.append((case.who, case.codes, case.within))
-        else:
-            apart.append(case)
-    return apart, joined
-
-
-def _meet(one: Case | None, other: Case | None) -> bool:
-    return one is not None and other is not None and one.codes == other.codes and one.within.end > other.within.start
-
-
-def _judge(case: Case, world: World, locked: set[date], now: datetime) -> Judgement:
-    return judge(
-        case.who,
-        case.read.punches,
-        case.read.records,
-        locked,
-        world.rules,
-        now,
-        unread=world.unread,
-        within=case.within,
-    )
-
-
-def _days(cases: Sequence[Case], world: World) -> set[date]:
-    """Every local day that a shift of these cases may have as its workday, and those of the records that stand."""
-    zone = world.rules.zone
-    found: set[date] = set()
-    for case in cases:
-        found |= {one.workday for one in case.read.records}
-        found |= {one.at.astimezone(zone).date() for one in case.read.punches}
-    return found
-
-
-async def _store(
-    db: AsyncSession, judgements: Sequence[tuple[Case, Judgement, dict[int, int]]], ids: Sequence[int]
-) -> None:
-    rows = []
-    for case, judgement, places in judgements:
-        for verdict in judgement.verdicts:
-            punch_id = verdict.punch_id
-            seen = case.read.judge_at[punch_id]
-            if not verdict.is_news and verdict.judge_at == seen:
-                continue
-            record = verdict.record if verdict.record is None or verdict.record > 0 else ids[places[verdict.record]]
-            rows.append(
-                (punch_id, verdict.outcome.value, record, verdict.role, verdict.reviewed, verdict.retry, verdict.judge_at, seen,
-                 verdict.is_news)
-            )  # fmt: skip
-    await import_rows.store_verdicts(db, rows)
-
-
-def _counted(judgement: Judgement) -> Imported:
-    news = Counter(verdict.outcome.value for verdict in judgement.verdicts if verdict.is_news)
-    return Imported(len(judgement.verdicts), news, len(judgement.creates), len(judgement.updates))
-
-
-def _new(intent: CreateRecord) -> NewRecord:
-    return NewRecord(intent.employee_id, intent.workday, _hours(intent))
-
-
-def _hours(intent: CreateRecord | UpdateRecord) -> Hours:
-    return Hours(intent.clock_in, intent.clock_out, intent.breaks, intent.kind.value)

@@ -1,0 +1,215 @@
+"""One batch of an import: reads what surrounds the due punches of some codes, has the pairing core judge it, and carries its
+intents out. How an import comes to its batches is in importing.py.
+
+A batch holds its employees' attendance, so that people and other imports wait for each other; a punch that is marked again
+meanwhile keeps its mark.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import import_rows, widening
+from app.clock.import_rows import Read, Who, World
+from app.clock.pairing import judge
+from app.clock.taps import Employee, Span
+from app.clock.verdicts import CreateRecord, Judgement, UpdateRecord
+from app.host import attendance
+from app.host.attendance_import import NewRecord
+from app.host.hours import Hours
+
+
+class OwnersChangedError(Exception):
+    """A binding changed between reading who must be held and holding them; the batch begins anew."""
+
+
+@dataclass
+class Imported:
+    """What an import did: punches judged, those whose outcome changed by outcome, and records written."""
+
+    judged: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    created: int = 0
+    updated: int = 0
+    complete: bool = True
+
+    def add(self, other: "Imported") -> None:
+        self.judged += other.judged
+        self.outcomes += other.outcomes
+        self.created += other.created
+        self.updated += other.updated
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One cluster of changed punches of one person, ready to be judged."""
+
+    who: Who
+    codes: tuple[str, ...]
+    read: Read
+    within: Span
+
+
+async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
+    """Judges what is due of these codes and writes what it comes to. Raises OwnersChangedError."""
+    cases, world = await _prepare(db, codes, now)
+    locked = await import_rows.locked_days(db, _days(cases, world))
+    result = Imported()
+    creates: list[CreateRecord] = []
+    judgements: list[tuple[Case, Judgement, dict[int, int]]] = []
+    for case in cases:
+        judgement = _judge(case, world, locked, now)
+        places = {one.key: len(creates) + place for place, one in enumerate(judgement.creates)}
+        creates += judgement.creates
+        judgements.append((case, judgement, places))
+        for update in judgement.updates:
+            await import_rows.update_record(db, update.record_id, _hours(update), update.workday)
+        result.add(_counted(judgement))
+    ids = await import_rows.create_records(db, [_new(one) for one in creates])
+    await _store(db, judgements, ids)
+    return result
+
+
+async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
+    """The same, and writes nothing."""
+    cases, world = await _prepare(db, codes, now)
+    locked = await import_rows.locked_days(db, _days(cases, world))
+    result = Imported()
+    for case in cases:
+        result.add(_counted(_judge(case, world, locked, now)))
+    return result
+
+
+async def _prepare(db: AsyncSession, codes: Sequence[str], now: datetime) -> tuple[list[Case], World]:
+    """Holds the people, then reads who stands behind the codes: what changes later marks its punches again."""
+    before = await import_rows.owners(db, codes)
+    await attendance.hold(db, sorted({who.id for who in before.values() if isinstance(who, Employee)}))
+    due = await import_rows.due_instants(db, codes, now)
+    after = await import_rows.owners(db, codes)
+    if {code: _identity(who) for code, who in before.items()} != {code: _identity(who) for code, who in after.items()}:
+        raise OwnersChangedError
+    world = await import_rows.read_world(db, now)
+    return await _cases(db, world, await _changed(db, after, due, world), now), world
+
+
+def _identity(who: Who) -> int | None:
+    return who.id if isinstance(who, Employee) else None
+
+
+async def _changed(
+    db: AsyncSession, owners: Mapping[str, Who], due: Mapping[str, list[datetime]], world: World
+) -> list[tuple[Who, tuple[str, ...], Span]]:
+    """Clusters of due instants: per employee over all their codes, per code where nobody stands behind it."""
+    siblings = await import_rows.codes_of(db, {who.id for who in owners.values() if isinstance(who, Employee)})
+    people: dict[object, tuple[Who, tuple[str, ...], list[datetime]]] = {}
+    for code, instants in due.items():
+        who = owners[code]
+        key, codes = (who.id, tuple(siblings[who.id])) if isinstance(who, Employee) else (code, (code,))
+        people.setdefault(key, (who, codes, []))[2].extend(instants)
+    return [
+        (who, codes, span)
+        for who, codes, instants in people.values()
+        for span in widening.clusters(instants, world.rules)
+    ]
+
+
+async def _cases(
+    db: AsyncSession, world: World, changed: Sequence[tuple[Who, tuple[str, ...], Span]], now: datetime
+) -> list[Case]:
+    """Reads around each cluster, wider and wider, until judging the part gives what judging everything would."""
+    cases: list[Case] = []
+    waiting = [(who, codes, span, widening.first_reading(span, world.rules)) for who, codes, span in changed]
+    while waiting:
+        reads = await import_rows.read_spans(db, world, [(who, codes, reading) for who, codes, _, reading in waiting])
+        wider = []
+        for (who, codes, span, reading), read in zip(waiting, reads, strict=True):
+            window = widening.widen(who, read.punches, read.records, span, reading, world.rules, now)
+            if window.within is None:
+                wider.append((who, codes, span, window.reading))
+            else:
+                cases.append(Case(who, codes, read, window.within))
+        waiting = wider
+        if not waiting:
+            cases, joined = _joined(cases)
+            waiting = [(who, codes, span, widening.first_reading(span, world.rules)) for who, codes, span in joined]
+    return cases
+
+
+def _joined(cases: list[Case]) -> tuple[list[Case], list[tuple[Who, tuple[str, ...], Span]]]:
+    """Cases of one person whose parts grew into each other are one case: a shift must not be judged twice."""
+    apart: list[Case] = []
+    joined: list[tuple[Who, tuple[str, ...], Span]] = []
+    cases = sorted(cases, key=lambda case: (case.codes, case.within.start))
+    for number, case in enumerate(cases):
+        before = cases[number - 1] if number else None
+        after = cases[number + 1] if number + 1 < len(cases) else None
+        if _meet(before, case) or _meet(case, after):
+            if joined and joined[-1][1] == case.codes and joined[-1][2].end > case.within.start:
+                end = max(joined[-1][2].end, case.within.end)
+                joined[-1] = (case.who, case.codes, Span(joined[-1][2].start, end))
+            else:
+                joined.append((case.who, case.codes, case.within))
+        else:
+            apart.append(case)
+    return apart, joined
+
+
+def _meet(one: Case | None, other: Case | None) -> bool:
+    return one is not None and other is not None and one.codes == other.codes and one.within.end > other.within.start
+
+
+def _judge(case: Case, world: World, locked: set[date], now: datetime) -> Judgement:
+    return judge(
+        case.who,
+        case.read.punches,
+        case.read.records,
+        locked,
+        world.rules,
+        now,
+        unread=world.unread,
+        within=case.within,
+    )
+
+
+def _days(cases: Sequence[Case], world: World) -> set[date]:
+    """Every local day that a shift of these cases may have as its workday, and those of the records that stand."""
+    zone = world.rules.zone
+    found: set[date] = set()
+    for case in cases:
+        found |= {one.workday for one in case.read.records}
+        found |= {one.at.astimezone(zone).date() for one in case.read.punches}
+    return found
+
+
+async def _store(
+    db: AsyncSession, judgements: Sequence[tuple[Case, Judgement, dict[int, int]]], ids: Sequence[int]
+) -> None:
+    rows = []
+    for case, judgement, places in judgements:
+        for verdict in judgement.verdicts:
+            punch_id = verdict.punch_id
+            seen = case.read.judge_at[punch_id]
+            if not verdict.is_news and verdict.judge_at == seen:
+                continue
+            record = verdict.record if verdict.record is None or verdict.record > 0 else ids[places[verdict.record]]
+            rows.append(
+                (punch_id, verdict.outcome.value, record, verdict.role, verdict.reviewed, verdict.retry, verdict.judge_at, seen,
+                 verdict.is_news)
+            )  # fmt: skip
+    await import_rows.store_verdicts(db, rows)
+
+
+def _counted(judgement: Judgement) -> Imported:
+    news = Counter(verdict.outcome.value for verdict in judgement.verdicts if verdict.is_news)
+    return Imported(len(judgement.verdicts), news, len(judgement.creates), len(judgement.updates))
+
+
+def _new(intent: CreateRecord) -> NewRecord:
+    return NewRecord(intent.employee_id, intent.workday, _hours(intent))
+
+
+def _hours(intent: CreateRecord | UpdateRecord) -> Hours:
+    return Hours(intent.clock_in, intent.clock_out, intent.breaks, intent.kind.value)
