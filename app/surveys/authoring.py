@@ -69,7 +69,7 @@ class NeedsNewVersion(Conflict):
             "Save it as a new version" if stored.status == "published" else "Publish it, then save it as a new version"
         )
         super().__init__(
-            f"People have answered version {stored.version}, so this needs a new one: {names}."
+            f"People have responded to version {stored.version}, so this needs a new one: {names}."
             f" {way}, or take these changes back.",
             details=[FieldError(one.field, "This needs a new version.") for one in differences],
         )

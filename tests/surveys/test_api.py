@@ -14,6 +14,8 @@ from app.surveys.api import ENDPOINTS, openapi_document
 from tests.clock.test_api import _unbounded
 from tests.command_line import CommandLine
 from tests.conftest import Browser
+from tests.host.library import publish_app
+from tests.host.signing_in import PASSWORD, give_password
 from tests.surveys.calling import QUEUE, RESPOND, App, refused
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH
 from tests.surveys.test_asking import nora, publish
@@ -28,6 +30,7 @@ SWITCHES = {
     "me_app_rating": ("POST", "/v1/api/me/app-rating"),
 }
 NUL = "a\\u0000b"
+TOKEN = "/v1/api/auth/token"
 
 
 def fits(answer: Any, method: str, path: str) -> None:
@@ -205,14 +208,44 @@ class TestTheDocument:
 
     def test_it_holds_every_endpoint_of_the_contract(self) -> None:
         assert {(one.method, one.path) for one in ENDPOINTS} == {
-            *SWITCHES.values(), ("POST", "/v1/api/auth/token"), ("DELETE", "/v1/api/auth/token"),
+            *SWITCHES.values(), ("POST", TOKEN), ("DELETE", TOKEN),
         }  # fmt: skip
 
-    async def test_every_success_fits_it(self, nora: App, database: Database) -> None:
-        await publish(database, "Lunch", questions=[HOW_WAS_IT, LUNCH], message="<p>Hello</p>")
-        for method, url in SWITCHES.values():
-            if method == "GET":
-                fits(await nora.get(url), method, url)
+    async def test_every_success_of_the_queue_and_of_respond_fits_it(self, nora: App, database: Database) -> None:
+        lunch = await publish(database, "Lunch", questions=[HOW_WAS_IT, LUNCH], message="<p>Hello</p>")
+        doors, gates = [await publish(database, title, questions=[CONSENT]) for title in ("Doors", "Gates")]
+        fits(await nora.get(QUEUE), "GET", QUEUE)
+        said = []
+        for survey, action in (
+            (lunch, "snooze"), (lunch, "opt_out"), (lunch, "opt_out"), (doors, "agree"), (doors, "agree"), (gates, "decline"),
+        ):  # fmt: skip
+            answer = await nora.respond(survey.uid, action)
+            fits(answer, "POST", RESPOND)
+            said.append((answer.status_code, answer.json()["data"]["status"], answer.json()["data"]["outcome"]))
+        assert said == [
+            (200, "snoozed", None), (200, "opted_out", "opted_out"), (200, "already_recorded", "opted_out"),
+            (200, "recorded", "agreed"), (200, "already_recorded", "agreed"), (200, "recorded", "declined"),
+        ]  # fmt: skip
+
+    async def test_every_success_of_the_apps_and_of_the_token_fits_it(self, nora: App, database: Database) -> None:
+        async with database.transaction() as db:
+            app = await publish_app(db, "Clocky")
+        (_, apps), (_, rate) = SWITCHES["me_apps"], SWITCHES["me_app_rating"]
+        fits(await nora.get(apps), "GET", apps)
+        rated = {"app": str(app), "rating": 5, "platform": "ios", "comment": "Good", "app_version": "1.0"}
+        for status in (201, 409):
+            answer = await nora.post(rate, rated)
+            assert answer.status_code == status, answer.text
+            fits(answer, "POST", rate)
+        fits(await nora.get(apps), "GET", apps)
+        await give_password(database, "nora")
+        made = await nora.browser.post(TOKEN, json={"email": "nora@example.org", "password": PASSWORD})
+        assert made.status_code == 201, made.text
+        fits(made, "POST", TOKEN)
+        bearer = {"Authorization": f"Bearer {made.json()['data']['token']}"}
+        ended = await nora.browser.delete(TOKEN, headers=bearer)
+        assert ended.status_code == 200, ended.text
+        fits(ended, "DELETE", TOKEN)
 
     async def test_the_command_writes_it(self, tmp_path: Path) -> None:
         base_url = "https://muster.example"

@@ -115,7 +115,7 @@ async def test_update_keeps_the_ids_that_it_finds_and_a_version_with_answers_nee
     exported["questions"].append({"label": "Why?", "type": "free_text"})
     write(file, exported)
     refused = await muster("surveys:update", uid, file)
-    assert refused.refusal.startswith("People have answered version 1, so this needs a new one: Question 2, added.")
+    assert refused.refusal.startswith("People have responded to version 1, so this needs a new one: Question 2, added.")
     renewed = (await muster("surveys:update", uid, file, "--new-version", "--json")).json
     assert (renewed["version"], renewed["status"], renewed["changed"]) == (2, "published", True)
     after = await read(parts.database, uid)

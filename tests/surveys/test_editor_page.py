@@ -200,7 +200,7 @@ async def test_words_of_an_answered_version_are_corrected_without_asking_again(
 ) -> None:
     stored = await answered(database, parts)
     shown = (await alice.get(f"/surveys/edit/{stored.uid}")).text
-    assert "1 person answered version 1." in shown
+    assert "1 person responded to version 1." in shown
     fields = form_of(stored, title="Lunch!", category="Canteen", **{"label-q0": "Stars, please?"})
     assert (await alice.submit(f"/surveys/save/{stored.uid}", fields)).status_code == 303
     saved = await now(database, stored.uid)
@@ -220,7 +220,7 @@ async def test_more_than_a_correction_is_explained_before_anything_is_lost(
     asked = await alice.submit(f"/surveys/save/{stored.uid}", fields)
     assert asked.status_code == 409
     assert "Nothing is saved yet" in asked.text
-    assert "<strong>1</strong> person answered version 1 and will be asked again" in asked.text
+    assert "<strong>1</strong> person responded to version 1 and will be asked again" in asked.text
     for name, value in changes.items():
         assert f'name="{name}" value="{value}"' in asked.text
     back = await alice.submit(f"/surveys/form/{stored.uid}", fields)

@@ -183,7 +183,7 @@ async def test_archiving_says_how_many_answers_stay_and_publishing_takes_it_back
     assert "<strong>1</strong> response to version 1 stays" in (await alice.get(f"/surveys/archive/{stored.uid}")).text
     assert (await alice.submit(f"/surveys/archive/{stored.uid}")).status_code == 303
     assert 'data-state="archived"' in (await alice.get("/surveys/list")).text
-    assert "1 person answered version 1 before" in (await alice.get(f"/surveys/publish/{stored.uid}")).text
+    assert "1 person responded to version 1 before" in (await alice.get(f"/surveys/publish/{stored.uid}")).text
 
 
 async def test_a_draft_is_deleted_after_a_question_and_nothing_else_is(database: Database, alice: Browser) -> None:

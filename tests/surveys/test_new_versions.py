@@ -61,7 +61,7 @@ async def test_a_version_with_answers_takes_no_other_change_of_content(
     ]
     for changed, field in refused:
         with pytest.raises(
-            NeedsNewVersion, match=r"^People have answered version 1, so this needs a new one: "
+            NeedsNewVersion, match=r"^People have responded to version 1, so this needs a new one: "
         ) as raised:
             await save(database, before, **changed)
         assert raised.value.details[0].field == field

@@ -106,7 +106,7 @@ def _publishing(stored: Stored) -> str:
     way = "cannot close it before they answer" if asked.enforcement == "required" else "may put it off or opt out"
     kept = ""
     if stored.answered:
-        kept = f" {people(stored.responses)} answered version {stored.version} before and are not asked again."
+        kept = f" {people(stored.responses)} responded to version {stored.version} before and are not asked again."
     return f"They are asked {opens}{closes}, and {way}.{kept} Archiving ends it."
 
 

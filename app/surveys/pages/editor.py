@@ -162,7 +162,7 @@ def _note(stored: Stored | None) -> dict[str, str] | None:
     if not stored.answered:
         said = "It is being asked" if stored.status == "published" else "It is archived"
         return {"title": f"{said}; nobody has answered.", "text": "What you save is what is asked from then on."}
-    title = f"{people(stored.responses)} answered version {stored.version}."
+    title = f"{people(stored.responses)} responded to version {stored.version}."
     way = (
         "Publish as a new version asks everyone again."
         if stored.status == "published"
