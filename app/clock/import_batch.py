@@ -8,7 +8,7 @@ meanwhile keeps its mark.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -175,12 +175,16 @@ def _judge(case: Case, world: World, locked: set[date], now: datetime) -> Judgem
 
 
 def _days(cases: Sequence[Case], world: World) -> set[date]:
-    """Every local day that a shift of these cases may have as its workday, and those of the records that stand."""
+    """Every local day that a shift of these cases may have as its workday, those between them, and those of the records that
+    stand: a look at each punch would cost more than the days that nobody asks for."""
     zone = world.rules.zone
     found: set[date] = set()
     for case in cases:
         found |= {one.workday for one in case.read.records}
-        found |= {one.at.astimezone(zone).date() for one in case.read.punches}
+        instants = [one.at for one in case.read.punches]
+        if instants:
+            first, last = (at.astimezone(zone).date() for at in (min(instants), max(instants)))
+            found |= {first + timedelta(days=n) for n in range((last - first).days + 1)}
     return found
 
 
@@ -192,19 +196,21 @@ async def _store(
         for verdict in judgement.verdicts:
             punch_id = verdict.punch_id
             seen = case.read.judge_at[punch_id]
-            if not verdict.is_news and verdict.judge_at == seen:
+            is_news = verdict.is_news
+            if not is_news and verdict.judge_at == seen:
                 continue
             record = verdict.record if verdict.record is None or verdict.record > 0 else ids[places[verdict.record]]
             rows.append(
-                (punch_id, verdict.outcome.value, record, verdict.role, verdict.reviewed, verdict.retry, verdict.judge_at, seen,
-                 verdict.is_news)
+                (punch_id, verdict.outcome, record, verdict.role, verdict.reviewed, verdict.retry, verdict.judge_at, seen,
+                 is_news)
             )  # fmt: skip
     await import_rows.store_verdicts(db, rows)
 
 
 def _counted(judgement: Judgement) -> Imported:
-    news = Counter(verdict.outcome.value for verdict in judgement.verdicts if verdict.is_news)
-    return Imported(len(judgement.verdicts), news, len(judgement.creates), len(judgement.updates))
+    news = Counter([verdict.outcome for verdict in judgement.verdicts if verdict.is_news])
+    by_word = Counter({outcome.value: number for outcome, number in news.items()})
+    return Imported(len(judgement.verdicts), by_word, len(judgement.creates), len(judgement.updates))
 
 
 def _new(intent: CreateRecord) -> NewRecord:

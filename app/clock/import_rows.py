@@ -6,6 +6,7 @@ Rows go through the driver itself: an import reads and writes every punch once, 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -178,9 +179,10 @@ async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, 
     connection = await driver(db)
     found = [Read() for _ in asked]
     places = [(place, code, span.start, span.end) for place, (_, codes, span) in enumerate(asked) for code in codes]
+    terminal = cache(world.terminal)  # few terminals, many punches
     for row in await connection.fetch(_PUNCHES, *_columns(places, 4)):
         read = found[row[0]]
-        direction, access = world.terminal(row[6])
+        direction, access = terminal(row[6])
         read.punches.append(
             Punch(
                 row[1], row[2], row[3], row[4], row[5], row[6], direction, access, row[7], row[8], row[9], row[10], row[11]
