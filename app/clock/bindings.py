@@ -149,9 +149,8 @@ async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int)
     code = await _one(db, clock_employee_id)
     if code.state not in OPEN_TO[act]:
         label = BINDING_STATES[BindingState(code.state)].label.lower()
-        raise Conflict(
-            f"The code {code.emp_code} is {label}; “{act.replace('_', ' ').replace('un ', 'un-')}” is not for that."
-        )
+        words = act.replace("_", " ").replace("un ", "un-")
+        raise Conflict(f"The code {code.emp_code} is {label} by now: “{words}” does nothing there. Load it again.")
 
 
 async def on_host_event(db: AsyncSession, event: Event) -> None:

@@ -329,9 +329,12 @@ def listing(context: Context, spec: ListSpec, wanted: Asked, rows: Sequence[Any]
 
 
 def visible_columns(context: Context, spec: ListSpec) -> list[str]:
-    """The keys of the columns that this person chose for this list, else those shown by default."""
-    chosen = context.user.preferences.get("columns", {}).get(spec.name)
-    if not chosen:
+    """The keys of the columns that this person chose for this list, else those shown by default.
+
+    Of chosen ones that the list does not have (any more), at least one must be left: nobody reads a table without columns.
+    """
+    chosen = context.user.preferences.get("columns", {}).get(spec.name, [])
+    if not any(column.key in chosen for column in spec.columns):
         return [column.key for column in spec.columns if column.shown]
     return [column.key for column in spec.columns if column.key in chosen or not column.label]
 

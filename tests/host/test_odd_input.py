@@ -6,6 +6,7 @@ from sqlalchemy import insert
 from app.clock.models import Device
 from app.db.session import Database
 from tests.conftest import Browser
+from tests.host.staff import hire
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,10 @@ async def test_an_id_that_no_row_can_have_is_not_found(alice: Browser, url: str,
 async def test_a_bulk_act_on_an_id_that_no_row_can_have_reaches_nobody(alice: Browser) -> None:
     assert (await alice.submit("/people/bulk", {"action": "deactivate", "id": str(10**20)})).status_code == 422
     assert (await alice.submit("/people/999999999999999999999/deactivate")).status_code == 404
+
+
+async def test_columns_that_a_list_does_not_have_leave_its_own(database: Database, alice: Browser) -> None:
+    async with database.transaction() as db:
+        await hire(db)
+    await alice.submit("/preferences/columns/people", {"columns": "of_an_earlier_version"})
+    assert (await alice.get("/people?export=csv")).text.startswith("Name,ID number,")
