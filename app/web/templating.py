@@ -63,12 +63,13 @@ def with_query(url: str, query: Mapping[str, Any], **changes: Any) -> str:
 
 def instant(value: datetime | None, zone: str = "UTC") -> str:
     """`2026-11-21 08:00:05` in the given zone; an en dash for none."""
-    return value.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S") if value else "–"
+    return local_instant(value.astimezone(ZoneInfo(zone)) if value else None)
 
 
 def local_instant(value: datetime | None) -> str:
     """A local time that has no zone of its own."""
-    return value.strftime("%Y-%m-%d %H:%M:%S") if value else "–"
+    # Strftime takes twice as long, and a page of two hundred rows has a thousand of them.
+    return value.isoformat(" ", "seconds")[:19] if value else "–"
 
 
 def day(value: date | None) -> str:
