@@ -96,7 +96,7 @@ async def _keys(parts: Parts) -> Finding:
     if found.rotated:
         return Finding("keys", "warning", f"{count(found.rotated, 'secret waits', 'secrets wait')} for secrets:rotate.")
     keys, secrets = count(len(parts.keys.ids), "key", "keys"), count(found.unchanged, "secret", "secrets")
-    return Finding("keys", "ok", f"{keys}; all of {secrets} sealed with the first.")
+    return Finding("keys", "ok", f"{keys}; {secrets}, all sealed with the first.")
 
 
 async def _jobs(database: Database) -> list[Finding]:
