@@ -31,6 +31,9 @@ Watch = Callable[[dict[str, Any]], None]
 _RECORDS_KEPT = 20
 SHORTEST_INTERVAL = 15
 # The last statement of every page: fence, counters and log in one trip. A stale holder updates no run and so writes nothing.
+# The commit that follows need not wait for the disk: should the machine lose its power within a second, then rows, cursor and
+# counters of the last pages are gone together, and the next run reads those pages again. Whatever builds on a page and does
+# wait, such as attendance and the end of the run, takes everything before it to the disk as well.
 _FINISH = text(
     f"""
     WITH kept AS (
@@ -42,7 +45,7 @@ _FINISH = text(
     UPDATE clock_sync_runs SET calls = :calls, resources = CAST(:resources AS jsonb), progress = CAST(:progress AS jsonb),
         findings = CAST(:findings AS jsonb)
     WHERE id = :run_id AND EXISTS (SELECT FROM kept)
-    RETURNING stop_requested
+    RETURNING stop_requested, set_config('synchronous_commit', 'off', true)
     """
 )
 
