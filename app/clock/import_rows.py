@@ -18,6 +18,7 @@ from app.clock.models import Binding, Connection, Device
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.taps import Employee, Punch, Record, Rules, Span, Unbound, Written
 from app.clock.unread import unread_spans
+from app.db.direct import driver
 from app.host import attendance_import
 from app.host.attendance_import import NewRecord
 from app.host.hours import Hours
@@ -55,7 +56,8 @@ CREATE TEMPORARY TABLE import_verdicts (
     id bigint, outcome text, record_id bigint, role text, reviewed boolean, retry boolean, judge_at timestamptz, seen timestamptz, news boolean
 ) ON COMMIT DROP
 """
-# A mark that somebody set since we read must survive: it says that what we judged by is no longer so.
+# A mark that somebody set since we read must survive: it says that what we judged by is no longer so. Batches at once note
+# their days in one order, and so never wait for each other in a ring.
 _STORE = """
 WITH stored AS (
     UPDATE clock_transactions t SET
@@ -71,7 +73,8 @@ WITH stored AS (
     FROM import_verdicts v WHERE t.id = v.id
     RETURNING t.local_date, v.news
 )
-INSERT INTO clock_stale_days (local_date) SELECT DISTINCT local_date FROM stored WHERE news ON CONFLICT DO NOTHING
+INSERT INTO clock_stale_days (local_date)
+SELECT DISTINCT local_date FROM stored WHERE news ORDER BY local_date ON CONFLICT DO NOTHING
 """
 _REMEMBER = """
 INSERT INTO clock_imported_records (record_id, clock_in, clock_out, breaks, written_at) VALUES ($1, $2, $3, $4, now())
@@ -103,11 +106,6 @@ class Read:
     punches: list[Punch] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     judge_at: dict[int, datetime | None] = field(default_factory=dict)
-
-
-async def driver(db: AsyncSession) -> asyncpg.Connection:
-    raw = await (await db.connection()).get_raw_connection()
-    return raw.driver_connection  # type: ignore[return-value]
 
 
 async def read_world(db: AsyncSession, now: datetime) -> World:

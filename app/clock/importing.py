@@ -3,8 +3,9 @@
 The rules are app.clock.pairing's. What a batch does is in import_batch.py, what is read and written in import_rows.py.
 """
 
+import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +24,8 @@ __all__ = ["ImportFailedError", "Imported", "OwnersChangedError", "import_codes"
 log = structlog.get_logger()
 
 BATCH = 3000
+# While the server writes one batch, the next one is judged: they are of different people.
+AT_ONCE = 2
 TRIES = 3
 Open = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 Progress = Callable[[int, int], Awaitable[bool]]
@@ -32,7 +35,7 @@ T = TypeVar("T")
 
 
 class ImportFailedError(Exception):
-    """TC-IMPORT: a batch failed three times; nothing of it, and nothing after it, was written."""
+    """TC-IMPORT: a batch failed three times; nothing of it was written, and nothing more since."""
 
     code = "TC-IMPORT"
 
@@ -84,6 +87,7 @@ class _Work:
     of: int
     done: int = 0
     total: Imported = field(default_factory=Imported)
+    telling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def settle_unbound(self) -> int:
         """Those that nobody stands behind, without the pairing core. Returns how many."""
@@ -102,12 +106,22 @@ class _Work:
         if not due or not self.total.complete:
             return self.total
         async with self.open_transaction() as db:
-            batches = await _batches(db, due)
-        for codes, waiting in batches:
-            self.total.add(await self._judge_batch(batch, codes))
-            if not await self._goes_on(waiting):
-                break
+            batches = iter(await _batches(db, due))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(AT_ONCE):
+                    group.create_task(self._judge_some(batches, batch))
+        except BaseExceptionGroup as several:  # what the first met; the others were cancelled and wrote nothing more
+            raise several.exceptions[0] from None
         return self.total
+
+    async def _judge_some(self, batches: Iterator[tuple[Sequence[str], int]], batch: Batch) -> None:
+        """Whatever batch is next, until none is left or the import is stopped."""
+        for codes, waiting in batches:
+            if not self.total.complete:
+                return
+            self.total.add(await self._judge_batch(batch, codes))
+            await self._goes_on(waiting)
 
     async def _judge_batch(self, batch: Batch, codes: Sequence[str]) -> Imported:
         async def attempt(db: AsyncSession) -> Imported:
@@ -116,11 +130,12 @@ class _Work:
         return await _with_retries(self.open_transaction, attempt, Imported(complete=False))
 
     async def _goes_on(self, done: int) -> bool:
-        self.done += done
-        if self.progress is not None and not await self.progress(self.done, self.of):
-            self.total.complete = self.done >= self.of
-            return False
-        return True
+        async with self.telling:
+            self.done += done
+            if self.progress is not None and not await self.progress(self.done, self.of):
+                self.total.complete = self.done >= self.of
+                return False
+            return True
 
 
 async def _batches(db: AsyncSession, due: Sequence[tuple[str, int]]) -> list[tuple[list[str], int]]:

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.counts import Counts
 from app.clock.parsing import Punch
+from app.db.direct import driver
 from app.db.session import after_commit
 
 COLUMNS = (
@@ -186,13 +187,12 @@ async def make_terminals(db: AsyncSession, aliases: dict[str, str | None]) -> No
 
 
 async def _copy(db: AsyncSession, punches: Any) -> None:
-    connection = await (await db.connection()).get_raw_connection()
-    driver: Any = connection.driver_connection
-    if driver not in _prepared:
+    connection = await driver(db)
+    if connection not in _prepared:
         await db.execute(_MAKE)
 
         async def remember() -> None:
-            _prepared.add(driver)
+            _prepared.add(connection)
 
         after_commit(db, remember)
     records = [
@@ -203,4 +203,4 @@ async def _copy(db: AsyncSession, punches: Any) -> None:
         )
         for punch in punches
     ]  # fmt: skip
-    await driver.copy_records_to_table("incoming_punches", records=records, columns=COLUMNS)
+    await connection.copy_records_to_table("incoming_punches", records=records, columns=COLUMNS)

@@ -87,7 +87,10 @@ async def run(
             raise
         except Exception as error:
             _log.exception("sync run broke", workspace=workspace, run_id=row.id)
-            broke = Verdict("failed", TcCode.CONFLICT, f"Muster itself failed: {type(error).__name__}.")
+            sentence = (
+                f"Muster itself failed ({type(error).__name__}); its log says where. The next run goes on from here."
+            )
+            broke = Verdict("failed", TcCode.IMPORT, sentence)  # the one code for a fault that is not the server's
             with suppress(lease.LeaseLostError):
                 await _close(running, row, broke)
             raise

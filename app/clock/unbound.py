@@ -15,6 +15,7 @@ from app.clock import import_rows
 from app.clock.codes import Outcome
 from app.clock.pairing import AHEAD
 from app.clock.shifts import REACH
+from app.db.direct import driver
 
 AT_ONCE = 10_000
 NOT_BOUND = Outcome.NOT_BOUND.value
@@ -51,7 +52,7 @@ SELECT count(*), count(*) FILTER (WHERE news) FROM stored
 async def find(db: AsyncSession, now: datetime) -> AsyncGenerator[Sequence[int]]:
     """Ids of such punches, some thousands at a time, in the order in which they lie in the table: by person, every slice would
     touch every page of it. The transaction stays open meanwhile; it only reads."""
-    cursor = await (await import_rows.driver(db)).cursor(_FIND, *await _facts(db, now))
+    cursor = await (await driver(db)).cursor(_FIND, *await _facts(db, now))
     while rows := await cursor.fetch(AT_ONCE):
         yield [row[0] for row in rows]
 
@@ -62,7 +63,7 @@ async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[i
     Held first, judged then: whoever binds their code or marks them again has either done so before, and is seen, or waits and
     marks what we have written.
     """
-    connection = await import_rows.driver(db)
+    connection = await driver(db)
     await connection.execute(_HOLD, ids)
     (row,) = await connection.fetch(_SETTLE, *await _facts(db, now), ids)
     return row[0], row[1]

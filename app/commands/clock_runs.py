@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from app.commands import frame
+from app.counting import count
 
 if TYPE_CHECKING:
     from app.parts import Parts
@@ -138,7 +139,7 @@ def _bar() -> Iterator[Progress]:
 
 def _told(run: dict[str, Any]) -> list[str]:
     code = f", {run['error_code']}: {run['error_message'].rstrip('.')}" if run.get("error_code") else ""
-    lines = [f"Run {run['id']}: {run['status']}{code}. {run['calls']} calls."]
+    lines = [f"Run {run['id']}: {run['status']}{code}. {count(run['calls'], 'call', 'calls')}."]
     for name, counts in run["resources"].items():
         lines.append(
             f"  {name}: {', '.join(f'{number} {word}' for word, number in counts.items() if number) or 'nothing'}"

@@ -12,6 +12,7 @@ import asyncpg
 from sqlalchemy import func, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.direct import driver
 from app.host.attendance import columns
 from app.host.hours import Hours
 from app.host.models import AttendanceRecord
@@ -45,9 +46,7 @@ async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list
     ids = list((await db.scalars(_NEXT_IDS, {"count": len(records)})).all())
     now = datetime.now(UTC)
     rows = [_row(record_id, record, now) for record_id, record in zip(ids, records, strict=True)]
-    raw = await (await db.connection()).get_raw_connection()
-    driver: asyncpg.Connection = raw.driver_connection  # type: ignore[assignment]
-    await driver.copy_records_to_table("attendance_records", records=rows, columns=_COPIED)
+    await (await driver(db)).copy_records_to_table("attendance_records", records=rows, columns=_COPIED)
     return ids
 
 

@@ -14,6 +14,7 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.direct import driver
 from app.db.session import Database, workspace_of
 from app.host import audit
 from app.surveys import chain
@@ -95,7 +96,7 @@ class _Known:
 async def verify(database: Database, workspace: str, report: Report | None = None) -> Verdict:
     """Walks the whole ledger as it is at one moment; answers may be recorded meanwhile. `report` gets rows done and in all."""
     async with database.snapshot(workspace) as db:
-        connection = await _driver(db)
+        connection = await driver(db)
         try:
             known = await _known(connection, workspace)
         except _Broken as found:
@@ -267,8 +268,3 @@ async def _batches(
             choices.setdefault(number, set()).add((question, choice))
         yield rows, choices
         after = rows[-1][0]
-
-
-async def _driver(db: AsyncSession) -> asyncpg.Connection:
-    raw = await (await db.connection()).get_raw_connection()
-    return raw.driver_connection  # type: ignore[return-value]

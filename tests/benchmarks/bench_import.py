@@ -12,7 +12,8 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.clock import import_rows, importing
+from app.clock import importing
+from app.db.direct import driver
 from app.db.session import Database
 from tests.benchmarks.arena import arena
 from tests.clock.mirrored import connect, employ, mirror_person
@@ -27,7 +28,7 @@ async def fill(database: Database, people: int, days: int) -> int:
         for number in range(people):
             await mirror_person(db, str(1000 + number), await employ(db, f"Person {number}"))
         await db.flush()
-        connection = await import_rows.driver(db)
+        connection = await driver(db)
         rows = [_row(person, day, tap) for person in range(people) for day in range(days) for tap in range(len(TAPS))]
         await connection.copy_records_to_table("clock_transactions", records=rows, columns=COLUMNS)
     return len(rows)

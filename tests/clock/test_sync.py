@@ -2,7 +2,9 @@
 
 from datetime import date, timedelta
 
+import psycopg
 import pytest
+from sqlalchemy.exc import ProgrammingError
 
 from app.clock import backfill, disappearance, runs
 from app.errors import Conflict, Invalid, NotFound
@@ -368,3 +370,19 @@ async def test_the_job_of_a_run_that_ended_by_itself_takes_up_no_other(parts):
             await runs.begin(db, other, timedelta(0), here.now)
         assert (await here.run_of(first.run_id)).run_id == first.run_id
         assert (await here.row(other)).status == "running"
+
+
+async def test_a_fault_of_our_own_closes_the_run_and_the_next_one_goes_on(parts, urls):
+    async with site(parts) as here:
+        with psycopg.connect(urls.owner, autocommit=True) as owner:
+            owner.execute("ALTER TABLE main.clock_analytics_daily RENAME TO gone")
+            try:
+                with pytest.raises(ProgrammingError):
+                    await here.sync()
+            finally:
+                owner.execute("ALTER TABLE main.gone RENAME TO clock_analytics_daily")
+        (broken,) = await here.rows("SELECT status, error_code, error_message FROM clock_sync_runs")
+        assert (broken.status, broken.error_code) == ("failed", "TC-IMPORT")
+        assert broken.error_message.startswith("Muster itself failed (ProgrammingError)")
+        assert (await here.sync()).status == "succeeded"
+        await here.holds_everything()
