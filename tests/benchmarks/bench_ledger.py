@@ -18,7 +18,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 from sqlalchemy import text
 
 from app.db.direct import driver
@@ -92,10 +91,10 @@ async def fill(database: Database, keys: KeyRing, count: int) -> None:
             for question, choice in zip(one["questions"], one["choices"], strict=True)
         ]
         async with database.transaction() as db:
-            driver = await verifying._driver(db)
+            connection = await driver(db)
             records = [tuple(one[name] for name in RESPONSES) for one in batch]
-            await driver.copy_records_to_table("survey_responses", records=records, columns=RESPONSES)
-            await driver.copy_records_to_table("survey_answers", records=choices, columns=ANSWERS)
+            await connection.copy_records_to_table("survey_responses", records=records, columns=RESPONSES)
+            await connection.copy_records_to_table("survey_answers", records=choices, columns=ANSWERS)
         last = batch[-1]
         print(f"\r{last['number']:,} rows made", end="", flush=True)
     print()
@@ -142,9 +141,9 @@ async def bare(database: Database) -> tuple[int, float]:
     """Rows, and seconds, of reading what `verify` reads with one SHA-256 a row and nothing else."""
     count, began = 0, time.perf_counter()
     async with database.snapshot() as db:
-        driver: asyncpg.Connection = await verifying._driver(db)
-        cursor = await driver.cursor(verifying._ROWS)
-        choices = await driver.prepare(verifying._CHOICES)
+        connection = await driver(db)
+        cursor = await connection.cursor(verifying._ROWS)
+        choices = await connection.prepare(verifying._CHOICES)
         after = 0
         while batch := await cursor.fetch(verifying.BATCH):
             await choices.fetch(after, batch[-1][0])

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
+from app.db.direct import driver
 from app.db.session import Database
 from app.parts import Parts
 from app.surveys import verifying
@@ -320,8 +321,8 @@ async def test_memory_and_batches_do_not_grow_with_the_ledger(
 ) -> None:
     monkeypatch.setattr(verifying, "BATCH", 4)
     async with database.snapshot() as db:
-        driver = await verifying._driver(db)
-        sizes = [(len(rows), sorted(choices)) async for rows, choices in verifying._batches(driver)]
+        batches = verifying._batches(await driver(db))
+        sizes = [(len(rows), sorted(choices)) async for rows, choices in batches]
     assert sizes == [(4, [1, 2, 3, 4]), (2, [5])]
 
 
