@@ -112,7 +112,8 @@ class _Work:
                 for _ in range(AT_ONCE):
                     group.create_task(self._judge_some(batches, batch))
         except BaseExceptionGroup as several:  # what the first met; the others were cancelled and wrote nothing more
-            raise several.exceptions[0] from None
+            first = several.exceptions[0]
+            raise first from first.__cause__
         return self.total
 
     async def _judge_some(self, batches: Iterator[tuple[Sequence[str], int]], batch: Batch) -> None:

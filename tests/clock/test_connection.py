@@ -135,16 +135,18 @@ async def test_many_workers_sign_in_once(parts):
 
 
 async def test_those_who_wait_for_the_turn_to_sign_in_hold_no_connection(parts, urls):
-    narrow = Database(urls.app, pool_size=2)
+    narrow, turns = Database(urls.app, pool_size=2), []
 
-    async def sign_in():
+    async def sign_in(number):
         store = SharedSession(narrow, "main", parts.keys)
         async with store.lock():
             await store.load()
+            turns.append(number)
 
     async with asyncio.timeout(5):
-        await asyncio.gather(*(sign_in() for _ in range(4)))
+        await asyncio.gather(*(sign_in(number) for number in range(4)))
     await narrow.close()
+    assert sorted(turns) == [0, 1, 2, 3]
 
 
 async def test_a_session_that_cannot_be_opened_costs_a_sign_in_and_no_more(parts):

@@ -5,6 +5,7 @@ from datetime import date
 from functools import partial
 from typing import Any
 
+import asyncpg
 import pytest
 from sqlalchemy import func, insert, select, text, update
 
@@ -242,8 +243,9 @@ async def test_a_batch_that_fails_three_times_ends_the_import(database: Database
     try:
         async with owner.transaction() as db:
             await db.execute(owner_says_no)
-        with pytest.raises(importing.ImportFailedError):
+        with pytest.raises(importing.ImportFailedError) as failed:
             await import_all(database)
+        assert isinstance(failed.value.__cause__, asyncpg.CheckViolationError)
         assert {word for _, word in await see(database, outcomes)} == {None}
     finally:
         async with owner.transaction() as db:

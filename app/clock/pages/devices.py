@@ -1,6 +1,6 @@
 """`/clock_devices`: the terminals, how each is doing, and what an operator sets on them."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -99,7 +99,7 @@ async def _set(ctx: Context, device_id: int, what: str) -> Response[Any]:
     value = str(form.get(what, "")) or None
     number = await devices.judged_again(ctx.db, serial, **{what: value})
     if number and (form.get("confirmed") != "1" or form.get("number") != str(number)):
-        return await _ask(ctx, f"/clock_devices/{device_id}/{what}", name, {what: value}, number)
+        return await _ask(ctx, name, what=what, value=value, number=number)
     changed = await VERBS[what](ctx.db, ctx.actor, serial, value)
     if not changed.changed:
         return await _leave(ctx, f"The {what} of {name} is that already.")
@@ -107,8 +107,7 @@ async def _set(ctx: Context, device_id: int, what: str) -> Response[Any]:
     return await _leave(ctx, f"The {what} of {name} is {_word(what, value)} now.{again}")
 
 
-async def _ask(ctx: Context, url: str, name: str, mark: Mapping[str, str | None], number: int) -> Response[Any]:
-    [(what, value)] = mark.items()
+async def _ask(ctx: Context, name: str, *, what: str, value: str | None, number: int) -> Response[Any]:
     return await ask_first(
         ctx,
         question=f"Set the {what} of {name} to {_word(what, value)}?",
@@ -120,7 +119,6 @@ async def _ask(ctx: Context, url: str, name: str, mark: Mapping[str, str | None]
         number=number,
         unit="punch" if number == 1 else "punches",
         danger=False,
-        url=url,
         fields=[(what, value or ""), ("number", str(number)), ("back", await back(ctx, "/clock_devices"))],
         cancel_url=await back(ctx, "/clock_devices"),
     )
