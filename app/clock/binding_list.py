@@ -11,8 +11,7 @@ from app.clock.binding_queries import WAITS
 from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
 from app.host.models import Employee
-from app.web import lists
-from app.web.lists import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query, contains
 
 STATES = {state.value: words.label for state, words in BINDING_STATES.items()}
 METHODS = {"manual": "By hand", "kiosk": "Kiosk code", "id_number": "ID number", "name": "Name"}
@@ -156,7 +155,7 @@ SPEC = ListSpec(
         Filter(
             "q",
             "Search",
-            lists.contains(ClockEmployee.full_name, ClockEmployee.emp_code, Employee.name, Employee.id_number),
+            contains(ClockEmployee.full_name, ClockEmployee.emp_code, Employee.name, Employee.id_number),
             placeholder="Name, code, host employee",
         ),
         Filter("state", "Binding", Binding.state.in_, kind="multi", options=STATES),

@@ -21,7 +21,7 @@ from app.clock.models import (
 )
 from app.errors import NotFound
 from app.host.models import Employee
-from app.web.lists import contains
+from app.web.list_spec import contains
 
 RECENT = 12
 HISTORY = 30

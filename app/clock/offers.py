@@ -10,7 +10,7 @@ from app.host.attendance_queries import Link
 from app.host.pages.palette import MOST_EACH, Found
 from app.host.policies import enabled
 from app.web.context import Context
-from app.web.lists import contains
+from app.web.list_spec import contains
 
 
 async def codes(ctx: Context, asked: str) -> tuple[str, list[Found]]:

@@ -7,7 +7,7 @@ from app.host.policies import enabled
 from app.surveys.models import Survey
 from app.surveys.words import STATUSES
 from app.web.context import Context
-from app.web.lists import contains
+from app.web.list_spec import contains
 
 
 async def surveys(ctx: Context, asked: str) -> tuple[str, list[Found]]:

@@ -6,7 +6,7 @@ from sqlalchemy import Select
 
 from app.web import lists
 from app.web.context import Context
-from app.web.lists import ListSpec
+from app.web.list_spec import ListSpec
 
 Carried = list[tuple[str, str]]
 

@@ -12,7 +12,8 @@ from sqlalchemy import Select
 
 from app.errors import Invalid
 from app.web.context import Context
-from app.web.lists import Column, ListSpec, asked, condition, ordering, visible_columns
+from app.web.list_spec import Column, ListSpec
+from app.web.lists import asked, condition, ordering, visible_columns
 
 # The response names the charset of a text itself.
 KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}

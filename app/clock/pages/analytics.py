@@ -14,7 +14,7 @@ from app.clock.models import DailyTotal
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, between
 from app.web.pages import page
 from app.web.templating import number, with_query
 
@@ -22,7 +22,7 @@ URL = "/clock_analytics"
 SEES = Requires("clock.analytics", module="clock")
 DAYS, MOST_DAYS = 30, 366
 QUICK = {"7 days": 7, "30 days": 30, "90 days": 90, "1 year": 365}
-RANGE = Filter("", "Days", lists.between(DailyTotal.local_date), kind="range")
+RANGE = Filter("", "Days", between(DailyTotal.local_date), kind="range")
 BASE = select(*DailyTotal.__table__.c).where(DailyTotal.dimension == "all")
 CODES = {
     "check_in": "Check In",

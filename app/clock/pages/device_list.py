@@ -13,7 +13,8 @@ from app.clock.models import Area, Connection, DailyTotal, Device, Setting
 from app.clock.settings import ClockSettings
 from app.web import lists
 from app.web.context import Context
-from app.web.lists import Column, Empty, Filter, Listing, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.lists import Listing
 
 DAYS = 14
 STATES = {"online": "Online", "offline": "Offline", "unknown": "Unknown"}
@@ -28,7 +29,7 @@ MIRRORED = (
 SKEW = "How far the terminal's clock is off, from when its recent punches arrived"
 THERE = "Punches that the server counts for this terminal"
 BACKLOG = "Punches that the server counts and that are not here: still to come, or older than the history start"
-SEARCH = lists.contains(Device.alias, Device.sn, Device.ip_address, Device.remarks)
+SEARCH = contains(Device.alias, Device.sn, Device.ip_address, Device.remarks)
 AREA = func.coalesce(Area.name, Device.area_code)
 NOT_CONNECTED = Empty(
     "plug-connected-x",

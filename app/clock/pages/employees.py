@@ -16,7 +16,7 @@ from app.web.asking import ask_first
 from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import LONGEST_FILTER
+from app.web.list_spec import LONGEST_FILTER
 from app.web.pages import done, page
 
 SEE = Requires("clock.employees", module="clock")

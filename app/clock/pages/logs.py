@@ -15,7 +15,8 @@ from app.errors import NotFound
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, Listing, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.lists import Listing
 from app.web.pages import page
 
 SEES = Requires("clock.logs", module="clock")
@@ -74,7 +75,7 @@ def spec_of(zone: str) -> ListSpec:
         sort="-at",
         columns=COLUMNS,
         filters=(
-            Filter("q", "Path", lists.contains(ApiLog.path, ApiLog.query), placeholder="Path or query"),
+            Filter("q", "Path", contains(ApiLog.path, ApiLog.query), placeholder="Path or query"),
             Filter("", "Days", lambda days: on_days(ApiLog.at, days, ZoneInfo(zone)), kind="range"),
             Filter("result", "Result", lambda value: WORKED if value == "ok" else ~WORKED, kind="select", options=RESULTS),
             Filter("code", "TC code", lambda value: ApiLog.tc_code == value.upper(), placeholder="TC-AUTH", advanced=True),

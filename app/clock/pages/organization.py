@@ -14,7 +14,7 @@ from app.web.choosing import back
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 URL = "/clock_organization"
@@ -86,7 +86,7 @@ def spec_of(kind: str, tree: Any) -> ListSpec:
             Column("absent_since", "Absent since", lambda row: row.absent_since, tree.c.absent_since, shown=False),
         ),
         filters=(
-            Filter("q", "Search", lists.contains(tree.c.name, tree.c.code, tree.c.remarks), placeholder="Name or code"),
+            Filter("q", "Search", contains(tree.c.name, tree.c.code, tree.c.remarks), placeholder="Name or code"),
         ),
         empty=Empty(
             "sitemap",

@@ -23,7 +23,7 @@ from app.web import csrf, exports, lists
 from app.web.context import Context
 from app.web.forms import Bound, Choices, Day, Form, Text
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.pages import page
 from app.web.templating import render_fragment
 

@@ -14,7 +14,8 @@ from app.clock.punch_counts import NOT_JUDGED, UNKNOWN
 from app.clock.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
 from app.web import lists
 from app.web.context import Context
-from app.web.lists import Asked, BulkAction, Column, Empty, Filter, Listing, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
+from app.web.lists import Asked, Listing
 
 # More terminals than this are not offered as a choice; the filter takes a serial number then.
 MOST_CHOICES = 300
@@ -54,7 +55,7 @@ def _record(text: str) -> ColumnElement[bool]:
 
 def matching_codes(text: str) -> Select[Any]:
     """Codes of the people whom a search for a name or a code means."""
-    return select(ClockEmployee.emp_code).where(lists.contains(ClockEmployee.full_name, ClockEmployee.emp_code)(text))
+    return select(ClockEmployee.emp_code).where(contains(ClockEmployee.full_name, ClockEmployee.emp_code)(text))
 
 
 # The conditions are those of exports and bulk acts; a page goes by `PunchFilter`, which says the same.

@@ -20,7 +20,7 @@ from app.web.asking import ask_first
 from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 MANAGES = Requires("apps.manage", platform_only=True)
@@ -71,7 +71,7 @@ SPEC = ListSpec(
         Filter(
             "q",
             "Search",
-            lists.contains(Application.name, func.coalesce(Application.description, "")),
+            contains(Application.name, func.coalesce(Application.description, "")),
             placeholder="Name, description",
         ),
         Filter("status", "Status", lambda value: Application.status == value, kind="select", options=STATUSES),

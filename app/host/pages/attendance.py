@@ -24,7 +24,7 @@ from app.web.asking import ask_first
 from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import Empty, ListSpec
+from app.web.list_spec import Empty, ListSpec
 from app.web.pages import done, go, page
 
 VERBS = {

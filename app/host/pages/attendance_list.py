@@ -16,7 +16,8 @@ from app.host.models import AttendanceRecord, DayLock, Employee
 from app.web import lists
 from app.web.context import Context
 from app.web.forms import options
-from app.web.lists import BulkAction, Column, Empty, Filter, Listing, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, between, contains
+from app.web.lists import Listing
 
 STATUSES = {"pending": "Pending", "approved": "Approved", "rejected": "Rejected", "auto_closed": "Auto-closed"}
 DEPARTMENTS = (
@@ -27,9 +28,9 @@ DEPARTMENTS = (
 )
 FILTERS = (
     Filter(
-        "q", "Search", lists.contains(Employee.name, Employee.id_number, AttendanceRecord.note), placeholder="Name, ID number, note"
+        "q", "Search", contains(Employee.name, Employee.id_number, AttendanceRecord.note), placeholder="Name, ID number, note"
     ),
-    Filter("", "Days", lists.between(AttendanceRecord.workday), kind="range"),
+    Filter("", "Days", between(AttendanceRecord.workday), kind="range"),
     Filter("status", "Status", AttendanceRecord.status.in_, kind="multi", options=STATUSES),
     Filter("department", "Department", lambda value: Employee.department == value),
     Filter("kind", "Kind", lambda value: AttendanceRecord.kind == value, kind="select", options=options(KINDS), advanced=True),

@@ -17,7 +17,7 @@ from app.host.shared import AuditEntry
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
 from app.web.pages import page
 
 MAY = Requires("admin.audit")
@@ -63,7 +63,7 @@ SPEC = ListSpec(
         Column("request", "Request", lambda row: row.request_id, shown=False),
     ),
     filters=(
-        Filter("actor", "Who", lists.contains(AuditEntry.actor_name), placeholder="Who"),
+        Filter("actor", "Who", contains(AuditEntry.actor_name), placeholder="Who"),
         Filter("act", "Act", _begins_with, placeholder="Act, such as user.edit"),
         Filter("subject", "On", _about, placeholder="On, such as user 12"),
         Filter("", "Day", lambda _: true(), kind="range"),

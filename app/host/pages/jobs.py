@@ -14,7 +14,7 @@ from app.host.shared import Job, WorkerHeartbeat
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
 
 MAY = Requires("admin.jobs")

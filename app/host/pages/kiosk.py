@@ -17,7 +17,7 @@ from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import Requires
-from app.web.lists import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 _COLUMNS: tuple[Any, ...] = (
@@ -48,7 +48,7 @@ SPEC = ListSpec(
         Filter(
             "q",
             "Search",
-            lists.contains(KioskEnrolment.code, Employee.name, Employee.id_number),
+            contains(KioskEnrolment.code, Employee.name, Employee.id_number),
             placeholder="Code, name, ID number",
         ),
     ),

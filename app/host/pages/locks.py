@@ -16,7 +16,7 @@ from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Day, Form
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, between
 from app.web.pages import done, page
 
 FORM = Form(
@@ -53,7 +53,7 @@ SPEC = ListSpec(
         Column("locked_by", "Locked by", lambda row: row.locked_by, DayLock.locked_by),
         Column("locked_at", "When", lambda row: row.locked_at, DayLock.locked_at),
     ),
-    filters=(Filter("", "Days", lists.between(DayLock.day), kind="range"),),
+    filters=(Filter("", "Days", between(DayLock.day), kind="range"),),
     empty=Empty(
         "lock-open", "No day is locked", "Lock a period when its hours are settled, for instance after payroll."
     ),

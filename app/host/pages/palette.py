@@ -12,9 +12,10 @@ from app.host.application_words import STATUSES
 from app.host.applications import KEPT
 from app.host.models import Application, Employee
 from app.host.shared import User
-from app.web import lists, menu
+from app.web import menu
 from app.web.context import Context
 from app.web.guards import signed_in
+from app.web.list_spec import contains
 from app.web.pages import page
 
 MOST_EACH = 6
@@ -62,7 +63,7 @@ async def people(ctx: Context, asked: str) -> tuple[str, list[Found]]:
         return "People", []
     statement = (
         select(Employee.id, Employee.name, Employee.id_number, Employee.department)
-        .where(Employee.deleted_at.is_(None), lists.contains(Employee.name, Employee.id_number)(asked))
+        .where(Employee.deleted_at.is_(None), contains(Employee.name, Employee.id_number)(asked))
         .order_by(Employee.active.desc(), Employee.name, Employee.id)
         .limit(MOST_EACH)
     )
@@ -77,7 +78,7 @@ async def users(ctx: Context, asked: str) -> tuple[str, list[Found]]:
         return "Users", []
     statement = (
         select(User.id, User.name, User.email)
-        .where(User.workspace == ctx.workspace, lists.contains(User.name, User.email)(asked))
+        .where(User.workspace == ctx.workspace, contains(User.name, User.email)(asked))
         .order_by(User.active.desc(), User.name, User.id)
         .limit(MOST_EACH)
     )
@@ -92,7 +93,7 @@ async def apps(ctx: Context, asked: str) -> tuple[str, list[Found]]:
         return "Apps", []
     statement = (
         select(Application.id, Application.name, Application.status)
-        .where(KEPT, lists.contains(Application.name)(asked))
+        .where(KEPT, contains(Application.name)(asked))
         .order_by(Application.name, Application.id)
         .limit(MOST_EACH)
     )

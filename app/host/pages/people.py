@@ -17,7 +17,7 @@ from app.web.asking import ask_first
 from app.web.choosing import back, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 STATES = {"active": "Active", "inactive": "Inactive", "deleted": "Deleted"}
@@ -67,7 +67,7 @@ SPEC = ListSpec(
         Filter(
             "q",
             "Search",
-            lists.contains(Employee.name, Employee.id_number, Employee.email, Employee.position),
+            contains(Employee.name, Employee.id_number, Employee.email, Employee.position),
             placeholder="Name, ID number, e-mail",
         ),
         Filter("state", "State", lambda value: value == STATE, kind="select", options=STATES),
@@ -186,10 +186,10 @@ async def options(ctx: NamedDependency[Context]) -> Response[str]:
 
 async def answer_options(ctx: Context) -> Response[str]:
     """People as a combobox shows them; `#12` is the value, so that an ID number typed by hand is never taken for an id."""
-    asked = str(ctx.request.query_params.get("q", ""))[: lists.LONGEST_FILTER].replace("\x00", "")
+    asked = str(ctx.request.query_params.get("q", ""))[:LONGEST_FILTER].replace("\x00", "")
     found = await ctx.db.execute(
         select(Employee.id, Employee.name, Employee.id_number, Employee.department, Employee.active)
-        .where(Employee.deleted_at.is_(None), lists.contains(Employee.name, Employee.id_number)(asked))
+        .where(Employee.deleted_at.is_(None), contains(Employee.name, Employee.id_number)(asked))
         .order_by(Employee.active.desc(), Employee.name, Employee.id)
         .limit(20)
     )

@@ -18,7 +18,7 @@ from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choices, Form, Text
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 MAY = Requires("admin.roles")
@@ -37,7 +37,7 @@ SPEC = ListSpec(
         Column("builtin", "Built in", lambda row: row.builtin, Role.builtin),
     ),
     filters=(
-        Filter("q", "Search", lists.contains(Role.name), placeholder="Name"),
+        Filter("q", "Search", contains(Role.name), placeholder="Name"),
         Filter(
             "permission",
             "Permission",

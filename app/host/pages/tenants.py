@@ -16,7 +16,7 @@ from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 MAY = Requires("admin.tenants", platform_only=True)
@@ -40,7 +40,7 @@ SPEC = ListSpec(
         Column("created_at", "Made", lambda row: row.created_at, Tenant.created_at),
     ),
     filters=(
-        Filter("q", "Search", lists.contains(Tenant.name, Tenant.key), placeholder="Name or key"),
+        Filter("q", "Search", contains(Tenant.name, Tenant.key), placeholder="Name or key"),
         Filter(
             "ceiling",
             "Ceiling",

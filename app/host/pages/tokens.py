@@ -18,7 +18,7 @@ from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 MAY = Requires("admin.tokens")
@@ -59,7 +59,7 @@ SPEC = ListSpec(
         Column("actions", "", lambda _: None),
     ),
     filters=(
-        Filter("q", "Search", lists.contains(ApiToken.name, User.name, User.email), placeholder="Name or owner"),
+        Filter("q", "Search", contains(ApiToken.name, User.name, User.email), placeholder="Name or owner"),
         Filter("state", "State", lambda value: value == STATE, kind="select", options=STATES),
         Filter(
             "scope",

@@ -17,7 +17,7 @@ from app.web import exports, lists
 from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 MAY = Requires("admin.users")
@@ -62,7 +62,7 @@ SPEC = ListSpec(
         Column("created_at", "Added", lambda row: row.created_at, User.created_at, shown=False),
     ),
     filters=(
-        Filter("q", "Search", lists.contains(User.name, User.email), placeholder="Name or e-mail"),
+        Filter("q", "Search", contains(User.name, User.email), placeholder="Name or e-mail"),
         Filter("role", "Role", _has_role, kind="select"),
         Filter("type", "Type", lambda value: User.type == value, kind="select"),
         Filter("state", "State", lambda value: value == STATE, kind="select", options=STATES),

@@ -19,7 +19,8 @@ from app.surveys.ratings import KEPT
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import Asked, Column, Empty, Filter, Listing, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.lists import Asked, Listing
 from app.web.pages import page
 
 _COLUMNS: tuple[Any, ...] = (
@@ -55,7 +56,7 @@ SPEC = ListSpec(
         Column("app_version", "App version", lambda row: row.app_version, shown=False),
     ),
     filters=(
-        Filter("q", "Comment", lists.contains(AppRating.comment), placeholder="Words of a comment"),
+        Filter("q", "Comment", contains(AppRating.comment), placeholder="Words of a comment"),
         Filter("app", "App", _of_app, kind="select"),
         Filter("platform", "Platform", lambda word: AppRating.platform == word, kind="select", options=PLATFORMS),
         Filter(

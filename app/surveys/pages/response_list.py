@@ -17,7 +17,8 @@ from app.surveys.tallies import Scope
 from app.surveys.words import OUTCOMES
 from app.web import lists
 from app.web.context import Context
-from app.web.lists import Asked, Column, Empty, Filter, Listing, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.lists import Asked, Listing
 
 # More surveys than this are not offered as a choice; one that the address names always is.
 MOST_CHOICES = 300
@@ -41,7 +42,7 @@ def _of_survey(uid: str) -> ColumnElement[bool]:
 
 
 def _named(text: str) -> Select[Any]:
-    return select(User.id).where(lists.contains(User.name, User.email)(text)).correlate(None)
+    return select(User.id).where(contains(User.name, User.email)(text)).correlate(None)
 
 
 # The conditions are those of exports; a page goes by `LedgerFilter`, which says the same.

@@ -15,9 +15,8 @@ from app.surveys.numbers import percent
 from app.surveys.results import RESPONDED
 from app.surveys.tallies import Scope
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
-from app.web import lists
 from app.web.context import Context
-from app.web.lists import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
 
 _COUNTED = tallies.whole(Scope()).subquery()
 _PEOPLE, _OUTCOME = _COUNTED.c.people, _COUNTED.c.outcome
@@ -149,7 +148,7 @@ SPEC = ListSpec(
         Column("actions", "", lambda _: None),
     ),
     filters=(
-        Filter("q", "Search", lists.contains(Survey.title, Survey.category), placeholder="Title or category"),
+        Filter("q", "Search", contains(Survey.title, Survey.category), placeholder="Title or category"),
         Filter("status", "Status", lambda word: Survey.status == word, kind="select", options=STATUSES),
         Filter("type", "Type", lambda word: Survey.type == word, kind="select", options=TYPES),
         Filter(

@@ -24,7 +24,7 @@ from app.surveys.tallies import ASKED, WHOLE, Scope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, STATUSES, TYPES
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.lists import Filter
+from app.web.list_spec import Filter
 from app.web.pages import page
 from app.web.templating import with_query
 

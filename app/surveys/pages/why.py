@@ -18,9 +18,9 @@ from app.surveys.pacing import Caller, Gap, Verdict
 from app.surveys.pages.addresses import uid_of
 from app.surveys.situations import Situation
 from app.surveys.words import OUTCOMES
-from app.web import lists
 from app.web.context import Context
 from app.web.guards import Requires
+from app.web.list_spec import LONGEST_FILTER, contains
 from app.web.pages import page
 
 SEE = Requires("surveys.view", module="surveys")
@@ -61,9 +61,9 @@ async def people(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
     """Whom the search field offers: people of this workspace; on the platform everybody, since its surveys reach all."""
     if not await ctx.db.scalar(select(exists().where(Survey.uid == uid_of(uid), Survey.deleted_at.is_(None)))):
         raise NotFound("There is no such survey.")
-    searched = str(ctx.request.query_params.get("q") or "")[: lists.LONGEST_FILTER].replace("\0", "")
+    searched = str(ctx.request.query_params.get("q") or "")[:LONGEST_FILTER].replace("\0", "")
     statement = select(User.id, User.name, User.email, User.workspace).where(
-        _visible(ctx), User.active, lists.contains(User.name, User.email)(searched)
+        _visible(ctx), User.active, contains(User.name, User.email)(searched)
     )
     rows = await ctx.db.execute(statement.order_by(User.name, User.id).limit(MOST_OFFERED))
     items = [{"value": row.id, "label": row.name, "hint": _hint(ctx, row)} for row in rows]

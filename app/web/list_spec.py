@@ -1,0 +1,174 @@
+"""What a list is: its columns, filters, bulk acts and empty words, and the conditions of text and range filters.
+
+A `ListSpec` stands beside its page. Making one request's list from it: app.web.lists.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from litestar.datastructures import FormMultiDict, MultiDict
+from sqlalchemy import ColumnElement, SQLColumnExpression, and_, or_, true
+
+from app.errors import FieldError, Invalid
+
+LONGEST_FILTER = 200
+Condition = ColumnElement[bool]
+Query = MultiDict[Any] | FormMultiDict
+
+
+@dataclass(frozen=True)
+class Column:
+    """`value` takes a row for the exports; `order` makes the heading sort; `shown` False waits in the column chooser."""
+
+    key: str
+    label: str
+    value: Callable[[Any], Any]
+    order: SQLColumnExpression[Any] | None = None
+    shown: bool = True
+    numeric: bool = False
+    hint: str = ""
+
+    @property
+    def sort(self) -> str | None:
+        return self.key if self.order is not None else None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition from query parameters. `kind`: text, select, multi, check, hidden, or range.
+
+    A range reads the dates `<name>_from` and `<name>_to` (plain `from` and `to` when the name is empty) and hands `where`
+    a pair of dates or None. The others hand it the text, a list of texts (multi) or True (check).
+    """
+
+    name: str
+    label: str
+    where: Callable[[Any], Condition]
+    kind: str = "text"
+    options: Mapping[str, str] = field(default_factory=dict)
+    placeholder: str = ""
+    advanced: bool = False
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        if self.kind != "range":
+            return (self.name,)
+        prefix = f"{self.name}_" if self.name else ""
+        return (f"{prefix}from", f"{prefix}to")
+
+    def read(self, query: Query) -> Any:
+        """The value in force, None when the address does not ask. Raises Invalid with what to give."""
+        texts = [
+            [str(text).strip() for text in query.getall(name, []) if str(text).strip()] for name in self.parameters
+        ]
+        if not any(texts):
+            return None
+        if any("\x00" in text or len(text) > LONGEST_FILTER for one in texts for text in one):
+            raise self._wrong("Use at most 200 plain characters.")
+        if self.kind == "range":
+            return self._range(*[one[-1] if one else "" for one in texts])
+        return self._value(texts[0])
+
+    def _value(self, texts: list[str]) -> Any:
+        if self.kind in ("select", "multi") and set(texts) - set(self.options):
+            raise self._wrong("Choose from the list.")
+        if self.kind == "multi":
+            return texts
+        if self.kind == "check":
+            return texts[-1] not in ("0", "false", "off") or None
+        return texts[-1]
+
+    def _range(self, first: str, last: str) -> tuple[date | None, date | None]:
+        low, high = self._date(first), self._date(last)
+        if low and high and low > high:
+            raise self._wrong("The first day comes after the last.")
+        return low, high
+
+    def _date(self, text: str) -> date | None:
+        if not text:
+            return None
+        try:
+            if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+                return date.fromisoformat(text)
+        except ValueError:
+            pass
+        raise self._wrong("Give a date such as 2026-11-21.")
+
+    def _wrong(self, message: str) -> Invalid:
+        return Invalid(f"{self.label}: {message}", details=[FieldError(self.name, message)])
+
+    def words(self, value: Any) -> str:
+        """The value as a person reads it."""
+        if self.kind == "range":
+            return " – ".join(str(one) if one else "…" for one in value)
+        if self.kind == "check":
+            return "yes"
+        values = value if isinstance(value, list) else [value]
+        return ", ".join(self.options.get(one, one) for one in values)
+
+
+@dataclass(frozen=True)
+class BulkAction:
+    value: str
+    label: str
+    icon: str
+    danger: bool = False
+
+
+@dataclass(frozen=True)
+class Empty:
+    """What an empty list says, and what to do next."""
+
+    icon: str
+    title: str
+    text: str
+    url: str | None = None
+    action: str = ""
+
+
+@dataclass(frozen=True)
+class ListSpec:
+    """`key` is the column that a selection holds and that makes every order total; `sort` is the default, `-` descends."""
+
+    name: str
+    label: str
+    url: str
+    columns: tuple[Column, ...]
+    filters: tuple[Filter, ...]
+    key: SQLColumnExpression[Any]
+    sort: str
+    empty: Empty
+    bulk_url: str = ""
+    bulk: tuple[BulkAction, ...] = ()
+
+    def orders(self) -> dict[str, SQLColumnExpression[Any]]:
+        return {column.key: column.order for column in self.columns if column.order is not None}
+
+    def offering(self, **options: Mapping[str, str]) -> "ListSpec":
+        """The same list with the options of some filters, which only the request knows."""
+        filters = tuple(replace(item, options=options.get(item.name, item.options)) for item in self.filters)
+        return replace(self, filters=filters)
+
+
+def contains(*columns: Any) -> Callable[[str], Condition]:
+    """A text filter: every word occurs in one of the columns, case apart. `%` and `_` mean themselves."""
+
+    def where(text: str) -> Condition:
+        words = [re.sub(r"([\\%_])", r"\\\1", word) for word in text.split()]
+        return and_(true(), *(or_(*(one.ilike(f"%{word}%", escape="\\") for one in columns)) for word in words))
+
+    return where
+
+
+def between(column: Any) -> Callable[[tuple[date | None, date | None]], Condition]:
+    """A range filter over a date column, both ends included, either open."""
+
+    def where(days: tuple[date | None, date | None]) -> Condition:
+        first, last = days
+        low = column >= first if first else true()
+        return and_(low, column <= last if last else true())
+
+    return where
