@@ -1,4 +1,5 @@
-"""Checks the ledger: every row's hash, what its columns repeat, its wording, its choices, the head, and the heads noted daily.
+"""Checks the ledger: every row's hash, what its columns repeat, its wording, its choices, the head, the heads noted daily, and
+that only rows of the demo lie under a tombstone.
 
 Streamed: memory does not grow with the ledger. What is wrong is named by the first row that it is wrong with.
 """
@@ -35,8 +36,16 @@ SELECT (after ->> 'number')::bigint AS number, after ->> 'head' AS head, min(at)
 WHERE workspace = $1 AND act = $2 GROUP BY 1, 2 ORDER BY 1, 3
 """
 _HEAD = "SELECT number, row_hash FROM survey_ledger_head"
+# A tombstone is laid when the demo is removed, on answers that the demo made up to a survey of its own. Any other would keep
+# what a person said out of every list and figure. `source` is in the entry, so the chain covers it.
+_IS_DEMO = "(r.source = 'demo' AND s.demo)"
+_HIDDEN = f"""
+SELECT min(number) FROM survey_tombstones t JOIN survey_responses r USING (number) JOIN surveys s ON s.id = r.survey_id
+WHERE NOT {_IS_DEMO}
+"""
 _ONE = text(f"""
 SELECT {_COLUMNS}, s.uid, before.row_hash AS before,
+    NOT {_IS_DEMO} AND EXISTS (SELECT FROM survey_tombstones t WHERE t.number = r.number) AS hidden,
     w.survey_uid, w.version AS wording_version, w.content_hash, w.content, w.question_keys,
     ARRAY(SELECT a.question_key FROM survey_answers a WHERE a.number = r.number ORDER BY a.question_key, a.choice) AS asked,
     ARRAY(SELECT a.choice FROM survey_answers a WHERE a.number = r.number ORDER BY a.question_key, a.choice) AS chosen
@@ -85,12 +94,14 @@ class _Wording:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What rows are held against. `noted` has the heads of the audit by number: the hash, and when it was noted."""
+    """What rows are held against. `noted` has the heads of the audit by number: the hash, and when it was noted. `hidden` is the
+    first row under a tombstone that nothing may have laid there."""
 
     surveys: Mapping[int, str]
     wordings: Mapping[int, _Wording]
     noted: Mapping[int, Sequence[tuple[str, datetime]]]
     head: tuple[int, bytes]
+    hidden: int | None = None
 
 
 async def verify(database: Database, workspace: str, report: Report | None = None) -> Verdict:
@@ -126,7 +137,8 @@ async def verified(db: AsyncSession, number: int) -> bool:
     if row is None or (row.before is None and number > 1):
         return False
     wording = _wording((row.survey_uid, row.wording_version, row.content_hash, row.content, row.question_keys))
-    known = _Known({row.survey_id: str(row.uid)}, {row.wording_id: wording}, {}, (number, row.row_hash))
+    hidden = number if row.hidden else None
+    known = _Known({row.survey_id: str(row.uid)}, {row.wording_id: wording}, {}, (number, row.row_hash), hidden)
     walk = _Walk(known, number - 1, row.before or chain.BEFORE_THE_FIRST)
     try:
         walk.step(tuple(row)[:WIDTH], {(str(key), choice) for key, choice in zip(row.asked, row.chosen, strict=True)})
@@ -154,6 +166,8 @@ class _Walk:
     def step(self, row: Sequence[Any], choices: Any) -> None:
         """Raises _Broken where the row is not the next one, or does not say what was recorded."""
         number, row_hash = row[0], bytes(row[13])
+        if number <= self.number:
+            raise _Broken(number, "it was added: the first row of a ledger is row 1")
         if number != self.number + 1:
             raise _Broken(self.number + 1, f"it is missing: after row {self.number} comes row {number}")
         if chain.row_hash(self.hash, row[12]) != row_hash:
@@ -162,11 +176,15 @@ class _Walk:
         for head, at in self.known.noted.get(number, ()):
             if head != row_hash.hex():
                 raise _Broken(number, f"its hash is not the head that was noted at {chain.instant(at)}")
+        if number == self.known.hidden:
+            raise _Broken(number, "it is kept out of lists and figures as a removed demo answer, which it is not")
         self.number, self.hash = number, row_hash
 
     def end(self, choice_past: int | None) -> None:
         """Once all rows fit: does the head, and do the wordings that no row needs?"""
         number, row_hash = self.known.head
+        if number < 0:
+            raise _Broken(None, f"its head (survey_ledger_head) is row {number}, which no ledger has")
         if number < self.number:
             raise _Broken(number + 1, f"it lies past the head of the ledger, which is row {number}")
         lost = max([number, *self.known.noted])
@@ -246,7 +264,8 @@ async def _known(connection: asyncpg.Connection, workspace: str) -> _Known:
     async for row in connection.cursor(_WORDINGS, prefetch=50):
         wordings[row[0]] = _wording(tuple(row)[1:])
     surveys = {row[0]: str(row[1]) for row in await connection.fetch("SELECT id, uid FROM surveys")}
-    return _Known(surveys, wordings, noted, (number, bytes(row_hash)))
+    hidden = await connection.fetchval(_HIDDEN)
+    return _Known(surveys, wordings, noted, (number, bytes(row_hash)), hidden)
 
 
 def _wording(row: tuple[Any, ...]) -> _Wording:

@@ -5,20 +5,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from app.db.direct import driver
 from app.db.session import Database
 from app.parts import Parts
-from app.surveys import verifying
+from app.surveys import authoring, demo, verifying
+from app.surveys.models import Survey
 from app.surveys.verifying import Verdict, verified, verify
 from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
 from tests.surveys.drafted import Stored, published
-from tests.surveys.recording import lunch, record
+from tests.surveys.ledger_rows import bury
+from tests.surveys.recording import AT, lunch, record
 from tests.test_cli import command_line
 
 ROWS = 6
@@ -173,6 +176,10 @@ async def test_every_column_of_the_ledger_is_tried(database: Database) -> None:
     assert set(columns) - set(CHANGES) == {"number"}  # changed below: a row that moves leaves a gap
 
 
+_ADDED = (
+    "INSERT INTO survey_responses SELECT {}, survey_id, version, wording_id, 77, outcome, source, recorded_at, prompted,"
+    " has_text, key_id, sealed, entry, sha256(row_hash) FROM survey_responses"
+)
 _SEVENTH = "replace(replace(entry, '\"number\":6', '\"number\":7'), '\"user\":6', '\"user\":77')"
 REARRANGED: dict[str, Any] = {
     "a row taken away": (
@@ -192,9 +199,11 @@ REARRANGED: dict[str, Any] = {
     "a row renumbered": (["UPDATE survey_responses SET number = 99 WHERE number = 3"], 3, "missing"),
     "a row before the first": (
         ["UPDATE survey_responses SET number = 0 WHERE number = 3"],
-        1,
-        "missing",
+        0,
+        "it was added: the first row of a ledger is row 1",
     ),
+    "an added row 0": (f"{_ADDED.format(0)} WHERE number = 6", 0, "it was added"),
+    "an added row of a negative number": (f"{_ADDED.format(-7)} WHERE number = 6", -7, "it was added"),
     "a row past the head": (
         (f"INSERT INTO survey_responses SELECT 7, survey_id, version, wording_id, 77, outcome, source, recorded_at, prompted,"
         f" has_text, key_id, sealed, {_SEVENTH}, sha256(row_hash || convert_to({_SEVENTH}, 'UTF8')) FROM survey_responses"
@@ -208,6 +217,7 @@ REARRANGED: dict[str, Any] = {
         "the ledger went on to row 6",
     ),
     "the head moved back": ("UPDATE survey_ledger_head SET number = 4", 5, "past the head"),
+    "the head moved before the first": ("UPDATE survey_ledger_head SET number = -4", None, "its head (survey_ledger_head) is row -4"),
     "the head moved on": ("UPDATE survey_ledger_head SET number = 9", 7, "the ledger went on to row 9"),
     "the head's hash": (
         "UPDATE survey_ledger_head SET row_hash = set_byte(row_hash, 0, get_byte(row_hash, 0) # 1)",
@@ -308,6 +318,55 @@ async def test_a_tail_that_was_cut_and_grew_again_is_not_the_one_that_was_noted(
     verdict = await verify(database, "main")
     assert verdict.number == ROWS
     assert "is not the head that was noted at" in str(verdict.problem)
+
+
+# --- rows under a tombstone, which the app's own role may lay
+
+
+async def _bury(database: Database, number: int) -> None:
+    async with database.transaction() as db:
+        await bury(db, number)
+
+
+async def test_a_persons_answer_under_a_tombstone_is_named(database: Database, survey: Stored) -> None:
+    for number in (5, 3):
+        await _bury(database, number)
+    verdict = await verify(database, "main")
+    assert (verdict.number, verdict.rows) == (3, 2)
+    assert verdict.problem == "it is kept out of lists and figures as a removed demo answer, which it is not"
+    assert [await is_verified(database, number) for number in (2, 3, 4, 5)] == [True, False, True, False]
+
+
+async def test_an_answer_that_came_by_the_api_is_a_persons_too(
+    database: Database, parts: Parts, survey: Stored
+) -> None:
+    await record(database, parts.keys, survey, 20, source="api")
+    await _bury(database, ROWS + 1)
+    assert (await verify(database, "main")).number == ROWS + 1
+
+
+async def test_a_tombstone_on_an_answer_that_only_says_it_is_the_demos_is_named(
+    database: Database, parts: Parts, survey: Stored
+) -> None:
+    """The demo answers no survey but its own."""
+    await record(database, parts.keys, survey, 20, source="demo")
+    await _bury(database, ROWS + 1)
+    assert (await verify(database, "main")).number == ROWS + 1
+
+
+async def test_what_removing_the_demo_lays_fits_beside_what_people_answered_to_it(
+    database: Database, parts: Parts, survey: Stored
+) -> None:
+    async with database.transaction() as db:
+        await demo.seed(db, parts.keys, AT, crowd=3)
+        held = await authoring.load(db, await db.scalar(select(Survey.uid).where(Survey.demo).limit(1)) or uuid4())
+    await record(database, parts.keys, held, 20, ())
+    async with database.transaction() as db:
+        assert (await demo.remove(db)).responses
+    verdict = await verify(database, "main")
+    assert verdict.fits, verdict
+    await _bury(database, verdict.rows)
+    assert (await verify(database, "main")).number == verdict.rows
 
 
 async def test_heads_of_another_workspace_do_not_matter(database: Database, parts: Parts, survey: Stored) -> None:
