@@ -172,6 +172,16 @@ class Choices(Field):
 
 
 @dataclass(frozen=True)
+class File(Field):
+    """An upload: the page that takes it reads it, here it only has a label and a place for its error."""
+
+    kind = "file"
+
+    def read(self, raw: list[str]) -> None:  # noqa: ARG002 - the signature of Field
+        return None
+
+
+@dataclass(frozen=True)
 class Day(Field):
     kind = "date"
 
@@ -254,6 +264,15 @@ class Bound:
         """Puts a domain refusal's details at their fields."""
         for detail in refusal.details or (FieldError("", refusal.message),):
             self.refuse(detail.field, detail.message)
+
+    @property
+    def summary(self) -> list[tuple[str, str]]:
+        """What is wrong as the box above the form says it: (field, sentence) in the order of the form, each with its label.
+        What belongs to no field comes first, under "": there is nothing to lead to."""
+        general = [("", text) for name, text in self.errors.items() if name not in self.fields]
+        return general + [
+            (item.name, f"{item.label}: {self.errors[item.name]}") for item in self if item.name in self.errors
+        ]
 
     def __iter__(self) -> Any:
         return iter(self.fields.values())

@@ -19,7 +19,7 @@ from app.host.icons import Icon
 from app.host.models import Application
 from app.host.pages.apps import MANAGES, app_of
 from app.web.context import Context
-from app.web.forms import Bound, Choices, Flag, Form, Text
+from app.web.forms import Bound, Choices, File, Flag, Form, Text
 from app.web.guards import public
 from app.web.pages import done, page
 
@@ -43,6 +43,12 @@ FORM = Form(
         "admin_restricted",
         "Restricted to administrators",
         help="A restricted app accepts no ratings and is not listed to mobile apps, published or not.",
+    ),
+    File(
+        "icon",
+        "Icon",
+        help="PNG, JPEG or WebP, at most 64 KiB; square, such as 256 × 256. Anybody who has its address can see the icon of a"
+        " published app.",
     ),
     Flag("remove_icon", "Take the icon away"),
 )

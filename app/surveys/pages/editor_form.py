@@ -136,16 +136,16 @@ class Draft:
         self.summary = self._summary()
 
     def _summary(self) -> list[tuple[str, str]]:
-        """Every error with the field it belongs to, in the order of the page."""
-        labels = {one.name: one.label for one in self.form}
-        fields = [(name, f"{labels[name]}: {self.form.errors[name]}") for name in labels if name in self.form.errors]
-        others = [(name, text) for name, text in self.form.errors.items() if name not in labels]
+        """Every error with the field it belongs to: the form's, then those of its questions."""
+        none = self.form.errors.get("questions")  # about the part of the page, which is no field of the form
+        whole = [("questions", f"Questions: {none}")] if none else []
+        fields = [one for one in self.form.summary if one != ("", none)]
         asked = [
             (f"{part}-{row.name}", f"Question {number}: {text}")
             for number, row in enumerate(editor_questions.live(self.rows), 1)
             for part, text in row.errors.items()
         ]
-        return fields + others + asked
+        return fields + whole + asked
 
 
 def blank(offered: Offered) -> Draft:
