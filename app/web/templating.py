@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2_fragments import render_block
 
+from app.web.escaping import SparingEnvironment
 from app.web.icons import icon
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +20,7 @@ STATIC = ROOT / "static"
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    env = Environment(
+    env = SparingEnvironment(
         loader=FileSystemLoader(ROOT / "templates"),
         undefined=StrictUndefined,
         autoescape=True,
