@@ -1,12 +1,18 @@
 """The shell of every request: headers, transaction, sessions, CSRF."""
 
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
+from litestar import Litestar
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import InvalidRequestError
 
 from app.host.shared import Session, User
+from app.main import open_site
+from app.parts import Parts
 from tests.conftest import Browser, SignIn
 
 
@@ -17,6 +23,36 @@ async def test_every_answer_carries_the_security_headers(visitor: Browser) -> No
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["x-request-id"]
+
+
+@pytest.fixture
+async def in_production(site: Litestar, parts: Parts) -> AsyncIterator[Browser]:
+    """Somebody who asks under any name they like."""
+    gate = open_site(site, replace(parts, settings=replace(parts.settings, env="production")))
+    async with Browser(transport=httpx.ASGITransport(app=gate), base_url="http://10.0.0.7:8000") as browser:
+        yield browser
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/health/ready"])
+async def test_whoever_watches_the_server_may_ask_under_its_bare_address(in_production: Browser, path: str) -> None:
+    for host in ("127.0.0.1:8000", "10.0.0.7", "[::1]:8000", "evil.example", ""):
+        assert (await in_production.get(path, headers={"Host": host})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/", "/sign-in", "/metrics", "/static/css/muster.css", "/api/v1/clock/status", "/v1/api/openapi.json",
+        "/health", "/health/", "/health/live/../../sign-in", "/health/lively", "/health/live/more", "/HEALTH/LIVE", "//health/live",
+    ],
+)  # fmt: skip
+async def test_everything_else_answers_for_hosts_of_ours_alone(in_production: Browser, path: str) -> None:
+    answer = await in_production.get(path)
+    assert (answer.status_code, "does not answer for that host name" in answer.text) == (400, True)
+
+
+async def test_a_host_of_ours_is_served_in_production(in_production: Browser) -> None:
+    assert (await in_production.get("/sign-in", headers={"Host": "testserver"})).status_code == 200
 
 
 async def test_a_page_sends_strangers_to_sign_in_and_back(visitor: Browser) -> None:
