@@ -24,13 +24,18 @@ def token_of(context: Context) -> str:
 
 
 async def check(request: Request[Any, Any, Any]) -> None:
-    """Litestar's before_request on every browser route. Raises Forbidden."""
+    """Litestar's before_request on every browser route. Raises Forbidden.
+
+    The form is read here whichever way the token comes: a sender who goes away within it then stops the request before its
+    handler has done anything.
+    """
     if request.method in SAFE:
         return
     context = await provide_context(request)
     if not _same_origin(context):
         raise Forbidden(_EXPIRED)
-    sent = request.headers.get(HEADER) or (await request.form()).get(FIELD)
+    form = await request.form()
+    sent = request.headers.get(HEADER) or form.get(FIELD)
     if not isinstance(sent, str) or not hmac.compare_digest(sent.encode(), token_of(context).encode()):
         raise Forbidden(_EXPIRED)
 

@@ -44,6 +44,16 @@ class Internal(Refusal):
     status, code = 500, "internal"
 
 
+class Gone(Refusal):
+    """The sender went away before all of the body was here. Nobody reads this; it is no fault of ours to be logged."""
+
+    status, code = 400, "invalid_body"
+
+
+# Litestar has words for that, but raises what it raises for its own faults.
+_GONE = "client disconnected prematurely"
+
+
 def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     """Litestar's exception handler for everything."""
     refusal = as_refusal(error)
@@ -100,6 +110,8 @@ def _of_litestar(error: HTTPException) -> Refusal:
     }
     if error.status_code in kinds:
         return kinds[error.status_code]
+    if error.detail == _GONE:
+        return Gone("The request ended before all of it was here.")
     if error.status_code >= Internal.status:
         return Internal("Something broke on our side. It was logged under the number below.")
     extra = error.extra if isinstance(error.extra, list) else []

@@ -1,16 +1,12 @@
 """The Sync Center: what it shows, what it does, its live events, and one run's page."""
 
 import asyncio
-import socket
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from sqlalchemy import insert, select, update
 
 from app.clock import cursors, disappearance, due
@@ -26,6 +22,7 @@ from tests.clock import sync_rows
 from tests.clock.mirrored import mirror_person, punch
 from tests.clock.sync_rows import COUNTS, connected, run
 from tests.conftest import Browser, SignIn
+from tests.serving import served
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 POSTS = ("start", "pause", "resume", "backfill", "start_over", "runs/1/stop", "disappearance/employees")
@@ -273,20 +270,6 @@ async def test_events_follow_the_run_hold_no_transaction_and_end_with_it(
     assert "page 3" in answer.text
     assert 'hx-select="#sync-page"' in answer.text
     assert answer.text.rstrip().endswith("data: over")
-
-
-@asynccontextmanager
-async def served(app: Any, grace_s: int) -> AsyncIterator[tuple[str, uvicorn.Server]]:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=grace_s)
-        server = uvicorn.Server(config)
-        task = asyncio.create_task(server.serve([listening]))
-        while not server.started:  # noqa: ASYNC110 - uvicorn has no event to wait for
-            await asyncio.sleep(0.01)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}", server
-        server.should_exit = True
-        await asyncio.wait_for(task, 10)
 
 
 async def test_a_server_with_open_events_shuts_down_promptly(
