@@ -34,17 +34,30 @@ class SignInRefused(Invalid):
 
 
 class SecondFactorNeeded(Invalid):
-    """The password was right; the account also wants the six digits of its authenticator."""
+    """The password was right; the account also wants the six digits of its authenticator. `passed` stands for the password
+    in the next attempt."""
 
-    def __init__(self) -> None:
+    def __init__(self, passed: str) -> None:
         super().__init__("Give the six digits of your authenticator app.")
+        self.passed = passed
+
+
+class SecondFactorWrong(SignInRefused):
+    """The password was right, the digits were not."""
+
+    def __init__(self, passed: str) -> None:
+        Invalid.__init__(self, second_factor.WRONG)
+        self.passed = passed
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
+    """`passed` (of SecondFactorNeeded) may stand for the password."""
+
     email: str
     password: str
     otp: str | None = None
+    passed: str = ""
 
 
 async def hash_password(password: str) -> str:
@@ -66,7 +79,7 @@ def _verify(password_hash: str, password: str) -> bool:
 
 
 async def authenticate(database: Database, keys: KeyRing, attempt: Attempt) -> int:
-    """The user's id. Raises SignInRefused or SecondFactorNeeded.
+    """The user's id. Raises SignInRefused, SecondFactorNeeded or SecondFactorWrong.
 
     The failure is counted in a short transaction of its own, before the password is looked at, so that neither a rolled
     back request nor many at once get more than LOCK_AFTER tries.
@@ -75,14 +88,16 @@ async def authenticate(database: Database, keys: KeyRing, attempt: Attempt) -> i
     if user is None:
         await verify_password(None, attempt.password)
         raise SignInRefused
-    if not await verify_password(user.password_hash, attempt.password):
+    now = datetime.now(UTC)
+    passed = bool(attempt.passed) and second_factor.has_passed(keys, user, attempt.passed, now)
+    if not passed and not await verify_password(user.password_hash, attempt.password):
         raise SignInRefused
     if user.totp_secret:
         if not attempt.otp:
             await _uncount(database, user.id)
-            raise SecondFactorNeeded
+            raise SecondFactorNeeded(second_factor.seal_passed(keys, user, now))
         if not await second_factor.use_code(database, keys, user, attempt.otp):
-            raise SignInRefused
+            raise SecondFactorWrong(second_factor.seal_passed(keys, user, now))
     await _forgive(database, user.id)
     return user.id
 

@@ -1,7 +1,8 @@
 """The second factor: six digits of an authenticator app (TOTP, RFC 6238). Where sign-in asks for them: identity."""
 
+import hashlib
 import hmac
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pyotp
 from sqlalchemy import func, select, update
@@ -15,12 +16,16 @@ from app.secrets import KeyRing, Place, Secret, SecretError
 
 ISSUER = "Muster"
 STEP_S = 30
+PASSED_FOR = timedelta(minutes=5)
+WRONG = (
+    "These are not the digits of this moment. Type those that the app shows now: each works once, and the phone's clock has"
+    " to be right."
+)
 
 
 class WrongCode(Invalid):
     def __init__(self) -> None:
-        problem = "That is not the code of this moment. Check that the phone's clock is right, and give the next one."
-        super().__init__(problem, details=[FieldError("code", problem)])
+        super().__init__(WRONG, details=[FieldError("code", WRONG)])
 
 
 def new_secret() -> Secret:
@@ -43,6 +48,21 @@ def open_setup(keys: KeyRing, workspace: str, user_id: int, sealed: str) -> Secr
         return keys.open(sealed, _setup_place(workspace, user_id))
     except SecretError:
         raise Conflict("This set-up can't be read any more. Begin again.") from None
+
+
+def seal_passed(keys: KeyRing, user: User, now: datetime) -> str:
+    """What the form that asks for the digits carries instead of the password, so that nobody types that twice."""
+    until = int((now + PASSED_FOR).timestamp())
+    return keys.seal(Secret(f"{until}:{_mark(user)}"), _passed_place(user))
+
+
+def has_passed(keys: KeyRing, user: User, sealed: str, now: datetime) -> bool:
+    """Whether this user gave the password that holds now, some minutes ago at most."""
+    try:
+        until, _, mark = keys.open(sealed, _passed_place(user)).reveal().partition(":")
+    except SecretError:
+        return False
+    return now.timestamp() < int(until) and hmac.compare_digest(mark, _mark(user))
 
 
 async def enable(
@@ -99,3 +119,12 @@ def place(workspace: str, user_id: int) -> Place:
 
 def _setup_place(workspace: str, user_id: int) -> Place:
     return Place("users", "totp_setup", workspace, str(user_id))
+
+
+def _passed_place(user: User) -> Place:
+    return Place("users", "password_passed", user.workspace, str(user.id))
+
+
+def _mark(user: User) -> str:
+    """Differs once the password was changed."""
+    return hashlib.sha256((user.password_hash or "").encode()).hexdigest()

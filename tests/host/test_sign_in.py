@@ -4,12 +4,13 @@ import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import pytest
 from argon2 import Parameters, PasswordHasher, extract_parameters
 from sqlalchemy import func, select, update
 
 from app.db.session import Database
-from app.host import identity
+from app.host import identity, second_factor
 from app.host.identity import Attempt, SecondFactorNeeded, SignInRefused
 from app.host.shared import OneTimeLink, Session, Tenant
 from app.parts import Parts
@@ -158,6 +159,47 @@ async def test_the_second_factor_is_asked_for_and_its_code_signs_in(
     assert (await visitor.get("/account")).status_code == 200
 
 
+async def test_wrong_digits_are_told_at_their_field_and_the_password_is_not_typed_again(
+    visitor: Browser, parts: Parts, database: Database
+) -> None:
+    await give_password(database, "alice")
+    secret = await give_second_factor(parts, "alice")
+    asked = await submit_sign_in(visitor, "alice", next="/admin/audit")
+    assert 'class="alert alert-danger error-summary"' not in asked.text  # nobody did anything wrong yet
+    wrong = await digits(visitor, asked, wrong_code(secret))
+    assert wrong.status_code == 422
+    assert "Authenticator code: These are not the digits of this moment." in wrong.text
+    assert 'id="f-otp-error"' in wrong.text
+    assert f'value="{wrong_code(secret)}"' in wrong.text
+    assert 'name="password"' not in wrong.text
+    entered = await digits(visitor, wrong, code_of(secret))
+    assert (entered.status_code, entered.headers["location"]) == (303, "/admin/audit")
+
+
+async def test_what_stands_for_the_password_is_of_one_person_one_password_and_some_minutes(
+    visitor: Browser, parts: Parts, database: Database
+) -> None:
+    for short in ("alice", "bob"):
+        await give_password(database, short)
+    secret, of_bob = await give_second_factor(parts, "alice"), await give_second_factor(parts, "bob")
+    asked = await submit_sign_in(visitor, "alice")
+    taken = await digits(visitor, asked, code_of(of_bob), email="bob@example.org")
+    assert "Sign in again" in taken.text
+    old = second_factor.seal_passed(
+        parts.keys, await user_of(database, "alice"), datetime.now(UTC) - second_factor.PASSED_FOR
+    )
+    assert "Sign in again" in (await digits(visitor, asked, code_of(secret), passed=old)).text
+    await give_password(database, "alice", ANOTHER)
+    assert "Sign in again" in (await digits(visitor, asked, code_of(secret))).text
+    assert (await visitor.get("/account")).status_code == 303
+
+
+async def digits(browser: Browser, shown: httpx.Response, code: str, **other: str) -> httpx.Response:
+    """Fills in the form that asks for the digits alone."""
+    hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', shown.text.partition("<main")[2]))
+    return await browser.post("/sign-in", data={**hidden, "otp": code, **other})
+
+
 async def test_a_stranger_without_the_password_never_learns_that_there_is_a_second_factor(
     visitor: Browser, parts: Parts, database: Database
 ) -> None:
@@ -172,10 +214,10 @@ async def test_leaving_the_digits_out_gives_no_tries_back(parts: Parts, database
     await give_password(database, "alice")
     secret = await give_second_factor(parts, "alice")
     for _ in range(4):
-        assert await attempt(parts, "alice", PASSWORD, wrong_code(secret)) == "SignInRefused"
+        assert await attempt(parts, "alice", PASSWORD, wrong_code(secret)) == "SecondFactorWrong"
         assert await attempt(parts, "alice", PASSWORD) == "SecondFactorNeeded"
     assert (await user_of(database, "alice")).failed_sign_ins == 4
-    assert await attempt(parts, "alice", PASSWORD, wrong_code(secret)) == "SignInRefused"
+    assert await attempt(parts, "alice", PASSWORD, wrong_code(secret)) == "SecondFactorWrong"
     assert await attempt(parts, "alice", PASSWORD) == "SignInRefused"
     assert await attempt(parts, "alice", PASSWORD, code_of(secret)) == "SignInRefused"
 
@@ -196,7 +238,7 @@ async def test_a_code_works_once(parts: Parts, database: Database) -> None:
     secret = await give_second_factor(parts, "alice")
     code = code_of(secret)
     assert await attempt(parts, "alice", PASSWORD, code) == "in"
-    assert await attempt(parts, "alice", PASSWORD, code) == "SignInRefused"
+    assert await attempt(parts, "alice", PASSWORD, code) == "SecondFactorWrong"
     assert await attempt(parts, "alice", PASSWORD, code_of(secret, steps=1)) == "in"
 
 
@@ -204,14 +246,14 @@ async def test_of_many_with_the_same_code_at_once_one_gets_in(parts: Parts, data
     await give_password(database, "alice")
     secret = await give_second_factor(parts, "alice")
     ends = await asyncio.gather(*(attempt(parts, "alice", PASSWORD, code_of(secret)) for _ in range(4)))
-    assert sorted(ends) == ["SignInRefused"] * 3 + ["in"]
+    assert sorted(ends) == ["SecondFactorWrong"] * 3 + ["in"]
 
 
 @pytest.mark.parametrize("code", ["12345", "1234567", "abcdef", "１２３４５６", "000 000 0"])
 async def test_what_is_no_code_is_refused(parts: Parts, database: Database, code: str) -> None:
     await give_password(database, "alice")
     await give_second_factor(parts, "alice")
-    assert await attempt(parts, "alice", PASSWORD, code) == "SignInRefused"
+    assert await attempt(parts, "alice", PASSWORD, code) == "SecondFactorWrong"
 
 
 async def test_an_unknown_address_costs_the_same_hash_as_a_known_one(

@@ -1,26 +1,30 @@
 """`/sign-in`, `/sign-out`, and `/welcome/SECRET`, where an invited person sets a password."""
 
+from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 from litestar.response import Redirect
 
-from app.errors import Invalid, NotFound
+from app.errors import NotFound
 from app.host import audit, identity, second_factor
 from app.web import sessions
 from app.web.context import Context
 from app.web.forms import Bound, Email, Form, Password, Text
 from app.web.guards import public, signed_in
 from app.web.pages import go, page
+from app.web.returning import is_ours
 
-FORM = Form(
-    Email("email", "E-mail", required=True, autocomplete="username"),
-    Password("password", "Password", required=True),
-    Text("otp", "Authenticator code", longest=10, autocomplete="one-time-code"),
+EMAIL = Email("email", "E-mail", required=True, autocomplete="username")
+OTP = Text(
+    "otp", "Authenticator code", longest=10, autocomplete="one-time-code", help="Six digits, spaces do not matter."
 )
+FORM = Form(EMAIL, Password("password", "Password", required=True), OTP)
+# Asks for the digits alone: `passed` says that the password was right.
+DIGITS = Form(EMAIL, replace(OTP, required=True), Text("passed", "Password", longest=1000))
+TOO_LATE = "Too many minutes passed since your password, or the account is locked for some minutes. Sign in again."
 WELCOME = Form(
     Password(
         "password",
@@ -42,19 +46,21 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/sign-in", guards=[public], status_code=200)
 async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = FORM.read(await ctx.form())
+    posted = await ctx.form()
+    form = (DIGITS if posted.get("passed") else FORM).read(posted)
     if not form.ok:
         return await _form(ctx, form, status=422)
-    attempt = identity.Attempt(form["email"], form["password"], form["otp"])
+    values = form.values
+    attempt = identity.Attempt(form["email"], values.get("password") or "", form["otp"], values.get("passed") or "")
     try:
         async with ctx.apart():
             user_id = await identity.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
-    except identity.SecondFactorNeeded as wanted:
-        form.refuse("otp", wanted.message)
-        return await _form(ctx, form, status=422, wants_otp=True)
-    except Invalid as refused:
-        form.refuse("", refused.message)
-        return await _form(ctx, form, status=422, wants_otp=bool(form["otp"]))
+    except (identity.SecondFactorNeeded, identity.SecondFactorWrong) as wanted:
+        return await _digits(ctx, form, wanted)
+    except identity.SignInRefused as refused:
+        again = FORM.fill({"email": form["email"]})
+        again.refuse("", TOO_LATE if attempt.passed else refused.message)
+        return await _form(ctx, again, status=422)
     await sessions.begin(ctx, user_id)
     return go(_next((await ctx.form()).get("next", "")))
 
@@ -99,18 +105,26 @@ def _dead() -> NotFound:
     return NotFound("This link was used already or is too old. Ask an administrator for a new one.")
 
 
-async def _form(ctx: Context, form: Bound, *, status: int = 200, wants_otp: bool = False) -> Response[str]:
+async def _digits(
+    ctx: Context, typed: Bound, wanted: identity.SecondFactorNeeded | identity.SecondFactorWrong
+) -> Response[str]:
+    form = DIGITS.fill({"email": typed["email"], "otp": typed["otp"], "passed": wanted.passed})
+    if isinstance(wanted, identity.SecondFactorWrong):
+        form.refuse("otp", wanted.message)
+    return await _form(ctx, form, status=422)
+
+
+async def _form(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
+    """The form for e-mail and password, or the one for the digits."""
     target = (
         (await ctx.form()).get("next", "") if ctx.request.method == "POST" else ctx.request.query_params.get("next")
     )
-    return await page(ctx, "host/sign_in.html", status=status, form=form, wants_otp=wants_otp, next=_next(target or ""))
+    return await page(ctx, "host/sign_in.html", status=status, form=form, next=_next(target or ""))
 
 
 def _next(target: str) -> str:
     """Only an address of ours: a link in a mail must not send people elsewhere after they signed in."""
-    parts = urlsplit(target)
-    safe = target.startswith("/") and not target.startswith(("//", "/\\")) and not parts.netloc and not parts.scheme
-    return target if safe else "/"
+    return target if is_ours(target) else "/"
 
 
 ROUTES = [show, sign_in, sign_out, welcome, set_password]
