@@ -1,6 +1,7 @@
 """Jobs: asked for in a transaction, run by whoever claims them, taken up again when their worker died."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from app.jobs import Claim
 from app.parts import Parts
 from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
+from workers.ending import end
 from workers.pace import Pace
 from workers.running import Function, described, run
 from workers.schedule import schedule
@@ -335,6 +337,49 @@ async def test_a_worker_that_is_stopped_gives_its_job_back(parts: Parts) -> None
     found = await row(parts.database, job_id)
     assert (found.status, found.attempt) == ("queued", 1)
     assert not await is_alive(parts.database)
+
+
+async def test_a_task_that_swallows_a_cancellation_is_ended_all_the_same() -> None:
+    async def deaf_once() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        await asyncio.sleep(60)
+
+    task = asyncio.create_task(deaf_once())
+    await asyncio.sleep(0)
+    await asyncio.wait({asyncio.create_task(end(task))}, timeout=10)
+    assert task.cancelled()
+
+
+async def test_a_job_whose_sign_of_life_swallows_its_cancellation_is_done(parts: Parts) -> None:
+    """The wait of psycopg's pool does so when a connection comes in that very moment."""
+    job_id, beating = await ask(parts.database), asyncio.Event()
+
+    async def brief(_: Parts, __: Claim) -> None:
+        await beating.wait()
+
+    async def touch() -> None:
+        if not beating.is_set():
+            beating.set()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(60)
+
+    running = asyncio.create_task(run(parts, dict.fromkeys(jobs.KINDS, brief), QUICK, (job_id, 0), touch))
+    await asyncio.wait({running}, timeout=10)
+    assert (await row(parts.database, job_id)).status == "done"
+
+
+@pytest.mark.slow
+async def test_a_worker_ends_whatever_it_is_at(parts: Parts) -> None:
+    """In its first second it does a little of everything. Cancelled once there, it went on for seconds or for ever."""
+    for moment in range(20):
+        working = asyncio.create_task(work(parts, functions={}, pace=SILENT, concurrency=4))
+        while not await is_alive(parts.database):
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(moment * 0.005)
+        working.cancel()
+        await asyncio.wait({working}, timeout=30)
+        assert working.done(), f"after {moment * 5} ms"
 
 
 def start_worker(urls: DatabaseUrls, log: Path) -> "subprocess.Popen[bytes]":

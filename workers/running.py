@@ -12,6 +12,7 @@ from app import jobs
 from app.errors import Refusal
 from app.jobs import Claim, Kind
 from app.parts import Parts
+from workers.ending import is_cancelled
 from workers.pace import Pace
 
 Function = Callable[[Parts, Claim], Awaitable[None]]
@@ -91,7 +92,7 @@ async def _keep_beating(parts: Parts, pace: Pace, claim: Claim, touch: Touch) ->
     """Raises TakenOver once the row says so, or once nobody could have heard of us for so long that it may be so."""
     loop = asyncio.get_running_loop()
     heard = loop.time()
-    while True:
+    while not is_cancelled():
         await asyncio.sleep(pace.beat_s)
         try:
             async with asyncio.timeout(pace.beat_s), parts.database.shared_transaction() as db:

@@ -15,13 +15,14 @@ from typing import Any, cast
 import asyncpg
 import structlog
 from psycopg_pool import AsyncConnectionPool
-from saq import CronJob, Worker
+from saq import CronJob
 from saq.queue.postgres import PostgresQueue
 
 from app import wiring
 from app.db.session import Database
 from app.parts import Parts
 from workers import clock, host, surveys
+from workers.ending import EndingWorker, end
 from workers.pace import PACE, Pace
 from workers.running import Function, run
 from workers.schedule import schedule
@@ -61,14 +62,13 @@ async def _work(
         try:
             await worker.start()
         finally:
-            waking.cancel()
-            await asyncio.gather(waking, return_exceptions=True)
+            await end(waking)
     _log.info("worker stopped")
 
 
 def _worker(
     parts: Parts, queue: PostgresQueue, concurrency: int, functions: Mapping[str, Function], pace: Pace
-) -> Worker[Any]:
+) -> EndingWorker:
     async def run_job(context: Mapping[str, Any], *, job_id: int, attempt: int) -> None:
         await run(parts, functions, pace, (job_id, attempt), context["job"].update)
 
@@ -77,7 +77,7 @@ def _worker(
 
     ask_what_is_due.__qualname__ = "schedule"
     every_minute = CronJob(cast("Any", ask_what_is_due), cron="* * * * *", timeout=50, heartbeat=50, retries=3, ttl=30)
-    return Worker(
+    return EndingWorker(
         queue,
         [(ENTRY, cast("Any", run_job))],
         concurrency=concurrency,

@@ -18,6 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app import jobs
 from app.db.session import Database
 from app.host.shared import WorkerHeartbeat
+from workers.ending import end
 from workers.pace import Pace
 
 ENTRY = "run_job"
@@ -37,7 +38,8 @@ async def keep_waking(database: Database, queue: Queue, names: Collection[str], 
             except Exception as error:  # noqa: BLE001 - the database may be away for a while; the loop must outlive that
                 _log.warning("looking for due jobs failed", reason=type(error).__name__)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(rung.wait(), pace.look_s)
+                async with asyncio.timeout(pace.look_s):
+                    await rung.wait()
     finally:
         if ear is not None and not ear.is_closed():
             await ear.close(timeout=2)
@@ -79,9 +81,7 @@ async def alive(database: Database, worker: str, host: str, pid: int, pace: Pace
     try:
         yield
     finally:
-        beating.cancel()
-        with contextlib.suppress(Exception, asyncio.CancelledError):
-            await beating
+        await end(beating)
         with contextlib.suppress(Exception):
             async with database.shared_transaction() as db:
                 await db.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.worker == worker))

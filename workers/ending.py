@@ -1,0 +1,46 @@
+"""Ending what runs beside the jobs, for sure.
+
+One cancellation is not enough: before Python 3.12 `asyncio.wait_for`, which SAQ and psycopg's pool wait with, swallows one
+that comes in the moment in which its own wait is over. What was cancelled then goes on, as a worker that nothing ends.
+"""
+
+import asyncio
+from typing import Any
+
+from saq import Worker
+
+AGAIN_S = 0.5
+# SAQ gives a cancelled job five seconds of its own.
+GIVING_BACK_S = 6.0
+
+
+async def end(*tasks: asyncio.Task[Any]) -> None:
+    """Cancels the tasks until they have ended. Raises nothing of what they raise."""
+    while waiting := [one for one in tasks if not one.done()]:
+        _cancel(waiting)
+        await asyncio.wait(waiting, timeout=AGAIN_S)
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def is_cancelled() -> bool:
+    """Whether the running task was cancelled, be it that nobody noticed. For loops that a task group ends."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+class EndingWorker(Worker[Any]):
+    """SAQ's worker, whose tasks are asked to end more than once. A job that is being given back is left in peace for that."""
+
+    async def stop(self) -> None:
+        self.event.set()
+        tasks = list(self.tasks)
+        _cancel(tasks)
+        while waiting := [one for one in tasks if not one.done()]:
+            await asyncio.wait(waiting, timeout=GIVING_BACK_S if self.job_task_contexts else AGAIN_S)
+            _cancel(waiting)
+        await super().stop()
+
+
+def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
