@@ -30,9 +30,12 @@ InstantText = Annotated[
     msgspec.Meta(
         pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})$",
         max_length=32,
-        description="Only what changed since this instant.",
+        description="Only what changed since this instant: `next_updated_since` of the round before. A cursor carries the first "
+        "page's to the last; of pages read by number, keep the first page's.",
     ),
 ]
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+"""An instant among the keys of a cursor."""
 P = TypeVar("P", bound=msgspec.Struct)
 
 
@@ -117,7 +120,7 @@ def _together(values: Mapping[str, Any]) -> list[FieldError]:
         if values.get("updated_since"):
             instant_of(values["updated_since"])
     except ValueError:
-        wrong.append(FieldError("updated_since", "There is no such instant."))
+        wrong.append(FieldError("updated_since", "There is no such instant in the years 1 to 9999, UTC."))
     return wrong
 
 
@@ -125,26 +128,44 @@ def day_of(text: str | None) -> date | None:
     return date.fromisoformat(text) if text else None
 
 
-def instant_of(text: str) -> datetime:
-    """The instant of a parameter. Raises ValueError for a day or hour that does not exist."""
-    return datetime.fromisoformat(text).astimezone(UTC)
+def instant_of(text: str | None) -> datetime | None:
+    """The instant of a parameter. Raises ValueError for a day or hour that does not exist, or that UTC has no year for."""
+    return _in_utc(datetime.fromisoformat(text)) if text else None
 
 
-def encode_cursor(*keys: Any) -> str:
-    """A cursor that is opaque to the caller: the sort keys of the last row."""
-    return base64.urlsafe_b64encode(msgspec.json.encode(keys)).decode().rstrip("=")
+def _in_utc(found: datetime) -> datetime:
+    try:
+        return found.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("before the first year, or after the last") from None
 
 
-def decode_cursor(text: str, *kinds: Any) -> tuple[Any, ...]:
-    """The sort keys of a cursor, each as its kind. Raises Invalid for anything we did not make."""
+def encode_cursor(listing: str, *keys: Any) -> str:
+    """A cursor that is opaque to the caller: the list that it belongs to, and where in it to go on."""
+    return base64.urlsafe_b64encode(msgspec.json.encode((listing, *keys))).decode().rstrip("=")
+
+
+def decode_cursor(text: str, listing: str, *kinds: Any) -> tuple[Any, ...]:
+    """The keys of a list's cursor, each as its kind. Raises Invalid for another list's, and for anything we did not make."""
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        keys = msgspec.json.decode(raw, type=list)
-        if len(keys) == len(kinds):
-            return tuple(msgspec.convert(key, kind) for key, kind in zip(keys, kinds, strict=True))
+        made_for, *keys = msgspec.json.decode(raw, type=list)
+        if made_for == listing and len(keys) == len(kinds):
+            return tuple(_key(key, kind) for key, kind in zip(keys, kinds, strict=True))
     except (binascii.Error, msgspec.DecodeError, msgspec.ValidationError, ValueError):
-        pass
-    raise Invalid("Some parameters can't be used.", details=[FieldError("cursor", "Send `next_cursor` as it came.")])
+        made_for = listing
+    elsewhere = isinstance(made_for, str) and made_for != listing
+    sentence = (
+        "It is the cursor of another list; send one that came from this list."
+        if elsewhere
+        else "Send `next_cursor` as it came."
+    )
+    raise Invalid("Some parameters can't be used.", details=[FieldError("cursor", sentence)])
+
+
+def _key(given: Any, kind: Any) -> Any:
+    found = msgspec.convert(given, kind)
+    return _in_utc(found) if isinstance(found, datetime) else found
 
 
 def _sentence(message: str) -> str:

@@ -6,23 +6,26 @@ from typing import Annotated, Any, Literal
 import msgspec
 from litestar import Response, Router, get
 from litestar.di import NamedDependency
-from sqlalchemy import Select, func, select, text
+from sqlalchemy import Select, select
 
 from app.api import parameters
 from app.api.envelope import Code, Count, Day, Id, Instant, Line, Local, Meta, Prose, answer, day, instant, local
 from app.api.openapi import Endpoint, document
 from app.api.parameters import DayText, InstantText, Nothing, Paged, Range
 from app.api.tokens import Scope
-from app.clock import queries, reports
+from app.clock import api_paging, queries, reports
+from app.clock.api_paging import page_by_id, page_of_punches
 from app.clock.codes import OUTCOMES, Outcome, punch_label, verify_label
 from app.clock.models import Binding, ClockEmployee, Device, SyncRun
 from app.clock.settings import read_settings
+from app.errors import FieldError, Invalid
 from app.web.context import Context
 from app.web.guards import public
 
 CLOCK_READ = Scope("clock:read", permissions=("clock.employees", "clock.transactions"), module="clock")
 PREFIX = "/api/v1/clock"
 VERSION = "1"
+DEFAULT_SPAN = timedelta(days=29)
 Temperature = Annotated[float, msgspec.Meta(ge=-50, le=100)]
 States = Literal[
     "bound", "auto_matched", "suggested", "unbound", "not_found", "conflict", "missing_remote", "ignored", "disabled"
@@ -246,26 +249,19 @@ async def status(ctx: NamedDependency[Context]) -> Response[bytes]:
 async def employees(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(Changed, ctx.request.query_params)
     settings = await read_settings(ctx.db)
-    changed = func.greatest(ClockEmployee.updated_at, Binding.updated_at)
-    base = (
-        queries.EMPLOYEES.where(changed >= parameters.instant_of(asked.updated_since))
-        if asked.updated_since
-        else queries.EMPLOYEES
-    )
     areas = await reports.area_names(ctx.db)
-    rows, meta = await _paged(ctx, asked, base, ClockEmployee.id)
+    wanted = _changed(queries.EMPLOYEES, queries.EMPLOYEE_CHANGED_AT, asked)
+    rows, meta = await page_by_id(ctx.db, asked, api_paging.EMPLOYEES, wanted, ClockEmployee.id)
     return answer([_employee(row, areas, photos=settings.show_photos) for row in rows], meta=meta)
 
 
 @get("/bindings", guards=[CLOCK_READ])
 async def bindings(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(BindingQuery, ctx.request.query_params)
-    base = queries.BINDINGS
+    wanted = _changed(queries.BINDINGS, queries.BINDING_CHANGED_AT, asked)
     if asked.status:
-        base = base.where(Binding.state == asked.status)
-    if asked.updated_since:
-        base = base.where(Binding.updated_at >= parameters.instant_of(asked.updated_since))
-    rows, meta = await _paged(ctx, asked, base, Binding.id)
+        wanted = wanted.where(Binding.state == asked.status)
+    rows, meta = await page_by_id(ctx.db, asked, api_paging.BINDINGS, wanted, Binding.id)
     return answer([_binding(row) for row in rows], meta=meta)
 
 
@@ -277,21 +273,9 @@ async def transactions(ctx: NamedDependency[Context]) -> Response[bytes]:
         days=(parameters.day_of(asked.from_), parameters.day_of(asked.to)),
         terminal_sn=asked.terminal_sn,
         emp_codes=(asked.emp_code,) if asked.emp_code else None,
-        updated_since=parameters.instant_of(asked.updated_since) if asked.updated_since else None,
+        updated_since=parameters.instant_of(asked.updated_since),
     )
-    meta = Meta(per_page=asked.per_page, next_updated_since=await _next_updated_since(ctx))
-    if asked.cursor:
-        after = parameters.decode_cursor(asked.cursor, date, datetime, int)
-        rows = list(await queries.punches_after(ctx.db, wanted, after, per_page=asked.per_page))
-        meta.next_cursor = _punch_cursor(rows[asked.per_page - 1]) if len(rows) > asked.per_page else None
-        rows = rows[: asked.per_page]
-    else:
-        page = asked.page or 1
-        found = await queries.punch_page(ctx.db, wanted, page=page, per_page=asked.per_page)
-        rows = list(found.rows)
-        meta.page, meta.total = page, found.total
-        meta.pages = -(-found.total // asked.per_page)
-        meta.next_cursor = _punch_cursor(rows[-1]) if page < meta.pages and rows else None
+    rows, meta = await page_of_punches(ctx.db, asked, wanted)
     shown = [_punch(row, photos=settings.show_photos, temperature=settings.show_temperature) for row in rows]
     return answer(shown, meta=meta)
 
@@ -308,54 +292,33 @@ async def devices(ctx: NamedDependency[Context]) -> Response[bytes]:
 @get("/sync-runs", guards=[CLOCK_READ])
 async def sync_runs(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(Paged, ctx.request.query_params)
-    rows, meta = await _paged(ctx, asked, select(*SyncRun.__table__.c), SyncRun.id, newest_first=True)
+    rows, meta = await page_by_id(ctx.db, asked, api_paging.RUNS, select(*SyncRun.__table__.c), SyncRun.id)
     return answer([run_row(row) for row in rows], meta=meta)
 
 
 @get("/analytics/summary", guards=[CLOCK_READ])
 async def analytics_summary(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(Range, ctx.request.query_params)
-    today = await reports.local_today(ctx.db, datetime.now(UTC))
-    last = parameters.day_of(asked.to) or max(today, parameters.day_of(asked.from_) or today)
-    first = parameters.day_of(asked.from_) or last - timedelta(days=29)
-    if (last - first).days > parameters.MOST_DAYS:
-        first = last - timedelta(days=parameters.MOST_DAYS)
+    first, last = _summed_days(asked, await reports.local_today(ctx.db, datetime.now(UTC)))
     return answer({"from": day(first), "to": day(last), **await reports.daily_totals(ctx.db, first, last)})
 
 
-async def _paged(
-    ctx: Context, asked: Paged, base: Select[Any], key: Any, *, newest_first: bool = False
-) -> tuple[list[Any], Meta]:
-    """A page of `base` by number, or what follows a cursor; the cursor is the last row's id."""
-    meta = Meta(per_page=asked.per_page)
-    if isinstance(asked, Changed):
-        meta.next_updated_since = await _next_updated_since(ctx)
-    ordered = base.order_by(key.desc() if newest_first else key.asc())
-    if asked.cursor:
-        (after,) = parameters.decode_cursor(asked.cursor, int)
-        ordered = ordered.where(key < after if newest_first else key > after)
-    else:
-        meta.page = asked.page or 1
-        meta.total = await ctx.db.scalar(select(func.count()).select_from(base.subquery())) or 0
-        meta.pages = -(-meta.total // asked.per_page)
-        ordered = ordered.offset((meta.page - 1) * asked.per_page)
-    rows = list(await ctx.db.execute(ordered.limit(asked.per_page + 1)))
-    more = len(rows) > asked.per_page
-    meta.next_cursor = parameters.encode_cursor(rows[asked.per_page - 1].id) if more else None
-    return rows[: asked.per_page], meta
+def _summed_days(asked: Range, today: date) -> tuple[date, date]:
+    """The last thirty days up to `to`, where nothing else is asked for. Raises Invalid."""
+    since, to = parameters.day_of(asked.from_), parameters.day_of(asked.to)
+    last = to or max(today, since or today)
+    if since is not None:
+        too_long = (last - since).days > parameters.MOST_DAYS
+        return (last - timedelta(days=parameters.MOST_DAYS) if too_long else since), last
+    if last - date.min < DEFAULT_SPAN:
+        problem = FieldError("to", "Give `from` too: the thirty days up to it would begin before the year 1.")
+        raise Invalid("Some parameters can't be used.", details=[problem])
+    return last - DEFAULT_SPAN, last
 
 
-async def _next_updated_since(ctx: Context) -> str:
-    """Before the oldest write still open in this database: what it commits later is then not missed."""
-    oldest = text(
-        "SELECT least(now(), min(xact_start)) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND backend_xid IS NOT NULL"
-    )
-    return instant(await ctx.db.scalar(oldest)) or ""
-
-
-def _punch_cursor(row: Any) -> str:
-    return parameters.encode_cursor(row.local_date, row.punched_at_utc, row.id)
+def _changed(base: Select[Any], changed_at: Any, asked: Changed) -> Select[Any]:
+    since = parameters.instant_of(asked.updated_since)
+    return base if since is None else base.where(changed_at >= since)
 
 
 def _employee(row: Any, areas: dict[str, str], *, photos: bool) -> EmployeeRow:
@@ -400,7 +363,7 @@ def _binding(row: Any) -> BindingRow:
         candidates=[Candidate(one["host_employee_id"], one["name"], one["score"]) for one in row.candidates],
         decided_by=row.decided_by,
         decided_at=instant(row.decided_at),
-        updated_at=instant(row.updated_at) or "",
+        updated_at=instant(row.changed_at) or "",
     )
 
 

@@ -10,12 +10,18 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import person_counts
-from app.clock.models import Binding, ClockEmployee, Department, Device, Position, Punch
+from app.clock.models import Area, Binding, ClockEmployee, Department, Device, Position, Punch
 from app.clock.punch_counts import count_by_day, has_code, has_outcome
 from app.host.models import Employee
 from app.web.located import Counted, is_dense
 
 HOST_NAME = Employee.name.label("host_employee_name")
+_AREAS_CHANGED_AT = (
+    select(func.max(Area.updated_at)).where(Area.code == any_(ClockEmployee.area_codes)).scalar_subquery()
+)
+# The names that a row shows are part of it: whoever follows what changed must hear of a renamed department too.
+BINDING_CHANGED_AT = func.greatest(Binding.updated_at, ClockEmployee.updated_at, Employee.updated_at)
+EMPLOYEE_CHANGED_AT = func.greatest(BINDING_CHANGED_AT, Department.updated_at, Position.updated_at, _AREAS_CHANGED_AT)
 BINDING_COLUMNS = (
     Binding.id,
     Binding.emp_code,
@@ -26,7 +32,7 @@ BINDING_COLUMNS = (
     Binding.candidates,
     Binding.decided_by,
     Binding.decided_at,
-    Binding.updated_at,
+    BINDING_CHANGED_AT.label("changed_at"),
     ClockEmployee.full_name,
 )
 BINDINGS = (
@@ -45,7 +51,7 @@ EMPLOYEES = (
         HOST_NAME,
         Binding.decided_by,
         Binding.decided_at,
-        func.greatest(ClockEmployee.updated_at, Binding.updated_at).label("changed_at"),
+        EMPLOYEE_CHANGED_AT.label("changed_at"),
     )
     .join(Binding, Binding.clock_employee_id == ClockEmployee.id)
     .outerjoin(Department, Department.code == ClockEmployee.department_code)
@@ -69,6 +75,10 @@ PUNCHES = (
 NEWEST_FIRST = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
 Order = Sequence[Any]
 _PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
+# Every row is stamped with the start of the transaction that writes it. One that has only read so far may write yet.
+_NOTHING_MISSED = text(
+    "SELECT least(now(), min(xact_start)) FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
+)
 OLDEST_FIRST = (Punch.local_date, Punch.punched_at_utc, Punch.id)
 
 
@@ -129,6 +139,13 @@ class PunchFilter:
 class PunchPage:
     rows: Sequence[Any]
     total: int
+
+
+async def nothing_missed_since(db: AsyncSession) -> datetime:
+    """An instant that whatever is written later, or committed later, is stamped with or after. Ask before the rows are read:
+    what ends between the two is then both among the rows and after the instant, never neither."""
+    found: datetime = (await db.execute(_NOTHING_MISSED)).scalar_one()
+    return found
 
 
 async def punch_page(db: AsyncSession, wanted: PunchFilter, *, page: int, per_page: int) -> PunchPage:

@@ -167,6 +167,46 @@ async def test_bad_parameters_are_named_all_at_once(caller: Caller, url: str, qu
     assert [detail["field"] for detail in error["details"]] == fields
 
 
+FAR_AWAY = ("0001-01-01", "0001-01-15", "9999-12-31")
+
+
+@pytest.mark.usefixtures("week")
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "2026-01-01T00:00:00-23:59"])
+@pytest.mark.parametrize("name", ["employees", "bindings", "transactions"])
+async def test_an_instant_however_far_is_one(caller: Caller, name: str, at: str) -> None:
+    rows = await caller.data(f"/api/v1/clock/{name}", updated_since=at)
+    assert bool(rows) is (at < "3000")
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "0001-01-01T00:00:00+00:01", "0001-01-01T13:59:59+14:00", "9999-12-31T23:59:59-00:01", "9999-12-31T10:00:00-14:00",
+        "2026-01-01T00:00:00+24:00", "2026-01-01T00:00:00-99:99", "0000-01-01T00:00:00Z", "2026-02-30T00:00:00Z",
+        "2026-01-01T24:00:01Z", "2026-01-01T23:59:60Z",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["employees", "bindings", "transactions"])
+async def test_an_instant_that_there_is_not_is_named(caller: Caller, name: str, at: str) -> None:
+    answer = await caller.get(f"/api/v1/clock/{name}", updated_since=at)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["error"]["code"] == "invalid_parameter"
+    assert [detail["field"] for detail in answer.json()["error"]["details"]] == ["updated_since"]
+
+
+@pytest.mark.usefixtures("week")
+@pytest.mark.parametrize("bounds", [("from",), ("to",), ("from", "to")])
+@pytest.mark.parametrize("on", FAR_AWAY)
+@pytest.mark.parametrize("name", ["transactions", "analytics/summary"])
+async def test_a_day_however_far_is_no_fault(caller: Caller, name: str, on: str, bounds: tuple[str, ...]) -> None:
+    answer = await caller.get(f"/api/v1/clock/{name}", **dict.fromkeys(bounds, on))
+    if name == "analytics/summary" and bounds == ("to",) and on < "0002":
+        # The thirty days that end there would begin before the first year.
+        assert [detail["field"] for detail in answer.json()["error"]["details"]] == ["to"]
+    else:
+        assert answer.status_code == 200, answer.text
+
+
 async def test_a_method_that_is_not_offered_is_405(caller: Caller) -> None:
     answer = await caller.browser.post(PUNCHES, headers=caller.headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (405, "method_not_allowed")
