@@ -190,8 +190,8 @@ class DayTotals(msgspec.Struct):
     imported: Count
 
 
-class DayRow(DayTotals):
-    date: Day = ""
+class DayRow(DayTotals, kw_only=True):
+    date: Day
 
 
 class Summary(msgspec.Struct):
