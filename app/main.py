@@ -11,6 +11,7 @@ from litestar.static_files import create_static_files_router
 from litestar.types import ASGIApp
 
 from app import wiring
+from app.api.methods import GuardsFirst
 from app.clock import api as clock_api
 from app.clock import pages as clock_pages
 from app.config import read_settings
@@ -58,7 +59,7 @@ def build_site() -> Litestar:
 def open_site(site: Litestar, parts: Parts) -> ASGIApp:
     """The portal over `parts`, which end with it. A site has one set of parts at a time."""
     site.state.parts = parts
-    return Gate(site, parts)
+    return Gate(GuardsFirst(site), parts)
 
 
 @asynccontextmanager

@@ -8,6 +8,8 @@ from litestar import Litestar
 from litestar.routes import HTTPRoute
 
 from app.api.tokens import Scope
+from app.db.session import Database
+from app.host import policies
 from app.host.roles import BUILT_IN
 from app.web.guards import Public, Requires
 from tests.conftest import CAST, Browser, SignIn
@@ -29,7 +31,7 @@ NOWHERE = "987654321"
 
 def routes(app: Any) -> list[tuple[str, str, Any]]:
     """Path, method and guard of every handler but the static files."""
-    litestar: Litestar = app.app
+    litestar: Litestar = app.app.site
     found = []
     for route in litestar.routes:
         if not isinstance(route, HTTPRoute) or route.path.startswith("/static"):
@@ -75,6 +77,53 @@ async def test_the_apis_refuse_a_token_without_the_scope(app: Any, visitor: Brow
         if isinstance(guard, Scope):
             answer = await visitor.request(method, address(path), headers={"Authorization": f"Bearer {text}"})
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "insufficient_scope"), (method, path)
+
+
+def offered(app: Any) -> dict[str, set[str]]:
+    """The methods of every address of an API that wants a token whatever one does there."""
+    found: dict[str, set[str]] = {}
+    for path, method, _ in routes(app):
+        found.setdefault(path, set()).add(method)
+    open_to_all = {path for path, _, guards in routes(app) if not isinstance(guards[0], Scope)}
+    return {path: methods for path, methods in found.items() if path not in open_to_all}
+
+
+async def test_the_apis_refuse_a_wrong_method_last(app: Any, visitor: Browser, token: Any, database: Database) -> None:
+    """401 for a stranger, 403 without the scope, 405 for who may, and 404 where the module is off."""
+    tokens = {
+        None: (401, "unauthorized"),
+        await token("alice", "nothing"): (403, "insufficient_scope"),
+        await token("alice", "clock:read", "me"): (405, "method_not_allowed"),
+        await token("eve", "clock:read", "me"): (404, "module_unavailable"),
+    }
+    async with database.shared_transaction() as db:
+        await policies.write(db, "globex", {"module_clock": False, "module_surveys": False})
+    addresses = offered(app)
+    assert len(addresses) == 11
+    for path, methods in addresses.items():
+        for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"} - methods:
+            for text, expected in tokens.items():
+                headers = {"Authorization": f"Bearer {text}"} if text else {}
+                answer = await visitor.request(method, path, headers=headers)
+                code = expected[1] if method == "HEAD" else answer.json()["error"]["code"]
+                assert (answer.status_code, code) == expected, (method, path)
+                allowed = ", ".join(sorted(methods | {"OPTIONS"})) if answer.status_code == 405 else None
+                assert answer.headers.get("allow") == allowed, (method, path)
+                assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_an_api_tells_anybody_which_methods_it_takes(app: Any, visitor: Browser) -> None:
+    """The documents, which need no token, say it too."""
+    for path, methods in offered(app).items():
+        answer = await visitor.options(path)
+        assert (answer.status_code, answer.text) == (204, ""), path
+        assert {one.strip() for one in answer.headers["allow"].split(",")} == methods | {"OPTIONS"}, path
+
+
+async def test_where_anybody_may_come_a_wrong_method_is_one_at_once(visitor: Browser) -> None:
+    for path, allowed in (("/v1/api/auth/token", "DELETE, OPTIONS, POST"), ("/v1/api/openapi.json", "GET, OPTIONS")):
+        answer = await visitor.put(path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
 
 
 @pytest.mark.parametrize("short", CAST)
