@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -50,12 +51,12 @@ async def start_over(db: AsyncSession, actor: audit.Actor, from_date: date, now:
 
     Punches that are known keep their row, their record and their outcome; they only get their new id. A run under way ends.
     """
-    _check(from_date, from_date, now.date())
     found = await connection.required(db)
+    _check(from_date, from_date, now.astimezone(ZoneInfo(found.timezone)).date())
     await lease.break_off(db)
     await cursors.begin_anew(db)
     await db.execute(update(Connection).values(id_generation=Connection.id_generation + 1))
-    await write_settings(db, actor, {"history_start": from_date})
+    await write_settings(db, actor, {"history_start": from_date}, now)
     await audit.record(
         db, actor, "clock.start_over", "clock_connection", 1,
         before={"id_generation": found.id_generation},

@@ -38,7 +38,7 @@ async def purge(database: Database, workspace: str, now: datetime) -> dict[str, 
     today = now.astimezone(ZoneInfo(found.timezone if found else "UTC")).date()
     gone = {"transactions": 0, "api_logs": 0, "set_aside": 0}
     if settings.retain_transactions_days:
-        gone["transactions"] = await _purge_punches(database, workspace, settings.horizon(today))
+        gone["transactions"] = await _purge_punches(database, workspace, settings.kept_from(today))
     before = now - timedelta(days=settings.retain_api_logs_days)
     for name, statement in (("api_logs", _LOGS), ("set_aside", _ASIDE)):
         while True:

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import jobs
 from app.clock.codes import Direction
 from app.clock.models import Connection, Setting
+from app.clock.windows import DAY, LIVE_DAYS
 from app.errors import FieldError, Invalid
 from app.host import audit
 
@@ -47,10 +48,19 @@ class ClockSettings:
     skew_warn_seconds: int = 60
 
     def horizon(self, today: date) -> date:
-        """The first local day that a sync reads: neither before the history nor behind what the purge took."""
+        """The first local day that a sync reads: neither before the history nor behind what the purge took.
+
+        A start in the future, which was once allowed to be stored, would have every punch let go: until that day comes, the
+        last days are read.
+        """
+        start = self.history_start if self.history_start <= today else today - LIVE_DAYS * DAY
+        return max(start, self.kept_from(today))
+
+    def kept_from(self, today: date) -> date:
+        """The first local day whose punches are not to be purged."""
         if not self.retain_transactions_days:
-            return self.history_start
-        return max(self.history_start, today - timedelta(days=self.retain_transactions_days - 1))
+            return date.min
+        return today - timedelta(days=self.retain_transactions_days - 1)
 
 
 # What the import judges by: a change makes every punch that belongs to no record yet be judged again.
@@ -90,10 +100,13 @@ async def read_settings(db: AsyncSession, now: datetime | None = None) -> ClockS
     )
 
 
-async def write_settings(db: AsyncSession, actor: audit.Actor, changes: Mapping[str, Any]) -> ClockSettings:
+async def write_settings(
+    db: AsyncSession, actor: audit.Actor, changes: Mapping[str, Any], now: datetime | None = None
+) -> ClockSettings:
     """Stores `changes` (values or their text) and returns what holds then. Raises Invalid naming every wrong one."""
-    before = await read_settings(db)
-    after = checked(before, changes)
+    at = now or datetime.now(UTC)
+    before = await read_settings(db, at)
+    after = checked(before, changes, today=await _today(db, at))
     old, new = _plain(before), _plain(after)
     changed = {name: value for name, value in new.items() if old[name] != value}
     await _store(db, {name: new[name] for name in changes if name in changed})
@@ -114,8 +127,8 @@ async def write_settings(db: AsyncSession, actor: audit.Actor, changes: Mapping[
     return after
 
 
-def checked(settings: ClockSettings, changes: Mapping[str, Any]) -> ClockSettings:
-    """`settings` with `changes` applied. Raises Invalid with one error a field."""
+def checked(settings: ClockSettings, changes: Mapping[str, Any], *, today: date) -> ClockSettings:
+    """`settings` with `changes` applied; `today` in the connection's zone. Raises Invalid with one error a field."""
     values: dict[str, Any] = {}
     errors: list[FieldError] = []
     for name, raw in changes.items():
@@ -123,6 +136,12 @@ def checked(settings: ClockSettings, changes: Mapping[str, Any]) -> ClockSetting
             values[name] = _reader(name)(name, raw)
         except ValueError as error:
             errors.append(FieldError(name, str(error)))
+    if "history_start" in values and values["history_start"] > today:
+        errors.append(
+            FieldError(
+                "history_start", f"it lies in the future, so no punch would be read: give {today} or an earlier date"
+            )
+        )
     if errors:
         raise Invalid("; ".join(f"{error.field}: {error.message}" for error in errors), details=errors)
     return replace(settings, **values)
@@ -132,6 +151,11 @@ async def _default_start(db: AsyncSession, now: datetime | None) -> date:
     found = (await db.execute(select(Connection.created_at, Connection.timezone))).one_or_none()
     saved, zone = found or ((now or datetime.now(UTC)), "UTC")
     return saved.astimezone(ZoneInfo(zone)).date() - HISTORY
+
+
+async def _today(db: AsyncSession, now: datetime) -> date:
+    zone = await db.scalar(select(Connection.timezone)) or "UTC"
+    return now.astimezone(ZoneInfo(zone)).date()
 
 
 async def _store(db: AsyncSession, values: Mapping[str, Any]) -> None:

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import func, select, text, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from app.clock import connection, lease, runs, sync
 from app.clock.connection import ConnectionForm
-from app.clock.models import Connection, Punch, SyncRun
+from app.clock.models import Connection, Punch, Setting, SyncRun
 from app.clock.runs import RunEnd
 from app.clock.settings import write_settings
 from app.host.audit import COMMAND_LINE
@@ -60,7 +61,13 @@ class Site:
 
     async def set(self, **changes: Any) -> None:
         async with self.parts.database.transaction() as db:
-            await write_settings(db, COMMAND_LINE, changes)
+            await write_settings(db, COMMAND_LINE, changes, self.now)
+
+    async def store(self, name: str, value: Any) -> None:
+        """A setting as it lies in the table, whatever would be refused today."""
+        row = upsert(Setting).values(name=name, value=value)
+        async with self.parts.database.transaction() as db:
+            await db.execute(row.on_conflict_do_update(index_elements=[Setting.name], set_={"value": value}))
 
     async def scalar(self, statement: str, **values: Any) -> Any:
         async with self.parts.database.transaction() as db:

@@ -347,7 +347,7 @@ async def test_settings_have_the_contracts_defaults_and_are_stored_only_when_the
     [
         ("page_size", "0"), ("page_size", "many"), ("page_size", True), ("sync_interval_minutes", "-1"),
         ("retain_transactions_days", "30"), ("double_tap_fix", "maybe"), ("default_direction", "up"),
-        ("history_start", "yesterday"), ("no_such_setting", "1"), ("run_budget_seconds", "1e3"),
+        ("history_start", "yesterday"), ("history_start", "2199-12-31"), ("no_such_setting", "1"), ("run_budget_seconds", "1e3"),
     ],
 )  # fmt: skip
 async def test_a_setting_that_cannot_be_is_refused_by_name(parts, name, value):

@@ -201,7 +201,7 @@ async def test_a_door_reader_does_not_count_until_its_kind_is_changed(database: 
 
 async def test_history_that_was_not_reached_keeps_what_follows_it_unjudged(database: Database, ada: int) -> None:
     async with database.transaction() as db:
-        await write_settings(db, SYSTEM, {"history_start": "2026-03-01"})
+        await write_settings(db, SYSTEM, {"history_start": "2026-03-01"}, FAR)
         await punch(db, "100", "I Mon 08:00, O Mon 17:00, I Fri 08:00, O Fri 17:00")
         await db.execute(
             insert(Cursor),

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import select, text, update
@@ -224,6 +225,7 @@ async def test_settings_are_saved_and_audited(database: Database, alice: Browser
         ("page_size", "ten"),
         ("retain_transactions_days", "61"),
         ("history_start", "1980-01-01"),
+        ("history_start", "2199-01-01"),
         ("default_direction", "sideways"),
         ("silence_hours", ""),
     ],
@@ -237,6 +239,22 @@ async def test_a_value_out_of_bounds_is_said_at_its_field(
     assert f'value="{value}"' in answer.text or name == "default_direction"
     async with database.transaction() as db:
         assert (await db.scalar(text("SELECT count(*) FROM clock_settings"))) == 0
+
+
+async def test_a_history_that_begins_in_the_future_is_refused_by_the_day_of_the_connections_zone(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    await connected(parts, timezone="Pacific/Kiritimati")
+    today = datetime.now(ZoneInfo("Pacific/Kiritimati")).date()
+    tomorrow = (today + timedelta(days=1)).isoformat()
+    answer = await alice.submit(URL, await posted(alice, history_start=tomorrow, silence_hours="48"))
+    error = re.search(r'id="f-history_start-error"[^>]*>(.*?)</div>', answer.text, re.DOTALL)
+    assert error is not None
+    assert f"It lies in the future, so no punch would be read: give {today} or an earlier date." in error[1]
+    assert 'name="silence_hours" value="48"' in answer.text
+    assert (await alice.submit(URL, await posted(alice, history_start=today.isoformat()))).status_code == 303
+    async with database.transaction() as db:
+        assert (await read_settings(db)).history_start == today
 
 
 async def shifts(db: AsyncSession, taps: str, *, people: int = 1) -> None:
@@ -298,7 +316,7 @@ async def test_the_preview_says_what_the_import_then_does(database: Database, ch
     async with database.transaction() as db:
         before = await outcomes(db)
         settings = await read_settings(db)
-        seen = await rule_preview.preview(db, checked(settings, change), datetime.now(UTC))
+        seen = await rule_preview.preview(db, checked(settings, change, today=DAY), datetime.now(UTC))
         await write_settings(db, COMMAND_LINE, change)
         assert await outcomes(db) == before
     await imported(database)
@@ -322,7 +340,9 @@ async def test_the_preview_looks_at_both_codes_of_a_person_and_at_nobody_old(dat
     await imported(database)
     async with database.transaction() as db:
         settings = await read_settings(db)
-        seen = await rule_preview.preview(db, checked(settings, {"double_tap_minutes": 30}), datetime.now(UTC))
+        seen = await rule_preview.preview(
+            db, checked(settings, {"double_tap_minutes": 30}, today=DAY), datetime.now(UTC)
+        )
     assert (seen.people, seen.punches) == (1, 2)
     assert dict(seen.moves) == {("only_one_punch", "double_tap"): 1}
 
@@ -331,7 +351,7 @@ async def test_the_preview_ends_in_time_and_says_how_far_it_came(database: Datab
     async with database.transaction() as db:
         await shifts(db, "I {day} 08:00, I {day} 08:20, O {day} 17:00", people=rule_preview.BATCH + 1)
     async with database.transaction() as db:
-        after = checked(await read_settings(db), {"double_tap_minutes": 30})
+        after = checked(await read_settings(db), {"double_tap_minutes": 30}, today=DAY)
         seen = await rule_preview.preview(db, after, datetime.now(UTC), seconds=0)
     assert (seen.looked_at, seen.people, seen.is_complete) == (rule_preview.BATCH, rule_preview.BATCH + 1, False)
 

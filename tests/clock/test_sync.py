@@ -1,6 +1,7 @@
 """A sync from end to end, against the simulator over HTTP and real PostgreSQL."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
@@ -256,6 +257,34 @@ async def test_a_range_is_read_again_on_request_and_the_live_cursor_stays(parts)
         assert await here.scalar("SELECT state FROM clock_sync_cursors WHERE kind = 'asked'") == "complete"
         live = await here.scalar("SELECT covered_until FROM clock_sync_cursors WHERE \"window\" = 'live'")
         assert live >= before
+
+
+async def test_a_history_that_was_let_begin_in_the_future_is_read_as_far_as_the_last_days(parts):
+    """Every punch lay before it: all were let go, and the run had succeeded."""
+    async with site(parts) as here:
+        await here.store("history_start", "2062-11-01")
+        end = await here.sync()
+        assert end.status == "succeeded"
+        since = datetime(2026, 11, 17, tzinfo=ZoneInfo("Europe/Berlin"))
+        assert await here.punches() > 0
+        await here.holds_everything(since)
+        here.let_pass(days=2)
+        await here.sync()
+        await here.holds_everything(since)
+
+
+async def test_a_later_start_of_the_history_has_no_punch_purged(parts):
+    from app.clock.purge import purge
+
+    async with site(parts) as here:
+        await here.sync(**{"import": False})
+        await here.rows("UPDATE clock_transactions SET judge_at = NULL, import_outcome = 'not_bound' RETURNING 1")
+        held = await here.punches()
+        await here.set(retain_transactions_days=62, history_start="2026-11-19")
+        assert (await purge(parts.database, "main", here.now))["transactions"] == 0
+        await here.store("history_start", "2062-11-01")
+        assert (await purge(parts.database, "main", here.now))["transactions"] == 0
+        assert await here.punches() == held > 0
 
 
 async def test_a_range_of_one_person_brings_that_person_alone(parts):

@@ -61,15 +61,16 @@ async def live_test(ctx: NamedDependency[Context]) -> Response[Any]:
 @post(URL, guards=[MAY], status_code=200)
 async def save_settings(ctx: NamedDependency[Context]) -> Response[Any]:
     posted = await ctx.form()
-    before, changes = await read_settings(ctx.db), _changes(posted)
+    now = datetime.now(UTC)
+    before, changes = await read_settings(ctx.db, now), _changes(posted)
     try:
-        after = checked(before, changes)
+        after = checked(before, changes, today=await reports.local_today(ctx.db, now))
     except Invalid as refusal:
         return await _show(ctx, settings_form=_with_errors(changes, refusal), status=422)
-    if posted.get("confirmed") != "1" and (question := await _question(ctx, before, after)):
+    if posted.get("confirmed") != "1" and (question := await _question(ctx, before, after, now)):
         kept = [(name, value) for name, value in changes.items() if name not in FLAGS or value != "false"]
         return await page(ctx, "clock/settings_ask.html", fields=kept, **question)
-    await write_settings(ctx.db, ctx.actor, changes)
+    await write_settings(ctx.db, ctx.actor, changes, now)
     if _rules_differ(before, after):
         await due.ask_for_import(ctx.db)
     return await done(ctx, URL, "The settings were saved.")
@@ -133,9 +134,8 @@ def _rules_differ(before: ClockSettings, after: ClockSettings) -> bool:
     return any(getattr(before, name) != getattr(after, name) for name in JUDGED_BY)
 
 
-async def _question(ctx: Context, before: ClockSettings, after: ClockSettings) -> dict[str, Any] | None:
+async def _question(ctx: Context, before: ClockSettings, after: ClockSettings, now: datetime) -> dict[str, Any] | None:
     """What to ask before saving, with the numbers; None when nothing here is worth a question."""
-    now = datetime.now(UTC)
     found = await rule_preview.preview(ctx.db, after, now) if _rules_differ(before, after) else None
     purged = await _purged(ctx, before, after, now)
     if found is None and not purged:
@@ -154,7 +154,7 @@ async def _purged(ctx: Context, before: ClockSettings, after: ClockSettings, now
     days = after.retain_transactions_days
     if not days or (before.retain_transactions_days and days >= before.retain_transactions_days):
         return 0
-    return (await count_by_day(ctx.db, days=(None, after.horizon(today) - timedelta(days=1)), equal={})).total
+    return (await count_by_day(ctx.db, days=(None, after.kept_from(today) - timedelta(days=1)), equal={})).total
 
 
 def _moves(found: Preview) -> list[dict[str, Any]]:
