@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock import import_rows, unbound
 from app.clock.import_batch import Imported, OwnersChangedError, import_batch, rehearse_batch
 from app.clock.taps import Employee
+from app.faults import described
 
 __all__ = ["ImportFailedError", "Imported", "OwnersChangedError", "import_codes", "import_due", "rehearse"]
 
@@ -169,8 +170,7 @@ async def _with_retries(open_transaction: Open, attempt: Callable[[AsyncSession]
                 return given_up
         except Exception as error:  # whatever broke this batch would break it again: three times is TC-IMPORT
             failed += 1
-            log.warning("a batch of the import failed", attempt=failed, error=type(error).__name__)
+            cause = described(error)
+            log.warning("a batch of the import failed", attempt=failed, error=cause)
             if failed == TRIES:
-                raise ImportFailedError(
-                    f"The attendance import failed {TRIES} times ({type(error).__name__})."
-                ) from error
+                raise ImportFailedError(f"The attendance import failed {TRIES} times ({cause}).") from error

@@ -1,6 +1,7 @@
 """The import on a real database: what it writes, when it judges again, and that nobody's work is overwritten."""
 
 import asyncio
+import re
 from datetime import date
 from functools import partial
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import asyncpg
 import pytest
 from sqlalchemy import func, insert, select, text, update
+from structlog.testing import capture_logs
 
 from app import wiring
 from app.clock import due, importing
@@ -243,8 +245,12 @@ async def test_a_batch_that_fails_three_times_ends_the_import(database: Database
     try:
         async with owner.transaction() as db:
             await db.execute(owner_says_no)
-        with pytest.raises(importing.ImportFailedError) as failed:
+        with capture_logs() as lines, pytest.raises(importing.ImportFailedError) as failed:
             await import_all(database)
+        place = r"CheckViolationError in app/(clock|host|db)/\w+\.py, line \d+"
+        assert [line["attempt"] for line in lines if re.fullmatch(place, line["error"])] == [1, 2, 3]
+        assert re.fullmatch(rf"The attendance import failed 3 times \({place}\)\.", str(failed.value))
+        assert "Ada" not in f"{lines} {failed.value}"
         assert isinstance(failed.value.__cause__, asyncpg.CheckViolationError)
         assert {word for _, word in await see(database, outcomes)} == {None}
     finally:
