@@ -21,17 +21,10 @@ async def carried(ctx: Context, number: int) -> Carried:
     """What a confirmation carries along, so that its answer means the same rows and the number that was shown."""
     form = await ctx.form()
     which: Carried = [("all", "1")] if form.get("all") == "1" else [("id", str(one)) for one in form.getall("id", [])]
-    return [("action", str(form.get("action", ""))), ("number", str(number)), ("back", await back(ctx, "")), *which]
+    return [("action", str(form.get("action", ""))), ("number", str(number)), *which]
 
 
 async def confirmed(ctx: Context, number: int) -> bool:
     """Whether the person agreed to exactly this number: rows that came or went meanwhile are asked about again."""
     form = await ctx.form()
     return form.get("confirmed") == "1" and form.get("number") == str(number)
-
-
-async def back(ctx: Context, default: str) -> str:
-    """The posted address of the list, if it is one of ours."""
-    target = str((await ctx.form()).get("back", ""))
-    ours = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
-    return target if ours else default

@@ -67,6 +67,7 @@ class Listing:
         self.sort, self.page, self.per_page = self.asked.sort, self.asked.page, self.asked.per_page
         self.shown = len(self.rows)
         self.errors = self.asked.errors
+        self.back_query = with_query("", {"back": self.link()})
 
     @property
     def pages(self) -> int:

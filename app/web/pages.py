@@ -8,7 +8,8 @@ from litestar.response import Redirect
 
 from app.web import csrf, menu, prompting, sessions
 from app.web.context import Context
-from app.web.templating import render, render_fragment
+from app.web.returning import way_back
+from app.web.templating import render, render_fragment, with_query
 
 
 async def page(
@@ -22,8 +23,11 @@ async def page(
 ) -> Response[str]:
     """Renders `template`; when htmx asks and `fragment` is given, that block alone.
 
-    Templates always get `ctx` and `csrf_token`; whole pages also what the layout names (templates/layout.html).
+    Templates always get `ctx`, `csrf_token`, and the way back as `back` ("" for none) and `back_query`; whole pages also what
+    the layout names (templates/layout.html).
     """
+    back = await way_back(context)
+    values = {"back": back, "back_query": with_query("", {"back": back}), **values}
     if fragment is not None and context.wants_fragment:
         html = render_fragment(template, fragment, ctx=context, csrf_token=csrf.token_of(context), **values)
     else:
@@ -52,7 +56,8 @@ def go(url: str) -> Redirect:
     return Redirect(url, status_code=303)
 
 
-async def done(context: Context, url: str, message: str, *, level: str = "success") -> Redirect:
-    """Leaves a message and goes on to `url`."""
+async def done(context: Context, url: str, message: str, *, level: str = "success", gone: str = "") -> Redirect:
+    """Leaves a message and goes back to where the form was opened from, else on to `url`. Pages of what is `gone`, an address,
+    are no way back."""
     await sessions.flash(context, message, level=level)
-    return go(url)
+    return go(await way_back(context, gone=gone) or url)

@@ -12,6 +12,7 @@ from app.texts import is_keepable_line
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.pages import go
+from app.web.returning import way_back
 
 
 @post("/preferences/columns/{name:str}", guards=[signed_in], status_code=200)
@@ -27,8 +28,7 @@ async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> 
         columns[name[:50]] = keys
     preferences = {**ctx.user.preferences, "columns": columns}
     await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(preferences=preferences))
-    back = str(form.get("back", "/"))
-    return go(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/")
+    return go(await way_back(ctx) or "/")
 
 
 ROUTES = [choose_columns]

@@ -68,3 +68,14 @@ document.body.addEventListener("htmx:load", (event) => {
   const inside = event.detail.elt.querySelectorAll("form[data-bulk]");
   for (const form of inside) count(form);
 });
+// What stands above the list leads back to it as it is filtered by now.
+document.body.addEventListener("htmx:pushedIntoHistory", (event) => {
+  for (const link of document.querySelectorAll('.page-actions a[href*="back="]')) {
+    const address = new URL(link.href);
+    address.searchParams.set("back", event.detail.path);
+    link.href = address.pathname + address.search;
+  }
+  for (const field of document.querySelectorAll('main input[name="back"]')) {
+    if (!field.closest(".list")) field.value = event.detail.path;
+  }
+});

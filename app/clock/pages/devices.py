@@ -20,7 +20,6 @@ from app.host.audit import Actor
 from app.host.shared import AuditEntry
 from app.web import exports
 from app.web.asking import ask_first
-from app.web.choosing import back
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.guards import Requires
@@ -119,17 +118,15 @@ async def _ask(ctx: Context, name: str, *, what: str, value: str | None, number:
         number=number,
         unit="punch" if number == 1 else "punches",
         danger=False,
-        fields=[(what, value or ""), ("number", str(number)), ("back", await back(ctx, "/clock_devices"))],
-        cancel_url=await back(ctx, "/clock_devices"),
+        fields=[(what, value or ""), ("number", str(number))],
+        cancel_url="/clock_devices",
     )
 
 
 async def _leave(ctx: Context, said: str) -> Response[Any]:
     """Back to where it was asked; a request of htmx, whose answer would land in the dialog, goes there as a page."""
-    leave = await done(ctx, await back(ctx, "/clock_devices"), said)
-    if not ctx.wants_fragment:
-        return leave
-    return Response("", headers={"HX-Redirect": await back(ctx, "/clock_devices")})
+    leave = await done(ctx, "/clock_devices", said)
+    return Response("", headers={"HX-Redirect": leave.url}) if ctx.wants_fragment else leave
 
 
 def _word(what: str, value: str | None) -> str:

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from litestar import Response, get, post
@@ -88,7 +87,6 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
     row = await binding_queries.person(ctx.db, employee_id)
     await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
     who = f"{row.emp_code} {row.full_name}".strip()
-    here = _back(ctx) or f"/clock_employees/{employee_id}"
     return await ask_first(
         ctx,
         question=f"{LABELS[act]}: {who}?",
@@ -96,8 +94,7 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
         consequence=await consequence(ctx, act, [employee_id]),
         danger=act in DANGEROUS,
         url=f"/clock_employees/{employee_id}/{act}",
-        fields=[("back", here)],
-        cancel_url=here,
+        cancel_url=f"/clock_employees/{employee_id}",
     )
 
 
@@ -119,20 +116,11 @@ async def _after(ctx: Context, employee_id: int, message: str) -> Response[Any]:
     """The drawer again, with the list behind it brought up to date; without script, and from a dialog, where one came from."""
     if ctx.wants_fragment:
         return await _show(ctx, employee_id, message=message, headers=CHANGED)
-    target = _back(ctx, str((await ctx.form()).get("back", "")))
-    return await done(ctx, target or f"/clock_employees/{employee_id}", message)
-
-
-def _back(ctx: Context, given: str | None = None) -> str:
-    """The list that the person came from: an address of it, or nothing."""
-    target = str(ctx.request.query_params.get("back", "")) if given is None else given
-    ours = target.startswith("/clock_employees") and target.isprintable()
-    return target if ours else ""
+    return await done(ctx, f"/clock_employees/{employee_id}", message)
 
 
 async def _ask_to_bind(ctx: Context, row: Any, host: Any, foretold: Foretold) -> Response[Any]:
     """The question takes the place of the drawer's content, or is a page."""
-    posted = str((await ctx.form()).get("back", ""))
     return await page(
         ctx,
         "clock/employee_rebind.html",
@@ -141,7 +129,7 @@ async def _ask_to_bind(ctx: Context, row: Any, host: Any, foretold: Foretold) ->
         question=f"Bind {row.emp_code} to {host.name}?",
         consequence=" ".join(_sentences(row, host, foretold)),
         url=f"/clock_employees/{row.id}/bind",
-        fields=[("host", f"#{host.id}"), ("back", _back(ctx, posted))],
+        fields=[("host", f"#{host.id}")],
         cancel_url=f"/clock_employees/{row.id}",
     )
 
@@ -178,7 +166,6 @@ async def _show(
     headers: dict[str, str] | None = None,
 ) -> Response[Any]:
     row = await binding_queries.person(ctx.db, employee_id)
-    back = _back(ctx)
     return await page(
         ctx,
         "clock/employee.html",
@@ -201,8 +188,6 @@ async def _show(
         message=message,
         problem=problem,
         remark_problem=remark_problem,
-        back=back,
-        back_query=f"?back={quote(back, safe='')}" if back else "",
     )
 
 

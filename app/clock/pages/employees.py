@@ -13,7 +13,7 @@ from app.counting import count
 from app.errors import Invalid, NotFound
 from app.web import exports, lists
 from app.web.asking import ask_first
-from app.web.choosing import back, carried, chosen_ids, confirmed
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER
@@ -92,7 +92,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _ask(ctx, act, ids)
     codes = await ACTS[act](ctx.db, ctx.actor, ids)
     answer = f"{count(len(codes), 'code was', 'codes were')} {PAST[act]}."
-    return await done(ctx, await back(ctx, "/clock_employees"), answer)
+    return await done(ctx, "/clock_employees", answer)
 
 
 async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
@@ -104,7 +104,7 @@ async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
         consequence=await consequence(ctx, act, ids),
         danger=act in DANGEROUS,
         fields=await carried(ctx, len(ids)),
-        cancel_url=await back(ctx, "/clock_employees"),
+        cancel_url="/clock_employees",
     )
 
 

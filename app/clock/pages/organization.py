@@ -10,7 +10,6 @@ from app.clock import organisation
 from app.clock.organisation import LONGEST_REMARKS, UNITS
 from app.errors import Invalid, NotFound
 from app.web import exports, lists
-from app.web.choosing import back
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.guards import Requires
@@ -62,7 +61,7 @@ async def remarks(ctx: NamedDependency[Context], kind: FromPath[str], unit_id: F
         raise Invalid(form.errors["remarks"])
     changed = await organisation.set_remarks(ctx.db, ctx.actor, _kind(kind), unit_id, form["remarks"])
     said = "The remarks were saved." if changed else "The remarks are what they were."
-    return await done(ctx, await back(ctx, f"{URL}/{kind}"), said, level="success" if changed else "info")
+    return await done(ctx, f"{URL}/{kind}", said, level="success" if changed else "info")
 
 
 def spec_of(kind: str, tree: Any) -> ListSpec:

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from app.clock import backfill, connection, disappearance, reports, runs
 from app.clock.models import Area, ClockEmployee, Connection, Cursor, Department, Device, Location, Position
-from app.clock.pages import setup, sync
+from app.clock.pages import sync
 from app.clock.pages.run_words import RESOURCE_LABELS
 from app.clock.punch_counts import count_by_day
 from app.errors import Conflict, Invalid, NotFound
@@ -38,15 +38,13 @@ LISTED: dict[str, tuple[Any, Any, Any]] = {
 
 @post(f"{URL}/start", guards=[ACTS], status_code=200)
 async def start(ctx: NamedDependency[Context]) -> Response[Any]:
-    posted = await ctx.form()
-    form = sync.START.read(posted)
+    form = sync.START.read(await ctx.form())
     if not form.ok:
         return await sync.show(ctx, start=form, status=422)
     _refuse_locked(await connection.required(ctx.db))
     request = {"resources": form["resources"]} if form["resources"] else {}
     _, joined = await runs.queue_run(ctx.db, "manual", request, ctx.actor)
-    back = setup.URL if posted.get("back") == setup.URL else URL
-    return await done(ctx, back, "A run is under way already." if joined else "The run was asked for.")
+    return await done(ctx, URL, "A run is under way already." if joined else "The run was asked for.")
 
 
 def _refuse_locked(found: Connection) -> None:
@@ -57,8 +55,7 @@ def _refuse_locked(found: Connection) -> None:
 @post(f"{URL}/runs/{{run_id:int}}/stop", guards=[ACTS], status_code=200)
 async def stop(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response[Any]:
     await runs.stop_run(ctx.db, ctx.actor, run_id)
-    back = setup.URL if (await ctx.form()).get("back") == setup.URL else URL
-    return await done(ctx, back, "The run ends after the page that it is reading. What was read is kept.")
+    return await done(ctx, URL, "The run ends after the page that it is reading. What was read is kept.")
 
 
 @post(f"{URL}/pause", guards=[ACTS], status_code=200)

@@ -31,7 +31,7 @@ from app.errors import Invalid, NotFound
 from app.host.audit import Actor
 from app.web import exports, lists
 from app.web.asking import ask_first
-from app.web.choosing import back, carried, confirmed
+from app.web.choosing import carried, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page
@@ -77,9 +77,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         raise Invalid(NOTHING_TO_DO[action])
     if not await confirmed(ctx, number):
         return await _ask(ctx, action, number)
-    return await done(
-        ctx, await back(ctx, "/clock_transactions"), told(action, await ACTS[action](ctx.db, ctx.actor, which))
-    )
+    return await done(ctx, "/clock_transactions", told(action, await ACTS[action](ctx.db, ctx.actor, which)))
 
 
 @get("/clock_transactions/{punch_id:int}", guards=[SEE])
@@ -150,7 +148,7 @@ async def _ask(ctx: Context, action: str, number: int) -> Response[Any]:
         submit=f"{VERBS[action]} {which}",
         danger=False,
         fields=await carried(ctx, number),
-        cancel_url=await back(ctx, "/clock_transactions"),
+        cancel_url="/clock_transactions",
     )
 
 

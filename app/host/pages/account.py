@@ -139,7 +139,7 @@ async def make_token(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _token_page(ctx, form, status=422)
     days = token_pages.days_of(form["life"])
     made = await tokens.create(ctx.db, ctx.actor, ctx.user.id, form["scopes"], name=form["name"], days=days)
-    return await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], back="/account")
+    return await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/account")
 
 
 @get("/account/tokens/{token_id:int}/revoke", guards=[signed_in])
@@ -209,7 +209,7 @@ async def _setup_page(ctx: Context, form: Bound, sealed: str, *, status: int = 2
 
 
 async def _token_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
-    return await page(ctx, "host/admin/token_new.html", fragment="drawer", status=status, form=form, back="/account")
+    return await page(ctx, "host/admin/token_new.html", fragment="drawer", status=status, form=form, home="/account")
 
 
 ROUTES = [

@@ -17,7 +17,7 @@ from app.host.policies import enabled
 from app.host.shared import AuditEntry
 from app.web import exports, lists
 from app.web.asking import ask_first
-from app.web.choosing import back, carried, chosen_ids, confirmed
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
@@ -138,7 +138,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _ask(ctx, action, count(len(ids), "app", "apps"), url, len(ids))
     changed = await ACTS[action](ctx.db, ctx.actor, ids)
     answer = f"{count(len(changed), 'app was', 'apps were')} {PAST[action]}."
-    return await done(ctx, await back(ctx, "/apps"), answer)
+    return await done(ctx, "/apps", answer)
 
 
 @get("/apps/{app_id:int}", guards=[MANAGES])
@@ -183,7 +183,7 @@ async def ask(ctx: NamedDependency[Context], app_id: FromPath[int], action: From
 async def act(ctx: NamedDependency[Context], app_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
     if action == "delete":
         name = await applications.remove(ctx.db, ctx.actor, app_id)
-        return await done(ctx, "/apps", f"{name} was deleted.")
+        return await done(ctx, "/apps", f"{name} was deleted.", gone=f"/apps/{app_id}")
     app = await app_of(ctx, app_id)
     if action not in ACTS:
         raise NotFound
@@ -216,7 +216,7 @@ async def _ask(ctx: Context, action: str, what: str, url: str, number: int | Non
         danger=action == "delete",
         url=url,
         fields=fields,
-        cancel_url=next((value for name, value in fields if name == "back" and value), "/apps"),
+        cancel_url="/apps",
     )
 
 

@@ -21,7 +21,7 @@ from app.host.pages.people import answer_options
 from app.host.pages.picking import pick
 from app.web import exports
 from app.web.asking import ask_first
-from app.web.choosing import back, carried, chosen_ids, confirmed
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import Empty, ListSpec
@@ -224,7 +224,7 @@ async def _bulk(ctx: Context, view: View) -> Response[Any]:
         else attendance.decide(ctx.db, ctx.actor, able, action)
     )
     answer = f"{count(len(done_to), 'record was', 'records were')} {PAST[action]}."
-    return await done(ctx, await back(ctx, view.url), answer)
+    return await done(ctx, view.url, answer)
 
 
 async def _able(ctx: Context, action: str, ids: Sequence[int]) -> list[int]:
@@ -244,7 +244,7 @@ async def _ask(ctx: Context, view: View, action: str, able: Sequence[int], other
         consequence=CONSEQUENCE[action] + (f" {stay}" if others else ""),
         danger=action == "delete",
         fields=await carried(ctx, len(able)),
-        cancel_url=await back(ctx, view.url),
+        cancel_url=view.url,
     )
 
 

@@ -67,7 +67,8 @@ async def ask_delete(ctx: NamedDependency[Context], record_id: FromPath[int]) ->
 async def delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
     record = await record_of(ctx, record_id)
     await attendance.remove(ctx.db, ctx.actor, [record_id])
-    return await done(ctx, f"/attendance/days/{record.workday}", f"Record {record_id} of {record.name} was deleted.")
+    answer = f"Record {record_id} of {record.name} was deleted."
+    return await done(ctx, f"/attendance/days/{record.workday}", answer, gone=f"/attendance/{record_id}")
 
 
 async def _show(ctx: Context, record_id: int, *, headers: dict[str, str] | None = None) -> Response[Any]:

@@ -13,7 +13,7 @@ from app.host.models import Employee, KioskEnrolment
 from app.host.pages.picking import pick
 from app.web import exports, lists
 from app.web.asking import ask_first
-from app.web.choosing import back, carried, chosen_ids, confirmed
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import Requires
@@ -119,10 +119,10 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
             consequence=WHAT_REMOVING_DOES,
             submit=f"Remove {which}",
             fields=await carried(ctx, len(ids)),
-            cancel_url=await back(ctx, "/kiosk"),
+            cancel_url="/kiosk",
         )
     codes = await kiosk.remove(ctx.db, ctx.actor, ids)
-    return await done(ctx, await back(ctx, "/kiosk"), f"{count(len(codes), 'code is', 'codes are')} free now.")
+    return await done(ctx, "/kiosk", f"{count(len(codes), 'code is', 'codes are')} free now.")
 
 
 async def _form(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

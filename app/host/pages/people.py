@@ -14,7 +14,7 @@ from app.host.models import AttendanceRecord, Employee, KioskEnrolment
 from app.host.shared import AuditEntry, User
 from app.web import exports, lists
 from app.web.asking import ask_first
-from app.web.choosing import back, carried, chosen_ids, confirmed
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec, contains
@@ -137,7 +137,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _ask(ctx, action, who, url, len(ids))
     changed = await ACTS[action](ctx.db, ctx.actor, ids)
     answer = f"{count(len(changed), 'person was', 'people were')} {PAST[action]}."
-    return await done(ctx, await back(ctx, "/people"), answer)
+    return await done(ctx, "/people", answer)
 
 
 @get("/people/{employee_id:int}", guards=[Requires("host.people")])
@@ -231,7 +231,7 @@ async def _ask(ctx: Context, action: str, who: str, url: str, number: int | None
         danger=action == "delete",
         url=url,
         fields=fields,
-        cancel_url=next((value for name, value in fields if name == "back" and value), "/people"),
+        cancel_url="/people",
     )
 
 

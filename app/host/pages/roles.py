@@ -124,7 +124,7 @@ async def remove(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Respo
     lost = await roles.remove(ctx.db, ctx.actor, role_id, reach=ctx.user.permissions)
     await _begin_anew(ctx, lost)
     who = f" {count(len(lost), 'person', 'people')} lost it." if lost else ""
-    return await done(ctx, "/admin/roles", f"The role {role.name} was deleted.{who}", level="success")
+    return await done(ctx, "/admin/roles", f"The role {role.name} was deleted.{who}", gone=f"/admin/roles/{role_id}")
 
 
 async def _ask(ctx: Context, role: Any) -> Response[str]:

@@ -116,7 +116,7 @@ async def make(ctx: NamedDependency[Context]) -> Response[Any]:
     except Invalid as refused:
         form.absorb(refused)
         return await _new_page(ctx, form, status=422)
-    return await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], back="/admin/tokens")
+    return await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/admin/tokens")
 
 
 @get("/admin/tokens/{token_id:int}/revoke", guards=[MAY])
@@ -161,7 +161,7 @@ def days_of(life: str) -> int | None:
 
 async def _new_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
     return await page(
-        ctx, "host/admin/token_new.html", fragment="drawer", status=status, form=form, back="/admin/tokens"
+        ctx, "host/admin/token_new.html", fragment="drawer", status=status, form=form, home="/admin/tokens"
     )
 
 

@@ -42,8 +42,8 @@ async def _page(ctx: Context, account: Any, form: Bound, *, status: int = 200) -
     ctx.flashes = []
     await ctx.settle()
     held = await evidence.held(ctx.parts.database, _person(ctx, account))
-    back = f"/admin/users/{account.id}" if ctx.may("admin.users") else "/"
-    return await page(ctx, "surveys/erase.html", status=status, account=account, held=held, form=form, back=back)
+    home = f"/admin/users/{account.id}" if ctx.may("admin.users") else "/"
+    return await page(ctx, "surveys/erase.html", status=status, account=account, held=held, form=form, home=home)
 
 
 def _person(ctx: Context, account: Any) -> Person:

@@ -1,0 +1,37 @@
+"""The way back: the list (or other page) that a form was opened from, and to which saving it leads.
+
+A form carries that address in its field `back` (dialogs.way_back), a link to a form in its query; in the drawer and the
+dialog it is the page beneath. A form that somebody opened by its address alone has none, and leads to what it saved.
+"""
+
+from urllib.parse import urlsplit
+
+from app.web.context import Context
+
+LONGEST = 2000
+OVERLAYS = ("drawer", "dialog")
+
+
+async def way_back(ctx: Context, *, gone: str = "") -> str:
+    """An address of this site with its query, or "". It does not lead to `gone`, a path, nor to anything below that."""
+    posted = str((await ctx.form()).get("back", "")) if ctx.request.method == "POST" else ""
+    named = (posted, _beneath(ctx), ctx.request.query_params.get("back", ""))
+    return next((one for one in named if is_ours(one) and not (gone and _is_within(one, gone))), "")
+
+
+def is_ours(address: str) -> bool:
+    """Whether a browser that is sent there stays on this site. It takes a backslash for a slash, and leaves out tabs."""
+    elsewhere = address.startswith("//") or "\\" in address or not address.isprintable()
+    return address.startswith("/") and not elsewhere and len(address) <= LONGEST
+
+
+def _is_within(address: str, path: str) -> bool:
+    return f"{urlsplit(address).path}/".startswith(f"{path}/")
+
+
+def _beneath(ctx: Context) -> str:
+    """The page over which htmx opens the answer, or ""."""
+    if not ctx.wants_fragment or ctx.target not in OVERLAYS:
+        return ""
+    page = urlsplit(ctx.request.headers.get("hx-current-url", ""))
+    return page.path + (f"?{page.query}" if page.query else "")
