@@ -7,6 +7,7 @@ import pytest
 from litestar import Litestar
 from litestar.routes import HTTPRoute
 
+from app.api.pages import PageOrScope
 from app.api.tokens import Scope
 from app.db.session import Database
 from app.host import policies
@@ -26,6 +27,8 @@ PUBLIC = {
     "/apps/icon/{uid}": "mobile apps show the icons of published apps, and have no session",
     "/v1/api/auth/token": "it is where tokens come from",
 }
+# Pages that a program opens too, because rows of an API lead there.
+BY_TOKEN_TOO = {"/clock_employees/{employee_id}/photo", "/clock_transactions/{punch_id}/photo"}
 NOWHERE = "987654321"
 
 
@@ -124,6 +127,29 @@ async def test_where_anybody_may_come_a_wrong_method_is_one_at_once(visitor: Bro
     for path, allowed in (("/v1/api/auth/token", "DELETE, OPTIONS, POST"), ("/v1/api/openapi.json", "GET, OPTIONS")):
         answer = await visitor.put(path)
         assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
+def test_no_page_takes_a_token_by_accident(app: Any) -> None:
+    taking = {(path, method) for path, method, (guard,) in routes(app) if isinstance(guard, PageOrScope)}
+    assert taking == {(path, "GET") for path in BY_TOKEN_TOO}
+
+
+@pytest.mark.parametrize("short", CAST)
+async def test_a_page_that_takes_a_token_asks_for_its_scope(app: Any, visitor: Browser, token: Any, short: str) -> None:
+    """In the envelope: 401 for no token of ours, 403 without scope or permission, and a foreign id is a 404."""
+    permissions, _ = _rights(short)
+    for path, method, (guard,) in routes(app):
+        if not isinstance(guard, PageOrScope):
+            continue
+        needed = guard.scope
+        may = set(needed.permissions) <= permissions
+        for text, expected in (
+            ("nonsense", (401, "unauthorized")),
+            (await token(short, "nothing"), (403, "insufficient_scope")),
+            (await token(short, needed.scope), (404, "not_found") if may else (403, "insufficient_scope")),
+        ):
+            answer = await visitor.request(method, address(path), headers={"Authorization": f"Bearer {text}"})
+            assert (answer.status_code, answer.json()["error"]["code"]) == expected, (method, path)
 
 
 @pytest.mark.parametrize("short", CAST)

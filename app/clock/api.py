@@ -17,7 +17,7 @@ from app.clock import api_paging, queries, reports
 from app.clock.api_paging import page_by_id, page_of_punches
 from app.clock.codes import OUTCOMES, Outcome, punch_label, verify_label
 from app.clock.models import Binding, ClockEmployee, Device, SyncRun
-from app.clock.settings import read_settings
+from app.clock.settings import ClockSettings, read_settings
 from app.errors import FieldError, Invalid
 from app.web.context import Context
 from app.web.guards import public
@@ -38,7 +38,7 @@ Outcomes = Literal[
     "arrived_late", "attendance_deleted", "imported",
 ]  # fmt: skip
 CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-Photo = Annotated[str, msgspec.Meta(max_length=500)]
+PhotoUrl = Annotated[str, msgspec.Meta(max_length=2000, description="Where the picture is; opens with the same token.")]
 
 
 class Named(msgspec.Struct):
@@ -80,7 +80,7 @@ class EmployeeRow(msgspec.Struct):
     remarks: Prose | None
     binding: BindingSummary
     updated_at: Instant
-    photo_url: Photo | msgspec.UnsetType | None = msgspec.UNSET
+    photo_url: PhotoUrl | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Candidate(msgspec.Struct):
@@ -125,7 +125,7 @@ class PunchRow(msgspec.Struct):
     import_note: Line | None
     updated_at: Instant
     temperature: Temperature | msgspec.UnsetType | None = msgspec.UNSET
-    photo_url: Photo | msgspec.UnsetType | None = msgspec.UNSET
+    photo_url: PhotoUrl | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class DeviceCounts(msgspec.Struct):
@@ -252,7 +252,8 @@ async def employees(ctx: NamedDependency[Context]) -> Response[bytes]:
     areas = await reports.area_names(ctx.db)
     wanted = _changed(queries.EMPLOYEES, queries.EMPLOYEE_CHANGED_AT, asked)
     rows, meta = await page_by_id(ctx.db, asked, api_paging.EMPLOYEES, wanted, ClockEmployee.id)
-    return answer([_employee(row, areas, photos=settings.show_photos) for row in rows], meta=meta)
+    photos = _photos_below(ctx, settings)
+    return answer([_employee(row, areas, photos) for row in rows], meta=meta)
 
 
 @get("/bindings", guards=[CLOCK_READ])
@@ -276,8 +277,8 @@ async def transactions(ctx: NamedDependency[Context]) -> Response[bytes]:
         updated_since=parameters.instant_of(asked.updated_since),
     )
     rows, meta = await page_of_punches(ctx.db, asked, wanted)
-    shown = [_punch(row, photos=settings.show_photos, temperature=settings.show_temperature) for row in rows]
-    return answer(shown, meta=meta)
+    photos = _photos_below(ctx, settings)
+    return answer([_punch(row, photos, temperature=settings.show_temperature) for row in rows], meta=meta)
 
 
 @get("/devices", guards=[CLOCK_READ])
@@ -316,12 +317,17 @@ def _summed_days(asked: Range, today: date) -> tuple[date, date]:
     return last - DEFAULT_SPAN, last
 
 
+def _photos_below(ctx: Context, settings: ClockSettings) -> str | None:
+    """The address that pictures are below; None while they are switched off."""
+    return ctx.parts.settings.base_url if settings.show_photos else None
+
+
 def _changed(base: Select[Any], changed_at: Any, asked: Changed) -> Select[Any]:
     since = parameters.instant_of(asked.updated_since)
     return base if since is None else base.where(changed_at >= since)
 
 
-def _employee(row: Any, areas: dict[str, str], *, photos: bool) -> EmployeeRow:
+def _employee(row: Any, areas: dict[str, str], photos: str | None) -> EmployeeRow:
     shown = EmployeeRow(
         id=row.id,
         emp_code=row.emp_code,
@@ -342,8 +348,8 @@ def _employee(row: Any, areas: dict[str, str], *, photos: bool) -> EmployeeRow:
         ),
         updated_at=instant(row.changed_at) or "",
     )
-    if photos:
-        shown.photo_url = f"/clock_employees/{row.id}/photo" if row.photo_ref else None
+    if photos is not None:
+        shown.photo_url = f"{photos}/clock_employees/{row.id}/photo" if row.photo_ref else None
     return shown
 
 
@@ -367,7 +373,7 @@ def _binding(row: Any) -> BindingRow:
     )
 
 
-def _punch(row: Any, *, photos: bool, temperature: bool) -> PunchRow:
+def _punch(row: Any, photos: str | None, *, temperature: bool) -> PunchRow:
     shown = PunchRow(
         id=row.id,
         remote_id=row.remote_id,
@@ -392,8 +398,8 @@ def _punch(row: Any, *, photos: bool, temperature: bool) -> PunchRow:
     )
     if temperature:
         shown.temperature = float(row.temperature) if row.temperature is not None else None
-    if photos:
-        shown.photo_url = f"/clock_transactions/{row.id}/photo" if row.photo_ref else None
+    if photos is not None:
+        shown.photo_url = f"{photos}/clock_transactions/{row.id}/photo" if row.photo_ref else None
     return shown
 
 

@@ -5,25 +5,34 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from litestar.types import ExceptionHandlersMap
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.api.pages import PageOrScope, answer_either
 from app.clock import connection
+from app.clock.api import CLOCK_READ
 from app.clock.api_log import logging_to
 from app.clock.models import ClockEmployee, Punch, Setting
 from app.clock.remote import ClockError
 from app.errors import NotFound, Unavailable
 from app.secrets import SecretError
 from app.web.context import Context
-from app.web.guards import Requires
+
+# The rows of the integration API lead here: who may read them opens the picture with the same token.
+_REFUSALS: ExceptionHandlersMap = {Exception: answer_either}
 
 
-@get("/clock_transactions/{punch_id:int}/photo", guards=[Requires("clock.transactions", module="clock")])
+def _may(permission: str) -> PageOrScope:
+    return PageOrScope(permission, module="clock", scope=CLOCK_READ)
+
+
+@get("/clock_transactions/{punch_id:int}/photo", guards=[_may("clock.transactions")], exception_handlers=_REFUSALS)
 async def of_punch(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[bytes]:
     return await _photo(ctx, await ctx.db.scalar(select(Punch.photo_ref).where(Punch.id == punch_id)))
 
 
-@get("/clock_employees/{employee_id:int}/photo", guards=[Requires("clock.employees", module="clock")])
+@get("/clock_employees/{employee_id:int}/photo", guards=[_may("clock.employees")], exception_handlers=_REFUSALS)
 async def of_employee(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[bytes]:
     return await _photo(
         ctx, await ctx.db.scalar(select(ClockEmployee.photo_ref).where(ClockEmployee.id == employee_id))

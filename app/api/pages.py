@@ -1,0 +1,47 @@
+"""Pages that a program may open too, with a token: who may, and in whose words a refusal is told. What they show is elsewhere."""
+
+from typing import Any
+
+import structlog
+from litestar import Request, Response
+from litestar.connection import ASGIConnection
+from litestar.handlers.base import BaseRouteHandler
+
+from app.api.tokens import Scope
+from app.web.context import Context
+from app.web.errors import Internal, as_refusal, envelope, handle
+from app.web.guards import Requires
+
+log = structlog.get_logger()
+
+
+class PageOrScope(Requires):
+    """Guard: the token's scope for whoever sends one, the permission for the person who is signed in."""
+
+    def __init__(self, permission: str, *, module: str, scope: Scope) -> None:
+        super().__init__(permission, module=module)
+        self.scope = scope
+
+    async def __call__(self, connection: ASGIConnection, handler: BaseRouteHandler) -> None:  # type: ignore[type-arg]
+        if _is_program(connection):
+            await self.scope(connection, handler)
+        else:
+            await super().__call__(connection, handler)
+
+
+def answer_either(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """The exception handler of such a page: the envelope of the APIs for a program, a page for everybody else."""
+    if not _is_program(request):
+        return handle(request, error)
+    context: Context = request.scope["muster"]  # type: ignore[typeddict-item]
+    refusal = as_refusal(error)
+    if refusal.status >= Internal.status:
+        log.error("request failed", path=request.url.path, exc_info=error)
+    return envelope(refusal, context.request_id)
+
+
+def _is_program(connection: ASGIConnection) -> bool:  # type: ignore[type-arg]
+    """Whoever sends Authorization is one. A browser behind a proxy that asks for a password sends its own, beside the session."""
+    sent = connection.headers.get("authorization", "")
+    context: Context = connection.scope["muster"]  # type: ignore[typeddict-item]
+    return sent.partition(" ")[0].lower() == "bearer" or (bool(sent) and context.person is None)
