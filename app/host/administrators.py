@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import workspace_of
 from app.errors import Conflict, Forbidden
+from app.host.permission_words import label_of
 from app.host.shared import Role, User, UserRole
 
 # Whoever holds these can give themselves, or somebody, everything else back.
@@ -60,7 +61,8 @@ def check_grant(reach: frozenset[str], granted: Iterable[str], *, what: str) -> 
     """`reach` is what the acting person may do themselves. Raises Forbidden for anything beyond it."""
     beyond = sorted(set(granted) - reach)
     if beyond:
-        raise Forbidden(f"{what} goes beyond your own rights: {', '.join(beyond)}.")
+        labels = ", ".join(f"“{label_of(one)}”" for one in beyond)
+        raise Forbidden(f"{what} goes beyond your own rights. You would need {labels} yourself.")
 
 
 async def check_reach(db: AsyncSession, reach: frozenset[str], user_id: int) -> None:

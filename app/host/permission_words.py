@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from app.host.roles import PERMISSIONS
-
 
 @dataclass(frozen=True, slots=True)
 class Explained:
@@ -71,5 +69,15 @@ GROUPS: tuple[Group, ...] = (
     ),
 )
 EXPLAINED = {one.permission: one for group in GROUPS for one in group.permissions}
-if set(EXPLAINED) != set(PERMISSIONS):
-    raise RuntimeError(f"permissions without words: {sorted(set(EXPLAINED) ^ set(PERMISSIONS))}")
+
+
+def label_of(permission: str) -> str:
+    """What a permission is called on the page Roles."""
+    return EXPLAINED[permission].label
+
+
+def needed(permission: str) -> str:
+    """The sentence for somebody who lacks it."""
+    return (
+        f"You need the right “{label_of(permission)}” for this. An administrator of your workspace can give it to you."
+    )

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import administrators, audit
+from app.host.permission_words import EXPLAINED
 from app.host.shared import Role, UserRole
 
 CLOCK_SEES = (
@@ -48,6 +49,8 @@ ADMINISTRATION = (
 )
 PERMISSIONS = (*CLOCK_SEES, *CLOCK_ACTS, *HOST_WORK, *SURVEYS, *ADMINISTRATION)
 EVERYTHING = frozenset(PERMISSIONS)
+if set(EXPLAINED) != EVERYTHING:
+    raise RuntimeError(f"permissions without words: {sorted(EVERYTHING ^ set(EXPLAINED))}")
 
 BUILT_IN: dict[str, frozenset[str]] = {
     "Administrator": frozenset(PERMISSIONS),

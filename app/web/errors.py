@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import msgspec
 import structlog
@@ -20,16 +21,19 @@ log = structlog.get_logger()
 API = ("/api/", "/v1/api/")
 TITLES = {
     401: "Sign in first",
-    403: "Not for you",
-    404: "Nothing here",
-    405: "Not like this",
+    403: "You may not do this",
+    404: "Not found",
+    405: "Nothing to look at here",
     409: "Not possible now",
     413: "Too large",
-    422: "Something is wrong with the input",
+    422: "Something in it is wrong",
     429: "Too many requests",
-    500: "Something broke",
-    503: "Not available",
+    500: "Something went wrong here",
+    503: "Not available right now",
 }
+# A page that is asked for again may work then.
+PASSING = (429, 500, 503)
+A_FORMS_ADDRESS = "Only a form sends to this address. Go back to the page with the form and use its button."
 
 
 class MethodNotAllowed(Refusal):
@@ -140,9 +144,7 @@ def envelope(refusal: Refusal, request_id: str) -> Response[bytes]:
 
 
 def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
-    from urllib.parse import quote
-
-    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    here = _address(request.url.path, request.url.query)
     target = "/sign-in" + (f"?next={quote(here)}" if request.method == "GET" and here != "/" else "")
     if request.headers.get("hx-request") == "true":
         return Response("", status_code=401, headers={"HX-Redirect": target})
@@ -157,19 +159,44 @@ def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
     values = {
         "status": refusal.status,
         "heading": TITLES.get(refusal.status, "Refused"),
-        "message": refusal.message,
+        "message": A_FORMS_ADDRESS if isinstance(refusal, MethodNotAllowed) else refusal.message,
         "details": refusal.details,
         "request_id": _request_id(request.scope),
     }
     context = request.scope.get("muster")
+    headers = {"Vary": "HX-Request"}
     if request.headers.get("hx-request") == "true":
-        html = render("errors/fragment.html", **values)
+        html = render("errors/fragment.html", target=request.headers.get("hx-target", ""), **values)
+        headers["X-Refusal"] = str(refusal.status)  # static/js/toasts.js shows it where it can be read
     elif context is None or context.person is None:  # type: ignore[attr-defined]
-        html = render("errors/error.html", **values)
+        html = render("errors/error.html", ways=_ways_on(request, refusal, []), **values)
     else:
         context._request = request  # type: ignore[attr-defined]  # noqa: SLF001 - routing failed before the dependency ran
-        html = render("errors/error.html", **frame(context), flashes=[], **values)  # type: ignore[arg-type]
-    return Response(html, status_code=refusal.status, media_type=MediaType.HTML)
+        around = frame(context)  # type: ignore[arg-type]
+        html = render(
+            "errors/error.html", **around, flashes=[], ways=_ways_on(request, refusal, around["menu"]), **values
+        )
+    return Response(html, status_code=refusal.status, media_type=MediaType.HTML, headers=headers)
+
+
+def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """(label, address) of where to go from here, the likeliest first: again, back, the list above, the first page."""
+    asks, here = request.method == "GET", _address(request.url.path, request.url.query)
+    came = urlsplit(request.headers.get("referer", ""))
+    back = _address(came.path, came.query) if came.netloc == request.headers.get("host") else ""
+    section = [(item["label"], item["url"]) for group in menu for item in group["items"] if item["active"]]
+    ways = {here: "Try again"} if asks and refusal.status in PASSING else {}
+    if back and not (asks and back == here):
+        ways.setdefault(back, "Back to where you were")
+    for label, url in section:
+        if url != here:
+            ways.setdefault(url, f"To {label}")
+    ways.setdefault("/", "To the first page")
+    return [(label, url) for url, label in ways.items()]
+
+
+def _address(path: str, query: str) -> str:
+    return path + (f"?{query}" if query else "")
 
 
 def _request_id(scope: Scope) -> str:
@@ -192,6 +219,7 @@ async def plain_answer(send: Send, scope: Scope, refusal: Refusal) -> None:
             message=refusal.message,
             details=(),
             request_id="",
+            ways=[("Try again", quote(scope["path"]))] if scope["method"] == "GET" else [],
         )
         body, kind = html.encode(), b"text/html; charset=utf-8"
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]

@@ -5,6 +5,7 @@ from litestar.handlers.base import BaseRouteHandler
 
 from app.db.session import PLATFORM
 from app.errors import Forbidden, ModuleUnavailable, NotSignedIn
+from app.host.permission_words import needed
 from app.host.policies import enabled
 from app.web.context import Context
 
@@ -23,13 +24,15 @@ class Requires:
         if context.person is None:
             raise NotSignedIn("Sign in to see this page.")
         if self.permission and not context.may(self.permission):
-            raise Forbidden(
-                f"Your roles do not include the permission “{self.permission}”. An administrator can add it."
-            )
+            raise Forbidden(needed(self.permission))
         if self.platform_only and context.workspace != PLATFORM:
-            raise Forbidden("This page belongs to the platform.")
+            raise Forbidden(
+                "This page is for the platform's own workspace alone, and your account belongs to a tenant."
+            )
         if self.module and not enabled(context.policies, f"module_{self.module}"):
-            raise ModuleUnavailable("This module is switched off here.")
+            raise ModuleUnavailable(
+                "This part of Muster is switched off in your workspace. An administrator can switch it on under Policies."
+            )
 
 
 class Public:

@@ -25,7 +25,11 @@ function say(text) {
   button.dataset.dismiss = "";
   button.textContent = "Dismiss";
   card.append(words, button);
-  region.append(card);
+  // Beneath an open box nobody would see it: there it stands at the top of what the box shows.
+  const place = ["dialog[open] .drawer-content", "dialog[open] .overlay-body"].map((one) => document.querySelector(one)).find(Boolean);
+  place?.querySelector(":scope > [data-toast]")?.remove();
+  (place ?? region).prepend(card);
+  card.scrollIntoView({ block: "nearest" });
 }
 
 if (region) {
@@ -40,11 +44,21 @@ if (region) {
   });
   document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.closest("[data-toast]").remove());
 }
+// A refusal has words of its own: they fill the box that was to open, and stand beside anything else, which stays as it is.
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, target, requestConfig, serverResponse } = event.detail;
+  if (!xhr.getResponseHeader("X-Refusal") || target.id === "prompt-body") return;
+  event.detail.shouldSwap = requestConfig.verb === "get" && ["drawer", "dialog"].includes(target.id);
+  event.detail.isError = false;
+  if (event.detail.shouldSwap) return;
+  const page = new DOMParser().parseFromString(serverResponse, "text/html");
+  say(page.querySelector("[data-refusal]").textContent.trim());
+});
 document.body.addEventListener("htmx:responseError", (event) => {
-  const status = event.detail.xhr.status;
-  if (status === 401) return location.reload();
-  const id = event.detail.xhr.getResponseHeader("X-Request-ID");
-  say({ 403: "You may not do this.", 404: "This is gone, or you may not see it.", 413: "This is too large.", 429: "Too many requests. Wait a moment." }[status]
+  const { xhr } = event.detail;
+  if (xhr.status === 401) return location.reload();
+  const id = xhr.getResponseHeader("X-Request-ID");
+  say({ 413: "This is too large.", 429: "Too many requests. Wait a moment." }[xhr.status]
     ?? `The server could not do this${id ? ` (request ${id})` : ""}. Nothing was changed.`);
 });
 document.body.addEventListener("htmx:sendError", () => say("The server cannot be reached. Check the network and try again."));

@@ -9,6 +9,7 @@ from litestar.params import FromPath
 
 from app.counting import people
 from app.errors import Forbidden, Invalid, Refusal
+from app.host.permission_words import needed
 from app.surveys import authoring
 from app.surveys.authoring import NeedsNewVersion, Saved, StaleForm
 from app.surveys.definition import unpublishable
@@ -57,7 +58,7 @@ async def _save_new_version(ctx: Context, desk: Desk, draft: Draft, *, seen: boo
     """Shown first: the difference, and how many people are asked again."""
     stored = _stored(desk)
     if not ctx.may("surveys.publish"):
-        raise Forbidden("Your roles do not include the permission “surveys.publish”, which a new version needs.")
+        return await _refused(ctx, desk, draft, Forbidden(needed("surveys.publish")))
     if stored.status == "published" and draft.revision in (None, stored.revision):
         draft.refuse(unpublishable(draft.definition, datetime.now(UTC)))
         if draft.ok and not seen:

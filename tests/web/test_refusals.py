@@ -1,0 +1,69 @@
+"""What a person meets who is refused: the frame around it, words that help, and ways on."""
+
+import re
+
+import pytest
+
+from app.host.permission_words import EXPLAINED
+from tests.conftest import Browser, SignIn
+
+WAY = re.compile(r'<a class="btn[^"]*" href="([^"]*)">([^<]+)</a>')
+HERE = "http://testserver"
+
+
+def ways(text: str) -> list[tuple[str, str]]:
+    return WAY.findall(text.partition('class="empty-action"')[2].partition("</div>")[0])
+
+
+@pytest.mark.parametrize("short", ["vera", "nora"])
+async def test_whoever_is_signed_in_keeps_the_frame_around_a_refusal_even_without_any_right(
+    sign_in: SignIn, short: str
+) -> None:
+    person = await sign_in(short)
+    for url in ("/admin/users", "/nothing-here", "/people/4711"):
+        text = (await person.get(url)).text
+        assert 'class="shell-workspace"' in text
+        assert 'action="/sign-out"' in text
+
+
+async def test_the_right_that_is_missing_is_named_as_the_roles_page_names_it(vera: Browser) -> None:
+    text = (await vera.get("/admin/users")).text
+    assert "You need the right “Keep users” for this." in text
+    assert "admin.users" not in text
+
+
+async def test_no_page_names_a_permission_by_its_key_when_it_refuses(sign_in: SignIn) -> None:
+    nora = await sign_in("nora")
+    for url in ("/clock_settings", "/people", "/surveys/overview", "/apps", "/admin/audit", "/kiosk", "/clock_sync"):
+        answer = await nora.get(url)
+        assert answer.status_code == 403
+        assert [key for key in EXPLAINED if key in answer.text] == []
+
+
+async def test_a_refused_act_leads_back_to_where_one_came_from(vera: Browser) -> None:
+    came = {"Referer": f"{HERE}/people?q=ada", "Origin": HERE}
+    answer = await vera.submit("/admin/policies", {}, headers=came)
+    assert answer.status_code == 403
+    assert ways(answer.text)[0] == ("/people?q=ada", "Back to where you were")
+    elsewhere = await vera.get("/nothing-here", headers={"Referer": "https://evil.example/people"})
+    assert "evil.example" not in elsewhere.text
+
+
+async def test_what_is_gone_leads_to_the_list_it_was_in(alice: Browser) -> None:
+    answer = await alice.get("/people/4711")
+    assert ways(answer.text) == [("/people", "To People"), ("/", "To the first page")]
+
+
+async def test_an_address_of_a_form_says_what_it_is(alice: Browser) -> None:
+    answer = await alice.get("/sign-out")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "OPTIONS, POST")
+    assert "Only a form sends to this address." in answer.text
+
+
+async def test_htmx_gets_a_refusal_as_a_piece_with_its_words_marked(vera: Browser) -> None:
+    for target in ("drawer", "dialog", "list"):
+        answer = await vera.get("/admin/users", headers={"HX-Request": "true", "HX-Target": target})
+        assert (answer.status_code, answer.headers["x-refusal"]) == (403, "403")
+        assert "<html" not in answer.text
+        said = answer.text.partition("data-refusal>")[2].partition("<")[0]
+        assert said.startswith("You need the right “Keep users” for this.")
