@@ -106,7 +106,7 @@ async def _run_row(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any
     import msgspec
 
     from app.clock import runs
-    from app.clock.api import run_row
+    from app.clock.api_rows import run_row
 
     async with parts.database.transaction(workspace) as db:
         plain: dict[str, Any] = msgspec.to_builtins(run_row(await runs.get_run(db, run_id)))
