@@ -91,7 +91,7 @@ async def pending(ctx: Context) -> Pending:
 async def current(ctx: Context) -> tuple[Item, int, int] | None:
     """What the prompt of this browser session shows, its number and how many there are, those acted on included.
 
-    It stays until it is acted on and counts one impression per sign-in.
+    It stays until it is acted on and counts one impression per sign-in; an optional one waits behind a required one.
     """
     now, session = datetime.now(UTC), ctx.user.session_id or 0
 
@@ -176,7 +176,8 @@ def _in_view(ctx: Context, known: _Known, now: datetime, session: int) -> Sequen
     shown = [one for one in known.situations if pacing.is_in_view(one.state, session)]
     no_gap = pacing.Gap()
     still = [one for one in shown if pacing.judge(one.offer, one.state, caller(ctx), now, no_gap).answerable]
-    return still[:1]
+    first = known.line[0].offer if known.line else None
+    return [one for one in still if not pacing.gives_way(one.offer, first)][:1]
 
 
 def _acted_on(one: Situation, session: int) -> bool:

@@ -193,6 +193,12 @@ def is_in_view(state: State, session: int) -> bool:
     return state.shown_in == session and not is_put_off(state)
 
 
+def gives_way(shown: Offer, first: Offer | None) -> bool:
+    """Whether what a session shows waits behind the first of the queue. Who closed an optional one did not act on it, and
+    must not miss a required one that becomes due after it."""
+    return first is not None and (shown.enforcement, first.enforcement) == ("optional", "required")
+
+
 def is_put_off(state: State) -> bool:
     """Whether it was snoozed after it was last shown; that snooze may be over by now."""
     return state.snoozed_until is not None and (

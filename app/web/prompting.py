@@ -6,8 +6,8 @@ What waits for whom is the surveys' matter; the page only asks for it (templates
 from app.host.policies import enabled
 from app.web.context import Context
 
-# Where one reads, answers, gets help, or signs out (design: decisions, "Surveys: who is asked, when").
-NEVER_COVERED = ("/survey_prompt", "/help", "/account", "/sign-out")
+# Where one answers, gets help, or signs out (design: decisions, "Surveys: who is asked, when").
+NEVER_COVERED = ("/survey_prompt", "/help", "/sign-out")
 AUTHORS_PAGES = "/surveys"
 
 

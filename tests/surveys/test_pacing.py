@@ -9,7 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from app.surveys.pacing import Caller, Gap, Offer, State, Verdict, is_in_view, is_promptable, is_put_off, judge, queue
+from app.surveys.pacing import (
+    Caller,
+    Gap,
+    Offer,
+    State,
+    Verdict,
+    gives_way,
+    is_in_view,
+    is_promptable,
+    is_put_off,
+    judge,
+    queue,
+)
 
 NOW = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
@@ -150,6 +162,14 @@ def test_what_a_session_shows_stays_in_view_until_it_is_put_off() -> None:
     assert not is_in_view(State(shown_in=7, last_shown_at=NOW, snoozed_until=NOW + HOUR), 7)
     assert is_put_off(State(snoozed_until=NOW))
     assert not is_put_off(State(last_shown_at=NOW, snoozed_until=NOW - HOUR))
+
+
+def test_an_optional_one_in_view_gives_way_to_a_required_one_alone() -> None:
+    required = replace(OPTIONAL, enforcement="required")
+    assert gives_way(OPTIONAL, required)
+    assert not gives_way(OPTIONAL, OPTIONAL)
+    assert not gives_way(OPTIONAL, None)
+    assert not gives_way(required, required)
 
 
 WHEN = st.none() | st.integers(-90_000, 90_000).map(lambda seconds: NOW + timedelta(seconds=seconds))

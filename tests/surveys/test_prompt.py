@@ -127,8 +127,8 @@ async def test_whoever_may_open_nothing_else_lands_where_they_are_asked(nora: Br
         ("vera", "/surveys/nowhere", True),
         ("alice", "/survey_prompt", False),
         ("alice", "/help", False),
-        ("alice", "/account", False),
-        ("alice", "/account/password", False),
+        ("alice", "/account", True),
+        ("alice", "/account/password", True),
     ],
 )
 async def test_it_never_opens_over_sign_out_help_or_an_authors_own_pages(
@@ -327,6 +327,22 @@ async def test_an_impression_counts_once_a_sign_in_and_the_item_stays(
         assert "Lunch" in (await nora.get("/survey_prompt")).text
     assert await impressions(database) == [1]
     assert "Lunch" not in (await (await sign_in("nora")).get("/survey_prompt")).text
+
+
+async def test_an_optional_one_that_nobody_acted_on_gives_way_to_a_required_one_and_comes_back_after_it(
+    nora: Browser, database: Database
+) -> None:
+    optional = await ask(database, title="Whenever")
+    assert "Whenever" in (await nora.get("/survey_prompt")).text
+    required = await ask(database, title="At once", **REQUIRED)
+    for _ in range(2):
+        asked = (await nora.get("/survey_prompt")).text
+        assert ("At once" in asked, "Whenever" in asked) == (True, False)
+    await reply(nora, required, "answer")
+    assert "Whenever" in (await nora.get("/survey_prompt")).text
+    assert await impressions(database) == [1, 1]
+    await reply(nora, optional, "answer")
+    assert "Whenever" not in (await nora.get("/survey_prompt")).text
 
 
 async def test_a_tenants_people_meet_their_own_and_the_platforms_in_turn(eve: Browser, database: Database) -> None:
