@@ -18,53 +18,55 @@ EARLIEST, LATEST = date(1, 1, 1), date(9999, 12, 1)
 # Fewer people than this are counted by day at once: one look into the index for each.
 MANY = 20
 # An instant lies within two days of its local date, wherever its clock hangs; so the index on people and instants serves.
-_BY_MONTH = text(
-    """
-    WITH open (month) AS (
+_OF_PEOPLE = """FROM clock_transactions t WHERE t.emp_code = ANY(CAST({codes} AS text[])) AND {day} BETWEEN {first} AND {last}
+        AND t.punched_at_utc >= {first} - interval '2 days' AND t.punched_at_utc < {last} + interval '3 days'"""
+_OF_DAYS = """SELECT local_date, total FROM clock_transaction_counts
+        WHERE local_date BETWEEN {first} AND {last} AND local_date NOT IN (SELECT local_date FROM clock_stale_days)
+        UNION ALL
+        SELECT d.local_date, (SELECT count(*) FROM clock_transactions t WHERE t.local_date = d.local_date)
+        FROM clock_stale_days d WHERE d.local_date BETWEEN {first} AND {last}"""
+_RANGE = {"day": "t.local_date", "first": "CAST(:first AS date)", "last": "CAST(:last AS date)"}
+# Of a range that it does not know, the planner would take the index on days, and read everybody's punches: the `+ 0` forbids it.
+_OPEN = {"day": "t.local_date + 0", "first": "open.first", "last": "open.last"}
+_FRESH = f"(SELECT count(*) {_OF_PEOPLE.format(codes=':codes', **_OPEN)})"
+# Of more than half of all people it is quicker to count the others, and take them from what each day holds: the mirror keeps a
+# person for every code.
+_FRESH_BUT = f"""((SELECT coalesce(sum(total), 0) FROM ({_OF_DAYS.format(**_OPEN)}) AS held)
+            - (SELECT count(*) {_OF_PEOPLE.format(codes=":others", **_OPEN)}))"""
+_BY_MONTH, _BY_MONTH_BUT = (
+    text(
+        f"""
+    WITH touched (month) AS (
         SELECT DISTINCT date_trunc('month', local_date)::date FROM clock_stale_days
         UNION SELECT unnest(CAST(:cut AS date[]))
+    ), open AS MATERIALIZED (
+        SELECT month, greatest(month, CAST(:first AS date)) AS first,
+            least(CAST(month + interval '1 month' - interval '1 day' AS date), CAST(:last AS date)) AS last
+        FROM touched WHERE month BETWEEN :first_month AND :last
     )
-    SELECT month, sum(total)::bigint AS punches, (SELECT count(*) FROM clock_employees) AS people FROM (
+    SELECT month, sum(total)::bigint AS punches FROM (
         SELECT month, total FROM clock_person_counts
-        WHERE emp_code = ANY(:codes) AND month BETWEEN :first_month AND :last AND month NOT IN (SELECT month FROM open)
+        WHERE emp_code = ANY(CAST(:codes AS text[])) AND month BETWEEN :first_month AND :last AND month NOT IN (SELECT month FROM open)
         UNION ALL
-        SELECT open.month, (
-            SELECT count(*) FROM clock_transactions t
-            WHERE t.emp_code = ANY(:codes) AND t.local_date BETWEEN greatest(open.month, :first)
-                AND least(open.month + interval '1 month' - interval '1 day', :last)
-                AND t.punched_at_utc >= open.month - interval '2 days' AND t.punched_at_utc < open.month + interval '33 days')
-        FROM open WHERE open.month BETWEEN :first_month AND :last
+        SELECT month, {fresh} FROM open
     ) AS counted
     GROUP BY month HAVING sum(total) > 0 ORDER BY month DESC
     """
+    )
+    for fresh in (_FRESH, _FRESH_BUT)
 )
 _BY_DAY = text(
-    """
-    SELECT local_date, count(*) AS punches FROM clock_transactions
-    WHERE emp_code = ANY(CAST(:codes AS text[])) AND local_date BETWEEN :first AND :last
-        AND punched_at_utc >= CAST(:first AS date) - interval '2 days'
-        AND punched_at_utc < CAST(:last AS date) + interval '3 days'
-    GROUP BY local_date ORDER BY local_date DESC
-    """
+    f"SELECT local_date, count(*) AS punches {_OF_PEOPLE.format(codes=':codes', **_RANGE)}"
+    " GROUP BY local_date ORDER BY local_date DESC"
 )
-# Of more than half of all people it is quicker to count the others, and take them from what each day holds.
 _BY_DAY_BUT = text(
-    """
-    SELECT local_date, sum(punches)::bigint AS punches FROM (
-        SELECT local_date, total AS punches FROM clock_transaction_counts
-        WHERE local_date BETWEEN :first AND :last AND local_date NOT IN (SELECT local_date FROM clock_stale_days)
+    f"""
+    SELECT local_date, sum(total)::bigint AS punches FROM (
+        {_OF_DAYS.format(**_RANGE)}
         UNION ALL
-        SELECT d.local_date, (SELECT count(*) FROM clock_transactions t WHERE t.local_date = d.local_date)
-        FROM clock_stale_days d WHERE d.local_date BETWEEN :first AND :last
-        UNION ALL
-        SELECT local_date, -count(*) FROM clock_transactions
-        WHERE emp_code IN (SELECT emp_code FROM clock_employees WHERE emp_code <> ALL(CAST(:codes AS text[])))
-            AND local_date BETWEEN :first AND :last
-            AND punched_at_utc >= CAST(:first AS date) - interval '2 days'
-            AND punched_at_utc < CAST(:last AS date) + interval '3 days'
-        GROUP BY local_date
+        SELECT local_date, -count(*) {_OF_PEOPLE.format(codes=":others", **_RANGE)} GROUP BY local_date
     ) AS counted
-    GROUP BY local_date HAVING sum(punches) > 0 ORDER BY local_date DESC
+    GROUP BY local_date HAVING sum(total) > 0 ORDER BY local_date DESC
     """
 )
 _FORGET = text("DELETE FROM clock_person_counts WHERE month = :month")
@@ -80,26 +82,32 @@ _COUNT = text(
 
 @dataclass(frozen=True, slots=True)
 class ByMonth(Counted):
-    """`days` are months here, by their first day; `falling`: newest first. `most`: it is about more than half of all people."""
+    """`days` are months here, by their first day; `falling`: newest first. `others`: see `count_by_month`."""
 
     codes: tuple[str, ...]
+    others: tuple[str, ...] | None
     within: tuple[date, date]
-    most: bool
     falling: bool = True
 
     def reversed(self) -> Self:
         return replace(self, days=self.days[::-1], falling=not self.falling)
 
 
-async def count_by_month(db: AsyncSession, codes: tuple[str, ...], days: tuple[date | None, date | None]) -> ByMonth:
-    """The punches of `codes` in a range of local days, newest month first; one SELECT."""
+async def count_by_month(
+    db: AsyncSession,
+    codes: tuple[str, ...],
+    days: tuple[date | None, date | None],
+    others: tuple[str, ...] | None = None,
+) -> ByMonth:
+    """The punches of `codes` in a range of local days, newest month first; one SELECT. `others`: everybody else, where that are
+    fewer."""
     first, last = days[0] or EARLIEST, days[1] or LATEST
-    cut = [month_of(first), month_of(last)] if days != (None, None) else []
-    given = {"codes": list(codes), "first": first, "first_month": month_of(first), "last": last, "cut": cut}
-    rows = (await db.execute(_BY_MONTH, given)).all()
-    people = rows[0].people if rows else 0
-    months = [(row.month, int(row.punches)) for row in rows]
-    return ByMonth(months, codes, (first, last), most=2 * len(codes) > people)
+    given = {"codes": list(codes), "first": first, "first_month": month_of(first), "last": last, "cut": _cut(*days)}
+    if others is None:
+        rows = await db.execute(_BY_MONTH, given)
+    else:
+        rows = await db.execute(_BY_MONTH_BUT, {**given, "others": list(others)})
+    return ByMonth([(row.month, int(row.punches)) for row in rows], codes, others, (first, last))
 
 
 async def narrowed(db: AsyncSession, counted: ByMonth, offset: int, rows: int) -> tuple[Counted, int]:
@@ -108,14 +116,19 @@ async def narrowed(db: AsyncSession, counted: ByMonth, offset: int, rows: int) -
     if not months:
         return Counted([]), 0
     first, last = counted.within
-    given = {
-        "codes": list(counted.codes),
-        "first": max(min(months), first),
-        "last": min(_last_day(max(months)), last),
-    }
-    found = (await db.execute(_BY_DAY_BUT if counted.most else _BY_DAY, given)).all()
+    given = {"first": max(min(months), first), "last": min(_last_day(max(months)), last)}
+    if counted.others is None:
+        found = await db.execute(_BY_DAY, {**given, "codes": list(counted.codes)})
+    else:
+        found = await db.execute(_BY_DAY_BUT, {**given, "others": list(counted.others)})
     by_day = Counted([(row.local_date, int(row.punches)) for row in found if month_of(row.local_date) in months])
     return by_day if counted.falling else by_day.reversed(), skip
+
+
+def _cut(first: date | None, last: date | None) -> list[date]:
+    """The months of which a range holds only a part."""
+    begins = [month_of(first)] if first and first.day > 1 else []
+    return begins + ([month_of(last)] if last and last < LATEST and last != _last_day(last) else [])
 
 
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:

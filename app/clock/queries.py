@@ -1,7 +1,7 @@
 """What pages and API read of the mirror: rows as they are stored, joined with the names that belong to them. No writes here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -85,13 +85,15 @@ OLDEST_FIRST = (Punch.local_date, Punch.punched_at_utc, Punch.id)
 @dataclass(frozen=True, slots=True)
 class PunchFilter:
     """What the punch list is narrowed to. `outcomes` and `punch_codes` as punch_counts has them (None: any, empty: none at
-    all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition."""
+    all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `other_codes` narrows nothing: it is everybody
+    who is not among `emp_codes`, where that are fewer people than those."""
 
     days: tuple[date | None, date | None] = (None, None)
     terminal_sn: str | None = None
     outcomes: tuple[str, ...] | None = None
     punch_codes: tuple[int, ...] | None = None
     emp_codes: tuple[str, ...] | None = None
+    other_codes: tuple[str, ...] | None = None
     updated_since: datetime | None = None
     other: ColumnElement[bool] | None = None
 
@@ -101,9 +103,10 @@ class PunchFilter:
         return self.emp_codes is None and self.updated_since is None and self.other is None
 
     @property
-    def by_people_alone(self) -> bool:
-        """Whether nothing but codes and days narrows it."""
-        return not self.equalities() and self.updated_since is None and self.other is None
+    def is_of_many(self) -> bool:
+        """Whether it is about many people, and nothing narrows it that the kept counts do not know."""
+        many = self.emp_codes is not None and len(self.emp_codes) >= person_counts.MANY
+        return many and self.updated_since is None and self.other is None
 
     def equalities(self) -> dict[str, Any]:
         given = {
@@ -184,8 +187,15 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     await db.execute(_PLAN_EACH)
     if wanted.countable:
         return await count_by_day(db, days=wanted.days, equal=wanted.equalities())
-    if wanted.emp_codes is not None and wanted.by_people_alone and len(wanted.emp_codes) >= person_counts.MANY:
-        return await person_counts.count_by_month(db, wanted.emp_codes, wanted.days)
+    if wanted.emp_codes is not None and wanted.is_of_many and not wanted.equalities():
+        return await person_counts.count_by_month(db, wanted.emp_codes, wanted.days, wanted.other_codes)
+    if wanted.other_codes is not None and wanted.is_of_many:
+        everybody = await counted_by_day(db, replace(wanted, emp_codes=None, other_codes=None))
+        return everybody.less(await _counted_fresh(db, replace(wanted, emp_codes=wanted.other_codes)))
+    return await _counted_fresh(db, wanted)
+
+
+async def _counted_fresh(db: AsyncSession, wanted: PunchFilter) -> Counted:
     statement = select(Punch.local_date, func.count()).where(wanted.condition()).group_by(Punch.local_date)
     rows = await db.execute(statement.order_by(Punch.local_date.desc()))
     return Counted([(day, count) for day, count in rows])

@@ -33,6 +33,11 @@ class Counted:
             passed += count
         return found, skip
 
+    def less(self, others: "Counted") -> Self:
+        """Without those of `others`, who are all among them."""
+        gone = dict(others.days)
+        return replace(self, days=[(day, left) for day, count in self.days if (left := count - gone.get(day, 0))])
+
     def reversed(self) -> Self:
         """The same, oldest day first."""
         return replace(self, days=self.days[::-1])

@@ -3,16 +3,31 @@
 import asyncio
 import random
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import product
 
 import pytest
 from sqlalchemy import event, insert, select, text
 
-from app.clock import analytics, person_counts, purge, queries
+from app.clock import analytics, person_counts, punch_counts, purge, queries
 from app.clock.models import ClockEmployee, Punch
 from app.clock.queries import NEWEST_FIRST, OLDEST_FIRST, PunchFilter
 
 PEOPLE = [f"{number:03}" for number in range(60)]
-FEW, MOST = tuple(PEOPLE[:25]), tuple(PEOPLE[5:])
+FEW, MOST, REST = tuple(PEOPLE[:25]), tuple(PEOPLE[5:]), tuple(PEOPLE[:5])
+WHO = {
+    "few": {"emp_codes": FEW},
+    "most": {"emp_codes": MOST},
+    "most, by the others": {"emp_codes": MOST, "other_codes": REST},
+    "everybody": {"emp_codes": tuple(PEOPLE), "other_codes": ()},
+}
+WHAT = {
+    "terminal": {"terminal_sn": "T2"},
+    "outcome": {"outcomes": ("imported",)},
+    "not judged yet": {"outcomes": ("", "overlaps")},
+    "code": {"punch_codes": (4,)},
+    "unknown code": {"punch_codes": (punch_counts.UNKNOWN,)},
+    "all of them": {"terminal_sn": "T1", "outcomes": ("imported", ""), "punch_codes": (0, 1)},
+}
 
 
 @pytest.fixture
@@ -39,6 +54,8 @@ async def add(db, dice, days):
                 {
                     "id_generation": 1, "remote_id": f"{code}{local}{dice.random()}", "emp_code": code, "punched_at_raw": "",
                     "punched_at_local": local, "punched_at_utc": local.replace(tzinfo=UTC) + away, "local_date": day,
+                    "terminal_sn": dice.choice(["T1", "T1", "T2", None]), "punch_code": dice.choice([0, 0, 1, 1, 4, 255, None]),
+                    "import_outcome": dice.choice(["imported", "imported", "overlaps", None]),
                 }
             )  # fmt: skip
     await db.execute(insert(Punch), rows)
@@ -50,25 +67,57 @@ RANGES = [
     (date(2026, 9, 5), None),
     (None, date(2026, 10, 17)),
     (date(2026, 9, 1), date(2026, 9, 30)),
+    (date(2026, 9, 1), date(2026, 10, 31)),
+    (date(2026, 10, 1), date(2026, 11, 29)),
+    (date(2026, 10, 31), date.max),
+    (date.min, date(2026, 8, 31)),
     (date(2026, 9, 10), date(2026, 9, 12)),
     (date(2027, 1, 1), None),
 ]
 
 
-@pytest.mark.parametrize("codes", [FEW, MOST], ids=["few", "most"])
-@pytest.mark.parametrize("days", RANGES, ids=str)
-async def test_every_page_holds_what_a_plain_select_holds(database, quarter, codes, days):
-    wanted = PunchFilter(emp_codes=codes, days=days)
+@pytest.mark.parametrize("who", WHO)
+async def test_every_page_holds_what_a_plain_select_holds(database, quarter, who):
     async with database.transaction("main") as db:
-        for order in (NEWEST_FIRST, OLDEST_FIRST):
-            plain = list(await db.scalars(select(Punch.id).where(wanted.condition()).order_by(*order)))
+        for days, order in product(RANGES, (NEWEST_FIRST, OLDEST_FIRST)):
+            wanted = PunchFilter(**WHO[who], days=days)
             counted = await queries.counted_by_day(db, wanted)
             assert isinstance(counted, person_counts.ByMonth)
-            assert counted.total == len(plain)
-            counted = counted if order is NEWEST_FIRST else counted.reversed()
-            for offset in range(0, len(plain) + 40, 40):
-                rows = await queries.located_rows(db, wanted, counted, order, offset=offset, per_page=40)
-                assert [row.id for row in rows] == plain[offset : offset + 40], offset
+            await compare(db, wanted, counted, order)
+
+
+@pytest.mark.parametrize("who", WHO)
+async def test_what_else_narrows_many_people_is_counted_as_exactly(database, quarter, who):
+    async with database.transaction("main") as db:
+        for what, days in product(WHAT, ((None, None), (date(2026, 9, 5), date(2026, 10, 2)))):
+            wanted = PunchFilter(**WHO[who], **WHAT[what], days=days)
+            await compare(db, wanted, await queries.counted_by_day(db, wanted), NEWEST_FIRST)
+
+
+async def compare(db, wanted, counted, order):
+    plain = list(await db.scalars(select(Punch.id).where(wanted.condition()).order_by(*order)))
+    assert counted.total == len(plain), wanted
+    counted = counted if order is NEWEST_FIRST else counted.reversed()
+    for offset in range(0, len(plain) + 90, 90):
+        rows = await queries.located_rows(db, wanted, counted, order, offset=offset, per_page=90)
+        assert [row.id for row in rows] == plain[offset : offset + 90], (wanted, offset)
+
+
+async def test_of_most_people_the_others_are_counted(database, quarter):
+    seen = []
+    event.listen(database.engine.sync_engine, "before_cursor_execute", lambda *given: seen.append(str(given[3])))
+    async with database.transaction("main") as db:
+        for what in ({}, WHAT["outcome"]):
+            counted = await queries.counted_by_day(db, PunchFilter(**WHO["most, by the others"], **what))
+        await person_counts.narrowed(
+            db, await queries.counted_by_day(db, PunchFilter(**WHO["most, by the others"])), 0, 40
+        )
+    assert counted.total
+    assert [one for one in seen if REST[0] in one and MOST[-1] not in one]
+    # Where whole months are kept, they are kept by person: that one statement takes both.
+    assert len([one for one in seen if MOST[-1] in one]) == len(
+        [one for one in seen if MOST[-1] in one and REST[0] in one]
+    )
 
 
 async def test_a_purge_takes_the_counts_of_what_it_took(database, quarter):

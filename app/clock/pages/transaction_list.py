@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, String, and_, func, literal, select
+from sqlalchemy import BigInteger, ColumnElement, Select, String, and_, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import resolutions
@@ -55,7 +55,11 @@ def _record(text: str) -> ColumnElement[bool]:
 
 def matching_codes(text: str) -> Select[Any]:
     """Codes of the people whom a search for a name or a code means."""
-    return select(ClockEmployee.emp_code).where(contains(ClockEmployee.full_name, ClockEmployee.emp_code)(text))
+    return select(ClockEmployee.emp_code).where(_means(text))
+
+
+def _means(text: str) -> ColumnElement[bool]:
+    return contains(ClockEmployee.full_name, ClockEmployee.emp_code)(text)
 
 
 # The conditions are those of exports and bulk acts; a page goes by `PunchFilter`, which says the same.
@@ -148,11 +152,13 @@ BULK = (
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a request for the list needs to know before it reads a punch; one SELECT. `codes` None: no search."""
+    """What a request for the list needs to know before it reads a punch; one SELECT. `codes` None: no search. `others`: the codes
+    that it does not mean, where those are fewer."""
 
     spec: ListSpec
     zone: str
     codes: tuple[str, ...] | None
+    others: tuple[str, ...] | None
 
 
 async def frame(ctx: Context) -> Frame:
@@ -165,11 +171,20 @@ async def frame(ctx: Context) -> Frame:
     )
     some = select(Device.sn, Device.alias).order_by(Device.sn).limit(MOST_CHOICES + 1).subquery()
     pairs = select(func.jsonb_object_agg(some.c.sn, func.coalesce(some.c.alias, ""))).scalar_subquery()
-    codes = func.array(matching_codes(text).scalar_subquery()) if text else literal(None, String)
+    codes, others = _parted(text) if text else (literal(None, String), literal(None, String))
     zone = select(Connection.timezone).scalar_subquery()
-    row = (await ctx.db.execute(select(zone, names, pairs, codes))).one()
+    row = (await ctx.db.execute(select(zone, names, pairs, codes, others))).one()
     spec = _spec(ctx, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
-    return Frame(spec, row[0] or "UTC", tuple(row[3]) if row[3] is not None else None)
+    if row[3] is None:
+        return Frame(spec, row[0] or "UTC", None, None)
+    fewer = len(row[4]) < len(row[3])
+    return Frame(spec, row[0] or "UTC", tuple(row[3]), tuple(row[4]) if fewer else None)
+
+
+def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+    """Everybody's codes as two arrays: whom a search means, and whom it does not."""
+    others = select(ClockEmployee.emp_code).where(_means(text).is_not(true()))
+    return func.array(matching_codes(text).scalar_subquery()), func.array(others.scalar_subquery())
 
 
 def _searched(ctx: Context) -> str | None:
@@ -199,7 +214,7 @@ async def load(ctx: Context, framed: Frame) -> Listing:
     """One page of the list: one SELECT for the total, one for the rows, however deep it is."""
     spec = framed.spec
     wanted = lists.asked(spec, ctx.request.query_params)
-    punches = punch_filter(wanted, framed.codes)
+    punches = replace(punch_filter(wanted, framed.codes), other_codes=framed.others)
     counted = await counted_by_day(ctx.db, punches)
     total = counted.total
     wanted.stay_within(total)
