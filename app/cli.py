@@ -51,6 +51,7 @@ for file in FILES:
 
 def main() -> None:
     """Exit code: 0, 1 with one line on stderr for a refusal, 2 for wrong usage."""
+    frame.refuse_unkeepable(sys.argv[1:])
     try:
         cli.main(standalone_mode=False, prog_name="muster")
     except click.ClickException as wrong:

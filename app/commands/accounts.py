@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.commands import frame
+from app.texts import is_keepable
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
@@ -94,9 +95,14 @@ def token_create(
 
 def first_line_of_stdin() -> str:
     """A secret that must not stand in the list of processes. Raises a refusal when there is none."""
-    line = sys.stdin.readline().rstrip("\r\n")
+    try:
+        line = sys.stdin.readline().rstrip("\r\n")
+    except UnicodeDecodeError:
+        frame.refuse("The password on standard input is no UTF-8 text.")
     if not line:
         frame.refuse("There was no password on standard input.")
+    if not is_keepable(line):
+        frame.refuse("The password on standard input is no UTF-8 text, or holds control characters.")
     return line
 
 

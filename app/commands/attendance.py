@@ -25,6 +25,7 @@ STATUSES = ("approved", "rejected", "auto_closed")
 @frame.workspace_option
 def attendance_export(*, first: date | None, last: date | None, kind: str, workspace: str) -> None:
     """Write the records to standard output, with breaks, kind, status and source."""
+    frame.refuse_backwards(first, last)
     rows = frame.in_transaction(lambda db: _rows(db, first, last), workspace)
     (_write_csv if kind == "csv" else _write_jsonl)(rows)
 
@@ -43,6 +44,8 @@ def _write_csv(rows: Sequence[dict[str, Any]]) -> None:
     writer = csv.DictWriter(sys.stdout, EXPORTED, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    # Here click minds a reader who has seen enough (`| head`); at the end of the process nobody does.
+    sys.stdout.flush()
 
 
 def _cell(value: Any) -> Any:
@@ -125,7 +128,7 @@ def attendance_add(
 
 
 @click.command("attendance:edit")
-@click.argument("record_id", metavar="ID", type=int)
+@click.argument("record_id", metavar="ID", type=frame.ID)
 @click.option("--in", "clock_in", type=frame.INSTANT)
 @click.option("--out", "clock_out", type=frame.INSTANT)
 @click.option("--note", help="Default: the note it has.")
@@ -167,7 +170,7 @@ def attendance_edit(
 
 
 @click.command("attendance:decide")
-@click.argument("record_id", metavar="ID", type=int)
+@click.argument("record_id", metavar="ID", type=frame.ID)
 @click.argument("status", type=click.Choice(STATUSES))
 @frame.workspace_option
 @frame.json_option
@@ -182,7 +185,7 @@ def attendance_decide(*, record_id: int, status: str, workspace: str, as_json: b
 
 
 @click.command("attendance:delete")
-@click.argument("record_id", metavar="ID", type=int)
+@click.argument("record_id", metavar="ID", type=frame.ID)
 @frame.workspace_option
 @frame.json_option
 def attendance_delete(*, record_id: int, workspace: str, as_json: bool) -> None:

@@ -196,6 +196,7 @@ def clock_retry(
 
     if outcome is not None and outcome not in set(Outcome):
         raise click.UsageError(f"there is no outcome {outcome}; there are {', '.join(Outcome)}")
+    frame.refuse_backwards(first, last)
     conditions = [
         Punch.emp_code == emp_code if emp_code else None,
         Punch.local_date >= first if first else None,

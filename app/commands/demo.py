@@ -28,6 +28,8 @@ def demo(*, port: int, clock_port: int, employees: int, days: int, seed: int) ->
     """The portal with demo data, a simulated time clock and a worker. Ctrl-C ends all of it."""
     if os.environ.get("MUSTER_ENV") == "production":
         frame.refuse("The demo is not for MUSTER_ENV=production: it prints its passwords.")
+    if port == clock_port:
+        raise click.UsageError("give --port and --clock-port two different ports")
     clock_url = f"http://{HOST}:{clock_port}"
     _prepare_environment(port, clock_port)
     settings = frame.settings_of_environment()

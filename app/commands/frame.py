@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -18,6 +19,7 @@ from rich.table import Table
 from app import logs
 from app.config import ConfigError, Settings, read_settings
 from app.errors import Refusal
+from app.texts import is_keepable
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
@@ -35,6 +37,10 @@ workspace_option: AppliesOption = click.option(
 json_option: AppliesOption = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
+# Within these, an offset leads to no year that there is.
+_EDGES = (date.min.year, date.max.year)
+
+
 class _Day(click.ParamType[date]):
     name = "day"
 
@@ -50,13 +56,18 @@ class _Instant(click.ParamType[datetime]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         try:
-            return value if isinstance(value, datetime) else datetime.fromisoformat(value)
+            time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         except ValueError:
             self.fail(f"{value!r} is no time; write it as 2026-11-21T08:00.", param, ctx)
+        if time.year in _EDGES:
+            self.fail(f"{value!r} is out of range.", param, ctx)
+        return time
 
 
 DAY = _Day()
 INSTANT = _Instant()
+# What a bigint holds.
+ID = click.IntRange(1, 2**63 - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +184,28 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         drawn.add_row(*("–" if cell is None else str(cell) for cell in row))
     width = None if sys.stdout.isatty() else 400
     Console(width=width, highlight=False, markup=False).print(drawn, soft_wrap=True)
+
+
+def refuse_backwards(first: date | None, last: date | None) -> None:
+    """Ends the command where both sides of a range are given and the last day comes before the first."""
+    if first is not None and last is not None and first > last:
+        refuse(f"The range ends before it begins: it is from {first} to {last}.")
+
+
+def read(file: Path) -> bytes:
+    """What a file of the command line holds. Ends the command where it can't be read."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        refuse(f"{file} can't be read: {error.strerror}.")
+
+
+def refuse_unkeepable(arguments: Sequence[str]) -> None:
+    """Ends the command where an argument is no text that a database keeps or a page shows: no UTF-8, or with control
+    characters. Python reads bytes that are no UTF-8 as halves of surrogate pairs."""
+    for number, argument in enumerate(arguments, 1):
+        if not is_keepable(argument):
+            refuse(f"Argument {number} is no UTF-8 text, or holds control characters: {argument!r}.")
 
 
 def refuse(message: str) -> NoReturn:

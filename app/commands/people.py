@@ -20,7 +20,7 @@ def employees_import(*, file: Path, workspace: str, as_json: bool) -> None:
     from app.host import people_import
     from app.host.audit import COMMAND_LINE
 
-    data = file.read_bytes()
+    data = frame.read(file)
     try:
         done = frame.in_transaction(lambda db: people_import.import_csv(db, COMMAND_LINE, data), workspace)
     except Invalid as refused:

@@ -90,6 +90,9 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         opened.close()
         frame.refuse(f"Cannot listen on {host}, port {port}: {error.strerror}.")
+    except TypeError:  # so a name that can't be encoded as that of a host is met
+        opened.close()
+        frame.refuse(f"Cannot listen on {host}: that is no name of a host.")
     return opened
 
 

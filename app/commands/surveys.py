@@ -115,7 +115,7 @@ def _read(file: Path) -> "Definition":
     """Says on stderr what of the message's markup won't be kept."""
     from app.surveys import content, files
 
-    definition = files.read(file.read_bytes())
+    definition = files.read(frame.read(file))
     readable = not content.too_much_to_read(definition.message)
     if readable and (stripped := content.sanitise(definition.message).stripped):
         click.echo(f"Note: not kept in the message: {', '.join(stripped)}", err=True)

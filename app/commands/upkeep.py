@@ -86,7 +86,10 @@ def api_generate_spec(*, output: Path | None, api: str) -> None:
     if output is None:
         click.echo(written)
     else:
-        output.write_text(written + "\n", encoding="utf-8")
+        try:
+            output.write_text(written + "\n", encoding="utf-8")
+        except OSError as error:
+            frame.refuse(f"{output} can't be written: {error.strerror}.")
         click.echo(f"Written to {output}.", err=True)
 
 
