@@ -28,6 +28,7 @@ from sqlalchemy import (
     null,
     select,
     true,
+    tuple_,
     union_all,
     update,
 )
@@ -35,7 +36,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.days import on_days
-from app.surveys.models import Answer, LedgerHead, PromptState, Response, Tally, TallyMark, Tombstone
+from app.surveys.models import Answer, LedgerHead, PromptState, Response, Survey, Tally, TallyMark, Tombstone
 
 WHOLE = UUID(int=0)
 ASKED = "asked"
@@ -60,19 +61,22 @@ _SHOWN_UNTIL = select(TallyMark.shown_until).scalar_subquery()
 # Both ends are given, since of an open range the planner expects a third of the table, and reads all of it.
 _FRESH = and_(Response.number > _MARK, Response.number <= _HEAD)
 _LATE = and_(PromptState.first_shown_at >= _SHOWN_UNTIL, PromptState.first_shown_at < func.now() + timedelta(days=1))
+_CURRENT = select(Survey.id, Survey.version).where(Survey.status == "published", Survey.deleted_at.is_(None))
 COLUMNS = ("survey_id", "version", "day", "outcome", "question_key", "choice", "people", "unprompted")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is counted; None is any. `days` are UTC days, both included, either open. `answer` is a question and one of its
-    choices, or '' for whoever answered it at all; `figures` and `whole` do not know it."""
+    """What is counted; None is any. `days` are UTC days, both included, either open. `current` leaves the current versions of
+    published surveys alone. `answer` is a question and one of its choices, or '' for whoever answered it at all; `figures` and
+    `whole` do not know it."""
 
     survey_id: int | None = None
     version: int | None = None
     outcomes: tuple[str, ...] | None = None
     days: tuple[date | None, date | None] = (None, None)
     answer: tuple[UUID, str] | None = None
+    current: bool = False
 
     def responses(self) -> ColumnElement[bool]:
         """The scope as a condition on the ledger. Rows under a tombstone are out."""
@@ -112,6 +116,7 @@ class Scope:
         return and_(
             table.survey_id == self.survey_id if self.survey_id is not None else true(),
             table.version == self.version if self.version is not None else true(),
+            tuple_(table.survey_id, table.version).in_(_CURRENT) if self.current else true(),
         )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 
@@ -54,6 +55,19 @@ async def test_tiles_say_how_many_and_of_how_many(
     assert tile(page, "Required") == "1 of the published ones"
     assert tile(page, "Response rate") == "50.0 % n = 6 asked, 3 responded"
     assert tile(page, "Acceptance") == "66.7 % n = 3 agreed or declined"
+
+
+async def test_each_figure_leads_to_the_rows_that_it_counts(busy: list[Placed], vera: Browser) -> None:
+    page = unescape((await vera.get("/surveys/overview")).text)
+    tiles = dict(
+        re.findall(r'<a href="([^"]+)" class="card stat[^"]*"><span class="stat-label">(?:<svg.*?</svg>)?([^<]+)', page)
+    )
+    of_current = "/surveys/responses?current=1"
+    assert tiles[f"{of_current}&outcome=agreed&outcome=declined"] == "Acceptance"
+    assert tiles[f"{of_current}&outcome=answered&outcome=agreed&outcome=declined"] == "Response rate"
+    assert "n = 6 asked, 3 responded" in page
+    first, last = TODAY - timedelta(days=59), TODAY - timedelta(days=30)
+    assert f'<a href="/surveys/responses?from={first:%Y-%m-%d}&to={last:%Y-%m-%d}">1</a>' in page
 
 
 async def test_the_published_surveys_stand_below_the_busiest_first_the_over_ones_last(

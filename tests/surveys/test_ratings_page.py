@@ -113,6 +113,8 @@ async def test_a_bar_leads_to_the_rows_that_it_counts(planner: UUID, vera: Brows
     page = (await vera.get(f"/surveys/ratings?app={planner}")).text
     assert f'href="/surveys/ratings?app={planner}&amp;stars=4"' in page
     assert f'<option value="{canteen}">Canteen</option>' in page
+    chosen = (await vera.get("/surveys/ratings?stars=4")).text.partition("rating-summary")[2].partition("</section>")[0]
+    assert re.findall(r'href="/surveys/ratings\?stars=(\d)"', chosen) == ["4"]  # no way to the rows of a bar of none
 
 
 @pytest.mark.usefixtures("canteen")

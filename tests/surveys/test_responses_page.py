@@ -8,11 +8,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from app.db.session import Database
 from app.parts import Parts
 from app.surveys import evidence, tallies
 from app.surveys.evidence import Person
+from app.surveys.models import Survey
 from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE
 from tests.surveys.drafted import CONSENT, Stored, published
@@ -91,6 +93,8 @@ async def test_filters_narrow_list_total_and_export_alike(
         "version=x": set(),
         "q=nora": {"nora ate", "nora agreed"},
         "q=bob%40example": {"bob ate", "bob declined"},
+        "current=1": set(receipts),
+        f"current=1&survey={doors.uid}&outcome=agreed": {"nora agreed"},
         f"user={nora}&survey={doors.uid}": {"nora agreed"},
         f"q=bob&user={nora}": set(),
         f"question={stars}": {"nora ate", "bob ate"},
@@ -104,6 +108,21 @@ async def test_filters_narrow_list_total_and_export_alike(
         if not counted_up:
             lines = (await vera.get(f"/surveys/responses?export=jsonl&{query}")).text.splitlines()
             assert len(lines) == len(expected), query
+
+
+@pytest.mark.parametrize("counted_up", [False, True])
+async def test_the_current_versions_of_published_surveys_are_those_that_the_overview_counts(
+    database: Database, receipts: dict[str, str], meal: Stored, doors: Stored, vera: Browser, *, counted_up: bool
+) -> None:
+    async with database.transaction() as db:
+        if counted_up:
+            await tallies.count_up(db)
+        await db.execute(update(Survey).where(Survey.uid == doors.uid).values(version=2))
+    assert set(await listed(vera, receipts, "current=1")) == {"nora ate", "bob ate"}
+    assert len((await vera.get("/surveys/responses?export=jsonl&current=1")).text.splitlines()) == 2
+    async with database.transaction() as db:
+        await db.execute(update(Survey).where(Survey.uid == meal.uid).values(status="archived"))
+    assert await listed(vera, receipts, "current=1") == []
 
 
 @pytest.mark.parametrize("query", ["outcome=lost", "from=yesterday", "survey=7", "from=2026-02-02&to=2026-01-01"])

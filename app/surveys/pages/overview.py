@@ -1,7 +1,7 @@
 """`/surveys/overview`: how the surveys do, and on the platform how the apps are rated."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from litestar import Response, get
@@ -38,6 +38,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         days=[day_bar(day, outcomes, {}) for day, outcomes in found.days],
         series=SERIES,
         since=found.days[0][0],
+        earlier=(found.days[0][0] - timedelta(days=overview.DAYS), found.days[0][0] - timedelta(days=1)),
         types=TYPES,
         rated=rated,
         stars=_stars(rated) if rated else [],

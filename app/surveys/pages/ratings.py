@@ -79,7 +79,7 @@ COUNTED = {"app", "platform", "stars"}
 
 
 class Share(NamedTuple):
-    """A bar of the distribution (the `distribution` macro)."""
+    """A bar of the distribution (the `distribution` macro); one of nobody leads nowhere: another filter on stars left none."""
 
     label: str
     value: int
@@ -144,7 +144,7 @@ async def _load(ctx: Context, spec: ListSpec, wanted: Asked, total: int) -> List
 
 def _shares(view: Listing, found: Figure) -> list[Share]:
     return [
-        Share(STAR_WORDS[str(stars)], number, percent(number, found.n), view.link(stars=[str(stars)]))
+        Share(STAR_WORDS[str(stars)], number, percent(number, found.n), view.link(stars=[str(stars)]) if number else "")
         for stars, number in found.distribution.items()
     ]
 

@@ -57,6 +57,13 @@ FILTERS = (
     Filter("outcome", "Outcome", Response.outcome.in_, kind="multi", options=OUTCOMES),
     Filter("", "Days (UTC)", lambda days: Scope(days=days).responses(), kind="range"),
     Filter("version", "Version", lambda text: Response.version == _number(text), advanced=True),
+    Filter(
+        "current",
+        "Current versions of published surveys",
+        lambda _: Scope(current=True).responses(),
+        kind="check",
+        advanced=True,
+    ),
     Filter("user", "Person", lambda text: queries.of_people([_number(text)]), kind="hidden"),
     Filter("question", "Answered", lambda key: Scope(answer=(_key(key), "")).responses(), kind="hidden"),
     Filter("choice", "Answer", lambda _: false(), kind="hidden"),
@@ -124,6 +131,7 @@ class Frame:
             version=_number(values["version"]) if values["version"] else None,
             outcomes=tuple(values["outcome"]) if values["outcome"] else None,
             days=values[""] or (None, None),
+            current=bool(values["current"]),
             answer=(_key(question), values["choice"] or "") if question else None,
         )
         return LedgerFilter(scope, self.people)
