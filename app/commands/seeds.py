@@ -1,5 +1,6 @@
 """`db:seed`: demo data by name, tried first, made, and taken away again."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -13,26 +14,30 @@ if TYPE_CHECKING:
 
     from app.demo import DemoEmployee
     from app.parts import Parts
-    from app.surveys.demo import Made
+    from app.surveys.demo import Leaving, Made
 
 
 @click.command("db:seed")
 @click.argument("name", type=click.Choice(("ClockDemo", "SurveysDemo")))
-@click.option("--dry-run", is_flag=True, help="Print what would be made, and write nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print what would be made, or what of SurveysDemo would go; write nothing."
+)
 @click.option("--remove", is_flag=True, help="Soft-delete exactly what it made.")
 @frame.workspace_option
 @frame.json_option
 def db_seed(*, name: str, dry_run: bool, remove: bool, workspace: str, as_json: bool) -> None:
     """Add demo data; again it adds nothing. ClockDemo: the staff of the simulated time clock. SurveysDemo: surveys of all four
     types with ninety days of answers, and rated apps."""
-    if dry_run and remove:
-        raise click.UsageError("give --dry-run or --remove, not both")
     if name == "ClockDemo":
+        if dry_run and remove:
+            raise click.UsageError("ClockDemo: give --dry-run or --remove, not both")
         _clock(workspace, dry_run=dry_run, remove=remove, as_json=as_json)
+    elif remove:
+        _remove_surveys(workspace, dry_run=dry_run, as_json=as_json)
     elif dry_run:
         _surveys_planned(workspace, as_json=as_json)
     else:
-        _surveys(workspace, remove=remove, as_json=as_json)
+        _add_surveys(workspace, as_json=as_json)
 
 
 def _clock(workspace: str, *, dry_run: bool, remove: bool, as_json: bool) -> None:
@@ -78,19 +83,53 @@ def _surveys_planned(workspace: str, *, as_json: bool) -> None:
     frame.answer(document, *lines, told, as_json=as_json)
 
 
-def _surveys(workspace: str, *, remove: bool, as_json: bool) -> None:
+def _add_surveys(workspace: str, *, as_json: bool) -> None:
     from app.surveys import demo
 
     async def act(parts: "Parts") -> "Made":
         async with parts.database.transaction(workspace) as db:
-            return await (demo.remove(db) if remove else demo.seed(db, parts.keys, datetime.now(UTC)))
+            return await demo.seed(db, parts.keys, datetime.now(UTC))
 
     made = frame.with_parts(act, workspace=workspace)
-    word = "removed" if remove else "added"
-    sentence = (
-        f"{made.surveys} surveys, {made.responses} responses, {made.apps} apps and {made.ratings} ratings were {word}."
-    )
-    frame.answer({"seed": "SurveysDemo", word: asdict(made)}, sentence, as_json=as_json)
+    document = {"seed": "SurveysDemo", "added": asdict(made)}
+    numbers = (made.surveys, made.responses, made.apps, made.ratings)
+    frame.answer(document, f"{_counted(numbers)} were added.", as_json=as_json)
+
+
+def _remove_surveys(workspace: str, *, dry_run: bool, as_json: bool) -> None:
+    """Says what goes by name, and what is kept from the people who are asked, since some of them answered or rated it."""
+    from app.surveys import demo
+
+    async def act(db: "AsyncSession") -> "tuple[Leaving, Made | None]":
+        return await demo.leaving(db), None if dry_run else await demo.remove(db)
+
+    going, gone = frame.in_transaction(act, workspace)
+    named = {"surveys": going.surveys, "archived": going.archived, "apps": going.apps, "retired": going.retired}
+    document = {"seed": "SurveysDemo", "dry_run": dry_run, **named}
+    if gone is None:
+        document |= {"responses": going.responses, "ratings": going.ratings}
+        numbers = (len(going.surveys), going.responses, len(going.apps), going.ratings)
+    else:
+        document["removed"] = asdict(gone)
+        numbers = (gone.surveys, gone.responses, gone.apps, gone.ratings)
+    told = f"{_counted(numbers)} {'would be' if dry_run else 'were'} removed."
+    frame.answer(document, *_named(going), told, as_json=as_json)
+
+
+def _named(going: "Leaving") -> Iterator[str]:
+    for title in going.surveys:
+        yield f"  survey    {title}"
+    for title in going.archived:
+        yield f"  archived  {title} (people answered it)"
+    for name in going.apps:
+        yield f"  app       {name}"
+    for name in going.retired:
+        yield f"  retired   {name} (people rated it)"
+
+
+def _counted(numbers: tuple[int, int, int, int]) -> str:
+    surveys, responses, apps, ratings = numbers
+    return f"{surveys} surveys, {responses} responses, {apps} apps and {ratings} ratings"
 
 
 COMMANDS = (db_seed,)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import exists, func, not_, select, update
+from sqlalchemy import Select, and_, exists, func, not_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -29,6 +29,8 @@ from app.surveys.stored import Stored
 SEEDER = audit.Actor(None, "SurveysDemo")
 PEOPLE = {True: 240, False: 40}
 BROWSER = "Demo browser"
+_OURS = and_(Survey.demo, Survey.deleted_at.is_(None))
+_REAL = exists().where(Response.survey_id == Survey.id, Response.source != "demo")
 
 
 @dataclass(slots=True)
@@ -107,17 +109,42 @@ async def plan(db: AsyncSession, crowd: int | None = None) -> Planned:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What `remove` would do: titles and names of what goes, of what is archived or retired since real people answered or rated
+    it, and how many demo responses and ratings go."""
+
+    surveys: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+    apps: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    responses: int = 0
+    ratings: int = 0
+
+
+async def leaving(db: AsyncSession) -> Leaving:
+    ours = (
+        await db.execute(select(Survey.id, Survey.title, Survey.status, _REAL).where(_OURS).order_by(Survey.id))
+    ).all()
+    numbers = _numbers([row.id for row in ours]).subquery()
+    responses = await db.scalar(select(func.count()).select_from(numbers)) or 0
+    apps, retired, rated = await demo_library.leaving(db) if workspace_of(db) == PLATFORM else ([], [], 0)
+    return Leaving(
+        tuple(title for _, title, _, is_real in ours if not is_real),
+        tuple(title for _, title, status, is_real in ours if is_real and status == "published"),
+        tuple(apps),
+        tuple(retired),
+        responses,
+        rated,
+    )
+
+
 async def remove(db: AsyncSession) -> Made:
     """Soft-deletes exactly what `seed` made. A survey that real people answered is archived with their answers, and an app that
     they rated is retired; again, it does nothing."""
     gone = Made()
-    ids = list(await db.scalars(select(Survey.id).where(Survey.demo, Survey.deleted_at.is_(None)).with_for_update()))
-    numbers = select(Response.number).where(
-        Response.survey_id.in_(ids),
-        Response.source == "demo",
-        not_(exists().where(Tombstone.number == Response.number)),
-    )
-    buried = insert(Tombstone).from_select(["number"], numbers).returning(Tombstone.number)
+    ids = list(await db.scalars(select(Survey.id).where(_OURS).with_for_update()))
+    buried = insert(Tombstone).from_select(["number"], _numbers(ids)).returning(Tombstone.number)
     gone.responses = len((await db.execute(buried)).all())
     gone.surveys = await _remove_surveys(db, ids)
     await tallies.recount(db, ids)
@@ -129,12 +156,20 @@ async def remove(db: AsyncSession) -> Made:
     return gone
 
 
-async def _remove_surveys(db: AsyncSession, ids: Sequence[int]) -> int:
-    real = exists().where(Response.survey_id == Survey.id, Response.source != "demo")
-    await db.execute(
-        update(Survey).where(Survey.id.in_(ids), real, Survey.status == "published").values(status="archived")
+def _numbers(ids: Sequence[int]) -> Select[int]:
+    """The demo's responses to these surveys, as far as they are not removed."""
+    return select(Response.number).where(
+        Response.survey_id.in_(ids),
+        Response.source == "demo",
+        not_(exists().where(Tombstone.number == Response.number)),
     )
-    removed = update(Survey).where(Survey.id.in_(ids), not_(real)).values(deleted_at=func.now(), status="archived")
+
+
+async def _remove_surveys(db: AsyncSession, ids: Sequence[int]) -> int:
+    await db.execute(
+        update(Survey).where(Survey.id.in_(ids), _REAL, Survey.status == "published").values(status="archived")
+    )
+    removed = update(Survey).where(Survey.id.in_(ids), not_(_REAL)).values(deleted_at=func.now(), status="archived")
     return len((await db.execute(removed.returning(Survey.id))).all())
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, exists, func, insert, not_, update
+from sqlalchemy import and_, exists, func, insert, not_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.days import utc_day
@@ -13,6 +13,11 @@ from app.host.audit import Actor
 from app.host.models import Application, AppRating
 from app.surveys import demo_plan, ratings
 from app.surveys.demo_cast import DemoApp
+
+_RATED = and_(AppRating.demo, ratings.KEPT)
+_REAL = exists().where(AppRating.application_id == Application.id, not_(AppRating.demo), ratings.KEPT)
+_GOES = and_(Application.demo, applications.KEPT, not_(_REAL))
+_RETIRES = and_(Application.demo, applications.KEPT, _REAL, Application.status == "published")
 
 
 async def make(
@@ -48,14 +53,19 @@ def _rating(app_id: int, user_id: int, one: demo_plan.Rated) -> dict[str, Any]:
     }
 
 
+async def leaving(db: AsyncSession) -> tuple[list[str], list[str], int]:
+    """What `remove` would do: names of apps that go, names of apps that are retired, and how many ratings go."""
+    gone = list(await db.scalars(select(Application.name).where(_GOES).order_by(Application.id)))
+    retired = list(await db.scalars(select(Application.name).where(_RETIRES).order_by(Application.id)))
+    return gone, retired, await db.scalar(select(func.count()).select_from(AppRating).where(_RATED)) or 0
+
+
 async def remove(db: AsyncSession) -> tuple[int, int]:
     """Soft-deletes them and returns how many apps and ratings; an app that real people rated is retired instead."""
-    ours = update(AppRating).where(AppRating.demo, ratings.KEPT).values(deleted_at=func.now())
+    ours = update(AppRating).where(_RATED).values(deleted_at=func.now())
     rated = len((await db.execute(ours.returning(AppRating.id))).all())
-    real = exists().where(AppRating.application_id == Application.id, ratings.KEPT)
-    demo = and_(Application.demo, applications.KEPT)
-    await db.execute(update(Application).where(demo, real, Application.status == "published").values(status="retired"))
-    removed = update(Application).where(demo, not_(real)).values(deleted_at=func.now()).returning(Application.id)
+    await db.execute(update(Application).where(_RETIRES).values(status="retired"))
+    removed = update(Application).where(_GOES).values(deleted_at=func.now()).returning(Application.id)
     apps = len((await db.execute(removed)).all())
     await ratings.recount(db)
     return apps, rated

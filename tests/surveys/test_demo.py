@@ -77,8 +77,8 @@ async def test_seeding_twice_adds_nothing_and_removing_twice_is_fine(parts):
     assert (await seed(parts, workspace="acme", crowd=10)).surveys == 2
 
 
-async def test_what_real_people_did_stays(parts):
-    await seed(parts, crowd=20)
+async def _real_people_answer_and_rate(parts):
+    """One survey and one app."""
     async with parts.database.transaction("main") as db:
         week = (await db.execute(select(Survey).where(Survey.title == WEEK.definition.title))).scalar_one()
         alice = await db.scalar(select(User.id).where(User.email == "alice@example.org"))
@@ -93,6 +93,11 @@ async def test_what_real_people_did_stays(parts):
                 application_id=clocky, user_id=alice, rating=5, platform="ios", rated_on=NOW.date()
             )
         )
+
+
+async def test_what_real_people_did_stays(parts):
+    await seed(parts, crowd=20)
+    await _real_people_answer_and_rate(parts)
     gone = await remove(parts)
     assert gone.surveys == len(PLATFORM) - 1
     async with parts.database.transaction("main") as db:
@@ -125,5 +130,45 @@ async def test_the_command_rehearses_makes_and_takes_back_a_tenants_demo(urls: D
     assert (await muster(*seed, "--json")).json["added"]["surveys"] == len(rehearsed["surveys"]) > 0
     assert (await muster(*seed, "--dry-run")).out == "Nothing would be added.\n"
     assert (await muster(*seed)).out == "0 surveys, 0 responses, 0 apps and 0 ratings were added.\n"
-    assert (await muster(*seed, "--remove", "--json")).json["removed"]["surveys"] == len(rehearsed["surveys"])
+    removed = (await muster(*seed, "--remove", "--json")).json
+    assert removed["removed"]["surveys"] == len(rehearsed["surveys"])
+    assert removed["surveys"] == rehearsed["surveys"]
     assert (await muster(*seed, "--remove")).out == "0 surveys, 0 responses, 0 apps and 0 ratings were removed.\n"
+
+
+async def test_the_command_names_what_goes_and_what_is_kept_since_people_met_it(
+    parts, urls: DatabaseUrls, tmp_path: Path
+) -> None:
+    muster = command_line(urls, tmp_path)
+    await seed(parts, crowd=5)
+    await _real_people_answer_and_rate(parts)
+    remove_them = ("db:seed", "SurveysDemo", "--remove")
+    tried = await muster(*remove_them, "--dry-run")
+    assert (tried.code, tried.err) == (0, "")
+    assert f"  archived  {WEEK.definition.title} (people answered it)\n" in tried.out
+    assert "  retired   Clocky (people rated it)\n" in tried.out
+    others = [one.definition.title for one in PLATFORM if one is not WEEK]
+    assert [line for line in tried.out.splitlines() if line.startswith("  survey")] == [
+        f"  survey    {title}" for title in others
+    ]
+    assert tried.out == (await muster(*remove_them, "--dry-run")).out
+    foretold = (await muster(*remove_them, "--dry-run", "--json")).json
+    assert (foretold["surveys"], foretold["archived"], foretold["retired"]) == (
+        others,
+        [WEEK.definition.title],
+        ["Clocky"],
+    )
+    done = await muster(*remove_them)
+    assert done.out == tried.out.replace("would be removed", "were removed")
+    async with parts.database.transaction() as db:
+        left = (await db.execute(select(Survey.title, Survey.status).where(Survey.deleted_at.is_(None)))).all()
+        apps = (
+            await db.execute(select(Application.name).where(Application.demo, Application.deleted_at.is_(None)))
+        ).all()
+    assert ([tuple(one) for one in left], [tuple(one) for one in apps]) == (
+        [(WEEK.definition.title, "archived")],
+        [("Clocky",)],
+    )
+    again = (await muster(*remove_them, "--json")).json
+    assert [again[kind] for kind in ("surveys", "archived", "apps", "retired")] == [[], [], [], []]
+    assert (await muster(*remove_them)).out == "0 surveys, 0 responses, 0 apps and 0 ratings were removed.\n"
