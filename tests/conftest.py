@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+import structlog
 from litestar import Litestar
 from sqlalchemy import insert, select
 
@@ -31,6 +32,7 @@ from app.parts import Parts, make_parts
 from app.secrets import new_key_text
 from app.web import csrf, sessions
 from tests.cluster import DatabaseUrls, TestCluster, open_cluster
+from tests.compiled import keep_compiled_templates
 from tests.order import long_ones_first, processes
 from tests.reset import KEPT, forget, open_eraser, remember
 
@@ -43,6 +45,12 @@ CAST = {
     "nora": ("Nora Nemo", PLATFORM, None, "employee"),
     "eve": ("Eve Egger", "globex", "Administrator", "admin"),
 }
+
+
+def pytest_configure() -> None:
+    # Left to itself it draws each traceback in colours and boxes: more work than all the rest of a test that meets an error.
+    structlog.get_config()["processors"][-1].exception_formatter = structlog.dev.plain_traceback
+    keep_compiled_templates()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
