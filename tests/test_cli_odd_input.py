@@ -6,6 +6,7 @@ Each ends with exit code 1 and one line, or 2 for wrong usage; never with a trac
 import os
 import subprocess
 import sys
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,28 @@ async def test_odd_input_is_refused(muster: CommandLine, arguments: tuple[str, .
 async def test_unusual_input_is_taken(muster: CommandLine, arguments: tuple[str, ...]) -> None:
     ended = await muster(*arguments)
     assert (ended.code, ended.err) == (0, "")
+
+
+async def test_odd_input_about_what_there_is_is_refused(muster: CommandLine, tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("id_number,name\n1,Ada\n")
+    await muster("employees:import", people)
+    record = (await muster("attendance:add", "1", "2026-02-02T08:00", "2026-02-02T17:00", "--json")).json["id"]
+    connect = ("clock:connect", "http://h.example", "--username", "u", "--profile", "cloud", "--timezone")
+    assert (await muster(*connect, "America/New_York", "--no-test", "--password-stdin", stdin="secret\n")).code == 0
+    several = "".join(chr(0x4E00 + number) for number in range(3000))
+    for arguments in (
+        *(("clock:backfill", "2026-02-01", "2026-02-02", "--emp-code", code) for code in ("", " ", several)),
+        *(("attendance:edit", record, "--in", instant) for instant in (*OUT_OF_RANGE, "0002-01-01T00:00+14:00")),
+        *(
+            ("attendance:add", "1", instant, instant)
+            for instant in ("0002-01-01T00:00+14:00", "9998-12-31T23:59-12:00")
+        ),
+        ("attendance:edit", record, "--note", LONG),
+        ("clock:settings", f"history_start={date.today() + timedelta(days=2)}"),
+        ("clock:settings", "retain_transactions_days=61"),
+    ):
+        assert refused(await muster(*arguments)), arguments
 
 
 def test_every_command_is_tried() -> None:

@@ -15,6 +15,8 @@ from app.errors import FieldError, Invalid
 from app.host import audit
 
 LONGEST = 3660
+# It is part of the name of a stretch, which an index holds.
+LONGEST_CODE = 200
 
 
 async def ask(
@@ -23,9 +25,11 @@ async def ask(
     """Writes down that these local days (both inclusive) are to be read again, of some people or of all; the live cursor stays.
 
     Returns the names of the stretches, for `asked`. The next run reads them, or the one under way; whoever asks starts one.
-    Raises Invalid for a range that is none.
+    Raises Invalid for a range or a code that is none.
     """
     _check(first, last, today)
+    if not all(code.strip() and len(code) <= LONGEST_CODE for code in emp_codes):
+        raise _wrong("emp_codes", f"A code has 1 to {LONGEST_CODE} characters.")
     await connection.required(db)
     windows = []
     codes: list[str | None] = [*dict.fromkeys(emp_codes)]
@@ -78,4 +82,8 @@ def _check(first: date, last: date, today: date) -> None:
         sentence = "The range begins in the future."
     else:
         return
-    raise Invalid(sentence, details=[FieldError("from", sentence)])
+    raise _wrong("from", sentence)
+
+
+def _wrong(name: str, sentence: str) -> Invalid:
+    return Invalid(sentence, details=[FieldError(name, sentence)])
