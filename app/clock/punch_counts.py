@@ -1,17 +1,18 @@
 """Totals of the punch list, and where a deep page begins, without counting a million rows for every page.
 
-Days that changed since the last rollup (`clock_stale_days`) are counted from the punches, all others from the counts that
-the rollup keeps; both in one statement, so the answer is exact at any moment.
+Days that changed since the last rollup (`clock_stale_days`) are counted from the punches, all others from the totals and counts
+that the rollup keeps; all in one statement, so the answer is exact at any moment.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, literal_column, or_, select, true, union_all
+from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, literal_column, or_, select, true, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.models import Punch, PunchCount, StaleDay
+from app.clock.models import DailyTotal, Punch, PunchCount, StaleDay
 from app.web.located import Counted
 
 NO_TERMINAL, NOT_JUDGED, NO_CODE = "", "", -1
@@ -23,6 +24,18 @@ _TERMINAL = func.coalesce(Punch.terminal_sn, NO_TERMINAL)
 _OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
 _CODE = func.coalesce(Punch.punch_code, NO_CODE)
 _STALE = select(StaleDay.local_date)
+_ALL = and_(DailyTotal.dimension == "all", DailyTotal.key == "")
+_FROZEN = select(DailyTotal.local_date).where(_ALL, DailyTotal.frozen)
+_FIGURES: Mapping[int, Any] = {
+    0: DailyTotal.check_in,
+    1: DailyTotal.check_out,
+    2: DailyTotal.break_out,
+    3: DailyTotal.break_in,
+    4: DailyTotal.overtime_in,
+    5: DailyTotal.overtime_out,
+    UNKNOWN: DailyTotal.unknown,
+}
+Days = tuple[date | None, date | None]
 
 
 def unknown(code: Any) -> ColumnElement[bool]:
@@ -30,20 +43,56 @@ def unknown(code: Any) -> ColumnElement[bool]:
     return or_(code.is_(None), code < _LEAST, code > _MOST)
 
 
-async def count_by_day(db: AsyncSession, *, days: tuple[date | None, date | None], equal: Mapping[str, Any]) -> Counted:
+async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]) -> Counted:
     """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` and `punch_code` (both lists;
     UNKNOWN among the codes stands for those that the spec does not name)."""
-    day, total = PunchCount.local_date, func.sum(PunchCount.total)
-    settled = (_within(day, days), *_equalities(PunchCount, equal), day.not_in(_STALE))
-    kept = select(day, total.label("n")).where(*settled).group_by(day)
     # A look-up for each stale day: joined, the planner would read every punch, since it cannot know how few days there are.
     there = select(func.count()).where(Punch.local_date == StaleDay.local_date, *_equalities(Punch, equal))
-    fresh = select(StaleDay.local_date, there.correlate(StaleDay).scalar_subquery()).where(
+    fresh = select(StaleDay.local_date, there.correlate(StaleDay).scalar_subquery().label("n")).where(
         _within(StaleDay.local_date, days)
     )
-    both = union_all(kept, fresh).subquery()
-    rows = await db.execute(select(both.c.local_date, both.c.n).order_by(both.c.local_date.desc()))
+    every = union_all(*_kept(days, equal), fresh).subquery()
+    rows = await db.execute(select(every.c.local_date, every.c.n).order_by(every.c.local_date.desc()))
     return Counted([(day, int(count)) for day, count in rows if count])
+
+
+def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[Any]]:
+    """The days that are not stale: from the daily totals where these know the answer, which is a row a day instead of sixty.
+
+    Those of a frozen day count punches that the purge has taken.
+    """
+    counted = _sum_by_day(PunchCount, PunchCount.total, days).where(*_equalities(PunchCount, equal))
+    known = _in_daily_totals(equal)
+    if known is None:
+        return [counted]
+    daily = _sum_by_day(DailyTotal, known.figure, days).where(known.rows, ~DailyTotal.frozen)
+    return [daily, counted.where(PunchCount.local_date.in_(_FROZEN))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    rows: ColumnElement[bool]
+    figure: Any
+
+
+def _in_daily_totals(equal: Mapping[str, Any]) -> _Known | None:
+    """Which rows and figure of the daily totals say what nothing, a terminal, outcomes or codes alone narrow; None for more."""
+    match list(equal.items()):
+        case []:
+            return _Known(_ALL, DailyTotal.total)
+        case [("terminal_sn", serial)]:
+            return _Known(and_(DailyTotal.dimension == "terminal", DailyTotal.key == serial), DailyTotal.total)
+        case [("import_outcome", outcomes)]:
+            return _Known(and_(DailyTotal.dimension == "outcome", DailyTotal.key.in_(outcomes)), DailyTotal.total)
+        case [("punch_code", codes)]:
+            return _Known(_ALL, sum((_FIGURES[code] for code in set(codes)), literal_column("0")))
+        case _:
+            return None
+
+
+def _sum_by_day(table: Any, figure: Any, days: Days) -> Select[Any]:
+    day = table.local_date
+    return select(day, func.sum(figure).label("n")).where(_within(day, days), day.not_in(_STALE)).group_by(day)
 
 
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:
@@ -58,7 +107,7 @@ async def recount(db: AsyncSession, days: Sequence[date]) -> None:
     await db.execute(insert(PunchCount).from_select(columns, counted))
 
 
-def _within(column: Any, days: tuple[date | None, date | None]) -> ColumnElement[bool]:
+def _within(column: Any, days: Days) -> ColumnElement[bool]:
     first, last = days
     return and_(true(), column >= first if first else true(), column <= last if last else true())
 

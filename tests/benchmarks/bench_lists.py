@@ -19,7 +19,7 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import garbage
-from app.clock import person_counts, punch_counts
+from app.clock import analytics
 from app.config import Settings
 from app.db.session import PLATFORM, Database
 from app.host.roles import BUILT_IN
@@ -106,8 +106,7 @@ async def fill(database: Database, punches: int) -> None:
         given = {"people": PEOPLE, "terminals": TERMINALS, "first": FIRST, "apart": apart, "punches": punches}
         await db.execute(text(_PUNCHES), given)
     async with database.transaction() as db:
-        for module in (punch_counts, person_counts):
-            await module.recount(db, [FIRST + timedelta(days=n) for n in range(DAYS + 2)])
+        await analytics.count_days(db, [FIRST + timedelta(days=n) for n in range(DAYS + 2)])
         # The days of the last sync are not rolled up yet.
         stale = [{"day": FIRST + timedelta(days=DAYS - n)} for n in range(4)]
         await db.execute(text("INSERT INTO clock_stale_days (local_date) VALUES (:day)"), stale)
@@ -121,6 +120,7 @@ async def settle(owner: Database) -> None:
         for table in (
             "clock_transactions",
             "clock_transaction_counts",
+            "clock_analytics_daily",
             "clock_person_counts",
             "clock_employees",
             "clock_employee_bindings",

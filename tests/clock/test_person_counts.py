@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import product
 
 import pytest
-from sqlalchemy import event, insert, select, text
+from sqlalchemy import event, func, insert, select, text
 
 from app.clock import analytics, person_counts, punch_counts, purge, queries
 from app.clock.models import ClockEmployee, Punch
@@ -129,6 +129,27 @@ async def test_a_purge_takes_the_counts_of_what_it_took(database, quarter):
         assert (await queries.counted_by_day(db, wanted)).total == len(plain)
         months = set(await db.scalars(text("SELECT month FROM clock_person_counts")))
         assert date(2026, 8, 1) not in months
+
+
+async def test_totals_are_exact_also_where_a_purge_froze_the_daily_ones(database, quarter):
+    async with database.transaction("main") as db:
+        await check_totals(db)
+        await db.execute(text("UPDATE clock_transactions SET judge_at = NULL WHERE import_outcome IS NOT NULL"))
+        assert await purge._purge_days(db, [day for day in quarter if day.month == 8])
+        await check_totals(db)
+        await add(db, random.Random(5), [quarter[0], quarter[40]])
+        await check_totals(db)
+        await analytics.count_days(db, await analytics._take(db, quarter[0]))
+        await check_totals(db)
+
+
+async def check_totals(db):
+    twice = {"a code, said twice": {"punch_codes": (1, 1, punch_counts.UNKNOWN)}, "no code": {"punch_codes": ()}}
+    for what, days in product([{}, *WHAT.values(), *twice.values()], RANGES):
+        wanted = PunchFilter(**what, days=days)
+        rows = select(Punch.local_date, func.count()).where(wanted.condition()).group_by(Punch.local_date)
+        plain = await db.execute(rows.order_by(Punch.local_date.desc()))
+        assert list((await queries.counted_by_day(db, wanted)).days) == [tuple(row) for row in plain], wanted
 
 
 async def test_few_people_are_counted_by_day_at_once(database, quarter):

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import func, select, text, update
 
 from app.clock import due, importing
+from app.clock.analytics import count_days
 from app.clock.models import Binding, Connection, Punch
-from app.clock.punch_counts import recount
 from app.clock.queries import PunchFilter, punch_page
 from app.clock.session_store import password_place
 from app.db.session import Database
@@ -232,7 +232,7 @@ async def test_totals_and_deep_pages_are_exact_whatever_days_were_counted(databa
             await punch(db, "100", ", ".join(f"I 2026-02-{day:02} {hour:02}:00" for hour in range(day % 5 + 1)))
         some = [date(2026, 2, day) for day in range(1, 29, 2)]
         await due.mark_stale(db, [date(2026, 2, day) for day in range(2, 29, 2)])
-        await recount(db, some)
+        await count_days(db, some)
         expected = list(
             await db.scalars(
                 select(Punch.id).order_by(Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
