@@ -1,11 +1,18 @@
-"""How many people a survey addresses: active accounts of its audience, whether or not they were asked yet."""
+"""Whom a survey addresses: how many active accounts, asked yet or not, and what people call their types and workspaces."""
 
-from sqlalchemy import func, select
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, workspace_of
 from app.host.shared import Tenant, User
+from app.host.user_types import FROM_THE_START, labels_in
 from app.surveys.definition import Definition
+from app.surveys.words import Names
+
+THE_PLATFORM = "the platform itself"
 
 
 async def size(db: AsyncSession, definition: Definition) -> int:
@@ -22,3 +29,18 @@ async def size(db: AsyncSession, definition: Definition) -> int:
     if definition.tenants:
         people = people.where(User.workspace.in_(definition.tenants))
     return await db.scalar(people) or 0
+
+
+def names_in(workspace: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+    """What `named` reads, as two parts of another statement: the labels of the workspace's user types, and all tenants."""
+    tenants = select(func.jsonb_object_agg(Tenant.key, Tenant.name)).scalar_subquery()
+    return labels_in(workspace).label("type_names"), tenants.label("tenant_names")
+
+
+def named(types: Mapping[str, str] | None, tenants: Mapping[str, str] | None) -> Names:
+    return Names(types or FROM_THE_START, {PLATFORM: THE_PLATFORM, **(tenants or {})})
+
+
+async def names(db: AsyncSession) -> Names:
+    """Of the transaction's workspace. One SELECT."""
+    return named(*(await db.execute(select(*names_in(workspace_of(db))))).one())

@@ -28,6 +28,7 @@ _PLAIN: Final = (
     "max_prompts",
 )
 NOTHING: Final = "–"
+_KEYS: Final = words.Names()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,9 @@ class Difference:
     correction: bool = False
 
 
-def compare(old: Definition, new: Definition) -> tuple[Difference, ...]:
-    """Of two tidied definitions, in the order of the form."""
-    return (*_fields(old, new), *_questions(old.questions, new.questions))
+def compare(old: Definition, new: Definition, names: words.Names = _KEYS) -> tuple[Difference, ...]:
+    """Of two tidied definitions, in the order of the form; an audience by `names`."""
+    return (*_fields(old, new, names), *_questions(old.questions, new.questions))
 
 
 def need_new_version(old: Definition, new: Definition) -> tuple[Difference, ...]:
@@ -54,11 +55,12 @@ def need_new_version(old: Definition, new: Definition) -> tuple[Difference, ...]
     return tuple(one for one in compare(old, new) if one.content and (agreed or not one.correction))
 
 
-def _fields(old: Definition, new: Definition) -> Iterator[Difference]:
+def _fields(old: Definition, new: Definition, names: words.Names) -> Iterator[Difference]:
     for field in _PLAIN:
         before, after = getattr(old, field), getattr(new, field)
         if before != after:
-            shown = _messages(before, after) if field == "message" else (_shown(field, before), _shown(field, after))
+            both = (_shown(field, before, names), _shown(field, after, names))
+            shown = _messages(before, after) if field == "message" else both
             yield Difference(field, name_of(field), *shown, field in _CONTENT, field in _CORRECTABLE)
 
 
@@ -68,9 +70,11 @@ def _messages(before: str, after: str) -> tuple[str, str]:
     return plain if plain[0] != plain[1] else (before, after)
 
 
-def _shown(field: str, value: Any) -> str:
-    if field in ("user_types", "tenants"):
-        return ", ".join(value) or "Everyone"
+def _shown(field: str, value: Any, names: words.Names) -> str:
+    if field == "user_types":
+        return names.of_types(value) or "Everyone"
+    if field == "tenants":
+        return names.of_workspaces(value) or "Everyone"
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     labels = {"type": words.TYPES, "enforcement": words.ENFORCEMENTS}.get(field, {})

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.session import workspace_of
 from app.host import audit
 from app.host.shared import AuditEntry
-from app.surveys import files, words
+from app.surveys import audience, files, words
 from app.surveys.differences import Difference, compare
 from app.surveys.stored import Stored
 
@@ -51,7 +51,7 @@ async def changed_since(db: AsyncSession, stored: Stored, revision: int) -> tupl
     was = await _facts_at(db, stored, revision)
     document = files.document(stored.definition)
     then = files.from_document({name: was.get(name, value) for name, value in document.items()})
-    return (*_life(was, stored), *compare(then, stored.definition))
+    return (*_life(was, stored), *compare(then, stored.definition, await audience.names(db)))
 
 
 async def _facts_at(db: AsyncSession, stored: Stored, revision: int) -> dict[str, Any]:

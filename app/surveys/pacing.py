@@ -12,7 +12,9 @@ from uuid import UUID
 import msgspec
 
 from app.counting import count
+from app.surveys.words import Names
 
+_KEYS = Names()
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _DONE = {
     "answered": "They have answered this version.",
@@ -86,6 +88,7 @@ class _Situation:
     caller: Caller
     now: datetime
     gap: Gap
+    names: Names = _KEYS
 
     @property
     def cooldown_ends(self) -> datetime:
@@ -124,11 +127,13 @@ _CASES = (
         lambda s: f"It ended at {_utc(s.offer.ends_at)}."),
     _Case("user_type", False, False,
         lambda s: bool(s.offer.user_types) and s.caller.type not in s.offer.user_types,
-        lambda s: f"It asks people of the type {' or '.join(s.offer.user_types)}; they are {s.caller.type}."),
+        lambda s: f"It asks people of the type {s.names.of_types(s.offer.user_types, ' or ')};"
+        f" they are of the type {s.names.of_types([s.caller.type])}."),
     # Blank is everyone; once it is filled, the platform's own people are asked only where `main` is in it.
     _Case("tenant", False, False,
         lambda s: bool(s.offer.tenants) and s.caller.workspace not in s.offer.tenants,
-        lambda s: f"It asks people of {' or '.join(s.offer.tenants)}; they belong to {s.caller.workspace}."),
+        lambda s: f"It asks people of {s.names.of_workspaces(s.offer.tenants, ' or ')};"
+        f" they belong to {s.names.of_workspaces([s.caller.workspace])}."),
     _Case("done", False, False,
         lambda s: s.state.outcome is not None,
         lambda s: _DONE[s.state.outcome or "answered"]),
@@ -160,9 +165,11 @@ _CASES = (
 )  # fmt: skip
 
 
-def judge(offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap) -> Verdict:
-    """The first case that holds. `now` has a zone."""
-    situation = _Situation(offer, state, caller, now, gap)
+def judge(  # noqa: PLR0917 - all that decides, and what its sentence calls them
+    offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap, names: Names = _KEYS
+) -> Verdict:
+    """The first case that holds. `now` has a zone; without `names` the sentence has keys."""
+    situation = _Situation(offer, state, caller, now, gap, names)
     case = _case_of(situation)
     return Verdict(case.answerable, case.promptable, case.reason, case.says(situation), case.until(situation))
 

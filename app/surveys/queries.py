@@ -35,7 +35,7 @@ from app.db.days import on_days
 from app.db.session import workspace_of
 from app.errors import NotFound
 from app.host.shared import Tenant, User
-from app.surveys import tallies
+from app.surveys import audience, tallies
 from app.surveys.ceilings import ceiling_in
 from app.surveys.models import LedgerHead, PersonKey, Question, Response, Survey, Wording
 from app.surveys.tallies import Scope
@@ -175,8 +175,8 @@ async def labels(db: AsyncSession, survey: UUID | None) -> dict[int, dict[str, s
 
 
 async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
-    """One survey as it is now, the versions it had (newest first), the last wording of `version` (None: the current one), and
-    the ceiling of its workspace.
+    """One survey as it is now, the versions it had (newest first), the last wording of `version` (None: the current one), the
+    ceiling of its workspace, and what audience.named needs.
 
     Raises NotFound.
     """
@@ -194,6 +194,7 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
             last_wording.c.question_keys.label("wording_keys"),
             last_wording.c.content_hash.label("wording_hash"),
             ceiling_in(workspace_of(db)).label("ceiling"),
+            *audience.names_in(workspace_of(db)),
         )
         .outerjoin(last_wording, true())
         .where(Survey.uid == uid, Survey.deleted_at.is_(None))

@@ -1,4 +1,8 @@
-"""The fixed words of surveys and their labels (contract: "Fixed words"), and the bounds of every field. Pure."""
+"""The fixed words of surveys and their labels (contract: "Fixed words"), what people call whom a survey asks, and the bounds of
+every field. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 TYPES = {"rating": "Rating", "consent": "Consent", "poll": "Poll", "feedback": "Feedback"}
 ENFORCEMENTS = {"optional": "Optional", "required": "Required"}
@@ -36,3 +40,17 @@ DEFAULT_COOLDOWN_DAYS = 1
 DEFAULT_MAX_PROMPTS = 5
 MOST_STARS = 5
 MOST_IN_QUEUE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What people call the user types and workspaces of an audience, by their keys. A key without a name stands for itself."""
+
+    types: Mapping[str, str] = field(default_factory=dict)
+    workspaces: Mapping[str, str] = field(default_factory=dict)
+
+    def of_types(self, keys: Iterable[str], between: str = ", ") -> str:
+        return between.join(self.types.get(key, key) for key in keys)
+
+    def of_workspaces(self, keys: Iterable[str], between: str = ", ") -> str:
+        return between.join(self.workspaces.get(key, key) for key in keys)

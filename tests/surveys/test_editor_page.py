@@ -306,10 +306,11 @@ async def test_what_lies_above_the_ceiling_is_not_edited(database: Database, eve
     assert (await eve.get(f"/surveys/edit/{stored.uid}")).status_code == 200
 
 
-async def test_the_platform_chooses_tenants_by_their_key(database: Database, alice: Browser) -> None:
+async def test_the_platform_chooses_tenants_by_their_names(database: Database, alice: Browser) -> None:
     shown = (await alice.get("/surveys/new")).text
     assert 'name="tenants" value="main"' in shown
-    assert "acme: Acme" in shown
+    assert '<span class="form-check-label">Acme</span>' in shown
+    assert '<span class="form-check-label">the platform itself</span>' in shown
     await alice.submit("/surveys/save", {**NEW, "tenants": ["acme", "main"], "user_types": ["staff"]})
     stored = await only(database)
     assert (stored.definition.tenants, stored.definition.user_types) == (("acme", "main"), ("staff",))

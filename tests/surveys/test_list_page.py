@@ -58,8 +58,15 @@ async def test_it_shows_every_survey_with_its_figures_in_three_selects(
     assert len(own) == 3
     assert "33.3 %" in shown.text
     assert "n = 3" in shown.text
-    for text in ("Lunch", "Doors", "Required", "Staff", "acme", "Always", f'href="/surveys/view/{stored.uid}"'):
+    for text in ("Lunch", "Doors", "Required", "Staff", "Acme", "Always", f'href="/surveys/view/{stored.uid}"'):
         assert text in shown.text
+
+
+async def test_an_export_calls_an_audience_what_people_call_it(database: Database, vera: Browser) -> None:
+    await asked(database, title="Doors", user_types=["staff", "client"], tenants=["acme", "main"])
+    for kind in ("csv", "jsonl"):
+        told = (await vera.get(f"/surveys/list?export={kind}")).text
+        assert "Client, Staff; Acme, the platform itself" in told
 
 
 async def test_a_window_says_whether_it_is_open(database: Database, vera: Browser) -> None:

@@ -44,6 +44,18 @@ async def test_a_form_that_became_stale_is_refused_and_told_what_the_other_chang
     assert [each.name for each in later.value.differences] == ["Status", "Question 1, text", "Question 2, removed"]
 
 
+async def test_an_audience_is_told_by_the_names_that_people_use(database: Database) -> None:
+    stored = await make(database, user_types=["staff"])
+    audience = {"user_types": ("client", "staff"), "tenants": ("acme", "main")}
+    await save_as(database, stored, replace(stored.definition, **audience), actor=BEN)
+    with pytest.raises(StaleForm) as refused:
+        await save(database, stored, title="Mine")
+    assert [(each.name, each.before, each.after) for each in refused.value.differences] == [
+        ("User types", "Staff", "Client, Staff"),
+        ("Tenants", "Everyone", "Acme, the platform itself"),
+    ]
+
+
 async def test_a_new_version_makes_older_forms_stale_and_says_so(database: Database) -> None:
     stored = await make(database, "published")
     await save(database, stored, new_version=True)

@@ -189,7 +189,12 @@ async def test_a_draft_shows_its_definition(database: Database, vera: Browser) -
         )
     answer = (await vera.get(f"/surveys/view/{survey.uid}")).text
     assert "&lt;i&gt;So?&lt;/i&gt;" in answer
-    for words in ("A draft is asked once it is published", "staff", "at most 5 prompts", survey.content_hash):
+    for words in (
+        "A draft is asked once it is published",
+        "Staff; every workspace",
+        "at most 5 prompts",
+        survey.content_hash,
+    ):
         assert words in answer
 
 

@@ -36,7 +36,20 @@ async def test_who_is_asked_now_is_said_to_be(database: Database, survey: Stored
 
 
 async def test_a_person_is_found_by_e_mail_too(survey: Stored, vera: Browser) -> None:
-    assert "they are staff." in await why(vera, survey.uid, "BOB@example.org")
+    assert "It asks people of the type Employee; they are of the type Staff." in await why(
+        vera, survey.uid, "BOB@example.org"
+    )
+
+
+async def test_workspaces_are_called_by_their_names(database: Database, vera: Browser) -> None:
+    async with database.transaction() as db:
+        stored = await published(db, title="Tenants", tenants=["acme", "globex"])
+        staffed = await published(db, title="Own", tenants=["main"])
+    told = await why(vera, stored.uid, await user_id(database, "nora"))
+    assert "It asks people of Acme or Globex; they belong to the platform itself." in told
+    assert "<dd>Employee, the platform itself</dd>" in told
+    told = await why(vera, staffed.uid, await user_id(database, "eve"))
+    assert "It asks people of the platform itself; they belong to Globex." in told
 
 
 async def test_each_reason_is_that_of_the_core(database: Database, survey: Stored, parts: Parts, vera: Browser) -> None:
@@ -120,5 +133,5 @@ async def test_it_is_a_page_without_script(survey: Stored, vera: Browser) -> Non
 
 async def test_the_search_field_offers_people_of_every_workspace_on_the_platform(survey: Stored, vera: Browser) -> None:
     options = (await vera.fragment(f"/surveys/view/{survey.uid}/people?q=e")).text
-    assert "eve@example.org · globex" in options
+    assert "eve@example.org · Globex" in options
     assert "Nora Nemo" in options

@@ -9,6 +9,7 @@ from app.db.session import PLATFORM
 from app.host.shared import Tenant
 from app.host.user_types import FROM_THE_START, labels_in
 from app.surveys import stored as survey_rows
+from app.surveys.audience import THE_PLATFORM
 from app.surveys.ceilings import ceiling_in, refuse_above
 from app.surveys.definition import Definition
 from app.surveys.pages.addresses import uid_of
@@ -65,9 +66,9 @@ async def _offered(ctx: Context) -> Offered:
 
 
 def _tenants(names: dict[str, str]) -> dict[str, str]:
-    """The platform itself comes first."""
-    named = {PLATFORM: "the platform itself", **dict(sorted(names.items()))}
-    return {key: f"{key}: {name}" for key, name in named.items()}
+    """By name, the platform itself first; those of one name with their keys."""
+    told = {key: f"{name} ({key})" if [*names.values()].count(name) > 1 else name for key, name in names.items()}
+    return {PLATFORM: THE_PLATFORM, **dict(sorted(told.items(), key=lambda one: one[1].casefold()))}
 
 
 def _sorted(types: dict[str, str] | None) -> dict[str, str]:

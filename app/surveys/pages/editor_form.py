@@ -71,11 +71,15 @@ class Offered:
     ceiling: str
 
     @property
+    def names(self) -> words.Names:
+        return words.Names(self.types, self.tenants or {})
+
+    @property
     def form(self) -> Form:
         kinds = {word: label for word, label in words.ENFORCEMENTS.items() if not limits(self.ceiling, word)}
         audience = [Choices("user_types", "User types", help="None ticked: everyone.", options=self.types)]
         if self.tenants is not None:
-            help_ = "None ticked: everyone, here and in every tenant. main is the platform itself."
+            help_ = "None ticked: everyone, here and in every tenant."
             audience.append(Choices("tenants", "Tenants", help=help_, options=self.tenants))
         return Form(
             TITLE,

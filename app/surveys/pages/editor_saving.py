@@ -122,7 +122,7 @@ async def _ask(
         stored=stored,
         at=desk.at,
         fields=[(name, value) for name, value in fields if isinstance(value, str)],
-        differences=compare(stored.definition, draft.definition),
+        differences=compare(stored.definition, draft.definition, desk.offered.names),
         blocking={one.name for one in needed.differences} if needed else set(),
         needed=needed is not None,
         possible=stored.status == "published" and ctx.may("surveys.publish"),

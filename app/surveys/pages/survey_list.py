@@ -1,20 +1,18 @@
 """The list of surveys: its columns and filters, and what a request reads for it, in three SELECTs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Row, and_, func, select
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 
-from app.host.user_types import FROM_THE_START, labels_in
-from app.surveys import tallies
+from app.surveys import audience, tallies
 from app.surveys.ceilings import ceiling_in
 from app.surveys.models import Survey
 from app.surveys.numbers import percent
 from app.surveys.results import RESPONDED
 from app.surveys.tallies import Scope
-from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
+from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES, Names
 from app.web.context import Context
 from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
 
@@ -73,7 +71,7 @@ class Around:
 
     categories: list[str]
     ceiling: str
-    types: Mapping[str, str]
+    names: Names
 
 
 async def around(ctx: Context) -> Around:
@@ -84,13 +82,15 @@ async def around(ctx: Context) -> Around:
         .order_by(Survey.category)
         .scalar_subquery()
     )
-    known = func.array(categories, type_=ARRAY(TEXT)), ceiling_in(ctx.workspace), labels_in(ctx.workspace)
+    known = func.array(categories, type_=ARRAY(TEXT)), ceiling_in(ctx.workspace), *audience.names_in(ctx.workspace)
     row = (await ctx.db.execute(select(*known))).one()
-    return Around(list(row[0]), row[1], row[2] or FROM_THE_START)
+    return Around(list(row[0]), row[1], audience.named(*row[2:]))
 
 
 def spec_of(found: Around) -> ListSpec:
-    return SPEC.offering(category={name: name for name in found.categories})
+    spec = SPEC.offering(category={name: name for name in found.categories})
+    told = {"audience": lambda row: audience_of(row, found.names)}
+    return replace(spec, columns=tuple(replace(one, value=told.get(one.key, one.value)) for one in spec.columns))
 
 
 def window_of(row: Row[Any]) -> str | None:
@@ -102,9 +102,14 @@ def window_of(row: Row[Any]) -> str | None:
     return f"until {_minute(row.ends_at)}" if row.ends_at else None
 
 
-def audience_of(row: Row[Any]) -> str:
-    """The keys of whom it asks, tenants after types: `employee, staff; acme, main`."""
-    return "; ".join(", ".join(keys) for keys in (row.user_types, row.tenants) if keys) or "everyone"
+def audience_of(row: Row[Any], names: Names) -> str:
+    """Whom it asks, tenants after types: `Employee, Staff; Acme Timepieces, the platform itself`."""
+    parts = (names.of_types(row.user_types), names.of_workspaces(row.tenants))
+    return "; ".join(part for part in parts if part) or "Everyone"
+
+
+def _unnamed(_: Any) -> None:
+    """What people call an audience is read with the page: `spec_of` puts it in."""
 
 
 def rate_of(row: Row[Any]) -> float | None:
@@ -130,7 +135,7 @@ SPEC = ListSpec(
         Column("status", "Status", lambda row: row.status, Survey.status),
         Column("version", "Version", lambda row: row.version, Survey.version, numeric=True),
         Column("window", "Window (UTC)", window_of, Survey.starts_at, hint="When it may be answered"),
-        Column("audience", "Audience", audience_of, hint="The user types and tenants that are asked"),
+        Column("audience", "Audience", _unnamed, hint="The user types and tenants that are asked"),
         Column("category", "Category", lambda row: row.category, Survey.category, shown=False),
         Column(
             "responses", "Responses", lambda row: int(row.responses), RESPONSES, numeric=True, hint="To this version"

@@ -12,7 +12,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.errors import Invalid, NotFound
-from app.surveys import content, queries, responses, tallies
+from app.surveys import audience, content, queries, responses, tallies
 from app.surveys.overview import stage
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
@@ -97,6 +97,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         rows=[drawn(row, read) for row in rows[:ROWS]],
         days=_days(found, survey.uid, version, now.date()),
         may_edit=ctx.may("surveys.author") and not limits(survey.ceiling, survey.enforcement),
+        names=audience.named(survey.type_names, survey.tenant_names),
         stage=stage(survey, now) if survey.status == "published" else "",
         now=now,
         **_ledger(survey.uid, version, asked),

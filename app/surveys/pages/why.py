@@ -12,12 +12,12 @@ from app.db.session import PLATFORM
 from app.errors import NotFound
 from app.host import policies
 from app.host.shared import User
-from app.surveys import pacing, situations
+from app.surveys import audience, pacing, situations
 from app.surveys.models import Survey
 from app.surveys.pacing import Caller, Gap, Verdict
 from app.surveys.pages.addresses import uid_of
 from app.surveys.situations import Situation
-from app.surveys.words import OUTCOMES
+from app.surveys.words import OUTCOMES, Names
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER, contains
@@ -36,7 +36,8 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     if met is None:
         raise NotFound("There is no such survey.")
     now = datetime.now(UTC)
-    verdict, switches = await _judged(ctx, person, met.situation, now) if person else (None, [])
+    names = await audience.names(ctx.db)
+    verdict, switches = await _judged(ctx, person, met.situation, names, now) if person else (None, [])
     return await page(
         ctx,
         "surveys/why.html",
@@ -52,6 +53,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         state=met.situation.state,
         version=met.situation.offer.version,
         outcomes=OUTCOMES,
+        names=names,
         now=now,
     )
 
@@ -65,8 +67,9 @@ async def people(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
     statement = select(User.id, User.name, User.email, User.workspace).where(
         _visible(ctx), User.active, contains(User.name, User.email)(searched)
     )
-    rows = await ctx.db.execute(statement.order_by(User.name, User.id).limit(MOST_OFFERED))
-    items = [{"value": row.id, "label": row.name, "hint": _hint(ctx, row)} for row in rows]
+    rows = (await ctx.db.execute(statement.order_by(User.name, User.id).limit(MOST_OFFERED))).all()
+    names = await audience.names(ctx.db)
+    items = [{"value": row.id, "label": row.name, "hint": _hint(ctx, row, names)} for row in rows]
     return await page(ctx, "surveys/people_options.html", fragment="options", items=items)
 
 
@@ -89,11 +92,14 @@ async def pick(ctx: Context, text: str) -> Any:
     return found
 
 
-async def _judged(ctx: Context, person: Any, situation: Situation, now: datetime) -> tuple[Verdict, list[str]]:
+async def _judged(
+    ctx: Context, person: Any, situation: Situation, names: Names, now: datetime
+) -> tuple[Verdict, list[str]]:
     """The rule that decides, and what shuts them out whatever it says."""
     stored = await policies.read(ctx.db, person.workspace)
     gap = await _gap(ctx, person, int(stored["optional_gap_hours"]), now)
-    verdict = pacing.judge(situation.offer, situation.state, Caller(person.type, person.workspace), now, gap)
+    caller = Caller(person.type, person.workspace)
+    verdict = pacing.judge(situation.offer, situation.state, caller, now, gap, names)
     return verdict, closed(person, stored)
 
 
@@ -123,8 +129,8 @@ def _visible(ctx: Context) -> ColumnElement[bool]:
     return true() if ctx.on_platform else User.workspace == ctx.workspace
 
 
-def _hint(ctx: Context, row: Any) -> str:
-    return row.email if row.workspace == ctx.workspace else f"{row.email} · {row.workspace}"
+def _hint(ctx: Context, row: Any, names: Names) -> str:
+    return row.email if row.workspace == ctx.workspace else f"{row.email} · {names.of_workspaces([row.workspace])}"
 
 
 ROUTES = [show, people]
