@@ -219,7 +219,7 @@ async def plain_answer(send: Send, scope: Scope, refusal: Refusal) -> None:
             message=refusal.message,
             details=(),
             request_id="",
-            ways=[("Try again", quote(scope["path"]))] if scope["method"] == "GET" else [],
+            ways=[("Try again", quote(scope["path"]))] if scope.get("method") == "GET" else [],
         )
         body, kind = html.encode(), b"text/html; charset=utf-8"
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
