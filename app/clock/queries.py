@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock import person_counts
 from app.clock.models import Area, Binding, ClockEmployee, Department, Device, Position, Punch
 from app.clock.punch_counts import count_by_day, has_code, has_outcome
+from app.db.rows import plain
 from app.host.models import Employee
 from app.web.located import Counted, is_dense
 
@@ -168,7 +169,7 @@ async def located_rows(
     if not days:
         return []
     ids = select(Punch.id).where(wanted.condition(), _on(days)).order_by(*order).limit(per_page).offset(skip)
-    return (await db.execute(PUNCHES.where(Punch.id.in_(ids)).order_by(*order))).all()
+    return await plain(db, PUNCHES.where(Punch.id.in_(ids)).order_by(*order))
 
 
 def _on(days: Sequence[date]) -> ColumnElement[bool]:
@@ -214,4 +215,4 @@ async def punches_after(
     if after is not None:
         condition = and_(condition, tuple_(Punch.local_date, Punch.punched_at_utc, Punch.id) < tuple_(*after))
     ids = select(Punch.id).where(condition).order_by(*NEWEST_FIRST).limit(per_page + 1)
-    return (await db.execute(PUNCHES.where(Punch.id.in_(ids)).order_by(*NEWEST_FIRST))).all()
+    return await plain(db, PUNCHES.where(Punch.id.in_(ids)).order_by(*NEWEST_FIRST))

@@ -1,0 +1,24 @@
+"""Rows of a SELECT as plain named tuples: what a list shows hundreds of at once, without what the session does for each."""
+
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+
+async def plain(db: AsyncSession, statement: Select[Any]) -> Sequence[Any]:
+    """Every row, by the names of its columns. Only for SELECTs of columns: entities would come as their columns too."""
+    connection = await db.connection()
+    result = await connection.execute(statement)
+    make = _maker(tuple(result.keys()))
+    return [make(row) for row in result.fetchall()]
+
+
+@lru_cache(maxsize=100)
+def _maker(names: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
+    """An attribute of a named tuple is read four times as fast as one of SQLAlchemy's rows."""
+    row = namedtuple("Row", names)  # type: ignore[misc]  # noqa: PYI024 - a statement's own columns
+    return row._make
