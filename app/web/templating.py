@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2_fragments import render_block
 
+from app.web.cards import labelled
 from app.web.escaping import SparingEnvironment
 from app.web.icons import icon
 
@@ -30,7 +31,14 @@ def environment() -> Environment:
     )
     env.globals.update(icon=icon, asset=asset, with_query=with_query)
     env.filters.update(
-        instant=instant, local_instant=local_instant, day=day, clock=clock, number=number, ago=ago, duration=duration
+        instant=instant,
+        local_instant=local_instant,
+        day=day,
+        clock=clock,
+        number=number,
+        ago=ago,
+        duration=duration,
+        labelled=labelled,
     )
     # Macros are globals: a block that is rendered alone sees no import of the page around it.
     for path in sorted((ROOT / "templates" / "components").glob("*.html")):

@@ -30,6 +30,12 @@ _NEEDS_MORE = (
 )
 # Rows are alike: some of them are enough to look at, and hundreds take seconds.
 _SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+7)')) row.remove()"
+# What is wider than its frame is scrolled in there: the page itself does not show it.
+_SLIDES = "[...document.querySelectorAll('.list .table-scroll')].some(one => one.scrollWidth > one.clientWidth + 1)"
+_LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+_LENGTHEN = (
+    f"for (const one of document.querySelectorAll('.list [data-title] a:not(:has(time))')) one.textContent = '{_LONG}'"
+)
 # The same on every page, and as much as half of it: looked at once in each test.
 _SHELL = ("#menu", ".shell-top", "#drawer-box", "#dialog-box", "#palette-box")
 
@@ -51,10 +57,15 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_and_fits_desk_
 def _faults(page: Page, apart_from: Sequence[str]) -> Iterator[str]:
     page.evaluate(_SHORTEN)
     yield from violations(page, apart_from=apart_from)
+    if page.evaluate(_SLIDES):
+        yield f"a list is wider than its place at {DESK['width']} px"
+    page.evaluate(_LENGTHEN)
     for size in (WIDE, PHONE):
         page.set_viewport_size(size)  # type: ignore[arg-type]
         if sticks_out(page):
             yield f"wider than {size['width']} px"
+    if page.evaluate(_SLIDES):
+        yield f"a list is wider than its place at {PHONE['width']} px"
     yield from violations(page, SIZES, apart_from)
     page.set_viewport_size(DESK)  # type: ignore[arg-type]
 
@@ -63,6 +74,28 @@ def _pages() -> Iterator[tuple[str, re.Pattern[str]]]:
     for route in build_site().routes:
         if "GET" in getattr(route, "methods", ()) and not _PARTS.search(route.path) and route.path not in _NEEDS_MORE:
             yield route.path, re.compile(re.sub(r"\{[^}]*\}", "[^/]+", route.path))
+
+
+def test_a_survey_whose_title_has_no_space_leaves_the_list_its_width(page_of: SignedIn) -> None:
+    page = page_of("alice", viewport={"width": 1280, "height": 900})
+    page.goto("/surveys/list")
+    page.evaluate(_LENGTHEN)
+    assert not page.evaluate(_SLIDES)
+
+
+def test_on_a_phone_a_row_says_what_its_values_are_and_can_be_selected(page_of: SignedIn) -> None:
+    page = page_of("alice", viewport=PHONE)
+    page.goto("/people")
+    card = page.locator("#people tbody tr").first
+    assert card.locator("[data-title] a").count() == 1
+    labels = card.locator("td[data-label]").evaluate_all("cells => cells.map(cell => cell.dataset.label)")
+    heads = page.locator("#people thead th[scope=col]").all_inner_texts()
+    assert labels == [head.strip() for head in heads[2:]]
+    card.get_by_role("checkbox").check()
+    assert page.locator("#people form[data-bulk]").is_visible()
+    page.goto("/surveys/list")
+    page.locator("#surveys tbody tr").first.get_by_role("button").click()
+    assert page.locator("#surveys .row-menu:popover-open").is_visible()
 
 
 def test_every_page_of_the_menu_keeps_its_contrast_in_the_dark(page_of: SignedIn) -> None:
