@@ -22,6 +22,7 @@ PURE = {
     "app/clock/resolving.py",
     "app/clock/shift_judging.py",
     "app/clock/shifts.py",
+    "app/clock/tap_words.py",
     "app/clock/taps.py",
     "app/clock/verdicts.py",
     "app/clock/widening.py",

@@ -6,29 +6,10 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from app.clock.codes import BINDING_STATES, BindingState, Outcome, punch_label
-from app.clock.shifts import DAY, Effect, End, Shift, Tap
-from app.clock.taps import Punch, Record, Role, Rules, Unbound
+from app.clock.shifts import DAY, End, Shift
+from app.clock.tap_words import EFFECT_LABELS, ROLE_LABELS, LocalWords, dated, length, span
+from app.clock.taps import Punch, Record, Rules, Unbound
 from app.clock.verdicts import Judgement, Reason, Rule, Verdict
-
-ROLE_LABELS = {
-    Role.IN: "Check In",
-    Role.OUT: "Check Out",
-    Role.BREAK_OUT: "Break Out",
-    Role.BREAK_IN: "Break In",
-    Role.OT_IN: "Overtime In",
-    Role.OT_OUT: "Overtime Out",
-    Role.ANY: "Undirected tap",
-}
-EFFECT_LABELS = {
-    Effect.CLOCK_IN: "clock-in",
-    Effect.CLOCK_OUT: "clock-out",
-    Effect.BREAK_START: "starts a break",
-    Effect.BREAK_END: "ends the break",
-    Effect.INNER: "inside, without effect",
-    Effect.SLIP: "a slip, without effect",
-    Effect.ORPHAN: "on its own",
-    Effect.FOLD: "folded",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +70,7 @@ class _Words:
         self.judgement = judgement
         self.rules: Rules = judgement.rules
         self.until = until or because.until
+        self.tell = LocalWords(self.rules.zone, punch.at)
 
     def say(self) -> tuple[str, str]:
         if self.because.shift is None and self.because.rule is not Rule.STANDS:
@@ -113,10 +95,10 @@ class _Words:
             case Rule.FUTURE_TIMESTAMP:
                 return (
                     (
-                        f"The punch is stamped {_dated(punch.at.astimezone(self.rules.zone))}, more than one day ahead of now"
-                        f" ({self.time(self.judgement.now)}): the terminal's clock was wrong."
+                        f"The punch is stamped {dated(punch.at.astimezone(self.rules.zone))}, more than one day ahead of now"
+                        f" ({self.tell.time(self.judgement.now)}): the terminal's clock was wrong."
                     ),
-                    f"Time: it is judged again at {self.time(self.until)}. Set the terminal's clock for the next ones.",
+                    f"Time: it is judged again at {self.tell.time(self.until)}. Set the terminal's clock for the next ones.",
                 )
             case Rule.ACCESS_TERMINAL:
                 return (
@@ -151,9 +133,9 @@ class _Words:
 
     def _stands(self) -> tuple[str, str]:
         change = "Only the record's deletion, or binding the code to another employee."
-        numbers = " and ".join(self.record(record) for record in self.because.records)
+        numbers = " and ".join(self.tell.record(record) for record in self.because.records)
         if self.because.rule is Rule.IMPORTED:
-            hours = self.hours(self._shift)
+            hours = self.tell.hours(self._shift)
             return f"The shift {hours} is complete; {f'it joins {numbers}' if numbers else 'a record is made'}.", change
         if self.because.shift is None:
             return f"The punch is part of {numbers}, which stands.", change
@@ -169,7 +151,7 @@ class _Words:
         is_repeat = tap.word is Outcome.REPEAT_TAP
         limit = self.rules.repeat if is_repeat else timedelta(minutes=self.rules.double_tap_minutes)
         name = "repeat_tap_seconds" if is_repeat else "double_tap_minutes"
-        told = f"{ROLE_LABELS[tap.role]} at {self.time(tap.at)} repeats the one at {self.time(repeats.at)}, {span(since)} before"
+        told = f"{ROLE_LABELS[tap.role]} at {self.tell.time(tap.at)} repeats the one at {self.tell.time(repeats.at)}, {span(since)} before"
         change = f"A tap of another role between the two, or the setting {name}; a fold with a record stays one."
         if since > limit or (not is_repeat and not self.rules.double_tap_fix):
             return f"{told}; it was folded under an earlier setting and keeps its record.", change
@@ -184,22 +166,22 @@ class _Words:
                 )
             case Rule.OVER_24H:
                 return (
-                    f"The shift {self.hours(shift)} is {span(_length(shift))} long; {span(DAY)} is the most.",
+                    f"The shift {self.tell.hours(shift)} is {span(length(shift))} long; {span(DAY)} is the most.",
                     "A missed tap between the two that arrives later, or the terminal's clock set right.",
                 )
             case Rule.AWAITING_CLOSE:
                 lacks = "no clock-in before it" if shift.is_orphan else "no clock-out"
                 return (
-                    f"The shift of {self.time(shift.first.at)} has {lacks} yet; it waits {span(DAY)} from its first tap.",
-                    f"The missing tap; else it is judged again at {self.time(self.until)}.",
+                    f"The shift of {self.tell.time(shift.first.at)} has {lacks} yet; it waits {span(DAY)} from its first tap.",
+                    f"The missing tap; else it is judged again at {self.tell.time(self.until)}.",
                 )
             case Rule.AWAITING_GAP:
                 return (
                     (
-                        f"The shift {self.hours(shift)} ends at an undirected tap; one within {span(self.rules.shift_gap)} of"
-                        f" the last, at {self.time(shift.last_at)}, may still extend it."
+                        f"The shift {self.tell.hours(shift)} ends at an undirected tap; one within {span(self.rules.shift_gap)} of"
+                        f" the last, at {self.tell.time(shift.last_at)}, may still extend it."
                     ),
-                    f"Time: it is judged again at {self.time(self.until)}.",
+                    f"Time: it is judged again at {self.tell.time(self.until)}.",
                 )
             case Rule.DATE_LOCKED:
                 return self._locked()
@@ -210,18 +192,18 @@ class _Words:
         if shift.is_orphan:
             return (
                 (
-                    f"{ROLE_LABELS[shift.first.role]} at {self.time(shift.first.at)} has no clock-in within {span(2 * DAY)} before"
+                    f"{ROLE_LABELS[shift.first.role]} at {self.tell.time(shift.first.at)} has no clock-in within {span(2 * DAY)} before"
                     " it that is still open."
                 ),
                 "A clock-in that arrives later, or a record added by hand.",
             )
         ended = shift.ended_by
         if ended is not None and shift.end in {End.LATER_IN, End.LATER_ANY}:
-            why = f"{ROLE_LABELS[ended.role]} at {self.time(ended.at)} began a new shift"
+            why = f"{ROLE_LABELS[ended.role]} at {self.tell.time(ended.at)} began a new shift"
         else:
             why = f"none came within {span(DAY)}"
         return (
-            f"The shift that began at {self.time(shift.first.at)} has no clock-out: {why}.",
+            f"The shift that began at {self.tell.time(shift.first.at)} has no clock-out: {why}.",
             "A clock-out that arrives later, a record added by hand, or the setting import_single_punches.",
         )
 
@@ -233,7 +215,7 @@ class _Words:
 
     def _about_records(self) -> tuple[str, str]:
         records = self.because.records
-        first = self.record(records[0])
+        first = self.tell.record(records[0])
         match self.because.rule:
             case Rule.DATE_LOCKED:
                 return self._locked()
@@ -247,7 +229,7 @@ class _Words:
                 )
             case Rule.OVERLAPS:
                 return (
-                    f"{first[0].upper()}{first[1:]} covers part of {self.hours(self._shift)}.",
+                    f"{first[0].upper()}{first[1:]} covers part of {self.tell.hours(self._shift)}.",
                     "Changing or deleting that record.",
                 )
             case _:
@@ -255,70 +237,19 @@ class _Words:
 
     def _late(self) -> str:
         records = self.because.records
-        first = self.record(records[0])
+        first = self.tell.record(records[0])
         if self.because.rule is Rule.LATE_OTHER_EMPLOYEE:
             return (
                 f"The punches of this shift are in {first} of another employee: the code was bound to that one before."
             )
         if self.because.rule is Rule.LATE_BEYOND:
-            return (
-                f"{first[0].upper()}{first[1:]} reaches beyond the shift as it would be now, {self.hours(self._shift)}."
-            )
+            return f"{first[0].upper()}{first[1:]} reaches beyond the shift as it would be now, {self.tell.hours(self._shift)}."
         if len(records) == 1:
-            return f"The shift {self.hours(self._shift)} would join {first} and one that was deleted."
-        return f"The shift {self.hours(self._shift)} would join {' and '.join(self.record(each) for each in records)}."
+            return f"The shift {self.tell.hours(self._shift)} would join {first} and one that was deleted."
+        return f"The shift {self.tell.hours(self._shift)} would join {' and '.join(self.tell.record(each) for each in records)}."
 
     def _wrote(self, record: Record) -> str:
         written = record.written
         if written is None:
             return ""
-        return f", where the import wrote {self.between(written.clock_in, written.clock_out)}"
-
-    # Numbers.
-
-    def time(self, at: datetime | None) -> str:
-        """Local; the day only where it is another than the punch's."""
-        if at is None:
-            return "once"
-        local = at.astimezone(self.rules.zone)
-        own_day = self.punch.at.astimezone(self.rules.zone).date()
-        return _clock(local) if local.date() == own_day else _dated(local)
-
-    def between(self, start: datetime, end: datetime | None) -> str:
-        """Both days where they are two: beside the end alone, a start of the day before would read as the same day's."""
-        if end is None:
-            return f"{self.time(start)}–(open)"
-        first, last = start.astimezone(self.rules.zone), end.astimezone(self.rules.zone)
-        if first.date() != last.date():
-            return f"{_dated(first)} – {_dated(last)}"
-        return f"{self.time(start)}–{_clock(last)}"
-
-    def hours(self, shift: Shift) -> str:
-        out: Tap | None = shift.clock_out
-        return self.between(shift.first.at, None if out is None else out.at)
-
-    def record(self, record: Record) -> str:
-        name = f"record {record.id}" if record.id > 0 else "a record of the same run"
-        return f"{name} ({self.between(record.clock_in, record.clock_out)})"
-
-
-def _clock(local: datetime) -> str:
-    return f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
-
-
-def _dated(local: datetime) -> str:
-    return f"{local:%a} {local.day} {local:%b} {_clock(local)}"
-
-
-def _length(shift: Shift) -> timedelta:
-    return timedelta(0) if shift.clock_out is None else shift.clock_out.at - shift.first.at
-
-
-def span(length: timedelta) -> str:
-    """'45 s', '4 min', '9 h 30 min'; seconds are shown below ten minutes only."""
-    seconds = int(length.total_seconds())
-    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
-    parts = [f"{hours} h"] if hours else []
-    parts += [f"{minutes} min"] if minutes else []
-    parts += [f"{rest} s"] if rest and not hours and minutes < 10 else []  # noqa: PLR2004 -- says the docstring
-    return " ".join(parts) or "0 s"
+        return f", where the import wrote {self.tell.between(written.clock_in, written.clock_out)}"

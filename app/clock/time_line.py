@@ -7,8 +7,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.clock.codes import OUTCOMES, Outcome, punch_label
-from app.clock.explaining import EFFECT_LABELS, ROLE_LABELS
 from app.clock.shifts import Effect, Tap
+from app.clock.tap_words import EFFECT_LABELS, ROLE_LABELS
 from app.clock.taps import Punch, Record
 from app.clock.verdicts import CreateRecord, Judgement, Verdict
 

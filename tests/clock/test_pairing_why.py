@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.clock import pairing
-from app.clock.explaining import explain, explain_refusal, left_out_break_note, span
+from app.clock.explaining import explain, explain_refusal, left_out_break_note
 from app.clock.resolving import use_punches
+from app.clock.tap_words import span
 from app.clock.taps import Employee, Unbound
 from tests.clock.mirror_store import FAR, RULES, Store, tap, when
 
