@@ -33,7 +33,7 @@ from app.secrets import new_key_text
 from app.web import csrf, sessions
 from tests.cluster import DatabaseUrls, TestCluster, open_cluster
 from tests.compiled import keep_compiled_templates
-from tests.order import long_ones_first, processes
+from tests.order import InFiles, long_ones_first, processes
 from tests.reset import KEPT, forget, open_eraser, remember
 
 BASE_URL = "http://testserver"
@@ -67,6 +67,11 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """What `-n auto` means."""
     return processes()
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> InFiles | None:
+    """For `--dist loadfile`."""
+    return InFiles(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

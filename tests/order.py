@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 # A file is run by one process, which takes the next one when it is through. What takes longest stands at the top, so that
 # nothing long is left for the end; what waits for processes and what keeps a core busy take turns.
@@ -27,12 +28,24 @@ LONG = (
 )
 _TESTS = Path(__file__).parent
 _MOST = 8
+# Each process that looks at pages starts a portal and a browser of its own, for half a minute of a small machine: the one that
+# walks through all pages, and one for all the rest.
+_ALONE = "tests/browser/test_pages.py"
+_TOGETHER = "tests/browser/"
 
 
 def long_ones_first(items: list[pytest.Item]) -> None:
     """Sorts in place; all else keeps its order."""
     place = {_TESTS / name: number for number, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.path, len(LONG)))
+
+
+class InFiles(LoadFileScheduling):
+    """A file is run by one process, and the flows of the browser are as one file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return _TOGETHER if file.startswith(_TOGETHER) and file != _ALONE else file
 
 
 def processes() -> int:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -41,11 +42,12 @@ def portal(
     """Asked for after the browser: where there is none, nothing is started."""
     urls = cluster.clone(template)
     folder = tmp_path_factory.mktemp("portal")
-    log = folder / "errors"
-    with log.open("w") as errors:
+    # A file, no pipe: whatever the portal writes, it never waits for somebody to read it.
+    log = folder / "said"
+    with log.open("w") as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.browser.portal", urls.app, str(folder)],
-            cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT,
         )  # fmt: skip
     with process:
         yield Portal(**_ready(process, log), database_url=urls.app)
@@ -53,11 +55,12 @@ def portal(
     cluster.drop(urls)
 
 
-def _ready(process: "subprocess.Popen[str]", log: Path) -> Any:
-    assert process.stdout
-    for line in process.stdout:
-        if line.startswith("{"):
-            return json.loads(line)
+def _ready(process: "subprocess.Popen[bytes]", log: Path) -> Any:
+    while process.poll() is None:
+        for line in log.read_text().splitlines(keepends=True):
+            if line.startswith("{") and line.endswith("\n"):
+                return json.loads(line)
+        time.sleep(0.05)
     pytest.fail(f"the portal did not start:\n{log.read_text()}")
 
 

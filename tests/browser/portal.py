@@ -27,6 +27,7 @@ from app.main import create_app
 from app.parts import Parts, make_parts
 from app.simulator import build_world, create_simulator, serving
 from app.surveys.models import Survey
+from tests.compiled import keep_compiled_templates
 from tests.host.signing_in import PASSWORD, give_password
 from workers.pace import Pace
 from workers.settings import work
@@ -80,4 +81,5 @@ def _end_with_the_input() -> None:
 
 
 if __name__ == "__main__":
+    keep_compiled_templates()
     asyncio.run(main(sys.argv[1], Path(sys.argv[2])))
