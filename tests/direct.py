@@ -9,7 +9,7 @@ from sqlalchemy import event
 from app.db.session import Database
 
 # Of transactions, and what the driver asks itself.
-NOT_OURS = ("BEGIN", "COMMIT", "ROLLBACK", "WITH RECURSIVE typeinfo_tree")
+NOT_OURS = ("BEGIN", "COMMIT", "ROLLBACK", "WITH RECURSIVE typeinfo_tree", "SELECT current_setting('jit')")
 
 
 @contextmanager
@@ -17,7 +17,7 @@ def heard(database: Database, note: Callable[[str], None]) -> Iterator[None]:
     """Calls `note` with each of them."""
 
     def logged(record: Any) -> None:
-        if not record.query.lstrip().startswith(NOT_OURS):
+        if not " ".join(record.query.split()).startswith(NOT_OURS):
             note(record.query)
 
     def taken(connection: Any, *_: Any) -> None:

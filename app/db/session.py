@@ -17,24 +17,14 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
-from app.db.direct import Direct
-
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # Compiling a statement takes tens of milliseconds, and all of ours are short. What every request needs first are the shared
 # tables: a connection that sees them from the start saves each of them a round trip.
 AT_FIRST = {"jit": "off", "search_path": "shared"}
 PATIENCE_S = 10
-# For the connection, not for a transaction; what was set before is put back at the end.
-_ENTER_ALONE = Direct(
-    "SELECT current_setting('synchronous_commit') AS was, set_config('search_path', :path, false),"
-    " set_config('synchronous_commit', 'off', false)"
-)
-# The message is a record like any other, so its commit waits until everything before it is on the disk.
-_LEAVE_ALONE = Direct(
-    "SELECT set_config('search_path', 'shared', false), set_config('synchronous_commit', :was, false),"
-    " pg_logical_emit_message(true, 'muster', '')"
-)
+# It is a record like any other, so its commit waits until everything before it is on the disk.
+_REACH_THE_DISK = "SELECT pg_logical_emit_message(true, 'muster', '')"
 _SET_PATH = text("SELECT set_config('search_path', :path, true)")
 
 AfterCommit = Callable[[], Awaitable[None]]
@@ -97,19 +87,19 @@ class Database:
             yield session
 
     @asynccontextmanager
-    async def alone(self, workspace: str = PLATFORM) -> AsyncIterator[asyncpg.Connection]:
-        """Direct statements in `workspace` that each are a transaction of their own, which the server itself ends: nothing that
-        one of them locks ever waits for us. Their locks go before they have reached the disk; the end of the block waits for
-        that, together with whoever else waits. Raises ConnectionError where the server went away meanwhile."""
+    async def alone(self) -> AsyncIterator[asyncpg.Connection]:
+        """Direct statements that each are a transaction of their own, which the server itself ends: nothing that one of them locks
+        ever waits for us. They name the schema of what they touch. One that turns `synchronous_commit` off lets its locks go before
+        it has reached the disk; the end of the block waits for that, together with whoever else waits. Raises ConnectionError
+        where the server went away meanwhile."""
         async with self._place(), self.engine.connect() as held:
             raw: Any = (await held.get_raw_connection()).driver_connection
             try:
-                entered = await _ENTER_ALONE.row(raw, {"path": _path_of(workspace)})
                 yield raw
-                await _LEAVE_ALONE.row(raw, {"was": entered["was"]})
+                await raw.execute(_REACH_THE_DISK)
             except BaseException as error:
                 lost = raw.is_closed()
-                # It may still be in this workspace.
+                # A statement of it may still run.
                 await held.invalidate()
                 if lost:
                     raise ConnectionError("the database server closed the connection") from error

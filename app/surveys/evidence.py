@@ -17,16 +17,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.counting import count
 from app.db.direct import Direct
-from app.db.session import PLATFORM, Database
+from app.db.session import PLATFORM, Database, schema_of
 from app.host import audit
 from app.host.audit import Actor
 from app.secrets import KEY_BYTES, KeyRing, Place
 
 # Two who make the first key of one person at once both get the one that is kept.
 _MAKE = Direct("""
-INSERT INTO survey_person_keys (user_id, sealed_key) VALUES (:user, :sealed)
+INSERT INTO workspace.survey_person_keys (user_id, sealed_key) VALUES (:user, :sealed)
 ON CONFLICT (user_id) WHERE erased_at IS NULL DO UPDATE SET user_id = excluded.user_id
-RETURNING id, user_id, sealed_key
+RETURNING id, user_id, sealed_key, set_config('synchronous_commit', 'off', true)
 """)
 _DESTROY = text("""
 UPDATE survey_person_keys SET sealed_key = NULL, erased_at = now() WHERE user_id = :user AND erased_at IS NULL
@@ -66,10 +66,11 @@ class Key:
 
 async def make_key(connection: asyncpg.Connection, workspace: str, keys: KeyRing, user_id: int) -> Key:
     """A key for a person who has none in this workspace; the one that another transaction just made, if there is one.
-    `connection` is in `workspace`."""
+    That it is kept does not wait for the disk."""
     fresh = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
     sealed = keys.seal(fresh, _place_of_key(workspace, user_id))
-    return Key(**await _MAKE.row(connection, {"user": user_id, "sealed": sealed}))
+    row = await _MAKE.row(connection, {"user": user_id, "sealed": sealed}, schema_of(workspace))
+    return Key(row["id"], row["user_id"], row["sealed_key"])
 
 
 def seal(keys: KeyRing, workspace: str, key: Key, about: tuple[int, int], evidence: Evidence) -> str:

@@ -13,8 +13,8 @@ import asyncpg
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.direct import Direct, driver
-from app.db.session import workspace_of
+from app.db.direct import Direct, begun
+from app.db.session import schema_of, workspace_of
 from app.secrets import KeyRing
 from app.surveys import chain, evidence
 from app.surveys.answers import Answered
@@ -33,17 +33,18 @@ LEFT JOIN survey_person_keys k ON k.user_id = :user AND k.erased_at IS NULL
 WHERE w.id = :wording
 """)
 # Where the person has a row of this version already nothing is written, and the head stays. Nor is it where this version got
-# other words since they were read: a save that is under way is waited for, and one that comes later finds the answer.
+# other words since they were read: a save that is under way is waited for, and one that comes later finds the answer. Either way
+# the head is let go before this has reached the disk.
 _APPEND = Direct("""
 WITH head AS (
     SELECT number + 1 AS number, row_hash AS before,
         CAST(:before_number AS text) || (number + 1) || CAST(:after_number AS text) AS entry
-    FROM survey_ledger_head FOR UPDATE
+    FROM workspace.survey_ledger_head FOR UPDATE
 ), met AS (
-    SELECT id FROM surveys
+    SELECT id FROM workspace.surveys
     WHERE id = :survey_id AND (version <> CAST(:version AS int) OR wording_id = CAST(:wording_id AS bigint)) FOR KEY SHARE
 ), added AS (
-    INSERT INTO survey_responses (number, survey_id, version, wording_id, user_id, outcome, source, recorded_at, prompted,
+    INSERT INTO workspace.survey_responses (number, survey_id, version, wording_id, user_id, outcome, source, recorded_at, prompted,
         has_text, key_id, sealed, entry, row_hash)
     SELECT head.number, met.id, CAST(:version AS int), CAST(:wording_id AS bigint), CAST(:user_id AS bigint), :outcome, :source,
         CAST(:recorded_at AS timestamptz), CAST(:prompted AS boolean), CAST(:has_text AS boolean), CAST(:key_id AS bigint),
@@ -51,14 +52,15 @@ WITH head AS (
     FROM head, met
     ON CONFLICT (survey_id, version, user_id) DO NOTHING RETURNING number, row_hash
 ), chosen AS (
-    INSERT INTO survey_answers (number, question_key, choice)
+    INSERT INTO workspace.survey_answers (number, question_key, choice)
     SELECT added.number, one.question, one.choice
     FROM added, unnest(CAST(:questions AS uuid[]), CAST(:choices AS text[])) AS one (question, choice)
 ), moved AS (
-    UPDATE survey_ledger_head SET number = added.number, row_hash = added.row_hash FROM added
+    UPDATE workspace.survey_ledger_head SET number = added.number, row_hash = added.row_hash FROM added
 )
-SELECT number, row_hash FROM added
+SELECT number, row_hash, set_config('synchronous_commit', 'off', true) FROM (VALUES (1)) AS always LEFT JOIN added ON true
 """)
+_WAIT_FOR_THE_DISK = text("SET LOCAL synchronous_commit TO DEFAULT")
 _RECORDED = text("""
 SELECT r.number, r.survey_id, r.version, r.user_id, r.outcome, r.recorded_at, r.row_hash, r.entry, r.key_id, r.sealed,
     k.sealed_key
@@ -117,7 +119,8 @@ async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
     VersionSuperseded where the version was given other words after the caller read them.
     """
     worded = await _worded(db, entry)
-    written = await write(await driver(db), workspace_of(db), keys, entry, worded)
+    written = await write(begun(db), workspace_of(db), keys, entry, worded)
+    await db.execute(_WAIT_FOR_THE_DISK)
     return written or await winner(db, keys, entry)
 
 
@@ -132,15 +135,15 @@ async def write(
 ) -> Recorded | None:
     """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
     (`Database.alone`), nobody waits for this process while the ledger is held. A key of the person is made before that, where
-    they have none. None where nothing was written: `winner` says why."""
+    they have none. Neither waits for the disk. None where nothing was written: `winner` says why."""
     texts = _free_texts(entry, worded.types)
     told = Evidence(ip=_cut(entry.ip, LONGEST_IP), browser=_cut(entry.browser, LONGEST_BROWSER), texts=texts)
     key = (worded.key or await evidence.make_key(connection, workspace, keys, entry.user_id)) if told else None
     sealed = evidence.seal(keys, workspace, key, (entry.survey_id, entry.version), told) if key else None
     line = line_of(entry, tuple(worded.types), texts, sealed)
     values = {**row_of(entry, line), "has_text": bool(texts), "key_id": key and key.id, "sealed": sealed}
-    row = await _APPEND.row(connection, values)
-    if row is None:
+    row = await _APPEND.row(connection, values, schema_of(workspace))
+    if row["number"] is None:
         return None
     at, receipt = entry.recorded_at, row["row_hash"].hex()
     return Recorded(row["number"], entry.version, entry.outcome, at, receipt, entry.answers, fresh=True)

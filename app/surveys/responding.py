@@ -165,7 +165,7 @@ async def _record(ctx: Context, reply: Reply, due: _Due) -> Answer:
     await ctx.settle()
     database, keys = ctx.parts.database, ctx.parts.keys
     worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.key)
-    async with database.alone(due.workspace) as connection:
+    async with database.alone() as connection:
         recorded = await ledger.write(connection, due.workspace, keys, due.entry, worded)
     if recorded is None:
         async with database.transaction(due.workspace) as db:
@@ -180,7 +180,7 @@ async def _record(ctx: Context, reply: Reply, due: _Due) -> Answer:
 async def _wait_for_the_disk(ctx: Context) -> None:
     """What another request appended a moment ago can be read before it is on the disk: no receipt is given before that."""
     await ctx.settle()
-    async with ctx.parts.database.alone(ctx.workspace):
+    async with ctx.parts.database.alone():
         pass
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import KeyedColumnElement
 from sqlalchemy.types import NullType
 
+from app.db.direct import DirectSelect, begun
 from app.db.session import workspace_of
 from app.surveys.evidence import Key
 from app.surveys.item import Item, ItemQuestion
@@ -120,7 +121,7 @@ _PUBLISHED = (
     .outerjoin(_state, _SHOWN)
     .outerjoin(_row, _ANSWERED)
 )
-_ONE = (
+_ONE = DirectSelect(
     select(*_SITUATION, *_WORDS, _key.c.id.label("key_id"), _key.c.sealed_key)
     .select_from(_survey)
     .outerjoin(_state, _SHOWN)
@@ -148,7 +149,7 @@ async def published(db: AsyncSession, user_id: int, now: datetime, gap_hours: in
 
 async def one(db: AsyncSession, user_id: int, uid: UUID) -> Met | None:
     """The survey whatever its status, and its words; None where this workspace has none of that uid."""
-    row = (await db.execute(_ONE, {"user": user_id, "uid": uid})).one_or_none()
+    row = await _ONE.row(begun(db), {"user": user_id, "uid": uid})
     if row is None:
         return None
     key = None if row.key_id is None else Key(row.key_id, user_id, row.sealed_key)

@@ -8,12 +8,16 @@ from sqlalchemy import text
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.db import session
+from app.db.direct import Direct
 from app.db.session import Database
 from tests.cluster import DatabaseUrls
 
 PATH = text("SELECT current_setting('search_path')")
 WAITS = text("SELECT current_setting('synchronous_commit')")
-MARK = text("UPDATE survey_tally_mark SET number = number + 1")
+MARK_IT = Direct(
+    "UPDATE workspace.survey_tally_mark SET number = number + 1 RETURNING set_config('synchronous_commit', 'off', true)"
+)
+WHO = "SELECT pg_backend_pid()"
 MARKED = text("SELECT number FROM survey_tally_mark")
 
 
@@ -25,9 +29,11 @@ async def narrow(urls: DatabaseUrls):
     await database.close()
 
 
-async def test_each_statement_alone_is_kept_at_once(narrow: Database, database: Database) -> None:
-    async with narrow.alone("acme") as connection:
-        await connection.execute(MARK.text)
+async def test_each_statement_alone_is_kept_at_once_in_the_schema_it_names(
+    narrow: Database, database: Database
+) -> None:
+    async with narrow.alone() as connection:
+        await MARK_IT.row(connection, {}, "tenant_acme")
         async with database.transaction("acme") as other:
             assert await other.scalar(MARKED) == 1
     async with database.transaction("main") as other:
@@ -37,25 +43,22 @@ async def test_each_statement_alone_is_kept_at_once(narrow: Database, database: 
 async def test_the_connection_is_as_it_was_before(narrow: Database) -> None:
     async with narrow.shared_transaction() as db:
         before = (await db.scalar(PATH), await db.scalar(WAITS))
-    async with narrow.alone("acme") as connection:
-        assert (await connection.fetchval(PATH.text), await connection.fetchval(WAITS.text)) == (
-            "tenant_acme, shared",
-            "off",
-        )
-    async with narrow.shared_transaction() as db:
-        assert (await db.scalar(PATH), await db.scalar(WAITS)) == before
+    async with narrow.alone() as connection:
+        await MARK_IT.row(connection, {}, "tenant_acme")
+        assert (await connection.fetchval(PATH.text), await connection.fetchval(WAITS.text)) == before
 
 
-async def test_a_block_that_breaks_leaves_no_connection_in_its_workspace(narrow: Database) -> None:
+async def test_a_block_that_breaks_gives_its_connection_up(narrow: Database) -> None:
     async def break_off() -> None:
-        async with narrow.alone("acme") as connection:
-            await connection.execute(MARK.text)
+        async with narrow.alone() as connection:
+            broken.append(await connection.fetchval(WHO))
             raise ZeroDivisionError
 
+    broken: list[int] = []
     with pytest.raises(ZeroDivisionError):
         await break_off()
-    async with narrow.shared_transaction() as db:
-        assert await db.scalar(PATH) == "shared"
+    async with narrow.alone() as connection:
+        assert await connection.fetchval(WHO) not in broken
 
 
 async def test_nobody_who_asks_later_gets_a_connection_before_those_who_wait(urls: DatabaseUrls) -> None:

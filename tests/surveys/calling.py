@@ -76,8 +76,7 @@ async def request_of(parts: Parts, short: str, session: int) -> AsyncIterator[Co
 
 @contextmanager
 def statements(database: Database) -> Iterator[list[str]]:
-    """What is sent to the database meanwhile: the settings of the search path aside, "BEGIN" where a transaction begins, or a
-    block of statements that each are one (`Database.alone`)."""
+    """What is sent to the database meanwhile: the settings of the search path aside, "BEGIN" where a transaction begins."""
     sent: list[str] = []
 
     def begun(*_: Any) -> None:
@@ -88,10 +87,7 @@ def statements(database: Database) -> Iterator[list[str]]:
             sent.append(statement)
 
     def went_directly(statement: str) -> None:
-        if "search_path" not in statement:
-            sent.append(statement)
-        elif "synchronous_commit', 'off'" in statement:
-            begun()
+        sent.append(statement)
 
     engine = database.engine.sync_engine
     event.listen(engine, "begin", begun)

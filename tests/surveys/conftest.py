@@ -18,7 +18,7 @@ def statements(database: Database) -> Iterator[list[str]]:
     seen: list[str] = []
 
     def note(statement: str) -> None:
-        if "set_config" not in statement:
+        if not statement.startswith("SELECT set_config"):
             seen.append(statement)
 
     def executed(_: object, __: object, statement: str, *___: object) -> None:
