@@ -20,6 +20,7 @@ from structlog.testing import capture_logs
 from app import jobs
 from app.db.session import Database
 from app.errors import Conflict, NotFound
+from app.faults import described
 from app.host import housekeeping, policies
 from app.host.audit import SYSTEM
 from app.host.shared import AuditEntry, Job, Session, Tenant, User, WorkerHeartbeat
@@ -29,7 +30,7 @@ from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
 from workers.ending import end
 from workers.pace import Pace
-from workers.running import Function, described, run
+from workers.running import Function, run
 from workers.schedule import schedule
 from workers.settings import work
 

@@ -1,15 +1,14 @@
 """Runs one job: claims its row, keeps saying that it lives, and writes how it ended. What the job does: its function."""
 
 import asyncio
-import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import structlog
 
 from app import jobs
 from app.errors import Refusal
+from app.faults import described
 from app.jobs import Claim, Kind
 from app.parts import Parts
 from workers.ending import is_cancelled
@@ -17,7 +16,6 @@ from workers.pace import Pace
 
 Function = Callable[[Parts, Claim], Awaitable[None]]
 Touch = Callable[[], Awaitable[Any]]
-ROOT = Path(__file__).parents[1]
 _log = structlog.get_logger("muster.jobs")
 
 
@@ -106,17 +104,3 @@ async def _keep_beating(parts: Parts, pace: Pace, claim: Claim, touch: Touch) ->
         if not ours:
             raise TakenOver
         heard = loop.time()
-
-
-def described(error: BaseException) -> str:
-    """One line on an unexpected error: its type and where it came up. Its text may hold a row or a secret; the log has it."""
-    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if _own_code(frame.filename)]
-    if not ours:
-        return type(error).__name__
-    place = ours[-1]
-    return f"{type(error).__name__} in {Path(place.filename).relative_to(ROOT)}, line {place.lineno}"
-
-
-def _own_code(filename: str) -> bool:
-    path = Path(filename)
-    return path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in {"app", "workers"}
