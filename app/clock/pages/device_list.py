@@ -131,7 +131,7 @@ def columns() -> tuple[Column, ...]:
         Column("fingerprints", "Fingerprints", lambda row: row.fingerprint_count, Device.fingerprint_count, shown=False, numeric=True),
         Column("faces", "Faces", lambda row: row.face_count, Device.face_count, shown=False, numeric=True),
         Column("palms", "Palms", lambda row: row.palm_count, Device.palm_count, shown=False, numeric=True),
-        Column("transactions", "Punches there", lambda row: row.transaction_count, Device.transaction_count, numeric=True, hint=THERE),
+        Column("transactions", "Punches there", lambda row: row.transaction_count, Device.transaction_count, shown=False, numeric=True, hint=THERE),
         Column("backlog", "Backlog", backlog, numeric=True, hint=BACKLOG),
         Column("remarks", "Remarks", lambda row: row.remarks),
         Column("ip_address", "IP address", lambda row: row.ip_address, Device.ip_address, shown=False),
