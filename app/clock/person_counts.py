@@ -31,7 +31,7 @@ _OPEN = {"day": "t.local_date + 0", "first": "open.first", "last": "open.last"}
 _FRESH = f"(SELECT count(*) {_OF_PEOPLE.format(codes=':codes', **_OPEN)})"
 # Of more than half of all people it is quicker to count the others, and take them from what each day holds: the mirror keeps a
 # person for every code.
-_FRESH_BUT = f"""((SELECT coalesce(sum(total), 0) FROM ({_OF_DAYS.format(**_OPEN)}) AS held)
+_FRESH_BUT = f"""((SELECT coalesce(sum(total), 0)::bigint FROM ({_OF_DAYS.format(**_OPEN)}) AS held)
             - (SELECT count(*) {_OF_PEOPLE.format(codes=":others", **_OPEN)}))"""
 _BY_MONTH, _BY_MONTH_BUT = (
     text(

@@ -152,6 +152,32 @@ async def check_totals(db):
         assert list((await queries.counted_by_day(db, wanted)).days) == [tuple(row) for row in plain], wanted
 
 
+@pytest.mark.parametrize("few", [1, 300, 10_000])
+async def test_what_changed_since_is_counted_from_either_side(database, quarter, monkeypatch, few):
+    monkeypatch.setattr(queries, "FEW", few)
+    async with database.transaction("main") as db:
+        await db.execute(
+            text("UPDATE clock_transactions SET updated_at = CAST('2026-11-01' AS timestamptz) + id * interval '1 s'")
+        )
+        edges = (await db.execute(text("SELECT min(updated_at), max(updated_at) FROM clock_transactions"))).one()
+        for since, share in product(
+            (edges[0], edges[0] + (edges[1] - edges[0]) / 10, edges[1]), ({}, WHAT["code"], WHO["few"])
+        ):
+            for moment in (since, since + timedelta(microseconds=1), since - timedelta(days=1)):
+                wanted = PunchFilter(updated_since=moment, **share)
+                await compare(db, wanted, await queries.counted_by_day(db, wanted), NEWEST_FIRST)
+
+
+async def test_who_begins_to_follow_has_nothing_counted_afresh(database, quarter, monkeypatch):
+    monkeypatch.setattr(queries, "FEW", 5)
+    seen = []
+    async with database.transaction("main") as db:
+        event.listen(database.engine.sync_engine, "before_cursor_execute", lambda *given: seen.append(given[2]))
+        await queries.counted_by_day(db, PunchFilter(updated_since=datetime(2000, 1, 1, tzinfo=UTC)))
+    assert [one for one in seen if "clock_transactions.updated_at <" in one]
+    assert not [one for one in seen if "clock_transactions.updated_at >=" in one]
+
+
 async def test_few_people_are_counted_by_day_at_once(database, quarter):
     async with database.transaction("main") as db:
         counted = await queries.counted_by_day(db, PunchFilter(emp_codes=tuple(PEOPLE[:3])))
