@@ -6,6 +6,7 @@ everything loaded, so that a death costs milliseconds.
 """
 
 import asyncio
+import gc
 import hashlib
 import json
 import os
@@ -60,6 +61,7 @@ def main() -> int:
         BUGS[told["bug"]]()
     _sync_here(parts)
     kills = finished = 0
+    gc.disable()  # else each child copies all that was loaded, by looking through it for what it could let go of
     with psycopg.connect(told["owner_url"], autocommit=True) as db:
         db.execute("SET search_path TO main, shared")
         _wipe(db)
