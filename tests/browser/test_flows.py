@@ -141,6 +141,9 @@ def test_what_is_saved_over_a_list_leads_back_to_it_as_it_was(page_of: SignedIn)
     page.get_by_role("searchbox", name="Search").fill("rita ret")
     page.wait_for_url(re.compile("q=rita%20ret"))
     there = page.url
+    expect(page.locator("#people-menus").get_by_role("link", name="CSV", include_hidden=True)).to_have_attribute(
+        "href", re.compile("q=rita")
+    )
     page.locator("tbody").get_by_role("link", name="Rita Return").click()
     drawer = page.locator("#drawer")
     drawer.get_by_role("link", name="Edit").click()
