@@ -1,0 +1,50 @@
+"""Writes static/css/dark.css: the dark theme for whoever has no script, and so nothing that sets `data-bs-theme`.
+
+    python -m app.dark_sheet
+
+It holds the rules of the other sheets that begin with `[data-bs-theme=dark]`, for the page as a whole; templates/components/head.html
+asks for it where the system is dark. A test says when it is behind.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+CSS = Path(__file__).parent.parent / "static"
+# In the order of templates/components/head.html.
+SHEETS = (
+    "vendor/tabler-core@*/css/tabler.min.css",
+    "css/muster.css",
+    "css/shell.css",
+    "css/components.css",
+    "css/surveys.css",
+)
+SHEET = CSS / "css" / "dark.css"
+HEAD = (
+    "/* Written by `python -m app.dark_sheet` out of the other sheets: the dark theme where no script chooses one. */\n"
+)
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# What holds on paper alone, or in wide windows alone, is not the theme.
+_CONDITIONAL = re.compile(r"@[\w-]+[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_DARK = re.compile(r'(?::root)?\[data-bs-theme="?dark"?\](?=$|\s)')
+# Not the commas within `:not(a, b)`.
+_COMMA = re.compile(r",(?![^()]*\))")
+
+
+def written() -> str:
+    """The whole sheet."""
+    return HEAD + "".join(rule for sheet in SHEETS for found in CSS.glob(sheet) for rule in _rules(found.read_text()))
+
+
+def _rules(css: str) -> Iterator[str]:
+    for selectors, body in _RULE.findall(_CONDITIONAL.sub("", _COMMENT.sub("", css))):
+        dark = [one.strip() for one in _COMMA.split(selectors) if _DARK.match(one.strip())]
+        if dark:
+            yield f"{', '.join(_DARK.sub(':root', one) for one in dark)} {{{' '.join(body.split())}}}\n"
+
+
+if __name__ == "__main__":
+    SHEET.write_text(written())
+    sys.stdout.write(f"{SHEET.relative_to(CSS.parent)} was written.\n")
