@@ -3,12 +3,10 @@
 What the marks look like: static/css/components.css.
 """
 
-import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from markupsafe import Markup, escape
-
-_CELL = re.compile(r"(<t[dh])(?=[\s>])")
 
 
 def labelled(rows: str, labels: Sequence[str | None]) -> Markup:
@@ -17,7 +15,7 @@ def labelled(rows: str, labels: Sequence[str | None]) -> Markup:
     `labels` are those of the cells of a row in their order; None leaves a cell alone (the box that selects the row).
     """
     marks = _marks(labels)
-    head, *bodies = rows.split("<tr")
+    head, *bodies = str(rows).split("<tr")  # as plain text: each piece of a Markup would be one again
     return Markup("<tr".join([head, *(_marked(row, marks) for row in bodies)]))  # noqa: S704 - rendered by a template
 
 
@@ -35,7 +33,6 @@ def _mark(label: str | None, *, is_title: bool) -> str:
 
 
 def _marked(row: str, marks: Sequence[str]) -> str:
-    parts = _CELL.split(row)
-    for at, mark in zip(range(1, len(parts), 2), marks, strict=False):
-        parts[at] += mark
-    return "".join(parts)
+    start, *cells = row.split("<td")
+    marked = [f"{mark}{cell}" for mark, cell in zip_longest(marks[: len(cells)], cells, fillvalue="")]
+    return "<td".join([start, *marked])

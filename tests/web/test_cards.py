@@ -2,11 +2,11 @@
 
 from app.web.cards import labelled
 
-ROW = '<tr class="x"><td class="col-select"><input></td><th scope="row">A</th><td class="num">7</td><td><a>Do</a></td></tr>'
+ROW = '<tr class="x"><td class="col-select"><input></td><td>A</td><td class="num">7</td><td><a>Do</a></td></tr>'
 
 
 def test_the_first_named_cell_is_the_title_and_the_others_carry_their_labels() -> None:
-    marked = '<tr class="x"><td class="col-select"><input></td><th data-title scope="row">A</th><td data-label="Seven" class="num">7</td><td data-acts><a>Do</a></td></tr>'
+    marked = '<tr class="x"><td class="col-select"><input></td><td data-title>A</td><td data-label="Seven" class="num">7</td><td data-acts><a>Do</a></td></tr>'
     assert labelled(f"\n{ROW}\n{ROW}", [None, "Name", "Seven", ""]) == f"\n{marked}\n{marked}"
 
 
