@@ -6,7 +6,6 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.migrate import migrate
 from app.db.session import PLATFORM, TENANT_KEY, Database
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import audit
@@ -35,6 +34,8 @@ async def create_tenant(
     async with database.shared_transaction() as db:
         if await db.scalar(select(Tenant.key).where(Tenant.key == key)):
             raise _taken(key)
+    from app.db.migrate import migrate  # loads Alembic, which no portal and no worker needs
+
     await migrate(owner_url, app_role, workspaces=[key])
     async with database.transaction() as db:
         await _enter(db, key, name.strip(), ceiling)
