@@ -150,7 +150,7 @@ async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int)
     if code.state not in OPEN_TO[act]:
         label = BINDING_STATES[BindingState(code.state)].label.lower()
         words = act.replace("_", " ").replace("un ", "un-")
-        raise Conflict(f"The code {code.emp_code} is {label} by now: “{words}” does nothing there. Load it again.")
+        raise Conflict(f"The code {code.emp_code} is {label} by now, so “{words}” is not possible any more.")
 
 
 async def on_host_event(db: AsyncSession, event: Event) -> None:

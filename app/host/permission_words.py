@@ -21,15 +21,25 @@ GROUPS: tuple[Group, ...] = (
         "Time clock",
         (
             Explained("clock.dashboard", "See the dashboard", "Connection health, counts and warnings."),
-            Explained("clock.employees", "See employees and bindings", "Who is on the clock, and whom here they are."),
+            Explained(
+                "clock.employees",
+                "See employees and bindings",
+                "The people on the clock, and which employee here each one is.",
+            ),
             Explained("clock.employees.edit", "Bind employees", "Bind, accept, reject, clear, ignore, write remarks."),
             Explained("clock.transactions", "See punches", "Every punch and what became of it."),
             Explained("clock.transactions.edit", "Retry punches", "Have punches judged and imported again."),
             Explained("clock.devices", "See terminals", "Terminals with their state and counts."),
             Explained("clock.devices.edit", "Set terminals", "Direction, attendance or door reader, remarks."),
             Explained("clock.organization", "See the organisation", "Departments, positions, areas and locations."),
-            Explained("clock.organization.edit", "Write on the organisation", "Remarks on departments and the others."),
-            Explained("clock.sync.view", "See the sync history", "Runs, counts, error codes, cursors."),
+            Explained(
+                "clock.organization.edit",
+                "Write on the organisation",
+                "Remarks on departments, positions, areas and locations.",
+            ),
+            Explained(
+                "clock.sync.view", "See the sync history", "Runs, counts, error codes, and how far each one got."
+            ),
             Explained("clock.sync.run", "Run a sync", "Start and stop runs, backfill, confirm disappearances."),
             Explained("clock.analytics", "See analytics", "Punches per day, terminal and department."),
             Explained("clock.logs", "See API logs", "Every call to the clock's server, with redacted excerpts."),

@@ -47,7 +47,7 @@ def open_setup(keys: KeyRing, workspace: str, user_id: int, sealed: str) -> Secr
     try:
         return keys.open(sealed, _setup_place(workspace, user_id))
     except SecretError:
-        raise Conflict("This set-up can't be read any more. Begin again.") from None
+        raise Conflict("This set-up is too old, or it is another person's. Begin again.") from None
 
 
 def seal_passed(keys: KeyRing, user: User, now: datetime) -> str:

@@ -45,7 +45,7 @@ async def add(db: AsyncSession, actor: audit.Actor, label: str) -> str:
     if not key:
         raise _wrong("Use at least one letter from A to Z or a digit.")
     if key in types or label.casefold() in {one.casefold() for one in types.values()}:
-        raise _wrong("There is such a type already.")
+        raise _wrong("There is a user type of that name already.")
     if len(types) >= MOST:
         raise _wrong(f"At most {MOST} types.")
     await db.execute(insert(UserType).values(workspace=workspace_of(db), key=key, label=label))
@@ -61,7 +61,7 @@ async def rename(db: AsyncSession, actor: audit.Actor, key: str, label: str) -> 
     if types[key] == label:
         return
     if label.casefold() in {one.casefold() for other, one in types.items() if other != key}:
-        raise _wrong("There is such a type already.")
+        raise _wrong("There is a user type of that name already.")
     await db.execute(update(UserType).where(_here(db), UserType.key == key).values(label=label))
     await audit.record(
         db, actor, "user_type.rename", "user_type", key, before={"label": types[key]}, after={"label": label}
@@ -77,7 +77,7 @@ async def remove(db: AsyncSession, actor: audit.Actor, key: str) -> None:
     if used := (await in_use(db)).get(key, 0):
         raise Conflict(f"{used:,} {'account has' if used == 1 else 'accounts have'} this type. Change them first.")
     if len(types) == 1:
-        raise Conflict("At least one type is needed.")
+        raise Conflict("This is the last user type, and one has to stay.")
     await db.execute(delete(UserType).where(_here(db), UserType.key == key))
     await audit.record(db, actor, "user_type.remove", "user_type", key, before={"label": types[key]})
 

@@ -153,7 +153,7 @@ async def archive(db: AsyncSession, actor: Actor, uid: UUID) -> bool:
     """Nobody is asked any more; answers stay. Returns whether anything changed. Raises NotFound, Conflict for a draft."""
     stored = await lock(db, uid)
     if stored.status == "draft":
-        raise Conflict("A draft is asked of nobody, so it can't be archived. Delete it, if it is not needed.")
+        raise Conflict("Nobody is asked a draft, so it can't be archived. Delete it if it is not needed.")
     if stored.status == "archived":
         return False
     await _act(db, actor, "archive", stored, {"status": "archived"})

@@ -95,7 +95,7 @@ def as_refusal(error: Exception) -> Refusal:
         return _of_litestar(error)
     if isinstance(error, (OperationalError, InterfaceError, PoolTimeoutError, ConnectionError)) or _lost(error):
         return Unavailable("The database can't be reached. Try again in a moment.")
-    return Internal("Something broke on our side. It was logged under the number below.")
+    return Internal("Something went wrong on our side. The log has the details under the number below.")
 
 
 def _lost(error: Exception) -> bool:
@@ -117,7 +117,7 @@ def _of_litestar(error: HTTPException) -> Refusal:
     if error.detail == _GONE:
         return Gone("The request ended before all of it was here.")
     if error.status_code >= Internal.status:
-        return Internal("Something broke on our side. It was logged under the number below.")
+        return Internal("Something went wrong on our side. The log has the details under the number below.")
     extra = error.extra if isinstance(error.extra, list) else []
     details = [FieldError(str(item.get("key", "")), str(item.get("message", ""))) for item in extra if item]
     return Invalid("The request can't be read.", details=details)

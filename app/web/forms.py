@@ -280,7 +280,7 @@ class Bound:
 
 def _clean(text: str) -> str:
     if not is_keepable(text):
-        raise Wrong("There are characters in here that can't be kept.")
+        raise Wrong("There are characters in here that can't be kept, such as control characters. Remove them.")
     return trimmed(text)
 
 

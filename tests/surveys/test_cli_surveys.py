@@ -159,7 +159,7 @@ async def test_a_survey_that_is_not_there_or_in_another_workspace_is_refused(mus
 
 async def test_the_commands_obey_the_life_of_a_survey(muster: CommandLine, file: Path) -> None:
     uid = (await muster("surveys:create", write(file, {**LUNCH, "questions": []}))).out.strip()
-    assert (await muster("surveys:archive", uid)).refusal.startswith("A draft is asked of nobody")
+    assert (await muster("surveys:archive", uid)).refusal.startswith("Nobody is asked a draft")
     assert (await muster("surveys:publish", uid)).refusal == (
         "The survey can't be published. Questions: Add at least one question."
     )

@@ -81,7 +81,7 @@ async def test_counters_and_funnel_are_of_everybody_asked(meal: Stored, vera: Br
         "Asked 5 100.0 %",
         "Shown at least once 4 80.0 %",
         "Responded 3 60.0 %",
-        "1 of the asked responded without",
+        "1 of them responded through the API without",
     ):
         assert words in page
 

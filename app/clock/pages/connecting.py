@@ -47,10 +47,10 @@ FORM = Form(
         "Kind of server",
         required=True,
         options={name: profile.title for name, profile in PROFILES.items()},
-        help="It decides the paths, field names and codes that are used.",
+        help="Which kind of server it is: this decides the paths, field names and codes.",
     ),
     Text("username", "User name", required=True, longest=200),
-    Password("password", "Password", help="Kept encrypted and never shown. Empty keeps the saved one."),
+    Password("password", "Password", help="Kept encrypted and never shown. Leave it empty to keep the saved one."),
     Text("company", "Company", longest=200, help="Only for servers that several companies share; else leave it empty."),
     Text("timezone", "Time zone", required=True, longest=64),
     Text(
@@ -186,7 +186,7 @@ def check_ticket(ctx: Context, text: str) -> bool:
     """False when it was good but is too old: a browser that connects again must not test again. Raises Conflict."""
     until, _, signature = text.partition(".")
     if not hmac.compare_digest(signature.encode(), _signature(ctx, until).encode()):
-        raise Conflict("Start the test with its button.")
+        raise Conflict("Press “Test the connection” to start a test.")
     return time.time() < int(until)
 
 

@@ -87,7 +87,7 @@ async def remarks(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Re
     form = REMARKS.read(await ctx.form())
     text = form.shown["remarks"] if form.errors else form["remarks"]
     changed = await devices.set_remarks(ctx.db, ctx.actor, serial, text)
-    said = f"The remarks of {name} were saved." if changed.changed else "The remarks are what they were."
+    said = f"The remarks of {name} were saved." if changed.changed else "The remarks were not changed."
     return await _leave(ctx, said)
 
 

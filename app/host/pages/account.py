@@ -32,7 +32,7 @@ PASSWORD_FORM = Form(
     ),
 )
 CODE_FORM = Form(
-    Text("code", "The six digits that it shows", required=True, longest=12, autocomplete="one-time-code"), CURRENT
+    Text("code", "The six digits that the app shows", required=True, longest=12, autocomplete="one-time-code"), CURRENT
 )
 OFF_FORM = Form(CURRENT)
 WRONG = "That is not your password, or the account is locked for some minutes after too many tries."
@@ -122,7 +122,7 @@ async def end_one(ctx: NamedDependency[Context], session_id: FromPath[int]) -> R
         Session.public_id == session_id, Session.user_id == ctx.user.id, Session.id_hash != ctx.user.session_key
     )
     if await ctx.db.scalar(own.returning(Session.public_id)) is None:
-        raise NotFound("There is no such session of yours, or it ended already.")
+        raise NotFound("That browser is signed out already.")
     await audit.record(ctx.db, ctx.actor, "user.sign_out", "user", ctx.user.id, after={"sessions_ended": 1})
     return await done(ctx, "/account", "That browser was signed out.")
 

@@ -14,8 +14,8 @@ from app.web.pages import done, page
 MAY = Requires("admin.policies")
 LONGEST_GAP_HOURS = 24 * 365
 SECTIONS = (
-    ("Modules", "Off: no menu entries, 404 on the pages and module_unavailable on the API. Nothing is deleted.", 2),
-    ("End-user API", "What a mobile app may ask. Off: module_unavailable.", 4),
+    ("Modules", "Off: its menu entries and pages go, and its API answers module_unavailable. Nothing is deleted.", 2),
+    ("End-user API", "What mobile apps may use. Off: the API answers module_unavailable.", 4),
     ("Prompts", "How surveys come up for whoever is signed in.", 2),
 )
 FORM = Form(
@@ -55,7 +55,7 @@ async def save(ctx: NamedDependency[Context]) -> Response[Any]:
     await policies.write(ctx.db, ctx.workspace, changed)
     before = {name: held[name] for name in changed}
     await audit.record(ctx.db, ctx.actor, "policy.edit", "policy", ctx.workspace, before=before, after=changed)
-    return await done(ctx, "/admin/policies", "The policies were saved. They hold from now on.")
+    return await done(ctx, "/admin/policies", "The policies were saved. They apply from now on.")
 
 
 async def _policies_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

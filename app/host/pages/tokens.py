@@ -78,7 +78,13 @@ SPEC = ListSpec(
     ),
 )
 LIVES = {"30": "30 days", "90": "90 days", "365": "A year", "never": "Never: until it is revoked"}
-NAME = Text("name", "Name", required=True, longest=tokens.LONGEST_NAME, help="What uses it, so that you know it again.")
+NAME = Text(
+    "name",
+    "Name",
+    required=True,
+    longest=tokens.LONGEST_NAME,
+    help="What will use it, so that you recognise it in the list.",
+)
 SCOPE = Choices("scopes", "Scopes", required=True)
 LIFE = Choice("life", "Expires after", required=True, options=LIVES)
 OWNER = Email("email", "E-mail of its owner", required=True, help="It acts as this person and may never do more.")

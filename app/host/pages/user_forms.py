@@ -142,7 +142,7 @@ async def ask_to_remove_type(ctx: NamedDependency[Context], key: FromPath[str]) 
     return await ask_first(
         ctx,
         question=f"Remove the type {await user_types.label_of(ctx.db, key)}?",
-        consequence="It can't be chosen for accounts any more. Surveys that address it keep doing so, and reach nobody by it.",
+        consequence="Accounts can't be given it any more. Surveys keep it in their audience, but reach nobody through it.",
         submit="Remove the type",
         cancel_url="/admin/users/types",
     )

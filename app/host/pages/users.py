@@ -157,8 +157,8 @@ ACTS = {
     "unlock": Act(
         _unlock,
         "Unlock {name}?",
-        "Five wrong passwords locked the account for 15 minutes. Unlock it if it was they who mistyped; if it was not,"
-        " let the lock run out.",
+        "Five wrong passwords locked the account for 15 minutes. Unlock it if they mistyped; if it may have been somebody"
+        " else, let the lock run out.",
         "Unlock",
         "{name} was unlocked.",
         "{name} is not locked.",

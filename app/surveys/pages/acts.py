@@ -73,7 +73,7 @@ async def ask_delete(ctx: NamedDependency[Context], uid: FromPath[str]) -> Respo
     refuse_above(await ceiling_of(ctx.db), stored.definition.enforcement)
     number = len(stored.questions)
     unit = f"{'question goes' if number == 1 else 'questions go'} with it"
-    consequence = "Nobody was asked it. It can't be brought back; the audit keeps what it was."
+    consequence = "Nobody was ever asked. It can't be brought back; the audit keeps what it said."
     return await _ask(ctx, stored, "delete", consequence=consequence, number=number, unit=unit)
 
 

@@ -19,7 +19,11 @@ PACING: Final = ("snooze_hours", "cooldown_days", "max_prompts")
 WINDOW: Final = ("starts_at", "ends_at")
 TITLE = Text("title", "Title", required=True, longest=words.LONGEST_TITLE, help="The heading of the prompt.")
 TYPE = Choice(
-    "type", "Type", required=True, options=words.TYPES, help="Says what it is about; it changes no behaviour."
+    "type",
+    "Type",
+    required=True,
+    options=words.TYPES,
+    help="Says what the survey is about. It changes nothing in how it is asked.",
 )
 MESSAGE = Text(
     "message",
