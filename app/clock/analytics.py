@@ -51,7 +51,7 @@ async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
 
 
 async def roll_up(database: Database, workspace: str) -> int:
-    """Counts every stale day anew, a calendar month per transaction: people are counted by month, so each month once.
+    """Counts every stale day anew, a week per transaction: people are counted by week, so each week once.
     Returns how many days."""
     done = 0
     while True:
@@ -75,11 +75,11 @@ async def count_days(db: AsyncSession, days: Sequence[date]) -> None:
 
 
 async def _take(db: AsyncSession, earliest: date) -> list[date]:
-    """The stale days of its month, taken off the list: a punch that changes meanwhile waits, and then puts its day back.
+    """The stale days of its week, taken off the list: a punch that changes meanwhile waits, and then puts its day back.
 
-    So does another rollup, and finds nothing left: two that count one month at once would not see each other's days.
+    So does another rollup, and finds nothing left: two that count one week at once would not see each other's days.
     """
-    month = StaleDay.local_date.between(*person_counts.month_around(earliest))
-    wanted = select(StaleDay.local_date).where(month).order_by(StaleDay.local_date).with_for_update()
+    week = StaleDay.local_date.between(*person_counts.week_around(earliest))
+    wanted = select(StaleDay.local_date).where(week).order_by(StaleDay.local_date).with_for_update()
     taken = await db.scalars(delete(StaleDay).where(StaleDay.local_date.in_(wanted)).returning(StaleDay.local_date))
     return list(taken.all())

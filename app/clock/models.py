@@ -481,15 +481,16 @@ class PunchCount(Base):
 
 
 class PersonCount(Base):
-    """How many punches a code has in a calendar month of local days: totals and deep pages of a search for many people.
+    """How many punches a code has in a week of local days, by its Monday: totals and deep pages of a search for many people.
 
-    A month with a day in `clock_stale_days` is counted from the punches themselves until the rollup has run.
+    A week with a day in `clock_stale_days` is counted from the punches themselves until the rollup has run.
     """
 
     __tablename__ = "clock_person_counts"
+    __table_args__ = (Index(None, "week"),)
 
-    month: Mapped[date] = mapped_column(primary_key=True)
     emp_code: Mapped[str] = mapped_column(primary_key=True)
+    week: Mapped[date] = mapped_column(primary_key=True)
     total: Mapped[int] = mapped_column(Integer)
 
 

@@ -170,7 +170,7 @@ async def located_rows(
     db: AsyncSession, wanted: PunchFilter, counted: Counted, order: Order, *, offset: int, per_page: int
 ) -> Sequence[Any]:
     """The rows of a page; `counted` is in the same order, so that only the page's own days are read, however deep it is."""
-    if isinstance(counted, person_counts.ByMonth):
+    if isinstance(counted, person_counts.ByWeek):
         counted, offset = await person_counts.narrowed(db, counted, offset, per_page)
     days, skip = counted.locate(offset, per_page)
     if not days:
@@ -187,7 +187,7 @@ def _on(days: Sequence[date]) -> ColumnElement[bool]:
 
 
 async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
-    """How many punches a filter holds on each local day, newest first; of many people in each month.
+    """How many punches a filter holds on each local day, newest first; of many people in each week.
 
     The rest of the transaction plans each statement for its values: a plan that must suit one code and five hundred, a rare
     outcome and the usual one, suits neither.
@@ -196,7 +196,9 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     if wanted.countable:
         return await count_by_day(db, days=wanted.days, equal=wanted.equalities())
     if wanted.emp_codes is not None and wanted.is_of_many and not wanted.equalities():
-        return await person_counts.count_by_month(db, wanted.emp_codes, wanted.days, wanted.other_codes)
+        if wanted.other_codes is not None:
+            return await person_counts.count_by_week_but(db, wanted.other_codes, wanted.days)
+        return await person_counts.count_by_week(db, wanted.emp_codes, wanted.days)
     if wanted.other_codes is not None and wanted.is_of_many:
         everybody = await counted_by_day(db, replace(wanted, emp_codes=None, other_codes=None))
         return everybody.less(await _counted_fresh(db, replace(wanted, emp_codes=wanted.other_codes)))
@@ -209,8 +211,8 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
 
 async def _are_few_before(db: AsyncSession, since: datetime) -> bool:
     """Whether it is quicker to count what changed before an instant than what changed since: who begins to follow asks for all."""
-    found = (await db.execute(_AROUND, {"since": since, "few": FEW})).one()
-    return found.before < FEW <= found.after
+    before, after = (await db.execute(_AROUND, {"since": since, "few": FEW})).one()
+    return bool(before < FEW <= after)
 
 
 async def _counted_fresh(db: AsyncSession, wanted: PunchFilter) -> Counted:

@@ -34,9 +34,9 @@ class Counted:
         return found, skip
 
     def less(self, others: "Counted") -> Self:
-        """Without those of `others`, who are all among them."""
+        """Without those of `others`, who are all among them; should rows come between the two counts, no day holds less than none."""
         gone = dict(others.days)
-        return replace(self, days=[(day, left) for day, count in self.days if (left := count - gone.get(day, 0))])
+        return replace(self, days=[(day, left) for day, count in self.days if (left := count - gone.get(day, 0)) > 0])
 
     def reversed(self) -> Self:
         """The same, oldest day first."""

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import func, select, update
 
-from app.clock import dashboard, due, punch_counts
+from app.clock import analytics, dashboard, due, punch_counts
 from app.clock.codes import BINDING_STATES, Outcome
 from app.clock.models import Connection, Punch, StaleDay
 from app.clock.pages import health
@@ -108,7 +108,7 @@ async def test_what_needs_a_person_is_counted_as_the_list_counts_it_biggest_firs
     since = TODAY - timedelta(days=29)
     async with database.transaction() as db:
         await db.execute(StaleDay.__table__.insert(), [{"local_date": TODAY}])
-        await punch_counts.recount(db, [since, TODAY - timedelta(days=30), TODAY + timedelta(days=400)])
+        await analytics.count_days(db, [since, TODAY - timedelta(days=30), TODAY + timedelta(days=400)])
         found = await dashboard.punches(db, TODAY)
         for outcome, number in found.needs_person:
             listed = PunchFilter(days=(since, None), outcomes=(outcome.value,))

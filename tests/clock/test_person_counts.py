@@ -67,8 +67,8 @@ RANGES = [
     (date(2026, 9, 5), None),
     (None, date(2026, 10, 17)),
     (date(2026, 9, 1), date(2026, 9, 30)),
-    (date(2026, 9, 1), date(2026, 10, 31)),
-    (date(2026, 10, 1), date(2026, 11, 29)),
+    (date(2026, 8, 31), date(2026, 10, 25)),
+    (date(2026, 10, 5), date(2026, 11, 27)),
     (date(2026, 10, 31), date.max),
     (date.min, date(2026, 8, 31)),
     (date(2026, 9, 10), date(2026, 9, 12)),
@@ -82,7 +82,7 @@ async def test_every_page_holds_what_a_plain_select_holds(database, quarter, who
         for days, order in product(RANGES, (NEWEST_FIRST, OLDEST_FIRST)):
             wanted = PunchFilter(**WHO[who], days=days)
             counted = await queries.counted_by_day(db, wanted)
-            assert isinstance(counted, person_counts.ByMonth)
+            assert isinstance(counted, person_counts.ByWeek)
             await compare(db, wanted, counted, order)
 
 
@@ -113,22 +113,19 @@ async def test_of_most_people_the_others_are_counted(database, quarter):
             db, await queries.counted_by_day(db, PunchFilter(**WHO["most, by the others"])), 0, 40
         )
     assert counted.total
-    assert [one for one in seen if REST[0] in one and MOST[-1] not in one]
-    # Where whole months are kept, they are kept by person: that one statement takes both.
-    assert len([one for one in seen if MOST[-1] in one]) == len(
-        [one for one in seen if MOST[-1] in one and REST[0] in one]
-    )
+    assert [one for one in seen if REST[0] in one]
+    assert not [one for one in seen if MOST[-1] in one]
 
 
 async def test_a_purge_takes_the_counts_of_what_it_took(database, quarter):
     async with database.transaction("main") as db:
         await db.execute(text("UPDATE clock_transactions SET judge_at = NULL, import_outcome = 'not_bound'"))
-        await purge._purge_days(db, [day for day in quarter if day.month == 8])
+        await purge._purge_days(db, [day for day in quarter if day < date(2026, 8, 31)])
         wanted = PunchFilter(emp_codes=MOST)
         plain = list(await db.scalars(select(Punch.id).where(wanted.condition())))
         assert (await queries.counted_by_day(db, wanted)).total == len(plain)
-        months = set(await db.scalars(text("SELECT month FROM clock_person_counts")))
-        assert date(2026, 8, 1) not in months
+        weeks = set(await db.scalars(text("SELECT week FROM clock_person_counts")))
+        assert min(weeks) == date(2026, 8, 31)
 
 
 async def test_totals_are_exact_also_where_a_purge_froze_the_daily_ones(database, quarter):
@@ -181,27 +178,29 @@ async def test_who_begins_to_follow_has_nothing_counted_afresh(database, quarter
 async def test_few_people_are_counted_by_day_at_once(database, quarter):
     async with database.transaction("main") as db:
         counted = await queries.counted_by_day(db, PunchFilter(emp_codes=tuple(PEOPLE[:3])))
-    assert not isinstance(counted, person_counts.ByMonth)
+    assert not isinstance(counted, person_counts.ByWeek)
 
 
-async def test_a_month_is_counted_once_however_many_of_its_days_changed(database, quarter):
+async def test_a_week_is_counted_once_however_many_of_its_days_changed(database, quarter):
     seen = []
     async with database.transaction("main") as db:
         await analytics.mark_stale(db, quarter)
     event.listen(database.engine.sync_engine, "before_cursor_execute", lambda *given: seen.append(given[2]))
     assert await analytics.roll_up(database, "main") == len(quarter)
-    assert len([one for one in seen if "INSERT INTO clock_person_counts" in one]) == len({day.month for day in quarter})
+    assert len([one for one in seen if "INSERT INTO clock_person_counts" in one]) == len(
+        {day.isocalendar()[:2] for day in quarter}
+    )
 
 
-async def test_rollups_at_once_leave_every_month_counted(database, quarter):
+async def test_rollups_at_once_leave_every_week_counted(database, quarter):
     for _ in range(3):
         async with database.transaction("main") as db:
             await analytics.mark_stale(db, quarter)
         done = await asyncio.gather(*(analytics.roll_up(database, "main") for _ in range(3)))
         assert sum(done) == len(quarter)
     async with database.transaction("main") as db:
-        kept = await db.execute(text("SELECT month, emp_code, total FROM clock_person_counts ORDER BY 1, 2"))
+        kept = await db.execute(text("SELECT week, emp_code, total FROM clock_person_counts ORDER BY 1, 2"))
         plain = await db.execute(
-            text("SELECT date_trunc('month', local_date)::date, emp_code, count(*) FROM clock_transactions GROUP BY 1, 2 ORDER BY 1, 2")
+            text("SELECT date_trunc('week', local_date)::date, emp_code, count(*) FROM clock_transactions GROUP BY 1, 2 ORDER BY 1, 2")
         )  # fmt: skip
         assert [tuple(row) for row in kept] == [tuple(row) for row in plain]
