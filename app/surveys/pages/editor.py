@@ -164,7 +164,7 @@ def _note(stored: Stored | None) -> dict[str, str] | None:
         return {"title": f"{said}; nobody has answered.", "text": "What you save is what is asked from then on."}
     title = f"{people(stored.responses)} responded to version {stored.version}."
     way = (
-        "Publish as a new version asks everyone again."
+        "Publishing as a new version asks everyone again."
         if stored.status == "published"
         else "Publish it first for that."
     )
