@@ -33,7 +33,7 @@ from app.secrets import new_key_text
 from app.web import csrf, sessions
 from tests.cluster import DatabaseUrls, TestCluster, open_cluster
 from tests.compiled import keep_compiled_templates
-from tests.order import InFiles, long_ones_first, processes
+from tests.order import InFiles, keep_those_with_a_database, long_ones_first, processes
 from tests.reset import KEPT, forget, open_eraser, remember
 
 BASE_URL = "http://testserver"
@@ -53,7 +53,13 @@ def pytest_configure() -> None:
     keep_compiled_templates()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database-only", action="store_true", help="leave out what needs no database, or brings its own")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("database_only"):
+        keep_those_with_a_database(config, items)
     long_ones_first(items)
 
 

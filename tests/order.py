@@ -28,10 +28,19 @@ LONG = (
 )
 _TESTS = Path(__file__).parent
 _MOST = 8
+# Every test that asks for a database has one of these behind it.
+_DATABASE = {"cluster", "own_cluster"}
 # Each process that looks at pages starts a portal and a browser of its own, for half a minute of a small machine: the one that
 # walks through all pages, and one for all the rest.
 _ALONE = "tests/browser/test_pages.py"
 _TOGETHER = "tests/browser/"
+
+
+def keep_those_with_a_database(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Takes out in place what would do the very same beside another PostgreSQL."""
+    without = [item for item in items if _DATABASE.isdisjoint(getattr(item, "fixturenames", ()))]
+    config.hook.pytest_deselected(items=without)
+    items[:] = [item for item in items if not _DATABASE.isdisjoint(getattr(item, "fixturenames", ()))]
 
 
 def long_ones_first(items: list[pytest.Item]) -> None:
