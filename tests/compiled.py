@@ -1,14 +1,17 @@
 """Compiled templates, kept from process to process and from run to run: each process of the suite would compile all of them."""
 
+import hashlib
+from pathlib import Path
+
 from jinja2 import FileSystemBytecodeCache
 
-from app.web import templating
+from app.web import escaping, templating
 from tests.cluster import ROOT
-
-_FOLDER = ROOT / ".pytest_cache" / "templates"
 
 
 def keep_compiled_templates() -> None:
-    """For this process. Jinja itself sees which of them have changed since."""
-    _FOLDER.mkdir(parents=True, exist_ok=True)
-    templating.environment().bytecode_cache = FileSystemBytecodeCache(str(_FOLDER))
+    """For this process. Jinja itself sees which of them have changed since; what they are compiled to is escaping's to say."""
+    compiler = hashlib.sha256(Path(escaping.__file__).read_bytes()).hexdigest()
+    folder = ROOT / ".pytest_cache" / "templates" / compiler[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    templating.environment().bytecode_cache = FileSystemBytecodeCache(str(folder))

@@ -82,7 +82,7 @@ def test_every_value_is_placed_as_jinja_places_it(place: str) -> None:
             assert _outcome(sparing, given) == _outcome(usual, given), repr(value)
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=[f"{at}-{type(value).__name__}" for at, value in enumerate(VALUES)])
 def test_a_value_reads_as_jinja_escapes_it(value: Any) -> None:
     assert str(escaped(value)) == str(escape(value))
 
