@@ -2,7 +2,7 @@
 
 import re
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import msgspec
 import structlog
@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.errors import Conflict, FieldError, Forbidden, Invalid, NotFound, NotSignedIn, Refusal, TooLarge, Unavailable
+from app.web.returning import is_ours, told, with_its_query
 
 log = structlog.get_logger()
 API = ("/api/", "/v1/api/")
@@ -144,7 +145,7 @@ def envelope(refusal: Refusal, request_id: str) -> Response[bytes]:
 
 
 def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
-    here = _address(request.url.path, request.url.query)
+    here = with_its_query(request.url.path, request.url.query)
     target = "/sign-in" + (f"?next={quote(here)}" if request.method == "GET" and here != "/" else "")
     if request.headers.get("hx-request") == "true":
         return Response("", status_code=401, headers={"HX-Redirect": target})
@@ -181,9 +182,9 @@ def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
 
 def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """(label, address) of where to go from here, the likeliest first: again, back, the list above, the first page."""
-    asks, here = request.method == "GET", _address(request.url.path, request.url.query)
-    came = urlsplit(request.headers.get("referer", ""))
-    back = _address(came.path, came.query) if came.netloc == request.headers.get("host") else ""
+    asks, here = request.method == "GET", with_its_query(request.url.path, request.url.query)
+    host, came = told(request.headers.get("referer", ""))
+    back = came if host == request.headers.get("host") else ""
     section = [(item["label"], item["url"]) for group in menu for item in group["items"] if item["active"]]
     ways = {here: "Try again"} if asks and refusal.status in PASSING else {}
     if back and not (asks and back == here):
@@ -192,11 +193,7 @@ def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[
         if url != here:
             ways.setdefault(url, f"To {label}")
     ways.setdefault("/", "To the first page")
-    return [(label, url) for url, label in ways.items()]
-
-
-def _address(path: str, query: str) -> str:
-    return path + (f"?{query}" if query else "")
+    return [(label, url) for url, label in ways.items() if is_ours(url)]
 
 
 def _request_id(scope: Scope) -> str:
@@ -212,6 +209,7 @@ async def plain_answer(send: Send, scope: Scope, refusal: Refusal) -> None:
     else:
         from app.web.templating import render
 
+        here = quote(scope["path"])
         html = render(
             "errors/error.html",
             status=refusal.status,
@@ -219,7 +217,7 @@ async def plain_answer(send: Send, scope: Scope, refusal: Refusal) -> None:
             message=refusal.message,
             details=(),
             request_id="",
-            ways=[("Try again", quote(scope["path"]))] if scope.get("method") == "GET" else [],
+            ways=[("Try again", here)] if scope.get("method") == "GET" and is_ours(here) else [],
         )
         body, kind = html.encode(), b"text/html; charset=utf-8"
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]

@@ -25,6 +25,19 @@ def is_ours(address: str) -> bool:
     return address.startswith("/") and not elsewhere and len(address) <= LONGEST
 
 
+def told(header: str) -> tuple[str, str]:
+    """Host, and path with query, of the address in a header that browsers send; both "" where anybody else sent none."""
+    try:
+        page = urlsplit(header)
+    except ValueError:
+        return "", ""
+    return page.netloc, with_its_query(page.path, page.query)
+
+
+def with_its_query(path: str, query: str) -> str:
+    return path + (f"?{query}" if query else "")
+
+
 def _is_within(address: str, path: str) -> bool:
     return f"{urlsplit(address).path}/".startswith(f"{path}/")
 
@@ -33,5 +46,5 @@ def _beneath(ctx: Context) -> str:
     """The page over which htmx opens the answer, or ""."""
     if not ctx.wants_fragment or ctx.target not in OVERLAYS:
         return ""
-    page = urlsplit(ctx.request.headers.get("hx-current-url", ""))
-    return page.path + (f"?{page.query}" if page.query else "")
+    _, page = told(ctx.request.headers.get("hx-current-url", ""))
+    return page

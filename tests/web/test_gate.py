@@ -51,6 +51,12 @@ async def test_everything_else_answers_for_hosts_of_ours_alone(in_production: Br
     assert (answer.status_code, "does not answer for that host name" in answer.text) == (400, True)
 
 
+async def test_what_is_refused_before_there_is_a_page_leads_to_no_other_site(in_production: Browser) -> None:
+    answer = await in_production.get("http://10.0.0.7:8000//evil.example/people")
+    assert 'href="//' not in answer.text
+    assert 'href="/people"' in (await in_production.get("/people")).text
+
+
 async def test_a_host_of_ours_is_served_in_production(in_production: Browser) -> None:
     assert (await in_production.get("/sign-in", headers={"Host": "testserver"})).status_code == 200
 

@@ -67,3 +67,16 @@ async def test_htmx_gets_a_refusal_as_a_piece_with_its_words_marked(vera: Browse
         assert "<html" not in answer.text
         said = answer.text.partition("data-refusal>")[2].partition("<")[0]
         assert said.startswith("You need the right “Keep users” for this.")
+
+
+@pytest.mark.parametrize("header", ["Referer", "HX-Current-URL"])
+async def test_a_header_that_holds_no_address_is_no_way_back(alice: Browser, header: str) -> None:
+    over = {"HX-Request": "true", "HX-Target": "drawer"} if header == "HX-Current-URL" else {}
+    assert (await alice.get("/people/4711", headers={header: "http://[", **over})).status_code == 404
+    assert (await alice.get("/people/add", headers={header: "http://[", **over})).status_code == 200
+
+
+async def test_no_way_on_leads_to_another_site(alice: Browser) -> None:
+    from_two_slashes = {"Referer": f"{HERE}//evil.example/people"}
+    answer = await alice.get("/people/4711", headers=from_two_slashes)
+    assert ways(answer.text) == [("/people", "To People"), ("/", "To the first page")]
