@@ -1,8 +1,11 @@
-"""Statements that go to the driver itself: SQLAlchemy would double the price of the few that every reply sends."""
+"""Statements that go to the driver itself: SQLAlchemy would double the price of the few that every reply sends.
+
+They raise ConnectionError where the server went away meanwhile.
+"""
 
 import re
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import asyncpg
@@ -28,7 +31,7 @@ class Direct:
     async def row(self, connection: asyncpg.Connection, values: Mapping[str, Any], schema: str) -> Any:
         """The row by the names of its columns, or None."""
         sql = self.sql.replace("workspace.", f"{schema}.")
-        return await connection.fetchrow(sql, *(values[name] for name in self.names))
+        return await _first(connection, sql, [values[name] for name in self.names])
 
 
 class DirectSelect:
@@ -45,13 +48,23 @@ class DirectSelect:
 
     async def row(self, connection: asyncpg.Connection, values: Mapping[str, Any]) -> Any:
         given = {**self._constants, **values}
-        found = await connection.fetchrow(self.sql, *(given[name] for name in self._names))
+        found = await _first(connection, self.sql, [given[name] for name in self._names])
         if found is None:
             return None
         row = list(found)
         for place, make in self._made:
             row[place] = make(row[place])
         return self._row(row)
+
+
+async def _first(connection: asyncpg.Connection, sql: str, values: Sequence[Any]) -> Any:
+    """The driver has errors of its own for a server that went away; everybody else knows this one."""
+    try:
+        return await connection.fetchrow(sql, *values)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        if connection.is_closed():
+            raise ConnectionError("the database server closed the connection") from error
+        raise
 
 
 def begun(db: AsyncSession) -> asyncpg.Connection:

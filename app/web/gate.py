@@ -154,7 +154,8 @@ class _Answer:
         if keep:
             await transaction.__aexit__(None, None, None)
             return
-        with suppress(_Undone):
+        # A connection that is gone can't be rolled back, and need not be: the server did that. The refusal must still be sent.
+        with suppress(_Undone, DBAPIError):
             await transaction.__aexit__(_Undone, _Undone(), None)
 
     def _own_headers(self, message: Any) -> list[tuple[bytes, bytes]]:
