@@ -89,15 +89,17 @@ async def authenticate(database: Database, keys: KeyRing, attempt: Attempt) -> i
         await verify_password(None, attempt.password)
         raise SignInRefused
     now = datetime.now(UTC)
-    passed = bool(attempt.passed) and second_factor.has_passed(keys, user, attempt.passed, now)
+    passed = attempt.passed if attempt.passed and second_factor.has_passed(keys, user, attempt.passed, now) else ""
     if not passed and not await verify_password(user.password_hash, attempt.password):
         raise SignInRefused
     if user.totp_secret:
+        # Handed on as it is: renewed with each code, it would outlive its minutes.
+        passed = passed or second_factor.seal_passed(keys, user, now)
         if not attempt.otp:
             await _uncount(database, user.id)
-            raise SecondFactorNeeded(second_factor.seal_passed(keys, user, now))
+            raise SecondFactorNeeded(passed)
         if not await second_factor.use_code(database, keys, user, attempt.otp):
-            raise SecondFactorWrong(second_factor.seal_passed(keys, user, now))
+            raise SecondFactorWrong(passed)
     await _forgive(database, user.id)
     return user.id
 

@@ -194,6 +194,20 @@ async def test_what_stands_for_the_password_is_of_one_person_one_password_and_so
     assert (await visitor.get("/account")).status_code == 303
 
 
+async def test_wrong_digits_do_not_renew_what_stands_for_the_password(
+    visitor: Browser, parts: Parts, database: Database
+) -> None:
+    await give_password(database, "alice")
+    secret = await give_second_factor(parts, "alice")
+    asked = await submit_sign_in(visitor, "alice")
+    wrong = await digits(visitor, asked, wrong_code(secret))
+    assert passed_in(wrong) == passed_in(asked)
+
+
+def passed_in(shown: httpx.Response) -> str:
+    return re.findall(r'name="passed" value="([^"]+)"', shown.text)[0]
+
+
 async def digits(browser: Browser, shown: httpx.Response, code: str, **other: str) -> httpx.Response:
     """Fills in the form that asks for the digits alone."""
     hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', shown.text.partition("<main")[2]))
