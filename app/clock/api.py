@@ -16,7 +16,7 @@ from app.api.envelope import Meta, answer, day
 from app.api.openapi import Endpoint, document
 from app.api.parameters import DayText, InstantText, Nothing, Paged, Range
 from app.api.tokens import Scope
-from app.clock import api_paging, queries, reports
+from app.clock import api_paging, queries, reports, zones
 from app.clock.api_paging import page_by_id, page_of_punches
 from app.clock.api_people import BindingRow, EmployeeRow, States, binding_row, employee_row
 from app.clock.api_rows import DeviceRow, PunchRow, RunRow, Status, Summary, device_row, punch_row, run_row
@@ -111,7 +111,7 @@ async def sync_runs(ctx: NamedDependency[Context]) -> Response[bytes]:
 @get("/analytics/summary", guards=[CLOCK_READ])
 async def analytics_summary(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(Range, ctx.request.query_params)
-    first, last = _summed_days(asked, await reports.local_today(ctx.db, datetime.now(UTC)))
+    first, last = _summed_days(asked, await zones.local_today(ctx.db, datetime.now(UTC)))
     return answer({"from": day(first), "to": day(last), **await reports.daily_totals(ctx.db, first, last)})
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,6 +10,7 @@ from app.clock import connection, cursors, lease, runs
 from app.clock.cursors import PUNCHES, START
 from app.clock.models import Connection, Cursor
 from app.clock.settings import EARLIEST, write_settings
+from app.clock.zones import zone_day
 from app.errors import FieldError, Invalid
 from app.host import audit
 
@@ -56,7 +56,7 @@ async def start_over(db: AsyncSession, actor: audit.Actor, from_date: date, now:
     Punches that are known keep their row, their record and their outcome; they only get their new id. A run under way ends.
     """
     found = await connection.required(db)
-    _check(from_date, from_date, now.astimezone(ZoneInfo(found.timezone)).date())
+    _check(from_date, from_date, zone_day(found, now))
     await lease.break_off(db)
     await cursors.begin_anew(db)
     await db.execute(update(Connection).values(id_generation=Connection.id_generation + 1))

@@ -14,10 +14,11 @@ import asyncpg
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.models import Binding, Connection, Device
+from app.clock.models import Binding, Device
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.taps import Employee, Punch, Record, Rules, Span, Unbound, Written
 from app.clock.unread import unread_spans
+from app.clock.zones import zone_name
 from app.db.direct import driver
 from app.host import attendance_import
 from app.host.attendance_import import NewRecord
@@ -110,7 +111,7 @@ class Read:
 
 async def read_world(db: AsyncSession, now: datetime) -> World:
     settings = await read_settings(db, now)
-    zone = ZoneInfo(await db.scalar(select(Connection.timezone)) or "UTC")
+    zone = ZoneInfo(await zone_name(db))
     devices = await db.execute(select(Device.sn, Device.direction, Device.kind_mark, Device.remote_attendance))
     terminals = {sn: (direction, _is_access(mark, remote)) for sn, direction, mark, remote in devices}
     return World(rules_of(settings, zone), settings, terminals, await unread_spans(db, settings, zone, now))

@@ -1,13 +1,13 @@
 """Removes what is kept for a time only: old punches, API logs and rows set aside. Never a punch that waits, never a total."""
 
 from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import analytics, connection, person_counts, punch_counts
 from app.clock.settings import read_settings
+from app.clock.zones import zone_day
 from app.db.session import Database
 
 ROWS_AT_ONCE = 5000
@@ -35,7 +35,7 @@ async def purge(database: Database, workspace: str, now: datetime) -> dict[str, 
     async with database.transaction(workspace) as db:
         settings = await read_settings(db, now)
         found = await connection.load(db)
-    today = now.astimezone(ZoneInfo(found.timezone if found else "UTC")).date()
+    today = zone_day(found, now)
     gone = {"transactions": 0, "api_logs": 0, "set_aside": 0}
     if settings.retain_transactions_days:
         gone["transactions"] = await _purge_punches(database, workspace, settings.kept_from(today))

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import String, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -26,6 +25,7 @@ from app.clock.models import (
     SyncRun,
 )
 from app.clock.punch_counts import count_by_day
+from app.clock.zones import zone_day
 
 COUNTED = {
     "employees": ClockEmployee,
@@ -140,16 +140,3 @@ async def _distinct(db: AsyncSession, first: date, last: date) -> tuple[int, int
 async def area_names(db: AsyncSession) -> dict[str, str]:
     """Area code → name; a workspace has some dozens."""
     return dict((await db.execute(select(Area.code, Area.name))).all())
-
-
-async def zone_name(db: AsyncSession) -> str:
-    """The zone of the connection, in which days are local; UTC where none is configured."""
-    return await db.scalar(select(Connection.timezone)) or "UTC"
-
-
-async def local_today(db: AsyncSession, now: datetime) -> date:
-    return now.astimezone(ZoneInfo(await zone_name(db))).date()
-
-
-def zone_day(connection: Connection | None, now: datetime) -> date:
-    return now.astimezone(ZoneInfo(connection.timezone if connection else "UTC")).date()

@@ -14,6 +14,7 @@ from app import jobs
 from app.clock.codes import Direction
 from app.clock.models import Connection, Setting
 from app.clock.windows import DAY, LIVE_DAYS
+from app.clock.zones import local_today
 from app.errors import FieldError, Invalid
 from app.host import audit
 
@@ -106,7 +107,7 @@ async def write_settings(
     """Stores `changes` (values or their text) and returns what holds then. Raises Invalid naming every wrong one."""
     at = now or datetime.now(UTC)
     before = await read_settings(db, at)
-    after = checked(before, changes, today=await _today(db, at))
+    after = checked(before, changes, today=await local_today(db, at))
     old, new = _plain(before), _plain(after)
     changed = {name: value for name, value in new.items() if old[name] != value}
     await _store(db, {name: new[name] for name in changes if name in changed})
@@ -151,11 +152,6 @@ async def _default_start(db: AsyncSession, now: datetime | None) -> date:
     found = (await db.execute(select(Connection.created_at, Connection.timezone))).one_or_none()
     saved, zone = found or ((now or datetime.now(UTC)), "UTC")
     return saved.astimezone(ZoneInfo(zone)).date() - HISTORY
-
-
-async def _today(db: AsyncSession, now: datetime) -> date:
-    zone = await db.scalar(select(Connection.timezone)) or "UTC"
-    return now.astimezone(ZoneInfo(zone)).date()
 
 
 async def _store(db: AsyncSession, values: Mapping[str, Any]) -> None:

@@ -57,11 +57,11 @@ def clock_backfill(*, first: date, last: date, emp_codes: Sequence[str], workspa
 async def _backfill(
     parts: "Parts", *, workspace: str, first: date, last: date, emp_codes: Sequence[str]
 ) -> dict[str, Any]:
-    from app.clock import backfill, reports
+    from app.clock import backfill, zones
     from app.host.audit import COMMAND_LINE
 
     async with parts.database.transaction(workspace) as db:
-        today = await reports.local_today(db, datetime.now(UTC))
+        today = await zones.local_today(db, datetime.now(UTC))
         await backfill.ask(db, COMMAND_LINE, first, last, emp_codes, today=today)
     return await _sync(parts, workspace=workspace, request={"resources": ["transactions"]})
 

@@ -9,7 +9,7 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
-from app.clock import figures, reports
+from app.clock import figures, reports, zones
 from app.clock.models import DailyTotal
 from app.web import exports, lists
 from app.web.context import Context
@@ -57,7 +57,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
         return exports.export(ctx, EXPORT, BASE, kind)
     wanted = lists.asked(EXPORT, ctx.request.query_params)
-    today = await reports.local_today(ctx.db, datetime.now(UTC))
+    today = await zones.local_today(ctx.db, datetime.now(UTC))
     first, last, problem = _range(wanted.values.get("") or (None, None), today)
     problem = wanted.errors.get("", "") or problem
     daily = await reports.daily_totals(ctx.db, first, last)

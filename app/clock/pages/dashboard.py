@@ -6,7 +6,7 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 
-from app.clock import connection, dashboard, progress, reports, runs
+from app.clock import connection, dashboard, progress, reports, runs, zones
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
 from app.clock.dashboard import GROUPS, Day, Punches
 from app.clock.pages import code_words, health, setup
@@ -46,7 +46,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return first
     now = datetime.now(UTC)
     found = await connection.required(ctx.db)
-    today = reports.zone_day(found, now)
+    today = zones.zone_day(found, now)
     punches = await dashboard.punches(ctx.db, today)
     up_to, held_back_by = await progress.complete_up_to(ctx.db, now)
     state = health.of(found, now)

@@ -9,7 +9,7 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, and_, func, select
 
 from app.clock.models import ApiLog
-from app.clock.reports import zone_name
+from app.clock.zones import zone_name
 from app.db.days import on_days
 from app.errors import NotFound
 from app.web import exports, lists

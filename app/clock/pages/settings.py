@@ -9,7 +9,7 @@ from litestar.datastructures import FormMultiDict
 from litestar.di import NamedDependency
 from litestar.enums import MediaType
 
-from app.clock import connection, due, reports, rule_preview
+from app.clock import connection, due, rule_preview, zones
 from app.clock.codes import outcome_label
 from app.clock.pages import connecting, health
 from app.clock.pages.setting_fields import FLAGS, FORM, SECTIONS, shown
@@ -64,7 +64,7 @@ async def save_settings(ctx: NamedDependency[Context]) -> Response[Any]:
     now = datetime.now(UTC)
     before, changes = await read_settings(ctx.db, now), _changes(posted)
     try:
-        after = checked(before, changes, today=await reports.local_today(ctx.db, now))
+        after = checked(before, changes, today=await zones.local_today(ctx.db, now))
     except Invalid as refusal:
         return await _show(ctx, settings_form=_with_errors(changes, refusal), status=422)
     if posted.get("confirmed") != "1" and (question := await _question(ctx, before, after, now)):
@@ -150,7 +150,7 @@ async def _question(ctx: Context, before: ClockSettings, after: ClockSettings, n
 
 async def _purged(ctx: Context, before: ClockSettings, after: ClockSettings, now: datetime) -> int:
     """Mirrored punches that a shorter retention would take."""
-    today = await reports.local_today(ctx.db, now)
+    today = await zones.local_today(ctx.db, now)
     days = after.retain_transactions_days
     if not days or (before.retain_transactions_days and days >= before.retain_transactions_days):
         return 0

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import func, select
 
-from app.clock import backfill, connection, disappearance, reports, runs
+from app.clock import backfill, connection, disappearance, runs, zones
 from app.clock.models import Area, ClockEmployee, Connection, Cursor, Department, Device, Location, Position
 from app.clock.pages import sync
 from app.clock.pages.run_words import RESOURCE_LABELS
@@ -76,7 +76,7 @@ async def ask_for_backfill(ctx: NamedDependency[Context]) -> Response[Any]:
     codes = _codes(form)
     if form.ok:
         try:
-            today = await reports.local_today(ctx.db, datetime.now(UTC))
+            today = await zones.local_today(ctx.db, datetime.now(UTC))
             await backfill.ask(ctx.db, ctx.actor, form["from"], form["to"], codes, today=today)
         except Invalid as refusal:
             form.absorb(refusal)
@@ -156,7 +156,7 @@ async def start_over(ctx: NamedDependency[Context]) -> Response[Any]:
     posted = await ctx.form()
     await connection.required(ctx.db)
     form, now = OVER.read(posted), datetime.now(UTC)
-    if form.ok and form["from"] > await reports.local_today(ctx.db, now):
+    if form.ok and form["from"] > await zones.local_today(ctx.db, now):
         form.refuse("from", "The date lies in the future.")
     if not form.ok:
         return await page(ctx, "clock/start_over.html", status=422, form=form, question=None, sure=SURE)

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import func, select
 
-from app.clock import reports, runs
+from app.clock import runs, zones
 from app.clock.models import ApiLog, SetAside
 from app.clock.pages import sync
 from app.clock.pages.run_words import COUNTS, RESOURCE_LABELS, described
@@ -42,7 +42,7 @@ async def show(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response
         aside_total=await _aside_total(ctx, run_id, len(aside)),
         calls=calls,
         slowest_ms=max((call.duration_ms for call in calls), default=0),
-        zone=await reports.zone_name(ctx.db),
+        zone=await zones.zone_name(ctx.db),
         counts=COUNTS,
         resource_labels=RESOURCE_LABELS,
         may_see_logs=ctx.may("clock.logs"),

@@ -1,0 +1,21 @@
+"""The zone of the connection, in which punches have their local days; UTC where none is configured."""
+
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.models import Connection
+
+
+async def local_today(db: AsyncSession, now: datetime) -> date:
+    return now.astimezone(ZoneInfo(await zone_name(db))).date()
+
+
+async def zone_name(db: AsyncSession) -> str:
+    return await db.scalar(select(Connection.timezone)) or "UTC"
+
+
+def zone_day(connection: Connection | None, now: datetime) -> date:
+    return now.astimezone(ZoneInfo(connection.timezone if connection else "UTC")).date()
