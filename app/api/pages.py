@@ -2,17 +2,14 @@
 
 from typing import Any
 
-import structlog
 from litestar import Request, Response
 from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 
 from app.api.tokens import Scope
 from app.web.context import Context
-from app.web.errors import Internal, as_refusal, envelope, handle
+from app.web.errors import envelope, handle, logged
 from app.web.guards import Requires
-
-log = structlog.get_logger()
 
 
 class PageOrScope(Requires):
@@ -34,10 +31,7 @@ def answer_either(request: Request[Any, Any, Any], error: Exception) -> Response
     if not _is_program(request):
         return handle(request, error)
     context: Context = request.scope["muster"]  # type: ignore[typeddict-item]
-    refusal = as_refusal(error)
-    if refusal.status >= Internal.status:
-        log.error("request failed", path=request.url.path, exc_info=error)
-    return envelope(refusal, context.request_id)
+    return envelope(logged(request, error), context.request_id)
 
 
 def _is_program(connection: ASGIConnection) -> bool:  # type: ignore[type-arg]

@@ -61,13 +61,19 @@ _GONE = "client disconnected prematurely"
 
 def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     """Litestar's exception handler for everything."""
-    refusal = as_refusal(error)
-    if refusal.status >= Internal.status:
-        log.error("request failed", path=request.url.path, exc_info=error)
+    refusal = logged(request, error)
     answer = _answer(request, refusal)
     if isinstance(refusal, MethodNotAllowed):
         answer.headers["Allow"] = ", ".join(sorted(_methods(request)))
     return answer
+
+
+def logged(request: Request[Any, Any, Any], error: Exception) -> Refusal:
+    """What the exception means to the person; the log has what it means to us."""
+    refusal = as_refusal(error)
+    if refusal.status >= Internal.status:
+        log.error("request failed", path=request.url.path, exc_info=error)
+    return refusal
 
 
 def _answer(request: Request[Any, Any, Any], refusal: Refusal) -> Response[Any]:
