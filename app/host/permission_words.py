@@ -82,8 +82,9 @@ EXPLAINED = {one.permission: one for group in GROUPS for one in group.permission
 
 
 def label_of(permission: str) -> str:
-    """What a permission is called on the page Roles."""
-    return EXPLAINED[permission].label
+    """What a permission is called on the page Roles. One that an older release gave to a role stands for itself."""
+    known = EXPLAINED.get(permission)
+    return known.label if known else permission
 
 
 def needed(permission: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.db.session import Database
 from app.errors import Conflict, Forbidden, Invalid, NotFound
@@ -196,6 +196,14 @@ async def test_a_role_that_reaches_further_than_oneself_is_not_cut_or_deleted(da
     with pytest.raises(Forbidden):
         async with database.transaction() as db:
             await roles.remove(db, COMMAND_LINE, chief, reach=reach)
+
+
+async def test_a_right_that_there_is_no_more_is_refused_and_not_stumbled_over(database: Database) -> None:
+    async with database.transaction() as db:
+        role_id = await roles.add(db, COMMAND_LINE, "Made long ago", ["host.people"])
+        await db.execute(update(Role).where(Role.id == role_id).values(permissions=["host.people", "host.gone"]))
+        with pytest.raises(Forbidden, match=r"“host\.gone”"):
+            await roles.remove(db, COMMAND_LINE, role_id, reach=roles.EVERYTHING)
 
 
 async def test_who_changes_a_role_of_their_own_stays_signed_in_under_a_new_id(
