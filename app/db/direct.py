@@ -4,8 +4,7 @@ They raise ConnectionError where the server went away meanwhile.
 """
 
 import re
-from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import asyncpg
@@ -13,6 +12,8 @@ import msgspec
 from sqlalchemy import Select
 from sqlalchemy.dialects.postgresql import asyncpg as dialects
 from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.rows import maker
 
 _NAME = re.compile(r"(?<!:):([a-z_]+)")
 _DIALECT = cast("Any", dialects.dialect)(json_deserializer=msgspec.json.decode)
@@ -41,8 +42,7 @@ class DirectSelect:
         compiled = statement.compile(dialect=_DIALECT)
         self.sql, self._names, self._constants = compiled.string, compiled.positiontup or (), compiled.params
         columns = list(statement.selected_columns)
-        row = namedtuple("Row", [one.key or "" for one in columns])  # type: ignore[misc]  # noqa: PYI024 - a statement's own
-        self._row: Callable[[Iterable[Any]], Any] = row._make
+        self._row = maker(tuple(one.key or "" for one in columns))
         made = [one.type.dialect_impl(_DIALECT).result_processor(_DIALECT, None) for one in columns]
         self._made = [(place, make) for place, make in enumerate(made) if make]
 
