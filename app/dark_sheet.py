@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-CSS = Path(__file__).parent.parent / "static"
+STATIC = Path(__file__).parent.parent / "static"
 # In the order of templates/components/head.html.
 SHEETS = (
     "vendor/tabler-core@*/css/tabler.min.css",
@@ -20,7 +20,7 @@ SHEETS = (
     "css/components.css",
     "css/surveys.css",
 )
-SHEET = CSS / "css" / "dark.css"
+SHEET = STATIC / "css" / "dark.css"
 HEAD = (
     "/* Written by `python -m app.dark_sheet` out of the other sheets: the dark theme where no script chooses one. */\n"
 )
@@ -35,7 +35,9 @@ _COMMA = re.compile(r",(?![^()]*\))")
 
 def written() -> str:
     """The whole sheet."""
-    return HEAD + "".join(rule for sheet in SHEETS for found in CSS.glob(sheet) for rule in _rules(found.read_text()))
+    return HEAD + "".join(
+        rule for sheet in SHEETS for found in STATIC.glob(sheet) for rule in _rules(found.read_text())
+    )
 
 
 def _rules(css: str) -> Iterator[str]:
@@ -47,4 +49,4 @@ def _rules(css: str) -> Iterator[str]:
 
 if __name__ == "__main__":
     SHEET.write_text(written())
-    sys.stdout.write(f"{SHEET.relative_to(CSS.parent)} was written.\n")
+    sys.stdout.write(f"{SHEET.relative_to(STATIC.parent)} was written.\n")
