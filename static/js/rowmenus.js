@@ -1,8 +1,13 @@
 // The menu of a row opens beside its button. Without script the browser shows it in the middle of the window.
+const placeOfButton = (menu) => document.querySelector(`[popovertarget="${menu.id}"]`).getBoundingClientRect();
+let openedAt = 0;
+document.addEventListener("beforetoggle", (event) => {
+  if (event.newState === "open" && event.target.matches?.(".row-menu")) openedAt = placeOfButton(event.target).top;
+}, true);
 document.addEventListener("toggle", (event) => {
   const menu = event.target;
   if (event.newState !== "open" || !menu.matches?.(".row-menu")) return;
-  const button = document.querySelector(`[popovertarget="${menu.id}"]`).getBoundingClientRect();
+  const button = placeOfButton(menu);
   const room = document.documentElement.clientHeight - button.bottom;
   const above = room < menu.offsetHeight + 8 && button.top > menu.offsetHeight + 8;
   menu.style.inset = "auto";
@@ -13,8 +18,12 @@ document.addEventListener("toggle", (event) => {
 }, true);
 
 // It does not travel with what is scrolled under it, and gives way to what it opens.
-const closed = () => document.querySelector(".row-menu:popover-open")?.hidePopover();
-document.addEventListener("scroll", closed, true);
+// The browser also tells late of what was scrolled before the menu opened: that the button came into view.
+const openMenu = () => document.querySelector(".row-menu:popover-open");
+const closed = () => openMenu()?.hidePopover();
+document.addEventListener("scroll", () => {
+  if (openMenu() && Math.abs(placeOfButton(openMenu()).top - openedAt) > 1) closed();
+}, true);
 document.addEventListener("click", (event) => { if (event.target.closest(".row-menu a")) closed(); });
 document.addEventListener("keydown", (event) => {
   const menu = event.target.closest?.(".row-menu");

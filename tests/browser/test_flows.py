@@ -164,6 +164,18 @@ def test_what_is_saved_over_a_list_leads_back_to_it_as_it_was(page_of: SignedIn)
     assert page.url == there
 
 
+def test_the_menu_of_a_row_stays_until_its_button_moves_away_under_it(page_of: SignedIn) -> None:
+    page = page_of("alice", viewport={"width": 794, "height": 300})
+    page.goto("/surveys/list")
+    page.locator(".row-actions-cell button").first.click()
+    menu = page.locator(".row-menu:popover-open")
+    expect(menu).to_be_visible()
+    page.evaluate("() => { document.dispatchEvent(new Event('scroll')); }")
+    expect(menu).to_be_visible()
+    page.evaluate("() => { scrollBy(0, 100); }")
+    expect(menu).to_have_count(0)
+
+
 def test_a_locked_day_says_its_number_before_and_holds_its_records(page_of: SignedIn) -> None:
     page = page_of("alice")
     page.goto("/attendance?sort=workday")
