@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -372,6 +373,7 @@ async def test_a_job_whose_sign_of_life_swallows_its_cancellation_is_done(parts:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # connections that were just being made
 async def test_a_worker_ends_whatever_it_is_at(parts: Parts) -> None:
     """In its first moments it does a little of everything, and many things wait for a connection."""
     for moment in range(24):
@@ -383,6 +385,7 @@ async def test_a_worker_ends_whatever_it_is_at(parts: Parts) -> None:
             working.cancel()
             await asyncio.wait({working}, timeout=30)
         assert working.done(), f"after {moment} ms"
+    gc.collect()
 
 
 def start_worker(urls: DatabaseUrls, log: Path) -> "subprocess.Popen[bytes]":
