@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import hypothesis
 import psycopg
 import pytest
 import structlog
@@ -51,6 +52,10 @@ def pytest_configure() -> None:
     # Left to itself it draws each traceback in colours and boxes: more work than all the rest of a test that meets an error.
     structlog.get_config()["processors"][-1].exception_formatter = structlog.dev.plain_traceback
     keep_compiled_templates()
+    # How long an example takes says how busy the machine is.
+    patient = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+    hypothesis.settings.register_profile("patient", hypothesis.settings.default, **patient)
+    hypothesis.settings.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
