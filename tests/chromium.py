@@ -56,7 +56,7 @@ def watched(context: BrowserContext) -> Iterator[Page]:
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield page
     context.close()
-    assert complaints == []
+    assert complaints == [], complaints  # pytest shows what it compares in the tests' own files alone
 
 
 def _is_complaint(message: ConsoleMessage) -> bool:
