@@ -1,5 +1,6 @@
 // The menu of a row opens beside its button. Without script the browser shows it in the middle of the window.
-const placeOfButton = (menu) => document.querySelector(`[popovertarget="${menu.id}"]`).getBoundingClientRect();
+const buttonOf = (menu) => document.querySelector(`[popovertarget="${menu.id}"]`);
+const placeOfButton = (menu) => buttonOf(menu).getBoundingClientRect();
 let openedAt = 0;
 document.addEventListener("beforetoggle", (event) => {
   if (event.newState === "open" && event.target.matches?.(".row-menu")) openedAt = placeOfButton(event.target).top;
@@ -14,7 +15,7 @@ document.addEventListener("toggle", (event) => {
   menu.style.margin = "0";
   menu.style.left = `${Math.max(8, button.right - menu.offsetWidth)}px`;
   menu.style.top = `${above ? button.top - menu.offsetHeight - 4 : button.bottom + 4}px`;
-  menu.querySelector(".menu-item").focus();
+  if (!menu.contains(document.activeElement)) menu.querySelector(".menu-item").focus();
 }, true);
 
 // It does not travel with what is scrolled under it, and gives way to what it opens.
@@ -25,11 +26,12 @@ document.addEventListener("scroll", () => {
   if (openMenu() && Math.abs(placeOfButton(openMenu()).top - openedAt) > 1) closed();
 }, true);
 document.addEventListener("click", (event) => { if (event.target.closest(".row-menu a")) closed(); });
+// Who types fast presses an arrow before the menu took the focus: it counts from the first item, as it would a moment later.
 document.addEventListener("keydown", (event) => {
-  const menu = event.target.closest?.(".row-menu");
+  const menu = openMenu();
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!menu || !step) return;
+  if (!menu || !step || !(menu.contains(event.target) || event.target === buttonOf(menu))) return;
   event.preventDefault();
   const items = [...menu.querySelectorAll(".menu-item")];
-  items.at((items.indexOf(document.activeElement) + step) % items.length).focus();
+  items.at((Math.max(0, items.indexOf(document.activeElement)) + step) % items.length).focus();
 });

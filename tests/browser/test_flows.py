@@ -176,6 +176,18 @@ def test_the_menu_of_a_row_stays_until_its_button_moves_away_under_it(page_of: S
     expect(menu).to_have_count(0)
 
 
+def test_an_arrow_pressed_while_the_menu_of_a_row_opens_counts_from_its_first_item(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/surveys/list")
+    page.locator(".row-actions-cell button").first.evaluate(
+        "button => { button.click(); button.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true })); }"
+    )
+    items = page.locator(".row-menu:popover-open .menu-item")
+    expect(items.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(items.first).to_be_focused()
+
+
 def test_a_locked_day_says_its_number_before_and_holds_its_records(page_of: SignedIn) -> None:
     page = page_of("alice")
     page.goto("/attendance?sort=workday")
