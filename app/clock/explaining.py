@@ -150,9 +150,9 @@ class _Words:
         since = tap.at - repeats.at
         is_repeat = tap.word is Outcome.REPEAT_TAP
         limit = self.rules.repeat if is_repeat else timedelta(minutes=self.rules.double_tap_minutes)
-        name = "repeat_tap_seconds" if is_repeat else "double_tap_minutes"
+        name = "Repeat tap within" if is_repeat else "Double tap within"
         told = f"{ROLE_LABELS[tap.role]} at {self.tell.time(tap.at)} repeats the one at {self.tell.time(repeats.at)}, {span(since)} before"
-        change = f"A tap of another role between the two, or the setting {name}; a fold with a record stays one."
+        change = f"A tap of another role between the two, or the setting “{name}”; a fold with a record stays one."
         if since > limit or (not is_repeat and not self.rules.double_tap_fix):
             return f"{told}; it was folded under an earlier setting and keeps its record.", change
         return f"{told}; up to {span(limit)} counts as one tap.", change
@@ -204,7 +204,7 @@ class _Words:
             why = f"none came within {span(DAY)}"
         return (
             f"The shift that began at {self.tell.time(shift.first.at)} has no clock-out: {why}.",
-            "A clock-out that arrives later, a record added by hand, or the setting import_single_punches.",
+            "A clock-out that arrives later, a record added by hand, or the setting “Import single punches”.",
         )
 
     def _locked(self) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """The sentence that an operator reads carries the rule's numbers, in local time, and says what would change it."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from zoneinfo import ZoneInfo
@@ -8,6 +9,7 @@ import pytest
 
 from app.clock import pairing
 from app.clock.explaining import explain, explain_refusal, left_out_break_note
+from app.clock.pages.setting_fields import FORM
 from app.clock.resolving import use_punches
 from app.clock.tap_words import span
 from app.clock.taps import Employee, Unbound
@@ -43,7 +45,7 @@ def imported(taps="I 08:00, O 17:00"):
             "I 08:00",
             FAR,
             "no clock-out: Check In at 08:10 began a new shift",
-            "import_single_punches",
+            "setting “Import single punches”",
         ),
         ("I 08:00", "I 08:00", FAR, "no clock-out: none came within 24 h", "A clock-out that arrives later"),
         ("O 17:00", "O 17:00", FAR, "Check Out at 17:00 has no clock-in within 48 h", "A clock-in that arrives later"),
@@ -52,9 +54,9 @@ def imported(taps="I 08:00, O 17:00"):
             "I 08:00:05",
             FAR,
             "repeats the one at 08:00, 5 s before; up to 10 s counts",
-            "repeat_tap_seconds",
+            "setting “Repeat tap within”",
         ),
-        ("I 08:00, I 08:04", "I 08:04", FAR, "4 min before; up to 5 min counts as one tap", "double_tap_minutes"),
+        ("I 08:00, I 08:04", "I 08:04", FAR, "4 min before; up to 5 min counts as one tap", "setting “Double tap within”"),
         (
             "I Mon 08:00, O Tue 17:00",
             "O Tue 17:00",
@@ -83,6 +85,8 @@ def test_the_rule_is_told_with_its_numbers(taps, asked, now, sentence, change):
     told = why(Store(taps), asked, now)
     assert sentence in told.sentence
     assert change in told.change
+    labels = {field.label for field in FORM.fields.values()}
+    assert set(re.findall("setting “(.+)”", told.change)) <= labels  # what the Settings page calls it
 
 
 def test_what_stands_names_its_record_and_the_part_that_the_tap_plays():
