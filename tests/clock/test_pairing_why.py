@@ -56,7 +56,13 @@ def imported(taps="I 08:00, O 17:00"):
             "repeats the one at 08:00, 5 s before; up to 10 s counts",
             "setting “Repeat tap within”",
         ),
-        ("I 08:00, I 08:04", "I 08:04", FAR, "4 min before; up to 5 min counts as one tap", "setting “Double tap within”"),
+        (
+            "I 08:00, I 08:04",
+            "I 08:04",
+            FAR,
+            "4 min before; up to 5 min counts as one tap",
+            "setting “Double tap within”",
+        ),
         (
             "I Mon 08:00, O Tue 17:00",
             "O Tue 17:00",
