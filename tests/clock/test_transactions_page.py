@@ -1,5 +1,6 @@
 """The page `/clock_transactions`: what it shows, finds, exports and does, and who may."""
 
+import html
 import json
 from datetime import date
 from functools import partial
@@ -295,9 +296,13 @@ async def test_an_act_without_anything_to_act_on_is_refused(database: Database, 
     assert (await bob.submit("/clock_transactions/bulk", {"action": "keep", "all": "1"})).status_code == 422
     assert (await bob.submit("/clock_transactions/bulk", {"action": "erase", "all": "1"})).status_code == 404
     punch_id = await id_of(database, "Mon 08:00")
-    refused = await bob.submit(f"/clock_transactions/{punch_id}/retry")
-    assert refused.status_code == 422
-    assert "belongs to a record that stands" in refused.text
+    for act, sentence in (
+        ("retry", "This punch can't be judged anew: it belongs to a record that stands."),
+        ("keep", "This punch does not wait for that decision: only those that arrived after the import do."),
+    ):
+        refused = await bob.submit(f"/clock_transactions/{punch_id}/{act}")
+        assert refused.status_code == 422
+        assert sentence in html.unescape(refused.text)
 
 
 async def test_a_retry_in_the_drawer_shows_at_once_what_came_of_it(database: Database, mill: int, bob: Browser) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy import ColumnElement, and_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import resolutions
@@ -48,9 +48,13 @@ CONSEQUENCE = {
     ),
     "keep": "Nothing is written: their records stay as they are and the punches count as settled. Retry takes it back.",
 }
-NOTHING_TO_DO = {
+NONE_OF_THEM = {
     "retry": "None of these punches can be judged anew: each belongs to a record that stands.",
     "keep": "None of these punches waits for that decision: only those that arrived after the import do.",
+}
+NOT_THIS_ONE = {
+    "retry": "This punch can't be judged anew: it belongs to a record that stands.",
+    "keep": "This punch does not wait for that decision: only those that arrived after the import do.",
 }
 
 
@@ -74,7 +78,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     which = and_(await lists.selected(ctx, framed.spec), punches.able(action))
     number = await punches.number_of(ctx.db, which)
     if not number:
-        raise Invalid(NOTHING_TO_DO[action])
+        raise Invalid(NONE_OF_THEM[action])
     if not await confirmed(ctx, number):
         return await _ask(ctx, action, number)
     return await done(ctx, "/clock_transactions", told(action, await ACTS[action](ctx.db, ctx.actor, which)))
@@ -103,13 +107,12 @@ async def use(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Respons
 
 
 async def _act(ctx: Context, punch_id: int, action: str) -> Response[Any]:
-    if await ctx.db.scalar(select(Punch.id).where(Punch.id == punch_id)) is None:
+    this_one = Punch.id == punch_id
+    if not await punches.number_of(ctx.db, this_one):
         raise NotFound("There is no such punch.")
-    resolved = await ACTS[action](ctx.db, ctx.actor, Punch.id == punch_id)
+    resolved = await ACTS[action](ctx.db, ctx.actor, this_one)
     if not resolved.punches:
-        raise Invalid(
-            NOTHING_TO_DO[action].replace("None of these punches", "This punch").replace("can be", "cannot be")
-        )
+        raise Invalid(NOT_THIS_ONE[action])
     return await _answer(ctx, punch_id, told(action, resolved))
 
 
@@ -156,14 +159,13 @@ def told(action: str, resolved: Resolved) -> str:
     """What an act came to, in one sentence."""
     if action == "keep":
         return f"{count(resolved.punches, 'punch counts', 'punches count')} as settled; nothing was written."
-    which = count(resolved.punches, "punch was", "punches were")
     if resolved.outcomes is None:
         are = count(resolved.punches, "punch is", "punches are")
         return f"{are} judged again by the import that was just asked for; it may take a minute."
-    became = ", ".join(f"{number:,} × {label(word)}" for word, number in sorted(resolved.outcomes.items()))
     if resolved.punches == 1:
         return f"1 punch was judged again: {', '.join(label(word) for word in resolved.outcomes)}."
-    return f"{which} judged again: {became}."
+    became = ", ".join(f"{number:,} × {label(word)}" for word, number in sorted(resolved.outcomes.items()))
+    return f"{count(resolved.punches, 'punch was', 'punches were')} judged again: {became}."
 
 
 def label(outcome: str | None) -> str:
