@@ -1,9 +1,8 @@
 """Why a punch shows what it shows, as sentences for operators. They are made of the facts that `pairing` decided by, and only
 when someone asks; nothing is decided here."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
+from typing import NamedTuple
 
 from app.clock.codes import BINDING_STATES, BindingState, Outcome, punch_label
 from app.clock.shifts import DAY, End, Shift
@@ -12,34 +11,16 @@ from app.clock.taps import Punch, Record, Rules, Unbound
 from app.clock.verdicts import Judgement, Reason, Rule, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A tap of the same shift, for the time line; `at` is UTC."""
+class Told(NamedTuple):
+    """The rule with its numbers, and what would change it."""
 
-    punch_id: int
-    at: datetime
-    role: str
-    effect: str
-
-
-@dataclass(frozen=True, slots=True)
-class Why:
-    """The rule with its numbers in one sentence, the taps of the shift in time order, the records, and what would change it."""
-
-    rule: Rule
-    outcome: Outcome
     sentence: str
     change: str
-    neighbours: tuple[Neighbour, ...] = ()
-    records: tuple[Record, ...] = ()
 
 
-def explain(verdict: Verdict, judgement: Judgement) -> Why:
+def explain(verdict: Verdict, judgement: Judgement) -> Told:
     """Times in the sentences are local to the connection's zone."""
-    because = verdict.because
-    words = _Words(verdict.punch, because, judgement, verdict.judge_at)
-    sentence, change = words.say()
-    return Why(because.rule, verdict.outcome, sentence, change, neighbours_of(because.shift), because.records)
+    return Told(*_Words(verdict.punch, verdict.because, judgement, verdict.judge_at).say())
 
 
 def explain_refusal(because: Reason, judgement: Judgement, punch: Punch) -> str:
@@ -47,18 +28,6 @@ def explain_refusal(because: Reason, judgement: Judgement, punch: Punch) -> str:
     if because.rule is Rule.NOT_LATE:
         return "Nothing here arrived late any more; reload the page."
     return _Words(punch, because, judgement, None).say()[0]
-
-
-def left_out_break_note(started: datetime, zone: ZoneInfo) -> str:
-    """The note on a record whose last break was never ended."""
-    return f"The break started at {started.astimezone(zone):%H:%M} was never ended and is left out."
-
-
-def neighbours_of(shift: Shift | None) -> tuple[Neighbour, ...]:
-    if shift is None:
-        return ()
-    taps = sorted((*shift.taps, *shift.folds), key=lambda tap: tap.at)
-    return tuple(Neighbour(t.punch.id, t.at, ROLE_LABELS[t.role], EFFECT_LABELS[t.effect]) for t in taps)
 
 
 class _Words:
@@ -134,14 +103,21 @@ class _Words:
     def _stands(self) -> tuple[str, str]:
         change = "Only the record's deletion, or binding the code to another employee."
         numbers = " and ".join(self.tell.record(record) for record in self.because.records)
-        if self.because.rule is Rule.IMPORTED:
-            hours = self.tell.hours(self._shift)
-            return f"The shift {hours} is complete; {f'it joins {numbers}' if numbers else 'a record is made'}.", change
-        if self.because.shift is None:
+        shift = self.because.shift
+        if shift is None:
             return f"The punch is part of {numbers}, which stands.", change
-        tap = next((each for each in self._shift.taps if each.punch.id == self.punch.id), None)
+        if self.because.rule is Rule.IMPORTED:
+            written = f"it joins {numbers}" if numbers else "a record is made"
+            return f"The shift {self.tell.hours(shift)} is complete; {written}.{self._dropped_break(shift)}", change
+        tap = next((each for each in shift.taps if each.punch.id == self.punch.id), None)
         effect = "" if tap is None else f" as {ROLE_LABELS[tap.role]} ({EFFECT_LABELS[tap.effect]})"
-        return f"The punch is part of {numbers}{effect}.", change
+        return f"The punch is part of {numbers}{effect}.{self._dropped_break(shift)}", change
+
+    def _dropped_break(self, shift: Shift) -> str:
+        """A break still open at the close is in no record (import-rules: "Pairing, taps in time order")."""
+        if shift.break_open is None:
+            return ""
+        return f" The break that started at {self.tell.time(shift.break_open.at)} was never ended and is left out."
 
     def _folded(self) -> tuple[str, str]:
         tap = next(each for each in self._shift.folds if each.punch.id == self.punch.id)

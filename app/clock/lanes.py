@@ -242,7 +242,6 @@ class _Lane:
         if shift is None:
             return
         shift.end, shift.ended_by = why, by
-        shift.left_out_break = shift.break_open
         self.open = None
 
 

@@ -122,7 +122,6 @@ def _update(shift: Shift, earliest: Record, who: Employee, workday: date) -> Upd
         None if shift.clock_out is None else shift.clock_out.at,
         shift.written_breaks(),
         tuple(tap.punch.id for tap in shift.taps),
-        None if shift.left_out_break is None else shift.left_out_break.at,
     )
 
 

@@ -125,20 +125,15 @@ class ShiftJudge:
         clock_in, clock_out = shift.clock_in.at, None if shift.clock_out is None else shift.clock_out.at
         breaks, workday = shift.written_breaks(), self._workday(shift)
         punch_ids = tuple(tap.punch.id for tap in shift.taps if not tap.held)
-        left_out = None if shift.left_out_break is None else shift.left_out_break.at
         if before is None:
             self.judgement.creates.append(
-                CreateRecord(
-                    key, self.employee.id, shift.kind, workday, clock_in, clock_out, breaks, punch_ids, left_out
-                )
+                CreateRecord(key, self.employee.id, shift.kind, workday, clock_in, clock_out, breaks, punch_ids)
             )
         elif (before.workday, before.clock_in, before.clock_out) != (workday, clock_in, clock_out) or tuple(
             sorted(before.breaks)
         ) != breaks:
             self.judgement.updates.append(
-                UpdateRecord(
-                    key, self.employee.id, shift.kind, workday, clock_in, clock_out, breaks, punch_ids, left_out
-                )
+                UpdateRecord(key, self.employee.id, shift.kind, workday, clock_in, clock_out, breaks, punch_ids)
             )
         self._remember(key, shift, before, workday)
         return key

@@ -74,7 +74,6 @@ class Shift:
         "folds",
         "kind",
         "last_at",
-        "left_out_break",
         "taps",
     )
 
@@ -87,7 +86,6 @@ class Shift:
         self.folds: list[Tap] = []
         self.breaks: list[tuple[datetime, datetime]] = []
         self.break_open: Tap | None = None
-        self.left_out_break: Tap | None = None
         self.end: End | None = None
         self.ended_by: Tap | None = None
         self.last_at = first.at

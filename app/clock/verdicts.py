@@ -104,7 +104,6 @@ class CreateRecord:
     clock_out: datetime | None
     breaks: Breaks
     punch_ids: tuple[int, ...]
-    left_out_break: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,6 @@ class UpdateRecord:
     clock_out: datetime | None
     breaks: Breaks
     punch_ids: tuple[int, ...]
-    left_out_break: datetime | None = None
 
 
 @dataclass(slots=True)
