@@ -55,7 +55,7 @@ def fitted(kind: type[B], document: dict[str, Any]) -> B:
             wrong += [FieldError(name, "It is missing.")] if one.required else []
             continue
         try:
-            _refuse_nul(given, name)
+            _refuse_nul(given)
             values[one.name] = msgspec.convert(given, one.type)
         except msgspec.ValidationError as error:
             wrong.append(_explained(name, str(error)))
@@ -70,7 +70,7 @@ def _fields(kind: type[msgspec.Struct]) -> dict[str, Any]:
     return {one.encode_name: one for one in msgspec.structs.fields(kind)}
 
 
-def _refuse_nul(given: Any, name: str) -> None:
+def _refuse_nul(given: Any) -> None:
     """PostgreSQL's text holds no NUL."""
     if any("\x00" in text for text in _texts(given)):
         raise msgspec.ValidationError("It holds a NUL character")

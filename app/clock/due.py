@@ -41,14 +41,6 @@ async def ask_for_import(db: AsyncSession) -> None:
         await jobs.request(db, "clock_import", key="clock_import:next")
 
 
-async def mark_codes(db: AsyncSession, emp_codes: Collection[str]) -> int:
-    """After a binding changed: every punch of the codes, since a re-binding also changes the word of those that stand, and
-    whatever of their old and new owners still waits."""
-    owners = select(Binding.host_employee_id).where(Binding.emp_code.in_(emp_codes))
-    siblings = select(Binding.emp_code).where(Binding.host_employee_id.in_(owners))
-    return await mark(db, or_(Punch.emp_code.in_(emp_codes), and_(Punch.emp_code.in_(siblings), _UNSETTLED)))
-
-
 async def mark_terminal(db: AsyncSession, serial: str) -> int:
     """After a terminal's direction or kind changed."""
     return await mark(db, and_(Punch.terminal_sn == serial, _UNSETTLED))

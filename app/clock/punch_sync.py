@@ -122,12 +122,11 @@ async def _read_stretch(run: Running, known: Known, row: Cursor) -> None:
         if until is None or until <= first:
             until, position = slice_until(first, stretch.until, rows_a_day, run.settings.page_size), START
             await _open_slice(run, row.window, until)
-        days = (until - first).days
-        window = _slice_window(run, row, stretch, Span(first, until))
-        read = await _read_slice(run, known, window, position, days=days)
+        part = Span(first, until)
+        read = await _read_slice(run, known, _slice_window(run, row, stretch, part), position)
         if read is None:
             return
-        rows_a_day = read.total / days
+        rows_a_day = read.total / part.days
         if isinstance(read, WindowEnd):
             first = stretch.until if read.everything else until
             await _close_slice(run, row.window, first)
@@ -153,7 +152,7 @@ def _floor(run: Running, row: Cursor) -> date:
 
 
 async def _read_slice(
-    run: Running, known: Known, window: Window, position: Position, *, days: int
+    run: Running, known: Known, window: Window, position: Position
 ) -> WindowEnd | TooLargeError | None:
     """How it ended, that it proved too large, or None when it did not become complete."""
     try:

@@ -221,11 +221,6 @@ async def _counted_fresh(db: AsyncSession, wanted: PunchFilter) -> Counted:
     return Counted([(day, count) for day, count in rows])
 
 
-async def punch_total(db: AsyncSession, wanted: PunchFilter) -> int:
-    """How many punches a filter holds."""
-    return (await counted_by_day(db, wanted)).total
-
-
 async def punches_after(
     db: AsyncSession, wanted: PunchFilter, after: tuple[date, datetime, int] | None, *, per_page: int
 ) -> Sequence[Any]:

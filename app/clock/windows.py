@@ -57,16 +57,6 @@ def gaps(wanted: Span, known: Iterable[Span]) -> list[Span]:
     return [span for span in found if span.days > 0]
 
 
-def read_from(start: date, known: Iterable[Span]) -> date:
-    """The day until which everything from `start` on is known, without a gap."""
-    until = start
-    for span in sorted(known):
-        if span.first > until:
-            break
-        until = max(until, span.until)
-    return until
-
-
 def slice_until(first: date, end: date, rows_a_day: float | None, rows_a_page: int) -> date:
     """Where a slice from `first` ends: about twenty pages of it, at least a day, at most a month.
 

@@ -12,7 +12,7 @@ from app.clock import analytics, dashboard, due, punch_counts
 from app.clock.codes import BINDING_STATES, Outcome
 from app.clock.models import Connection, Punch, StaleDay
 from app.clock.pages import health
-from app.clock.queries import PunchFilter, punch_total
+from app.clock.queries import PunchFilter, counted_by_day
 from app.db.session import Database
 from app.parts import Parts
 from tests.clock.mirrored import mirror_person, mirror_terminal, punch
@@ -112,7 +112,7 @@ async def test_what_needs_a_person_is_counted_as_the_list_counts_it_biggest_firs
         found = await dashboard.punches(db, TODAY)
         for outcome, number in found.needs_person:
             listed = PunchFilter(days=(since, None), outcomes=(outcome.value,))
-            assert await punch_total(db, listed) == number
+            assert (await counted_by_day(db, listed)).total == number
     assert found.needs_person == [
         (Outcome.NOT_BOUND, 3), (Outcome.OVERLAPS, 2), (Outcome.FUTURE_TIMESTAMP, 1)
     ]  # fmt: skip

@@ -117,7 +117,7 @@ async def test_an_unbound_code_waits_for_its_binding(database: Database) -> None
     async with database.transaction() as db:
         employee_id = await employ(db, "Bea")
         await db.execute(update(Binding).values(state="bound", method="manual", host_employee_id=employee_id))
-        await due.mark_codes(db, ["7"])
+        await due.mark(db, Punch.emp_code == "7")
     await import_all(database)
     assert {word for _, word in await see(database, outcomes)} == {"imported"}
 

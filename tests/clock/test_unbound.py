@@ -126,7 +126,7 @@ async def test_a_code_that_is_bound_meanwhile_keeps_its_mark(database: Database)
     async with database.transaction() as db:
         employee_id = await employ(db, "Bea")
         await db.execute(update(Binding).values(state="bound", method="manual", host_employee_id=employee_id))
-        await due.mark_codes(db, ["7"])
+        await due.mark(db, Punch.emp_code == "7")
         late = asyncio.create_task(settle(database, ids))
         await asyncio.sleep(0.2)
         assert not late.done(), "it waits for whoever is binding the code"

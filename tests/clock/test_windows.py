@@ -21,7 +21,6 @@ from app.clock.windows import (
     gaps,
     halves,
     live_first,
-    read_from,
     slice_until,
 )
 
@@ -42,15 +41,6 @@ def test_gaps_are_exactly_the_days_that_are_not_known(wanted, known):
     assert days_of(found) == days_of([wanted]) - days_of(known)
     assert sum(span.days for span in found) == len(days_of(found))
     assert found == sorted(found)
-
-
-@settings(max_examples=200)
-@given(DAYS, st.lists(SPANS, max_size=6))
-def test_what_is_read_without_a_gap_ends_at_the_first_day_that_is_not_known(start, known):
-    until = read_from(start, known)
-    days = days_of(known)
-    assert all(start + number * DAY in days for number in range((until - start).days))
-    assert until not in days
 
 
 @settings(max_examples=200)

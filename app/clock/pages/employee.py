@@ -11,7 +11,7 @@ from litestar.params import FromPath
 from app.clock import api_log, binding_queries, bindings, schedules
 from app.clock.binding_list import ENROLLED, METHODS
 from app.clock.binding_queries import Foretold
-from app.clock.codes import BINDING_STATES, OUTCOMES, outcome_label, punch_label
+from app.clock.codes import BINDING_STATES, outcome_label, punch_label
 from app.clock.pages.employees import ACT, ACTS, DANGEROUS, LABELS, PAST, SEE, consequence
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
@@ -127,14 +127,14 @@ async def _ask_to_bind(ctx: Context, row: Any, host: Any, foretold: Foretold) ->
         fragment="drawer",
         person=row,
         question=f"Bind {row.emp_code} to {host.name}?",
-        consequence=" ".join(_sentences(row, host, foretold)),
+        consequence=" ".join(_sentences(host, foretold)),
         url=f"/clock_employees/{row.id}/bind",
         fields=[("host", f"#{host.id}")],
         cancel_url=f"/clock_employees/{row.id}",
     )
 
 
-def _sentences(row: Any, host: Any, foretold: Foretold) -> list[str]:
+def _sentences(host: Any, foretold: Foretold) -> list[str]:
     said = []
     if foretold.punches:
         said.append(
@@ -181,7 +181,6 @@ async def _show(
         enrolled=[(label, icon) for key, label, icon, _ in ENROLLED if getattr(row, f"has_{key}")],
         states=BINDING_STATES,
         methods=METHODS,
-        outcomes=OUTCOMES,
         outcome_label=outcome_label,
         punch_label=punch_label,
         zone=row.zone or "UTC",

@@ -34,7 +34,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
         return exports.export(ctx, spec, BASE, kind)
     view, took = await load(ctx, spec)
-    return await page(ctx, "clock/logs.html", fragment="list", view=view, took=took, zone=zone, codes=RESULTS)
+    return await page(ctx, "clock/logs.html", fragment="list", view=view, took=took, zone=zone)
 
 
 @get("/clock_logs/{log_id:int}", guards=[SEES])

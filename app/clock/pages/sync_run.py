@@ -41,12 +41,10 @@ async def show(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response
         aside=aside,
         aside_total=await _aside_total(ctx, run_id, len(aside)),
         calls=calls,
-        slowest_ms=max((call.duration_ms for call in calls), default=0),
         zone=await zones.zone_name(ctx.db),
         counts=COUNTS,
         resource_labels=RESOURCE_LABELS,
         may_see_logs=ctx.may("clock.logs"),
-        may_run=ctx.may("clock.sync.run"),
         now=now,
     )
 
