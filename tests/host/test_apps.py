@@ -247,7 +247,7 @@ class TestPage:
         assert (await alice.submit(f"/apps/{app_id}/publish")).status_code == 303
         shown = (await alice.get(f"/apps/{app_id}")).text
         assert "Accepts ratings" in shown
-        assert "<strong>publish</strong>" in shown
+        assert "<strong>App published</strong>" in shown
         await alice.submit(f"/apps/{app_id}/publish")
         assert "published already" in (await alice.get("/account")).text
         await alice.submit(f"/apps/{app_id}/retire")

@@ -1,14 +1,26 @@
 """`/admin/audit`: the list, its filters and one entry with before and after."""
 
+import ast
+import re
 from datetime import UTC, datetime
 
 import pytest
+from litestar import Litestar
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from app.db.session import Database
-from app.host.pages.audit import differences
+from app.host.audit_words import (
+    ACTS,
+    SUBJECTS,
+    act_label,
+    differences,
+    subject_label,
+    subject_named,
+    subject_page,
+)
 from app.host.shared import AuditEntry
+from tests.cluster import ROOT
 from tests.conftest import Browser
 
 
@@ -31,8 +43,9 @@ async def test_the_page_asks_for_the_permission_and_shows_the_own_workspace_alon
     ours = await entry(database, "user.edit")
     theirs = await entry(database, "role.add", workspace="globex")
     text = (await alice.get("/admin/audit")).text
-    assert "user.edit" in text
-    assert "role.add" not in text
+    assert "User edited" in text
+    assert '<a href="/admin/users/12">User 12</a>' in text
+    assert "Role made" not in text
     assert (await bob.get("/admin/audit")).status_code == 403
     assert (await visitor.get("/admin/audit")).status_code == 303
     assert (await eve.get(f"/admin/audit/{ours}")).status_code == 404
@@ -47,9 +60,14 @@ async def test_the_page_asks_for_the_permission_and_shows_the_own_workspace_alon
         ("act=user", {"user.edit", "user.create"}),
         ("act=user.e", {"user.edit"}),
         ("act=%25", set()),
+        ("act=EDITED", {"user.edit"}),
+        ("act=role+made", {"role.add"}),
         ("subject=role", {"role.add"}),
         ("subject=user+12", {"user.edit"}),
         ("subject=user+1", set()),
+        ("subject=12", {"user.edit", "role.add"}),
+        ("subject=Role+12", {"role.add"}),
+        ("subject=clock+employee+7", set()),
         ("from=2026-11-20&to=2026-11-20", {"user.create"}),
         ("from=2026-11-21", {"user.edit", "role.add"}),
         ("to=2026-11-19", set()),
@@ -66,7 +84,7 @@ async def test_filters_find_by_who_what_on_whom_and_when(
         database, "role.add", subject_type="role", actor_name="Command line", at=datetime(2026, 11, 21, 9, tzinfo=UTC)
     )
     text = (await alice.fragment(f"/admin/audit?{query}")).text
-    assert {act for act in ("user.create", "user.edit", "role.add") if f">{act}</td>" in text} == found
+    assert {act for act in ("user.create", "user.edit", "role.add") if f">{act_label(act)}</td>" in text} == found
 
 
 async def test_a_day_is_a_day_of_the_workspaces_zone(
@@ -75,8 +93,8 @@ async def test_a_day_is_a_day_of_the_workspaces_zone(
     """23:30 on the 19th in Vancouver is 07:30 on the 20th in UTC."""
     request.getfixturevalue("in_vancouver")  # after the application, which names a provider of its own
     await entry(database, "user.edit", at=datetime(2026, 11, 20, 7, 30, tzinfo=UTC))
-    assert "user.edit" in (await alice.fragment("/admin/audit?from=2026-11-19&to=2026-11-19")).text
-    assert ">user.edit</td>" not in (await alice.fragment("/admin/audit?from=2026-11-20&to=2026-11-20")).text
+    assert ">User edited</td>" in (await alice.fragment("/admin/audit?from=2026-11-19&to=2026-11-19")).text
+    assert ">User edited</td>" not in (await alice.fragment("/admin/audit?from=2026-11-20&to=2026-11-20")).text
     assert "2026-11-19 23:30:00" in (await alice.get("/admin/audit")).text
 
 
@@ -98,6 +116,57 @@ async def test_an_entry_shows_before_and_after_side_by_side(alice: Browser, data
     assert "abc123" in answer.text
 
 
+def recorded() -> tuple[set[str], set[str]]:
+    """The names of acts as the source gives them to the audit, and the beginnings of those that it puts together."""
+    whole, beginnings = set(), set()
+    for path in ROOT.glob("app/**/*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] in {"record", "record_many"}:
+                for given in call.args[2:3]:
+                    whole |= {
+                        one.value for one in ast.walk(given) if isinstance(one, ast.Constant) and "." in str(one.value)
+                    }
+                    if isinstance(given, ast.JoinedStr):
+                        beginnings.add(given.values[0].value)
+    return whole - beginnings, beginnings
+
+
+def test_every_act_has_words_of_its_own() -> None:
+    whole, beginnings = recorded()
+    assert len(whole) > 50
+    assert whole <= ACTS.keys()
+    assert beginnings == {"binding.", "app.", "survey.", "clock.device.", "clock.connection."}
+    assert all(any(act.startswith(one) for act in ACTS) for one in beginnings)
+    assert len(set(ACTS.values())) == len(ACTS)
+    assert act_label("later.version") == "later.version"
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "label", "address"),
+    [
+        ("employee", "12", "Person 12", "/people/12"),
+        ("clock_binding", "0 0%&7", "Code 0 0%&7", "/clock_employees?q=0+0%25%267"),
+        ("survey", "../x", "Survey ../x", "/surveys/view/..%2Fx"),
+        ("clock_settings", "1", "Clock settings", "/clock_settings"),
+        ("days", "2026-11-01..2026-11-02", "Days 2026-11-01..2026-11-02", "/attendance/locks"),
+        ("ledger", "main", "Ledger main", None),
+        ("later_kind", "5", "Later kind 5", None),
+    ],
+)
+def test_a_subject_is_named_and_leads_to_its_page(kind: str, subject: str, label: str, address: str | None) -> None:
+    assert subject_label(kind, subject) == label
+    assert subject_page(kind, subject) == address
+    if kind in SUBJECTS:
+        assert subject_named(f" {label.upper()} ")[0] == kind
+
+
+def test_the_page_of_every_kind_of_subject_is_there(site: Litestar) -> None:
+    beginnings = {re.sub(r"\{.*", "", route.path) for route in site.routes}
+    assert {str(subject_page(kind, "1")).removesuffix("1").partition("?")[0] for kind in SUBJECTS} - {
+        "None"
+    } <= beginnings
+
+
 def test_differences_name_every_field_of_either_side() -> None:
     before: dict[str, object] = {"active": True, "note": None, "tags": []}
     after = {"active": False, "note": "x", "more_of_it": {"a_b": [1, 2]}}
@@ -113,9 +182,9 @@ def test_differences_name_every_field_of_either_side() -> None:
 async def test_the_export_holds_what_the_filter_shows(alice: Browser, database: Database) -> None:
     await entry(database, "user.edit", after={"name": "=cmd()"})
     await entry(database, "role.add")
-    text = (await alice.get("/admin/audit?act=user&export=csv")).text
-    assert "user.edit" in text
-    assert "role.add" not in text
+    text = (await alice.get("/admin/audit?act=user&columns=code&export=csv")).text
+    assert "User edited" in text
+    assert "Role made" not in text
 
 
 async def test_the_newest_comes_first_and_pages_hold_fifty(alice: Browser, database: Database) -> None:

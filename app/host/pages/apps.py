@@ -5,7 +5,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import BIGINT, Numeric, Row, and_, any_, cast, func, literal, select
+from sqlalchemy import BIGINT, Numeric, Row, any_, cast, func, literal, select
 
 from app.counting import count
 from app.errors import Conflict, NotFound
@@ -13,8 +13,8 @@ from app.host import applications, zone
 from app.host.application_words import PLATFORMS, STATUSES
 from app.host.applications import KEPT, RATEABLE
 from app.host.models import Application, AppRatingCount
+from app.host.pages.history import history
 from app.host.policies import enabled
-from app.host.shared import AuditEntry
 from app.web import exports, lists
 from app.web.asking import ask_first
 from app.web.choosing import carried, chosen_ids, confirmed
@@ -144,26 +144,13 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 @get("/apps/{app_id:int}", guards=[MANAGES])
 async def show(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response[Any]:
     app = await app_of(ctx, app_id)
-    theirs = and_(
-        AuditEntry.workspace == ctx.workspace,
-        AuditEntry.subject_type == "application",
-        AuditEntry.subject_id == str(app_id),
-    )
-    columns: tuple[Any, ...] = (
-        AuditEntry.at,
-        AuditEntry.act,
-        AuditEntry.actor_name,
-        AuditEntry.before,
-        AuditEntry.after,
-    )
-    history = await ctx.db.execute(select(*columns).where(theirs).order_by(AuditEntry.id.desc()).limit(20))
     return await page(
         ctx,
         "host/apps_show.html",
         fragment="drawer",
         app=app,
         platforms=PLATFORMS,
-        history=history.all(),
+        history=await history(ctx, "application", app_id),
         zone=await zone.name(ctx.db),
         sees_ratings=sees_ratings(ctx),
     )

@@ -1,12 +1,11 @@
 """`/attendance/ID`: one record with its history; decide it or delete it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import Row, select
+from sqlalchemy import Row
 
 from app.errors import NotFound
 from app.host import attendance, attendance_queries, zone
@@ -16,13 +15,11 @@ from app.host.models import AttendanceRecord
 from app.host.pages.attendance import PAST
 from app.host.pages.attendance_list import STATUSES as LABELS
 from app.host.pages.attendance_list import bars, worked
-from app.host.shared import AuditEntry
+from app.host.pages.history import history
 from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page
-
-_ACTS: tuple[Any, ...] = (AuditEntry.at, AuditEntry.act, AuditEntry.actor_name, AuditEntry.before, AuditEntry.after)
 
 
 @get("/attendance/{record_id:int}", guards=[Requires("host.attendance")])
@@ -88,21 +85,11 @@ async def _show(ctx: Context, record_id: int, *, headers: dict[str, str] | None 
         bar=bars([record], where)[record_id],
         hours=Hours.of(record),
         found=Hours.heard(record.edited_from) if record.edited_from else None,
-        history=await _history(ctx, record_id),
+        history=await history(ctx, "attendance", record_id),
         links=links,
         labels=LABELS,
         zone=where.key,
     )
-
-
-async def _history(ctx: Context, record_id: int) -> Sequence[Row[Any]]:
-    """What people did to the record, newest first."""
-    statement = select(*_ACTS).where(
-        AuditEntry.workspace == ctx.workspace,
-        AuditEntry.subject_type == "attendance",
-        AuditEntry.subject_id == str(record_id),
-    )
-    return (await ctx.db.execute(statement.order_by(AuditEntry.id.desc()).limit(20))).all()
 
 
 async def record_of(ctx: Context, record_id: int) -> Row[Any]:

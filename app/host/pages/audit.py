@@ -13,6 +13,15 @@ from sqlalchemy import ColumnElement, Select, and_, or_, select, true
 from app.db.days import on_days
 from app.errors import NotFound
 from app.host import zone
+from app.host.audit_words import (
+    act_label,
+    acts_named,
+    changes_of,
+    differences,
+    subject_label,
+    subject_named,
+    subject_page,
+)
 from app.host.shared import AuditEntry
 from app.web import exports, lists
 from app.web.context import Context
@@ -21,6 +30,7 @@ from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
 from app.web.pages import page
 
 MAY = Requires("admin.audit")
+WORDS: dict[str, Any] = {"act_label": act_label, "subject_label": subject_label, "subject_page": subject_page}
 BASE: Select[Any] = select(
     AuditEntry.id,
     AuditEntry.at,
@@ -35,16 +45,17 @@ BASE: Select[Any] = select(
 )
 
 
-def _begins_with(text: str) -> ColumnElement[bool]:
-    return AuditEntry.act.istartswith(text, autoescape=True)
+def _act(text: str) -> ColumnElement[bool]:
+    """Words of its label, or how its name begins: `user.e`."""
+    return or_(AuditEntry.act.in_(acts_named(text)), AuditEntry.act.istartswith(text, autoescape=True))
 
 
 def _about(text: str) -> ColumnElement[bool]:
-    """`user`, or `user 12`."""
-    kind, _, number = text.partition(" ")
-    if number.strip():
-        return and_(AuditEntry.subject_type == kind.lower(), AuditEntry.subject_id == number.strip())
-    return or_(AuditEntry.subject_type == kind.lower(), AuditEntry.subject_id == kind)
+    """`user`, `user 12`, as the page says it or as it is kept; or an id alone."""
+    kind, subject = subject_named(text)
+    if subject:
+        return and_(AuditEntry.subject_type == kind, AuditEntry.subject_id == subject)
+    return or_(AuditEntry.subject_type == kind, AuditEntry.subject_id == text.strip())
 
 
 SPEC = ListSpec(
@@ -56,16 +67,17 @@ SPEC = ListSpec(
     columns=(
         Column("at", "When", lambda row: row.at, AuditEntry.id),
         Column("actor", "Who", lambda row: row.actor_name),
-        Column("act", "Act", lambda row: row.act),
-        Column("subject", "On", lambda row: f"{row.subject_type} {row.subject_id}"),
+        Column("act", "Act", lambda row: act_label(row.act)),
+        Column("code", "Code", lambda row: row.act, shown=False, hint="The name of the act that never changes"),
+        Column("subject", "On", lambda row: subject_label(row.subject_type, row.subject_id)),
         Column("changes", "What changed", lambda row: changes_of(row.before, row.after)),
         Column("ip", "From", lambda row: row.ip, shown=False, hint="Address of whoever acted"),
         Column("request", "Request", lambda row: row.request_id, shown=False),
     ),
     filters=(
         Filter("actor", "Who", contains(AuditEntry.actor_name), placeholder="Who"),
-        Filter("act", "Act", _begins_with, placeholder="Act, such as user.edit"),
-        Filter("subject", "On", _about, placeholder="On, such as user 12"),
+        Filter("act", "Act", _act, placeholder="Act, such as edited"),
+        Filter("subject", "On", _about, placeholder="On, such as person 12"),
         Filter("", "Day", lambda _: true(), kind="range"),
     ),
     empty=Empty("history", "Nothing was done yet", "Every act of a person or of the system appears here."),
@@ -79,8 +91,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
         return exports.export(ctx, spec, base, kind)
     view = await lists.load(ctx, spec, base)
-    changes = {row.id: changes_of(row.before, row.after) for row in view.rows}
-    return await page(ctx, "host/admin/audit.html", fragment="list", view=view, zone=name, changes=changes)
+    rows = [(row, changes_of(row.before, row.after)) for row in view.rows]
+    return await page(ctx, "host/admin/audit.html", fragment="list", view=view, zone=name, rows=rows, **WORDS)
 
 
 @get("/admin/audit/{entry_id:int}", guards=[MAY])
@@ -89,44 +101,8 @@ async def show(ctx: NamedDependency[Context], entry_id: FromPath[int]) -> Respon
     entry = (await ctx.db.execute(here)).one_or_none()
     if entry is None:
         raise NotFound("There is no such entry.")
-    rows = differences(entry.before, entry.after)
-    return await page(
-        ctx, "host/admin/audit_entry.html", fragment="drawer", entry=entry, rows=rows, zone=await zone.name(ctx.db)
-    )
-
-
-def differences(
-    before: dict[str, Any] | None, after: dict[str, Any] | None
-) -> list[tuple[str, str | None, str | None]]:
-    """(field, before, after) as ui.diff draws them; None where the act had no such side."""
-    was, is_now = before or {}, after or {}
-    names = [*was, *(name for name in is_now if name not in was)]
-    return [(_words(name), _side(was, name), _side(is_now, name)) for name in names]
-
-
-def changes_of(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
-    """The names of what changed, for a row: `name, roles`."""
-    return ", ".join(name for name, _, _ in differences(before, after))
-
-
-def _side(side: dict[str, Any], name: str) -> str | None:
-    return _shown(side[name]) if name in side else None
-
-
-def _shown(value: Any) -> str:
-    if value is None or value in ("", []):
-        return "nothing"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(_shown(one) for one in value)
-    if isinstance(value, dict):
-        return "; ".join(f"{_words(str(key))}: {_shown(one)}" for key, one in value.items())
-    return str(value)
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+    rows, name = differences(entry.before, entry.after), await zone.name(ctx.db)
+    return await page(ctx, "host/admin/audit_entry.html", fragment="drawer", entry=entry, rows=rows, zone=name, **WORDS)
 
 
 def _in_zone(here: ZoneInfo) -> ListSpec:

@@ -11,7 +11,8 @@ from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host import people, zone
 from app.host.models import AttendanceRecord, Employee, KioskEnrolment
-from app.host.shared import AuditEntry, User
+from app.host.pages.history import history
+from app.host.shared import User
 from app.web import exports, lists
 from app.web.asking import ask_first
 from app.web.choosing import carried, chosen_ids, confirmed
@@ -143,22 +144,12 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 @get("/people/{employee_id:int}", guards=[Requires("host.people")])
 async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
     person = await person_of(ctx, employee_id)
-    history = await ctx.db.execute(
-        select(AuditEntry.at, AuditEntry.act, AuditEntry.actor_name, AuditEntry.before, AuditEntry.after)
-        .where(
-            AuditEntry.workspace == ctx.workspace,
-            AuditEntry.subject_type == "employee",
-            AuditEntry.subject_id == str(employee_id),
-        )
-        .order_by(AuditEntry.id.desc())
-        .limit(20)
-    )
     return await page(
         ctx,
         "host/people_show.html",
         fragment="drawer",
         person=person,
-        history=history.all(),
+        history=await history(ctx, "employee", employee_id),
         zone=await zone.name(ctx.db),
     )
 

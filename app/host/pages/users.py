@@ -12,7 +12,8 @@ from sqlalchemy import ColumnElement, Select, case, exists, func, literal, selec
 
 from app.errors import NotFound
 from app.host import accounts, user_types
-from app.host.shared import ApiToken, AuditEntry, Role, Session, User, UserRole, UserType
+from app.host.pages.history import history
+from app.host.shared import ApiToken, Role, Session, User, UserRole, UserType
 from app.web import exports, lists
 from app.web.asking import ask_first
 from app.web.context import Context
@@ -95,8 +96,7 @@ async def show(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Respons
         account=user,
         states=STATES,
         types=await user_types.read(ctx.db),
-        history=await _history(ctx, user_id),
-        now=datetime.now(UTC),
+        history=await history(ctx, "user", user_id),
     )
 
 
@@ -231,15 +231,6 @@ def _one(ctx: Context) -> Select[Any]:
         select(func.count()).where(Session.user_id == User.id).scalar_subquery().label("sessions"),
         select(func.count()).where(*live).scalar_subquery().label("tokens"),
     )
-
-
-async def _history(ctx: Context, user_id: int) -> Any:
-    statement = select(AuditEntry.id, AuditEntry.at, AuditEntry.act, AuditEntry.actor_name).where(
-        AuditEntry.workspace == ctx.workspace,
-        AuditEntry.subject_type == "user",
-        AuditEntry.subject_id == str(user_id),
-    )
-    return (await ctx.db.execute(statement.order_by(AuditEntry.id.desc()).limit(10))).all()
 
 
 def _act(word: str) -> Act:
