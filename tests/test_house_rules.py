@@ -139,6 +139,7 @@ ONE_PLACE = {
     "secrets are sealed in one place": (r"AESGCM|from cryptography", ("app/secrets.py",)),
     "htmx is known to the web package alone": (r"[\"']hx-", ("app/web/",)),
     "HTML is sanitised in one place": (r"(import|from) bleach", ("app/surveys/content.py",)),
+    "many values are one parameter in one way": (r"any_\((cast\()?literal\(", ("app/db/among.py",)),
     "group_key starves other jobs": (r"group_key", ()),
     "prepared random comes from secrets": (r"^import random$|^from random", ("app/simulator/", "app/outbound/")),
 }

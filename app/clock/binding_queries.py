@@ -4,8 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, any_, cast, func, literal, select, text
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT
+from sqlalchemy import Row, Select, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import (
@@ -19,6 +18,7 @@ from app.clock.models import (
     Punch,
     Setting,
 )
+from app.db.among import among
 from app.errors import NotFound
 from app.host.models import Employee
 from app.web.list_spec import contains
@@ -177,8 +177,7 @@ async def foretell_ending(db: AsyncSession, clock_employee_ids: Collection[int])
 
 async def waiting(db: AsyncSession, clock_employee_ids: Collection[int]) -> int:
     """Punches that wait on the codes of these people."""
-    ids = cast(literal(sorted(clock_employee_ids), ARRAY(BIGINT)), ARRAY(BIGINT))
-    codes = select(ClockEmployee.emp_code).where(ClockEmployee.id == any_(ids))
+    codes = select(ClockEmployee.emp_code).where(among(ClockEmployee.id, clock_employee_ids))
     return await db.scalar(select(func.count()).select_from(Punch).where(Punch.emp_code.in_(codes), WAITS)) or 0
 
 

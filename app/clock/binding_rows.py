@@ -9,8 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 import msgspec
-from sqlalchemy import any_, cast, literal, or_, select, text
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT
+from sqlalchemy import or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import due
@@ -18,6 +17,7 @@ from app.clock.matching import Candidate, Change, Code, HostEmployee
 from app.clock.models import Binding, ClockEmployee
 from app.clock.settings import read_settings
 from app.clock.taps import UNPAIRED
+from app.db.among import among
 from app.db.session import workspace_of
 from app.host.models import Employee, KioskEnrolment
 
@@ -130,10 +130,8 @@ async def read_all(db: AsyncSession) -> list[Code]:
 
 async def read_some(db: AsyncSession, clock_employee_ids: Collection[int]) -> list[Code]:
     """The bindings of these mirrored people, in the order of their codes."""
-    chosen = Binding.clock_employee_id == any_(
-        cast(literal(sorted(set(clock_employee_ids)), ARRAY(BIGINT)), ARRAY(BIGINT))
-    )
-    return [_code(row) for row in await db.execute(_READ.where(chosen).order_by(Binding.emp_code))]
+    chosen = _READ.where(among(Binding.clock_employee_id, clock_employee_ids))
+    return [_code(row) for row in await db.execute(chosen.order_by(Binding.emp_code))]
 
 
 def _code(row: Any) -> Code:

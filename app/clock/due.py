@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import jobs
 from app.clock.codes import Outcome
 from app.clock.models import Binding, Connection, Punch, StaleDay
+from app.db.among import among
 from app.host.events import DaysChanged, Event, RecordsChanged
 from app.host.models import AttendanceRecord
 
@@ -67,7 +68,7 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
     """Deleting a record turns its taps at once; they remember it by `imported_role` and are judged by the next import."""
     turned = (
         update(Punch)
-        .where(Punch.host_attendance_id.in_(record_ids))
+        .where(among(Punch.host_attendance_id, record_ids))
         .values(
             import_outcome=case((Punch.import_outcome.in_(FOLDS), Punch.import_outcome), else_=DELETED),
             host_attendance_id=None,
@@ -90,13 +91,13 @@ async def _mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
         .join(Binding, Binding.emp_code == Punch.emp_code)
         .join(AttendanceRecord, AttendanceRecord.employee_id == Binding.host_employee_id)
         .where(
-            AttendanceRecord.id.in_(record_ids),
+            among(AttendanceRecord.id, record_ids),
             _UNSETTLED,
             Punch.punched_at_utc >= AttendanceRecord.clock_in - NEAR,
             Punch.punched_at_utc <= func.coalesce(AttendanceRecord.clock_out, AttendanceRecord.clock_in) + NEAR,
         )
     )
-    await mark(db, or_(Punch.host_attendance_id.in_(record_ids), Punch.id.in_(near)))
+    await mark(db, or_(among(Punch.host_attendance_id, record_ids), Punch.id.in_(near)))
 
 
 async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None:
@@ -106,7 +107,7 @@ async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None
         select(Punch.id)
         .join(Binding, Binding.emp_code == Punch.emp_code)
         .join(AttendanceRecord, AttendanceRecord.employee_id == Binding.host_employee_id)
-        .where(AttendanceRecord.id.in_(record_ids), Punch.import_outcome == Outcome.OVERLAPS.value)
+        .where(among(AttendanceRecord.id, record_ids), Punch.import_outcome == Outcome.OVERLAPS.value)
     )
     await mark(db, Punch.id.in_(blocked))
 

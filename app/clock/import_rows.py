@@ -19,6 +19,7 @@ from app.clock.settings import ClockSettings, read_settings
 from app.clock.taps import Employee, Punch, Record, Rules, Span, Unbound, Written
 from app.clock.unread import unread_spans
 from app.clock.zones import zone_name
+from app.db.among import among
 from app.db.direct import driver
 from app.host import attendance_import
 from app.host.attendance_import import NewRecord
@@ -154,7 +155,7 @@ async def owners(db: AsyncSession, codes: Collection[str]) -> dict[str, Who]:
     wanted = (
         select(Binding.emp_code, Binding.state, HostEmployee.id, HostEmployee.active, HostEmployee.deleted_at)
         .outerjoin(HostEmployee, HostEmployee.id == Binding.host_employee_id)
-        .where(Binding.emp_code.in_(codes))
+        .where(among(Binding.emp_code, codes))
     )
     found: dict[str, Who] = dict.fromkeys(codes, Unbound())
     for code, state, employee_id, active, deleted_at in await db.execute(wanted):
@@ -165,7 +166,7 @@ async def owners(db: AsyncSession, codes: Collection[str]) -> dict[str, Who]:
 async def codes_of(db: AsyncSession, employee_ids: Collection[int]) -> dict[int, list[str]]:
     """All codes of each host employee: they are judged together."""
     rows = await db.execute(
-        select(Binding.host_employee_id, Binding.emp_code).where(Binding.host_employee_id.in_(employee_ids))
+        select(Binding.host_employee_id, Binding.emp_code).where(among(Binding.host_employee_id, employee_ids))
     )
     found: dict[int, list[str]] = {}
     for employee_id, code in rows:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, and_, any_, func, literal, select, text, true, tuple_
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import ColumnElement, and_, any_, func, select, text, true, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import person_counts
 from app.clock.models import Area, Binding, ClockEmployee, Department, Device, Position, Punch
 from app.clock.punch_counts import count_by_day, has_code, has_outcome
+from app.db.among import among
 from app.db.rows import plain
 from app.host.models import Employee
 from app.web.located import Counted, is_dense
@@ -138,7 +138,7 @@ class PunchFilter:
         if self.punch_codes is not None:
             parts.append(has_code(Punch.punch_code, self.punch_codes))
         if self.emp_codes is not None:
-            parts.append(Punch.emp_code == any_(literal(list(self.emp_codes), ARRAY(Text))))
+            parts.append(among(Punch.emp_code, self.emp_codes))
         if self.updated_since is not None:
             parts.append(Punch.updated_at >= self.updated_since)
         if self.other is not None:

@@ -1,15 +1,15 @@
 """The app library: add, edit, publish, retire, delete. An app that is published and not restricted accepts ratings; the
 ratings themselves are app.surveys.ratings. What an icon may be: app.host.icons."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, any_, cast, delete, exists, func, insert, literal, select, update
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT
+from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import audit
 from app.host.application_words import PLATFORMS
@@ -137,18 +137,15 @@ def rated(name: str) -> str:
 async def _move(db: AsyncSession, actor: Actor, verb: str, ids: Iterable[int], which: ColumnElement[bool]) -> list[int]:
     status = MADE[verb]
     # Locked in one order, so that two bulk acts never wait for each other.
-    chosen = select(Application.id, Application.status).where(_among(sorted(set(ids))), which, KEPT)
+    chosen = select(Application.id, Application.status).where(among(Application.id, ids), which, KEPT)
     rows = (await db.execute(chosen.order_by(Application.id).with_for_update(key_share=True))).all()
     moved = [row.id for row in rows]
-    await db.execute(update(Application).where(_among(moved)).values(status=status, updated_at=func.now()))
+    await db.execute(
+        update(Application).where(among(Application.id, moved)).values(status=status, updated_at=func.now())
+    )
     changes = [Change(row.id, {"status": row.status}, {"status": status}) for row in rows]
     await audit.record_many(db, actor, f"app.{verb}", "application", changes)
     return moved
-
-
-def _among(ids: Sequence[int]) -> ColumnElement[bool]:
-    """One array parameter, however many there are."""
-    return Application.id == any_(cast(literal(list(ids), ARRAY(BIGINT)), ARRAY(BIGINT)))
 
 
 async def _with_free_name(db: AsyncSession, statement: Any) -> Any:

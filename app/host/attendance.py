@@ -4,16 +4,16 @@ Every verb holds off day locks, then takes the employee's lock, then reads: so n
 locked day ever changes, whatever runs at the same time.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Row, any_, bindparam, cast, func, insert, literal, select, text, update
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT
+from sqlalchemy import Row, bindparam, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import audit, day_locks, events, zone
@@ -138,7 +138,11 @@ async def decide(db: AsyncSession, actor: Actor, ids: Iterable[int], status: str
     by = {"decided_by": None, "decided_at": None}
     if status != "pending":
         by = {"decided_by": actor.name, "decided_at": func.now()}  # type: ignore[dict-item]
-    await db.execute(update(AttendanceRecord).where(among(changed)).values(status=status, **by, updated_at=func.now()))
+    await db.execute(
+        update(AttendanceRecord)
+        .where(among(AttendanceRecord.id, changed))
+        .values(status=status, **by, updated_at=func.now())
+    )
     changes = [Change(record.id, {"status": record.status}, {"status": status}) for record in records]
     await audit.record_many(db, actor, "attendance.decide", "attendance", changes)
     await events.tell(db, events.RecordsChanged(tuple(changed), "decided"))
@@ -153,7 +157,7 @@ async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int
     if not gone:
         return []
     values = {"deleted_by": actor.name, "deleted_at": func.now(), "updated_at": func.now()}
-    await db.execute(update(AttendanceRecord).where(among(gone)).values(values))
+    await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, gone)).values(values))
     changes = [
         Change(record.id, {**Hours.of(record).told(), "status": record.status}, {"deleted": True}) for record in records
     ]
@@ -170,11 +174,6 @@ def columns(hours: Hours) -> dict[str, Any]:
         "clock_out": hours.clock_out,
         "breaks": hours.ranges,
     }
-
-
-def among(ids: Collection[int]) -> ColumnElement[bool]:
-    """One array parameter, however many there are."""
-    return AttendanceRecord.id == any_(cast(literal(sorted(ids), ARRAY(BIGINT)), ARRAY(BIGINT)))
 
 
 def _checked(hours: Hours, note: str | None) -> Hours:
@@ -196,7 +195,7 @@ async def _held_many(db: AsyncSession, ids: Iterable[int]) -> Sequence[Row[Any]]
     wanted = set(ids)
     owners: set[int] = set()
     while True:
-        statement = select(*RECORD).where(among(wanted), AttendanceRecord.deleted_at.is_(None))
+        statement = select(*RECORD).where(among(AttendanceRecord.id, wanted), AttendanceRecord.deleted_at.is_(None))
         records = (await db.execute(statement.order_by(AttendanceRecord.id))).all()
         if len(records) != len(wanted):
             raise NotFound("There is no such record, or it was deleted." if len(wanted) == 1 else "Some were deleted.")

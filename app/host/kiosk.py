@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy import any_, cast, delete, literal, select
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, insert
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import audit, events
 from app.host.audit import Actor, Change
@@ -46,8 +47,8 @@ async def enrol(db: AsyncSession, actor: Actor, code: str, employee_id: int) -> 
 
 async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[str]:
     """The codes that are free now."""
-    chosen = KioskEnrolment.id == any_(cast(literal(sorted(set(ids)), ARRAY(BIGINT)), ARRAY(BIGINT)))
-    gone = delete(KioskEnrolment).where(chosen).returning(KioskEnrolment.code, KioskEnrolment.employee_id)
+    chosen = delete(KioskEnrolment).where(among(KioskEnrolment.id, ids))
+    gone = chosen.returning(KioskEnrolment.code, KioskEnrolment.employee_id)
     rows = (await db.execute(gone)).all()
     if not rows:
         return []

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from sqlalchemy import ColumnElement, any_, cast, delete, func, insert, literal, select, update
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import audit, events
@@ -108,7 +108,7 @@ async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: Detail
 
 async def deactivate(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
     """Punches that still wait will say "Employee inactive"; links, records and kiosk codes stay. Returns whom it changed."""
-    found = _among(ids) & Employee.active & Employee.deleted_at.is_(None)
+    found = among(Employee.id, ids) & Employee.active & Employee.deleted_at.is_(None)
     changed = await _set(db, found, active=False)
     changes = [Change(one, {"active": True}, {"active": False}) for one in changed]
     return await _tell(db, actor, "employee.deactivate", changed, changes)
@@ -116,7 +116,7 @@ async def deactivate(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list
 
 async def activate(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
     """Waiting punches of these people are judged again. Returns whom it changed."""
-    found = _among(ids) & ~Employee.active & Employee.deleted_at.is_(None)
+    found = among(Employee.id, ids) & ~Employee.active & Employee.deleted_at.is_(None)
     changed = await _set(db, found, active=True)
     changes = [Change(one, {"active": False}, {"active": True}) for one in changed]
     return await _tell(db, actor, "employee.activate", changed, changes)
@@ -124,7 +124,7 @@ async def activate(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[i
 
 async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
     """Soft delete: attendance records and links stay, kiosk codes become free. Returns whom it changed."""
-    found = _among(ids) & Employee.deleted_at.is_(None)
+    found = among(Employee.id, ids) & Employee.deleted_at.is_(None)
     changed = await _set(db, found, deleted_at=func.now())
     freed = await _free_codes(db, changed)
     changes = [
@@ -139,7 +139,7 @@ async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int
 
 async def restore(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
     """Takes a deletion back; kiosk codes must be enrolled anew. Returns whom it changed."""
-    found = _among(ids) & Employee.deleted_at.is_not(None)
+    found = among(Employee.id, ids) & Employee.deleted_at.is_not(None)
     changed = await _set(db, found, deleted_at=None)
     changes = [Change(one, {"deleted": True}, {"deleted": False}) for one in changed]
     return await _tell(db, actor, "employee.restore", changed, changes)
@@ -159,21 +159,16 @@ async def one_with_id_number(db: AsyncSession, id_number: str) -> int:
     return found[0]
 
 
-def _among(ids: Iterable[int]) -> ColumnElement[bool]:
-    """One array parameter, however many there are."""
-    return Employee.id == any_(cast(literal(sorted(set(ids)), ARRAY(BIGINT)), ARRAY(BIGINT)))
-
-
 async def _set(db: AsyncSession, which: ColumnElement[bool], **values: Any) -> list[int]:
     # Locked in one order, so that two bulk acts never wait for each other.
     ids = select(Employee.id).where(which).order_by(Employee.id).with_for_update()
     locked = (await db.scalars(ids)).all()
-    await db.execute(update(Employee).where(_among(locked)).values(**values, updated_at=func.now()))
+    await db.execute(update(Employee).where(among(Employee.id, locked)).values(**values, updated_at=func.now()))
     return list(locked)
 
 
 async def _free_codes(db: AsyncSession, employee_ids: Sequence[int]) -> dict[int, list[str]]:
-    theirs = KioskEnrolment.employee_id == any_(cast(literal(list(employee_ids), ARRAY(BIGINT)), ARRAY(BIGINT)))
+    theirs = among(KioskEnrolment.employee_id, employee_ids)
     gone = await db.execute(
         delete(KioskEnrolment).where(theirs).returning(KioskEnrolment.employee_id, KioskEnrolment.code)
     )

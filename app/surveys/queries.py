@@ -18,7 +18,6 @@ from sqlalchemy import (
     Select,
     String,
     and_,
-    any_,
     cast,
     exists,
     func,
@@ -31,6 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.db.days import on_days
 from app.db.session import workspace_of
 from app.errors import NotFound
@@ -97,11 +97,11 @@ class LedgerFilter:
     people: tuple[int, ...] | None = None
 
     def condition(self) -> ColumnElement[bool]:
-        return and_(self.scope.responses(), of_people(list(self.people)) if self.people is not None else true())
+        return and_(self.scope.responses(), of_people(self.people) if self.people is not None else true())
 
 
 def of_people(ids: Sequence[int]) -> ColumnElement[bool]:
-    return and_(Response.user_id == any_(literal(ids, ARRAY(Response.user_id.type))), not_erased())
+    return and_(among(Response.user_id, ids), not_erased())
 
 
 def not_erased() -> ColumnElement[bool]:

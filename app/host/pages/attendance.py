@@ -12,6 +12,7 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, func, literal, select, true
 
 from app.counting import count
+from app.db.among import among
 from app.errors import Conflict, Invalid, NotFound
 from app.host import attendance, zone
 from app.host.attendance_queries import LIVE
@@ -231,7 +232,7 @@ async def _able(ctx: Context, action: str, ids: Sequence[int]) -> list[int]:
     """Those that the act would change: not on a locked day, not in that status already."""
     differs = literal(True) if action == "delete" else AttendanceRecord.status != action
     free = ~select(DayLock.day).where(DayLock.day == AttendanceRecord.workday).exists()
-    statement = select(AttendanceRecord.id).where(attendance.among(ids), LIVE, differs, free)
+    statement = select(AttendanceRecord.id).where(among(AttendanceRecord.id, ids), LIVE, differs, free)
     return list(await ctx.db.scalars(statement))
 
 

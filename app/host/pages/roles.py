@@ -9,6 +9,7 @@ from litestar.params import FromPath
 from sqlalchemy import Select, delete, func, select
 
 from app.counting import count
+from app.db.among import among
 from app.errors import Conflict, Invalid
 from app.host import roles
 from app.host.permission_words import EXPLAINED, GROUPS
@@ -150,7 +151,7 @@ async def _ask(ctx: Context, role: Any) -> Response[str]:
 async def _begin_anew(ctx: Context, user_ids: Sequence[int]) -> None:
     """Ends the sessions of everybody whose rights changed; the acting person's own goes on under a new id."""
     if user_ids:
-        theirs = delete(Session).where(Session.user_id.in_(user_ids), Session.id_hash != ctx.user.session_key)
+        theirs = delete(Session).where(among(Session.user_id, user_ids), Session.id_hash != ctx.user.session_key)
         await ctx.db.execute(theirs)
     if ctx.user.id in user_ids:
         await sessions.renew(ctx)

@@ -1,0 +1,11 @@
+"""Conditions on any number of values: PostgreSQL's protocol takes no more than 32,767 parameters, and `in_` makes one of each."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import ARRAY, ColumnElement, SQLColumnExpression, any_, literal
+
+
+def among(column: SQLColumnExpression[Any], values: Iterable[Any]) -> ColumnElement[bool]:
+    """Whether `column` has one of the values, which are one array parameter."""
+    return column == any_(literal(list(values), ARRAY(column.type)))
