@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ARRAY, ColumnElement, SQLColumnExpression, any_, literal
+from sqlalchemy import ARRAY, ColumnElement, any_, literal
+from sqlalchemy.orm import InstrumentedAttribute
 
 
-def among(column: SQLColumnExpression[Any], values: Iterable[Any]) -> ColumnElement[bool]:
+def among(column: InstrumentedAttribute[Any], values: Iterable[Any]) -> ColumnElement[bool]:
     """Whether `column` has one of the values, which are one array parameter."""
     return column == any_(literal(list(values), ARRAY(column.type)))
