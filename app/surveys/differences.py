@@ -28,7 +28,6 @@ _PLAIN: Final = (
     "max_prompts",
 )
 NOTHING: Final = "–"
-_KEYS: Final = words.Names()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Difference:
     correction: bool = False
 
 
-def compare(old: Definition, new: Definition, names: words.Names = _KEYS) -> tuple[Difference, ...]:
+def compare(old: Definition, new: Definition, names: words.Names = words.BARE_KEYS) -> tuple[Difference, ...]:
     """Of two tidied definitions, in the order of the form; an audience by `names`."""
     return (*_fields(old, new, names), *_questions(old.questions, new.questions))
 

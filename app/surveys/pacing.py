@@ -12,9 +12,8 @@ from uuid import UUID
 import msgspec
 
 from app.counting import count
-from app.surveys.words import Names
+from app.surveys.words import BARE_KEYS, Names
 
-_KEYS = Names()
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _DONE = {
     "answered": "They have answered this version.",
@@ -88,7 +87,7 @@ class _Situation:
     caller: Caller
     now: datetime
     gap: Gap
-    names: Names = _KEYS
+    names: Names = BARE_KEYS
 
     @property
     def cooldown_ends(self) -> datetime:
@@ -166,7 +165,7 @@ _CASES = (
 
 
 def judge(  # noqa: PLR0917 - all that decides, and what its sentence calls them
-    offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap, names: Names = _KEYS
+    offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap, names: Names = BARE_KEYS
 ) -> Verdict:
     """The first case that holds. `now` has a zone; without `names` the sentence has keys."""
     situation = _Situation(offer, state, caller, now, gap, names)

@@ -54,3 +54,6 @@ class Names:
 
     def of_workspaces(self, keys: Iterable[str], between: str = ", ") -> str:
         return between.join(self.workspaces.get(key, key) for key in keys)
+
+
+BARE_KEYS = Names()

@@ -109,12 +109,14 @@ class Offered:
 
 @dataclass
 class Draft:
-    """The form as typed. `revision` is that of the survey which the person began from, None for a new one."""
+    """The form as typed. `revision` is that of the survey which the person began from, None for a new one; `about_questions` is
+    what is wrong with the questions as a whole."""
 
     form: Bound
     rows: list[Row]
     definition: Definition
     revision: int | None = None
+    about_questions: str = ""
     stripped: tuple[str, ...] = ()
     focus: str = ""
     unsaved: bool = True
@@ -127,6 +129,7 @@ class Draft:
     def forgive(self) -> None:
         """Takes the errors away, where nothing was to be saved."""
         self.form.errors.clear()
+        self.about_questions = ""
         for row in self.rows:
             row.errors.clear()
         self.summary = []
@@ -136,24 +139,24 @@ class Draft:
         kept = editor_questions.live(self.rows)
         for detail in details:
             head, *rest = detail.field.split(".")
-            if head == "questions" and rest and int(rest[0]) < len(kept):
+            if head != "questions":
+                self.form.refuse(head, detail.message)
+            elif rest and int(rest[0]) < len(kept):
                 part = rest[1] if len(rest) > 1 else "label"
                 kept[int(rest[0])].errors.setdefault(part, detail.message)
             else:
-                self.form.refuse(head, detail.message)
+                self.about_questions = self.about_questions or detail.message
         self.summary = self._summary()
 
     def _summary(self) -> list[tuple[str, str]]:
         """Every error with the field it belongs to: the form's, then those of its questions."""
-        none = self.form.errors.get("questions")  # about the part of the page, which is no field of the form
-        whole = [("questions", f"Questions: {none}")] if none else []
-        fields = [one for one in self.form.summary if one != ("", none)]
+        whole = [("questions", f"Questions: {self.about_questions}")] if self.about_questions else []
         asked = [
             (f"{part}-{row.name}", f"Question {number}: {text}")
             for number, row in enumerate(editor_questions.live(self.rows), 1)
             for part, text in row.errors.items()
         ]
-        return fields + whole + asked
+        return self.form.summary + whole + asked
 
 
 def blank(offered: Offered) -> Draft:

@@ -1,6 +1,7 @@
 """The list of surveys: its columns and filters, and what a request reads for it, in three SELECTs."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row, and_, func, select
@@ -63,6 +64,12 @@ _COLUMNS: tuple[Any, ...] = (
     ASKED.label("asked"),
 )
 BASE = select(*_COLUMNS).outerjoin(FIGURES, _OF_THIS_VERSION).where(Survey.deleted_at.is_(None))
+FILTERS = (
+    Filter("q", "Search", contains(Survey.title, Survey.category), placeholder="Title or category"),
+    Filter("status", "Status", lambda word: Survey.status == word, kind="select", options=STATUSES),
+    Filter("type", "Type", lambda word: Survey.type == word, kind="select", options=TYPES),
+    Filter("enforcement", "Enforcement", lambda word: Survey.enforcement == word, kind="select", options=ENFORCEMENTS),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +95,53 @@ async def around(ctx: Context) -> Around:
 
 
 def spec_of(found: Around) -> ListSpec:
-    spec = SPEC.offering(category={name: name for name in found.categories})
-    told = {"audience": lambda row: audience_of(row, found.names)}
-    return replace(spec, columns=tuple(replace(one, value=told.get(one.key, one.value)) for one in spec.columns))
+    return ListSpec(
+        name="surveys",
+        label="surveys",
+        url="/surveys/list",
+        key=Survey.id,
+        sort="-updated_at",
+        columns=_columns(found.names),
+        filters=(*FILTERS, _category(found.categories)),
+        empty=Empty("forms", "No survey yet", "A survey asks for a rating, a consent, a vote or an opinion."),
+    )
+
+
+def _columns(names: Names) -> tuple[Column, ...]:
+    return (
+        Column("title", "Title", lambda row: row.title, Survey.title),
+        Column("type", "Type", lambda row: row.type, Survey.type),
+        Column("enforcement", "Enforcement", lambda row: row.enforcement, Survey.enforcement),
+        Column("status", "Status", lambda row: row.status, Survey.status),
+        Column("version", "Version", lambda row: row.version, Survey.version, numeric=True),
+        Column("window", "Window (UTC)", window_of, Survey.starts_at, hint="When it may be answered"),
+        Column(
+            "audience",
+            "Audience",
+            lambda row: audience_of(row, names),
+            hint="The user types and tenants that are asked",
+        ),
+        Column("category", "Category", lambda row: row.category, Survey.category, shown=False),
+        Column(
+            "responses", "Responses", lambda row: int(row.responses), RESPONSES, numeric=True, hint="To this version"
+        ),
+        Column(
+            "rate",
+            "Response rate",
+            rate_of,
+            RATE,
+            numeric=True,
+            hint="Who answered, agreed or declined, of the n people who were asked; this version",
+        ),
+        Column("published_at", "Published", lambda row: row.published_at, Survey.published_at, shown=False),
+        Column("updated_at", "Changed", lambda row: row.updated_at, Survey.updated_at, shown=False),
+        Column("actions", "", lambda _: None),
+    )
+
+
+def _category(categories: Sequence[str]) -> Filter:
+    options = {name: name for name in categories}
+    return Filter("category", "Category", lambda text: Survey.category == text, kind="select", options=options)
 
 
 def window_of(row: Row[Any]) -> str | None:
@@ -108,10 +159,6 @@ def audience_of(row: Row[Any], names: Names) -> str:
     return "; ".join(part for part in parts if part) or "Everyone"
 
 
-def _unnamed(_: Any) -> None:
-    """What people call an audience is read with the page: `spec_of` puts it in."""
-
-
 def rate_of(row: Row[Any]) -> float | None:
     """In percent, None where nobody was asked."""
     rate = percent(int(row.responded), int(row.asked))
@@ -120,46 +167,3 @@ def rate_of(row: Row[Any]) -> float | None:
 
 def _minute(instant: Any) -> str:
     return f"{instant:%Y-%m-%d %H:%M}"
-
-
-SPEC = ListSpec(
-    name="surveys",
-    label="surveys",
-    url="/surveys/list",
-    key=Survey.id,
-    sort="-updated_at",
-    columns=(
-        Column("title", "Title", lambda row: row.title, Survey.title),
-        Column("type", "Type", lambda row: row.type, Survey.type),
-        Column("enforcement", "Enforcement", lambda row: row.enforcement, Survey.enforcement),
-        Column("status", "Status", lambda row: row.status, Survey.status),
-        Column("version", "Version", lambda row: row.version, Survey.version, numeric=True),
-        Column("window", "Window (UTC)", window_of, Survey.starts_at, hint="When it may be answered"),
-        Column("audience", "Audience", _unnamed, hint="The user types and tenants that are asked"),
-        Column("category", "Category", lambda row: row.category, Survey.category, shown=False),
-        Column(
-            "responses", "Responses", lambda row: int(row.responses), RESPONSES, numeric=True, hint="To this version"
-        ),
-        Column(
-            "rate",
-            "Response rate",
-            rate_of,
-            RATE,
-            numeric=True,
-            hint="Who answered, agreed or declined, of the n people who were asked; this version",
-        ),
-        Column("published_at", "Published", lambda row: row.published_at, Survey.published_at, shown=False),
-        Column("updated_at", "Changed", lambda row: row.updated_at, Survey.updated_at, shown=False),
-        Column("actions", "", lambda _: None),
-    ),
-    filters=(
-        Filter("q", "Search", contains(Survey.title, Survey.category), placeholder="Title or category"),
-        Filter("status", "Status", lambda word: Survey.status == word, kind="select", options=STATUSES),
-        Filter("type", "Type", lambda word: Survey.type == word, kind="select", options=TYPES),
-        Filter(
-            "enforcement", "Enforcement", lambda word: Survey.enforcement == word, kind="select", options=ENFORCEMENTS
-        ),
-        Filter("category", "Category", lambda text: Survey.category == text, kind="select"),
-    ),
-    empty=Empty("forms", "No survey yet", "A survey asks for a rating, a consent, a vote or an opinion."),
-)
