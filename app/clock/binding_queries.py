@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock.codes import BindingState
 from app.clock.models import (
     Binding,
     BindingChange,
@@ -164,8 +165,8 @@ async def foretell(db: AsyncSession, emp_code: str, host_employee_id: int) -> Fo
         .order_by(Binding.emp_code)
     )
     codes = others.all()
-    rivals = [row.emp_code for row in codes if row.state == "auto_matched"]
-    beside = [row.emp_code for row in codes if row.state != "auto_matched"]
+    rivals = [row.emp_code for row in codes if row.state == BindingState.AUTO_MATCHED]
+    beside = [row.emp_code for row in codes if row.state != BindingState.AUTO_MATCHED]
     return Foretold(counts.punches, counts.records, counts.owners or "", counts.waiting, rivals, beside)
 
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz, process
 
+from app.clock.codes import BindingState
+from app.texts import trimmed
+
 SIMILAR = 88.0
 KEPT_CANDIDATES = 3
 NAMED = 5
@@ -49,7 +52,7 @@ class Code:
     enabled: bool
     absent: bool
     listed: bool
-    state: str = "unbound"
+    state: str = BindingState.UNBOUND
     method: str | None = None
     host_employee_id: int | None = None
     cleared: bool = False
@@ -132,40 +135,42 @@ def decide(code: Code, host: Directory) -> Decision:
 
     An auto match of somebody who is absent is still an auto match here: whether it claims an employee is asked first.
     """
-    if code.state == "ignored" or (code.state == "missing_remote" and code.absent):
+    if code.state == BindingState.IGNORED or (code.state == BindingState.MISSING_REMOTE and code.absent):
         return _unchanged(code)
-    if code.state == "missing_remote":
+    if code.state == BindingState.MISSING_REMOTE:
         return _returned(code, host)
-    if code.absent and code.listed and code.state in ("bound", "auto_matched"):
-        return replace(_unchanged(code), state="missing_remote", resumes=code.state, why=_GONE)
-    if code.state == "bound":
+    if code.absent and code.listed and code.state in (BindingState.BOUND, BindingState.AUTO_MATCHED):
+        return replace(_unchanged(code), state=BindingState.MISSING_REMOTE, resumes=code.state, why=_GONE)
+    if code.state == BindingState.BOUND:
         return _unchanged(code)
     return _automatic(code, host)
 
 
 def _without_absent(code: Code, decision: Decision) -> Decision:
     """Somebody who left the server's list can still be found in the host: their punches become attributable at once."""
-    if decision.state != "auto_matched" or not (code.absent and code.listed):
+    if decision.state != BindingState.AUTO_MATCHED or not (code.absent and code.listed):
         return decision
-    return replace(decision, state="missing_remote", resumes="auto_matched", why=f"{decision.why} {_GONE}")
+    return replace(
+        decision, state=BindingState.MISSING_REMOTE, resumes=BindingState.AUTO_MATCHED, why=f"{decision.why} {_GONE}"
+    )
 
 
 def _automatic(code: Code, host: Directory) -> Decision:
     """States in which no person's word stands."""
     if not code.enabled:
         why = "Disabled on the server, or its attendance is switched off there."
-        return Decision("disabled", why, cleared=code.cleared)
-    if code.cleared and code.state == "unbound":
+        return Decision(BindingState.DISABLED, why, cleared=code.cleared)
+    if code.cleared and code.state == BindingState.UNBOUND:
         return _unchanged(code)
     if code.cleared:
-        return Decision("unbound", "Enabled on the server again; it was cleared by a person.", cleared=True)
+        return Decision(BindingState.UNBOUND, "Enabled on the server again; it was cleared by a person.", cleared=True)
     return _by_order(code, host)
 
 
 def _returned(code: Code, host: Directory) -> Decision:
     """Present again: the state it had, and an unconfirmed one is looked at again."""
-    back = replace(code, state=code.resumes or "bound", resumes=None)
-    if back.state == "bound":
+    back = replace(code, state=code.resumes or BindingState.BOUND, resumes=None)
+    if back.state == BindingState.BOUND:
         return replace(_unchanged(back), why="Back in the server's list of people.")
     return decide(back, host)
 
@@ -184,7 +189,7 @@ def _by_kiosk(code: Code, host: Directory) -> Decision | None:
     if employee is None or not employee.eligible:
         return None
     why = f"The kiosk knows the code {code.emp_code} as {employee.name}."
-    return Decision("auto_matched", why, "kiosk", employee.id, candidates=(_sure(employee),))
+    return Decision(BindingState.AUTO_MATCHED, why, "kiosk", employee.id, candidates=(_sure(employee),))
 
 
 def _by_standing_link(code: Code, host: Directory) -> Decision | None:
@@ -193,12 +198,12 @@ def _by_standing_link(code: Code, host: Directory) -> Decision | None:
     Their kiosk code may be gone (deleting a person frees it), so a link that the kiosk made needs no further proof.
     """
     employee = host.by_id.get(code.host_employee_id or 0)
-    if code.state != "auto_matched" or employee is None or employee.eligible:
+    if code.state != BindingState.AUTO_MATCHED or employee is None or employee.eligible:
         return None
     if code.method != "kiosk" and _key(employee.id_number, host) != _key(code.emp_code, host):
         return None
     why = f"{employee.name} is inactive or deleted; the link that was there stays, and nobody is matched anew."
-    return Decision("auto_matched", why, code.method, employee.id, candidates=(_sure(employee),))
+    return Decision(BindingState.AUTO_MATCHED, why, code.method, employee.id, candidates=(_sure(employee),))
 
 
 def _by_number(code: Code, host: Directory) -> Decision | None:
@@ -207,28 +212,32 @@ def _by_number(code: Code, host: Directory) -> Decision | None:
         return None
     if len(found) == 1:
         why = f"Exactly one host employee has the ID number {code.emp_code}: {found[0].name}."
-        return Decision("auto_matched", why, "id_number", found[0].id, candidates=(_sure(found[0]),))
+        return Decision(BindingState.AUTO_MATCHED, why, "id_number", found[0].id, candidates=(_sure(found[0]),))
     why = f"{len(found)} host employees share the ID number {code.emp_code}: {_some(one.name for one in found)}."
     # All of them count, but somebody whom a person rejected is not proposed again.
-    return Decision("conflict", why, candidates=tuple(_sure(one) for one in found if one.id not in code.rejected))
+    return Decision(
+        BindingState.CONFLICT, why, candidates=tuple(_sure(one) for one in found if one.id not in code.rejected)
+    )
 
 
 def _unless_rejected(code: Code, decision: Decision) -> Decision:
     if decision.host_employee_id not in code.rejected:
         return decision
-    return Decision("unbound", "A person rejected this match; it is not proposed again.", cleared=True)
+    return Decision(BindingState.UNBOUND, "A person rejected this match; it is not proposed again.", cleared=True)
 
 
 def _by_name(code: Code, host: Directory) -> Decision:
     candidates = similar(code, host)
     if not candidates:
-        return Decision("not_found", f"No host employee has the ID number {code.emp_code}, and no name is similar.")
+        return Decision(
+            BindingState.NOT_FOUND, f"No host employee has the ID number {code.emp_code}, and no name is similar."
+        )
     best = candidates[0]
     if len(candidates) > 1 and candidates[1].score == best.score:
         why = f"No host employee has the ID number {code.emp_code}; several names are equally similar."
-        return Decision("not_found", why, candidates=candidates)
+        return Decision(BindingState.NOT_FOUND, why, candidates=candidates)
     why = f"No host employee has the ID number {code.emp_code}; {best.name} is similar by name ({best.score:g} of 100)."
-    return Decision("suggested", why, "name", candidates=candidates)
+    return Decision(BindingState.SUGGESTED, why, "name", candidates=candidates)
 
 
 def similar(code: Code, host: Directory) -> tuple[Candidate, ...]:
@@ -254,7 +263,7 @@ def _without_lost_links(decided: Decided, host: Directory) -> Decided:
 
     def kept_or_new(code: Code, decision: Decision) -> Decision:
         employee_id = decision.host_employee_id
-        if decision.state != "auto_matched" or employee_id is None or host.by_id[employee_id].eligible:
+        if decision.state != BindingState.AUTO_MATCHED or employee_id is None or host.by_id[employee_id].eligible:
             return decision
         if employee_id not in held and len(claims[employee_id]) == 1:
             return decision
@@ -275,13 +284,15 @@ def _claims(decided: Decided) -> tuple[Claims, Claims]:
     claims: dict[int, list[str]] = defaultdict(list)
     for code, decision in decided:
         if decision.host_employee_id is not None:
-            (claims if decision.state == "auto_matched" else held)[decision.host_employee_id].append(code.emp_code)
+            (claims if decision.state == BindingState.AUTO_MATCHED else held)[decision.host_employee_id].append(
+                code.emp_code
+            )
     return held, claims
 
 
 def _contested(decision: Decision, held: Claims, claims: Claims) -> Decision:
     employee_id = decision.host_employee_id
-    if decision.state != "auto_matched" or employee_id is None:
+    if decision.state != BindingState.AUTO_MATCHED or employee_id is None:
         return decision
     name = decision.candidates[0].name
     if employee_id in held:
@@ -292,7 +303,7 @@ def _contested(decision: Decision, held: Claims, claims: Claims) -> Decision:
         why = f"{len(codes)} codes would be matched to {name} ({_some(codes)}); a person must decide."
     else:
         return decision
-    return Decision("conflict", why, candidates=decision.candidates)
+    return Decision(BindingState.CONFLICT, why, candidates=decision.candidates)
 
 
 def _differs(change: Change) -> bool:
@@ -324,7 +335,7 @@ def _key(number: str, host: Directory) -> str:
 
 def number_key(number: str, *, ignore_leading_zeros: bool = False) -> str:
     """How ID numbers compare: trimmed and case-folded, without leading zeros where the setting says so."""
-    key = unicodedata.normalize("NFC", number).strip().casefold()
+    key = trimmed(number).casefold()
     return (key.lstrip("0") or key[-1:]) if ignore_leading_zeros else key
 
 

@@ -1,7 +1,6 @@
 """Employees: add, edit, deactivate, activate, delete, restore. Reading a file of them: people_import; kiosk codes: kiosk."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -48,7 +47,7 @@ class Details:
 
 def id_number_key(id_number: str) -> str:
     """How ID numbers compare: trimmed and case-folded (design: decisions, "Clock: bindings")."""
-    return unicodedata.normalize("NFC", id_number).strip().casefold()
+    return trimmed(id_number).casefold()
 
 
 def cleaned(details: Details) -> Details:
