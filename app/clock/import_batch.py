@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import import_rows, widening
-from app.clock.import_rows import Read, Who, World
+from app.clock.import_rows import Read, Settled, Who, World
 from app.clock.pairing import judge
 from app.clock.taps import Employee, Span
 from app.clock.verdicts import CreateRecord, Judgement, UpdateRecord
@@ -194,16 +194,24 @@ async def _store(
     rows = []
     for case, judgement, places in judgements:
         for verdict in judgement.verdicts:
-            punch_id = verdict.punch_id
-            seen = case.read.judge_at[punch_id]
+            seen = case.read.judge_at[verdict.punch_id]
             is_news = verdict.is_news
             if not is_news and verdict.judge_at == seen:
                 continue
             record = verdict.record if verdict.record is None or verdict.record > 0 else ids[places[verdict.record]]
             rows.append(
-                (punch_id, verdict.outcome, record, verdict.role, verdict.reviewed, verdict.retry, verdict.judge_at, seen,
-                 is_news)
-            )  # fmt: skip
+                Settled(
+                    verdict.punch_id,
+                    verdict.outcome,
+                    record,
+                    verdict.role,
+                    reviewed=verdict.reviewed,
+                    retry=verdict.retry,
+                    judge_at=verdict.judge_at,
+                    seen=seen,
+                    news=is_news,
+                )
+            )
     await import_rows.store_verdicts(db, rows)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import asyncpg
@@ -83,7 +83,6 @@ INSERT INTO clock_imported_records (record_id, clock_in, clock_out, breaks, writ
 ON CONFLICT (record_id) DO UPDATE SET
     clock_in = excluded.clock_in, clock_out = excluded.clock_out, breaks = excluded.breaks, written_at = now()
 """
-_COLUMNS = ["id", "outcome", "record_id", "role", "reviewed", "retry", "judge_at", "seen", "news"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +107,21 @@ class Read:
     punches: list[Punch] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     judge_at: dict[int, datetime | None] = field(default_factory=dict)
+
+
+class Settled(NamedTuple):
+    """What is stored of one punch, in the columns of `_TEMPORARY`. `seen` is the mark that it bore when it was judged; `news`:
+    something but the mark changes."""
+
+    id: int
+    outcome: str
+    record_id: int | None
+    role: str | None
+    reviewed: bool
+    retry: bool
+    judge_at: datetime | None
+    seen: datetime | None
+    news: bool
 
 
 async def read_world(db: AsyncSession, now: datetime) -> World:
@@ -258,13 +272,12 @@ async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday:
     await (await driver(db)).execute(_REMEMBER, record_id, hours.clock_in, hours.clock_out, _ranges(hours))
 
 
-async def store_verdicts(db: AsyncSession, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Writes what changes; `rows` as the temporary table has them."""
+async def store_verdicts(db: AsyncSession, rows: Sequence[Settled]) -> None:
     if not rows:
         return
     connection = await driver(db)
     await connection.execute(_TEMPORARY)
-    await connection.copy_records_to_table("import_verdicts", records=rows, columns=_COLUMNS)
+    await connection.copy_records_to_table("import_verdicts", records=rows, columns=Settled._fields)
     await connection.execute(_STORE)
     await connection.execute("DROP TABLE import_verdicts")
 

@@ -14,11 +14,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import at_once, due, explaining, import_rows, resolving, surroundings
 from app.clock.codes import Outcome
+from app.clock.import_rows import Settled
 from app.clock.models import Punch as PunchRow
 from app.clock.resolving import Refusal, Use
 from app.clock.surroundings import Surroundings
 from app.clock.taps import Employee, Punch
 from app.clock.verdicts import UpdateRecord
+from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host import attendance, attendance_import, audit
 from app.host.audit import Actor
@@ -146,8 +148,8 @@ def what_happens(use: Use, seen: Surroundings) -> str:
         parts.append("it goes to the employee that the code is bound to now")
     parts += [f"record {one} is deleted" for one in use.delete]
     if use.released:
-        taps = "1 tap" if len(use.released) == 1 else f"{len(use.released)} taps"
-        parts.append(f"{taps} outside this shift {'is' if len(use.released) == 1 else 'are'} judged again")
+        taps = ("tap outside this shift is", "taps outside this shift are")
+        parts.append(f"{count(len(use.released), *taps)} judged again")
     return "; ".join(parts) + "."
 
 
@@ -184,7 +186,17 @@ async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surrounding
     await import_rows.store_verdicts(
         db,
         [
-            (one.punch_id, one.outcome.value, one.record, one.role, False, False, None, marks[one.punch_id], True)
+            Settled(
+                one.punch_id,
+                one.outcome,
+                one.record,
+                one.role,
+                reviewed=False,
+                retry=False,
+                judge_at=None,
+                seen=marks[one.punch_id],
+                news=True,
+            )
             for one in use.verdicts
         ],
     )
@@ -229,7 +241,7 @@ async def _marked(db: AsyncSession, marked: Any) -> _Marked:
     outcome = func.coalesce(marked.c.outcome, "")
     some = func.array_agg(marked.c.id, type_=ARRAY(BigInteger))[1 : at_once.MOST_PUNCHES + 1]
     rows = (await db.execute(select(outcome, func.count(), some).group_by(outcome))).all()
-    return _Marked({word: count for word, count, _ in rows}, [one for _, _, ids in rows for one in ids])
+    return _Marked({word: number for word, number, _ in rows}, [one for _, _, ids in rows for one in ids])
 
 
 async def _audit(
