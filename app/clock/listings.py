@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import text
@@ -19,8 +18,6 @@ from app.clock.walking import End, walk
 
 WALKS = 4
 SET_ASIDE = "Rows were set aside, so nobody counts as missing."
-# People come and go while nobody looks: pages of two hours are not one listing.
-RESUMES_WITHIN = timedelta(hours=1)
 _REFERS_TO = {
     "departments": ("departments",),
     "positions": ("positions",),
@@ -109,9 +106,8 @@ async def _begin(run: Running, resource: str) -> tuple[int, Position] | None:
         found = await cursors.read(step.db, resource)
         if run.has_just_read(found):
             return None
-        cut = found is not None and found.state == "open" and found.page > 0
-        if found is not None and cut and run.now() - found.updated_at < RESUMES_WITHIN:
-            return found.generation, Position.of(found)
+        if found is not None and (left_off := run.left_off(found)):
+            return found.generation, left_off
         generation = found.generation + 1 if found is not None else 1
         position = replace(START, began_at=run.now())
         await cursors.write(

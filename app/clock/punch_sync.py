@@ -17,8 +17,6 @@ from app.clock.punch_windows import Known, TooLargeError, Window, WindowEnd, rea
 from app.clock.running import Running
 from app.clock.windows import DAY, PAD, SLICE_PAGES, TOO_MANY, Span, gaps, live_first, slice_until
 
-RESUMES_WITHIN = timedelta(hours=1)
-
 
 async def sync_punches(run: Running) -> None:
     """Everything about punches that is due in this run."""
@@ -71,10 +69,8 @@ async def _read_live(run: Running, known: Known) -> None:
 
 
 def _live_position(run: Running, found: Cursor | None, first: date) -> Position:
-    cut = found is not None and found.state == "open" and found.page > 0 and found.done_until == first
-    if found is not None and cut and run.now() - found.updated_at < RESUMES_WITHIN:
-        return Position.of(found)
-    return Position(began_at=run.now())
+    left_off = run.left_off(found) if found is not None and found.done_until == first else None
+    return left_off or Position(began_at=run.now())
 
 
 async def _keep_stretch(db: Any, span: Span) -> None:

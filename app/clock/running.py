@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import api_log, lease
 from app.clock.counts import Counts
+from app.clock.cursors import Position
 from app.clock.models import Cursor
 from app.clock.models import SetAside as SetAsideRow
 from app.clock.parsing import Parser, SetAside
@@ -30,6 +31,8 @@ Watch = Callable[[dict[str, Any]], None]
 # Records wait for the next page's transaction; a run that makes calls without pages still writes them down soon.
 _RECORDS_KEPT = 20
 SHORTEST_INTERVAL = 15
+# People come and go while nobody looks: pages of two hours are not one listing.
+RESUMES_WITHIN = timedelta(hours=1)
 # The last statement of every page: fence, counters and log in one trip. A stale holder updates no run and so writes nothing.
 # The commit that follows need not wait for the disk: should the machine lose its power within a second, then rows, cursor and
 # counters of the last pages are gone together, and the next run reads those pages again. Whatever builds on a page and does
@@ -141,6 +144,11 @@ class Running:
             return False
         interval = timedelta(minutes=max(self.settings.sync_interval_minutes, SHORTEST_INTERVAL))
         return self.now() - cursor.updated_at < interval
+
+    def left_off(self, cursor: Cursor) -> Position | None:
+        """Where the walk of a run that was cut goes on; None where it begins anew."""
+        is_cut = cursor.state == "open" and cursor.page > 0
+        return Position.of(cursor) if is_cut and self.now() - cursor.updated_at < RESUMES_WITHIN else None
 
     def use(self, remote: RemoteClock) -> None:
         self._remote = remote
