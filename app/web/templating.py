@@ -17,6 +17,8 @@ from app.web.icons import icon
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "static"
+# From how many seconds on a distance is told in which unit, and how many seconds that has.
+UNITS = (172_800, 86_400, "d"), (7_200, 3_600, "h"), (60, 60, "min")
 
 
 @lru_cache(maxsize=1)
@@ -96,10 +98,12 @@ def number(value: float | None) -> str:
 
 
 def ago(value: datetime | None, now: datetime) -> str:
-    """`5 min ago`, `in 2 h`; an en dash for none."""
+    """In one unit, the larger one from two of it on: `5 min ago`, `in 90 min`, `43 h ago`, `2 d ago`; an en dash for none."""
     if value is None:
         return "–"
-    gap = duration(abs(now - value))
+    seconds = int(abs(now - value).total_seconds())
+    size, unit = next(((size, unit) for least, size, unit in UNITS if seconds >= least), (1, "s"))
+    gap = f"{seconds // size:,} {unit}"
     return f"in {gap}" if value > now else f"{gap} ago"
 
 

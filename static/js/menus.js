@@ -23,4 +23,5 @@ document.addEventListener("toggle", (event) => {
   panel.classList.remove("menu-flip");
   const box = panel.getBoundingClientRect();
   if (box.right > document.documentElement.clientWidth || box.left < 0) panel.classList.add("menu-flip");
+  if (menu.matches(".edit-here")) panel.querySelector("input:not([type=hidden])").focus();
 }, true);

@@ -13,6 +13,7 @@ from tests.browser.walking import walk
 from tests.chromium import COLOURS, SIZES, settle, sticks_out, violations
 
 PHONE = {"width": 360, "height": 760}
+LAPTOP = {"width": 1280, "height": 800}
 WIDE = {"width": 1920, "height": 1080}
 # Answers that nobody looks at as a page: parts of one, pictures, streams, programs' addresses.
 _PARTS = re.compile(
@@ -36,6 +37,24 @@ _LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenge
 _LENGTHEN = (
     f"for (const one of document.querySelectorAll('.list [data-title] a:not(:has(time))')) one.textContent = '{_LONG}'"
 )
+# What people and servers name at will, in the lists that a laptop shows whole beside the menu.
+_NAMES = {
+    "/attendance": ("Person",),
+    "/clock_employees": ("Code", "Name", "Department", "Host employee"),
+    "/clock_transactions": ("Employee", "Code", "Terminal"),
+    "/clock_devices": ("Terminal", "Area"),
+    "/clock_logs": ("Path",),
+    "/clock_sync": (),
+    "/surveys/list": ("Title", "Audience"),
+    "/surveys/responses": ("Who", "Survey", "Answers"),
+    "/people": ("Name", "ID number", "Department", "Position"),
+}
+_LENGTHEN_CELLS = f"""names => {{
+  const heads = [...document.querySelectorAll('.list thead th')].map(head => head.innerText.trim());
+  const cells = names.map(name => document.querySelector(`.list tbody td:nth-child(${{heads.indexOf(name) + 1}})`)).filter(Boolean);
+  for (const cell of cells) (cell.querySelector('a, span') ?? cell).textContent = '{_LONG}';
+  return cells.length;
+}}"""
 # The same on every page, and as much as half of it: looked at once in each test.
 _SHELL = ("#menu", ".shell-top", "#drawer-box", "#dialog-box", "#palette-box")
 
@@ -76,11 +95,18 @@ def _pages() -> Iterator[tuple[str, re.Pattern[str]]]:
             yield route.path, re.compile(re.sub(r"\{[^}]*\}", "[^/]+", route.path))
 
 
-def test_a_survey_whose_title_has_no_space_leaves_the_list_its_width(page_of: SignedIn) -> None:
-    page = page_of("alice", viewport={"width": 1280, "height": 900})
-    page.goto("/surveys/list")
-    page.evaluate(_LENGTHEN)
-    assert not page.evaluate(_SLIDES)
+def test_a_laptop_shows_every_column_of_the_lists_however_long_a_word_is(page_of: SignedIn) -> None:
+    page, faults = page_of("alice", viewport=LAPTOP), []
+    for address, cells in _NAMES.items():
+        page.goto(address)
+        page.evaluate(_SHORTEN)
+        if page.evaluate(_SLIDES):
+            faults.append(f"{address} is wider than its place")
+        if page.evaluate(_LENGTHEN_CELLS, list(cells)) < len(cells):
+            faults.append(f"{address} lacks one of {cells}")
+        if page.evaluate(_SLIDES):
+            faults.append(f"{address} is widened by a long word")
+    assert faults == []
 
 
 def test_on_a_phone_a_row_says_what_its_values_are_and_can_be_selected(page_of: SignedIn) -> None:

@@ -60,7 +60,7 @@ async def test_the_list_shows_how_each_terminal_is_doing(gate: int, bob: Browser
         "1 min fast",
         "12 punches in 14 days, at most 4 a day",
         '<td data-label="Backlog" class="num">8</td>',
-        "Server: Door reader",
+        "Door reader (server)",
     ):
         assert words in answer.text
 

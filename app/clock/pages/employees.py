@@ -1,6 +1,7 @@
 """`/clock_employees`: the list of mirrored people, bulk acts on it, and whom a code can be bound to. One person: employee.py."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from litestar import Response, get, post
@@ -72,6 +73,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         view=await lists.load(ctx, around.spec, rows),
         around=around,
         zone=around.zone,
+        now=datetime.now(UTC),
         enrolled=binding_list.ENROLLED,
         states=BINDING_STATES,
         methods=binding_list.METHODS,

@@ -135,7 +135,7 @@ def worked(seconds: float | None) -> str:
 def bars(rows: list[Any], where: ZoneInfo) -> dict[int, dict[str, Any]]:
     """For every record the bar of its workday, in percent of an axis that all rows of the page share.
 
-    The axis begins at midnight of the workday and ends with the longest record, after at least one day and at most two.
+    `later` is by how many days the clock-out comes after the workday. The axis begins at midnight of the workday and ends with the longest record, after at least one day and at most two.
     """
     ends = [_hours_in(row, row.clock_out or row.clock_in, where) for row in rows]
     span = 24 if max(ends, default=0) <= 24 else min(48, -(-int(max(ends) + 1) // 6) * 6)  # noqa: PLR2004 - hours of a day
@@ -153,6 +153,7 @@ def _bar(row: Any, span: int, where: ZoneInfo) -> dict[str, Any]:
         "x": start,
         "width": max(3.0 if hours.clock_out is None else 0.8, round(end - start, 2)),
         "open": hours.clock_out is None,
+        "later": (hours.clock_out.astimezone(where).date() - row.workday).days if hours.clock_out else 0,
         "breaks": [{"x": at(out), "width": max(0.4, round(at(back) - at(out), 2))} for out, back in hours.breaks],
         "ticks": [round(100 * hour / span, 2) for hour in range(6, span, 6)],
         "midnight": round(100 * 24 / span, 2) if span > 24 else None,  # noqa: PLR2004
