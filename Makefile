@@ -10,17 +10,20 @@ APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-instal
 ANY_CHROMIUM := { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 PYTEST ?= $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test lint bench vendor migration lock browser clean help
+.PHONY: install demo test lint bench vendor migration lock browser clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       the portal with demo data, a simulated time clock and a worker"
+	@echo "make install    the muster command in .venv, with its locked dependencies"
 	@echo "make test       the whole test suite, browser tests included"
 	@echo "make lint       linters and type checker"
 	@echo "make bench      what it costs: figures with a floor measured in the same run"
 	@echo "make vendor     fetch the browser files again, at their pinned versions"
 	@echo "make migration module=clock title=\"what changes\"   draft a migration from the models"
 	@echo "make lock       pin the dependencies anew"
+
+install: $(STAMP)
 
 demo: $(STAMP)
 	@exec $(BIN)/muster demo $(ARGS)
