@@ -12,6 +12,7 @@ from app.api.tokens import Scope
 from app.db.session import Database
 from app.host import policies
 from app.host.roles import BUILT_IN
+from app.web.errors import API
 from app.web.guards import Public, Requires
 from tests.conftest import CAST, Browser, SignIn
 
@@ -113,6 +114,11 @@ async def test_the_apis_refuse_a_wrong_method_last(app: Any, visitor: Browser, t
                 allowed = ", ".join(sorted(methods | {"OPTIONS"})) if answer.status_code == 405 else None
                 assert answer.headers.get("allow") == allowed, (method, path)
                 assert answer.headers["cache-control"] == "no-store"
+
+
+def test_no_address_of_an_api_has_a_part_that_varies(app: Any) -> None:
+    """`app.api.methods` finds the guard of an address by its whole text: one that varies would say 405 to a stranger."""
+    assert [path for path, _, _ in routes(app) if path.startswith(API) and "{" in path] == []
 
 
 async def test_an_api_tells_anybody_which_methods_it_takes(app: Any, visitor: Browser) -> None:

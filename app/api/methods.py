@@ -15,7 +15,7 @@ from app.web.guards import Public
 
 class GuardsFirst:
     """ASGI, around the site: asks the guard of an API's address where the method is not offered. Litestar, which asks guards
-    once it has found a handler, would tell anybody 405."""
+    once it has found a handler, would tell anybody 405. Only for addresses without a part that varies: an API has no other."""
 
     def __init__(self, site: Litestar) -> None:
         self.site = site
