@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from app import garbage
 from app.commands import (
     accounts,
     attendance,
@@ -51,6 +52,7 @@ for file in FILES:
 
 def main() -> None:
     """Exit code: 0, 1 with one line on stderr for a refusal, 2 for wrong usage."""
+    garbage.start_undisturbed()
     frame.refuse_unkeepable(sys.argv[1:])
     try:
         cli.main(standalone_mode=False, prog_name="muster")

@@ -37,6 +37,7 @@ def create_app(parts: Parts) -> ASGIApp:
 def build_site() -> Litestar:
     """Every route, before there is a database behind it: building it takes most of a start, and one serves many."""
     wiring.connect()
+    wiring.connect_pages()
     browser = Router(
         path="/",
         route_handlers=[*host_pages.ROUTES, *clock_pages.ROUTES, *survey_pages.ROUTES, *preferences.ROUTES],

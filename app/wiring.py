@@ -1,16 +1,23 @@
-"""Ties modules together that must not know each other: what listens to the host. Every process calls `connect` once."""
+"""Ties modules together that must not know each other: what listens to the host, and what is offered to its pages."""
 
-from app.clock import bindings, due, offers, zones
-from app.host import attendance_queries, events, zone
-from app.host.pages import palette
-from app.surveys import offers as survey_offers
+from app.clock import bindings, due, zones
+from app.host import events, zone
 
 
 def connect() -> None:
-    """Registers the listeners; safe to call twice."""
+    """Registers the listeners; every process calls it once, and may call it twice."""
     zone.provide(zones.zone_name)
     events.listen(due.on_host_event)
     events.listen(bindings.on_host_event)
+
+
+def connect_pages() -> None:
+    """The same for what only pages ask. It loads them, which costs a worker or a command as much as all that it needs itself."""
+    from app.clock import offers
+    from app.host import attendance_queries
+    from app.host.pages import palette
+    from app.surveys import offers as survey_offers
+
     attendance_queries.offer_links(offers.punches_behind)
     palette.offer(offers.codes)
     palette.offer(offers.terminals)

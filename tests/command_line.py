@@ -1,6 +1,7 @@
 """Runs `muster` commands for tests: in this process, on a thread without an event loop, with the environment of the test."""
 
 import asyncio
+import gc
 import io
 import json
 import logging
@@ -47,7 +48,7 @@ class CommandLine:
 
     def _run(self, arguments: list[str], stdin: str, more: Mapping[str, str]) -> Ended:
         saved = dict(os.environ), sys.argv, sys.stdin, list(logging.getLogger().handlers), logging.getLogger().level
-        out, err = io.StringIO(), io.StringIO()
+        out, err, thresholds = io.StringIO(), io.StringIO(), gc.get_threshold()
         os.environ.update({**self.environment, **more})
         sys.argv, sys.stdin = ["muster", *arguments], io.StringIO(stdin)
         code: Any = 0
@@ -63,4 +64,5 @@ class CommandLine:
             logging.getLogger().handlers = handlers
             logging.getLogger().setLevel(level)
             structlog.reset_defaults()
+            gc.set_threshold(*thresholds)
         return Ended(int(code or 0), out.getvalue(), err.getvalue())

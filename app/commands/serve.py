@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from app import garbage
 from app.commands import children, frame
 from app.commands.database import bring_up
 
@@ -54,7 +55,6 @@ def worker(*, concurrency: int) -> None:
 
 
 async def _work(settings: Any, urls: frame.Urls, concurrency: int) -> None:
-    from app import garbage
     from app.parts import make_parts
 
     # A job that signs in to a time clock holds two at once; the worker itself looks for jobs and says that it lives.
@@ -123,9 +123,9 @@ def listen(opened: socket.socket, workers: int, ready: Callable[[], None]) -> No
 
 def portal() -> Any:
     """What uvicorn calls, in each web process."""
+    garbage.start_undisturbed()
     children.follow_spawner()
     frame.settings_of_environment()
-    from app import garbage
     from app.main import application
 
     built = application()
