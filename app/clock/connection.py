@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import cursors, lease, rezoning
+from app.clock import cursors, lease, rezoning, zones
 from app.clock.models import Connection, Punch
 from app.clock.profiles import PROFILES, OverrideError, Profile, overridden
 from app.clock.remote import Credentials, RemoteClock, TestStep, checked_base_url
@@ -240,7 +240,7 @@ def _checked(form: ConnectionForm) -> dict[str, Any]:
         errors.append(FieldError("username", "Give the user name."))
     if form.profile not in PROFILES:
         errors.append(FieldError("profile", f"Choose one of {', '.join(PROFILES)}."))
-    if form.timezone not in available_timezones():
+    if form.timezone not in zones.all_zones():
         errors.append(FieldError("timezone", f"{form.timezone!r} is no time zone; write it like Europe/Berlin."))
     if form.password is not None and not form.password:
         errors.append(FieldError("password", "Give the password."))

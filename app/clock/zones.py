@@ -1,12 +1,19 @@
 """The zone of the connection, in which punches have their local days; UTC where none is configured."""
 
 from datetime import date, datetime
-from zoneinfo import ZoneInfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Connection
+
+
+@cache
+def all_zones() -> frozenset[str]:
+    """The IANA names that this machine knows. Once for the process: Python opens each of the thousand files to tell."""
+    return frozenset(available_timezones())
 
 
 async def local_today(db: AsyncSession, now: datetime) -> date:

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
-from zoneinfo import available_timezones
 
 from litestar.response import ServerSentEvent
 from litestar.response.sse import ServerSentEventMessage
@@ -19,6 +18,7 @@ from app.clock.pages import code_words
 from app.clock.profiles import PROFILES
 from app.clock.punch_counts import count_by_day
 from app.clock.remote import TestStep
+from app.clock.zones import all_zones
 from app.errors import Conflict, FieldError, Invalid, Refusal
 from app.secrets import Secret
 from app.web.context import Context
@@ -67,7 +67,7 @@ FORM = Form(
 @lru_cache(maxsize=1)
 def zones() -> list[dict[str, Any]]:
     """Time zones by region, as the select has them."""
-    names = sorted(name for name in available_timezones() if not name.startswith(("posix/", "right/", "SystemV/")))
+    names = sorted(name for name in all_zones() if not name.startswith(("posix/", "right/", "SystemV/")))
     regions: dict[str, list[dict[str, str]]] = {}
     for name in names:
         region, slash, _ = name.partition("/")
