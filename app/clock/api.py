@@ -14,12 +14,13 @@ from sqlalchemy import Select, select
 from app.api import parameters
 from app.api.envelope import Meta, answer, day
 from app.api.openapi import Endpoint, document
-from app.api.parameters import DayText, InstantText, Nothing, Paged, Range
+from app.api.parameters import VERBATIM, DayText, InstantText, Nothing, Paged, Range
 from app.api.tokens import Scope
 from app.clock import api_paging, queries, reports, zones
 from app.clock.api_paging import page_by_id, page_of_punches
 from app.clock.api_people import BindingRow, EmployeeRow, States, binding_row, employee_row
 from app.clock.api_rows import DeviceRow, PunchRow, RunRow, Status, Summary, device_row, punch_row, run_row
+from app.clock.devices import KIND
 from app.clock.models import Binding, ClockEmployee, Device, SyncRun
 from app.clock.settings import ClockSettings, read_settings
 from app.errors import FieldError, Invalid
@@ -30,7 +31,7 @@ CLOCK_READ = Scope("clock:read", permissions=("clock.employees", "clock.transact
 PREFIX = "/api/v1/clock"
 VERSION = "1"
 DEFAULT_SPAN = timedelta(days=29)
-CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=100, extra=VERBATIM)]
 
 
 class Changed(Paged, kw_only=True, frozen=True):
@@ -97,7 +98,7 @@ async def devices(ctx: NamedDependency[Context]) -> Response[bytes]:
     parameters.read(Nothing, ctx.request.query_params)
     settings = await read_settings(ctx.db)
     areas = await reports.area_names(ctx.db)
-    rows = await ctx.db.execute(select(*Device.__table__.c).order_by(Device.id))
+    rows = await ctx.db.execute(select(*Device.__table__.c, KIND.label("kind")).order_by(Device.id))
     return answer([device_row(row, areas, settings.default_direction) for row in rows])
 
 

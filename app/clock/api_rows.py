@@ -178,7 +178,7 @@ def device_row(row: Any, areas: dict[str, str], default_direction: Any) -> Devic
         firmware=row.firmware,
         state=row.state,
         last_activity_at=instant(row.last_activity_at),
-        kind=row.kind_mark or ("access" if row.remote_attendance is False else "attendance"),
+        kind=row.kind,
         direction=row.direction or default_direction,
         area=areas.get(row.area_code, row.area_code),
         counts=DeviceCounts(

@@ -6,7 +6,7 @@ Each verb says how many punches are judged again because of it. Pages and `muste
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, func, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import due
@@ -26,7 +26,7 @@ DIRECTIONS = {
     Direction.UNDIRECTED.value: "Undirected",
 }
 LONGEST_REMARKS = 1000
-# What the server says of a terminal that nobody marked.
+# What the server says of a terminal; the operator's mark goes before it.
 REMOTE_KIND = case((Device.remote_attendance.is_(False), "access"), else_="attendance")
 KIND = func.coalesce(Device.kind_mark, REMOTE_KIND)
 
@@ -77,7 +77,8 @@ async def judged_again(db: AsyncSession, serial: str, **change: str | None) -> i
         same = (change["direction"] or default) == (device.direction or default)
     else:
         same = (change["kind"] or device.remote_kind) == device.kind
-    return 0 if same else await db.scalar(select(func.count()).select_from(Punch).where(_waiting(serial))) or 0
+    waiting = select(func.count()).select_from(Punch).where(due.waiting_of_terminal(serial))
+    return 0 if same else await db.scalar(waiting) or 0
 
 
 async def serial_and_name(db: AsyncSession, device_id: int) -> tuple[str, str]:
@@ -110,11 +111,6 @@ async def _set(db: AsyncSession, actor: Actor, device: Any, name: str, value: st
     after = {name: value, "judged_again": again} if judge else {name: value}
     await audit.record(db, actor, f"clock.device.{name}", "terminal", device.sn, before={name: before}, after=after)
     return Changed(changed=True, judged_again=again)
-
-
-def _waiting(serial: str) -> ColumnElement[bool]:
-    """What due.mark_terminal marks."""
-    return (Punch.terminal_sn == serial) & Punch.host_attendance_id.is_(None)
 
 
 def _wrong(field: str, message: str) -> Invalid:

@@ -14,6 +14,7 @@ import asyncpg
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock import devices
 from app.clock.models import Binding, Device
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.taps import Employee, Punch, Record, Rules, Span, Unbound, Written
@@ -127,8 +128,8 @@ class Settled(NamedTuple):
 async def read_world(db: AsyncSession, now: datetime) -> World:
     settings = await read_settings(db, now)
     zone = ZoneInfo(await zone_name(db))
-    devices = await db.execute(select(Device.sn, Device.direction, Device.kind_mark, Device.remote_attendance))
-    terminals = {sn: (direction, _is_access(mark, remote)) for sn, direction, mark, remote in devices}
+    found = await db.execute(select(Device.sn, Device.direction, devices.KIND))
+    terminals = {sn: (direction, kind == "access") for sn, direction, kind in found}
     return World(rules_of(settings, zone), settings, terminals, await unread_spans(db, settings, zone, now))
 
 
@@ -144,11 +145,6 @@ def rules_of(settings: ClockSettings, zone: ZoneInfo) -> Rules:
         undirected_max_hours=settings.undirected_max_hours,
         import_single_punches=settings.import_single_punches,
     )
-
-
-def _is_access(mark: str | None, remote_attendance: bool | None) -> bool:  # noqa: FBT001 - a column
-    """The operator's mark, over the remote flag, over attendance."""
-    return mark == "access" if mark else remote_attendance is False
 
 
 async def due_codes(db: AsyncSession, now: datetime) -> list[tuple[str, int]]:

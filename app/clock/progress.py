@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import connection, cursors, disappearance
+from app.clock.devices import KIND
 from app.clock.models import Connection, Cursor, Device, Punch
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.windows import CHECK_DAYS, DAY, LIVE_DAYS, Span, gaps, live_first
@@ -151,15 +152,15 @@ async def _terminals(db: AsyncSession, settings: ClockSettings, now: datetime) -
 
 
 async def _offline_terminals(db: AsyncSession, now: datetime) -> list[tuple[str, datetime]]:
-    """Listed terminals that are offline, with their last activity. One that was switched off for a month holds nothing back."""
+    """Listed attendance clocks that are offline, with their last activity. One that was switched off for a month holds nothing back."""
     recent = now - timedelta(days=CHECK_DAYS)
     rows = await db.execute(
         select(Device.sn, Device.alias, Device.last_activity_at)
         .where(
             Device.state == "offline",
             Device.absent_since.is_(None),
-            and_(Device.last_activity_at.is_not(None), Device.last_activity_at > recent),
-            or_(Device.kind_mark.is_(None), Device.kind_mark == "attendance"),
+            Device.last_activity_at > recent,
+            KIND == "attendance",
         )
         .order_by(Device.last_activity_at)
     )

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import func, select, update
 
-from app.clock import analytics, dashboard, due, punch_counts
+from app.clock import analytics, dashboard, due, progress, punch_counts
 from app.clock.codes import BINDING_STATES, Outcome
 from app.clock.models import Connection, Punch, StaleDay
 from app.clock.pages import health
@@ -49,6 +49,20 @@ async def test_strangers_sign_in_and_people_without_the_permission_are_refused(
 async def test_another_workspace_sees_nothing_of_it(parts: Parts, database: Database, eve: Browser) -> None:
     await connected(parts)
     assert "No time-clock server is connected yet" in (await eve.get("/clock")).text
+
+
+async def test_a_door_reader_that_is_offline_holds_nothing_back(parts: Parts, database: Database) -> None:
+    """Whether a person marked it as one, or the server says so of one that nobody marked."""
+    now = datetime.now(UTC)
+    await connected(parts, last_success_at=now)
+    seen = {"state": "offline", "last_activity_at": now - timedelta(hours=3)}
+    async with database.transaction() as db:
+        await mirror_terminal(db, "MARKED", kind_mark="access", **seen)
+        await mirror_terminal(db, "FLAGGED", remote_attendance=False, **seen)
+        await mirror_terminal(db, "CLOCK", kind_mark="attendance", remote_attendance=False, **seen)
+        await mirror_terminal(db, "UNMARKED", **seen)
+        found = await progress.warnings(db, now)
+    assert {one.subject for one in found if one.kind == "offline"} == {"CLOCK", "UNMARKED"}
 
 
 async def test_htmx_gets_the_board(parts: Parts, alice: Browser) -> None:
