@@ -32,6 +32,7 @@ from app.db.session import Database
 from app.host import tokens
 from app.host.shared import Job, WorkerHeartbeat
 from app.web.context import Context
+from app.web.errors import API
 from app.web.guards import public
 
 REQUESTS = Counter("muster_requests", "Requests that were answered.", ["method", "route", "status"])
@@ -42,7 +43,6 @@ SECONDS = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
 WORKER_ALIVE_S = 45
-APIS = ("/api/", "/v1/api/")
 
 # What other modules measure at each scrape (app.wiring): (name, help, labels, value) in a transaction of the shared tables.
 Measure = tuple[str, str, dict[str, str], float]
@@ -74,7 +74,7 @@ class Measured:
             path = scope["path"]
             route = "/static" if path.startswith("/static/") else scope.get("path_template") or path
             REQUESTS.labels(scope["method"], route, f"{status // 100}xx").inc()
-            kind = "api" if path.startswith(APIS) else "static" if route == "/static" else "page"
+            kind = "api" if path.startswith(API) else "static" if route == "/static" else "page"
             SECONDS.labels(kind).observe(time.perf_counter() - started)
 
 

@@ -22,7 +22,7 @@ from app.errors import Refusal, Unavailable
 from app.parts import Parts
 from app.web import sessions
 from app.web.context import Context
-from app.web.errors import plain_answer
+from app.web.errors import API, plain_answer
 
 log = structlog.get_logger()
 
@@ -36,7 +36,6 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 HSTS = "max-age=31536000; includeSubDomains"
-API_PREFIXES = ("/api/", "/v1/api/")
 # Asked by whatever watches the server, under the address that it knows it by; they tell nothing that a name could mislead about.
 HEALTH = frozenset({"/health/live", "/health/ready"})
 NO_DATABASE = ("/static/", "/health/live", "/favicon.ico")
@@ -103,9 +102,9 @@ class Gate:
             user_agent=_header(scope, b"user-agent"),
         )
         cookie = _cookies(scope).get(sessions.cookie_name(self.parts.settings))
-        if cookie and not scope["path"].startswith(API_PREFIXES):
+        if cookie and not scope["path"].startswith(API):
             await sessions.resume(context, cookie)
-        if not scope["path"].startswith(API_PREFIXES):
+        if not scope["path"].startswith(API):
             await enter_workspace(session, context.workspace or PLATFORM)
         return context
 
