@@ -34,6 +34,8 @@ InstantText = Annotated[
         "page's to the last; of pages read by number, keep the first page's.",
     ),
 ]
+VERBATIM = {"verbatim": True}
+"""`extra` of a text that is taken as it comes: a code of the time clock may be `null`, or have spaces at its ends."""
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 """An instant among the keys of a cursor."""
 P = TypeVar("P", bound=msgspec.Struct)
@@ -83,6 +85,8 @@ def read(kind: type[P], query: MultiDict[Any]) -> P:
 def _convert(text: str, kind: Any) -> Any:
     if "\x00" in text:
         raise msgspec.ValidationError("It holds a NUL character")
+    if text.strip() and _is_verbatim(kind):
+        return msgspec.convert(text, kind)
     if text.lower() in ("null", "") or text != text.strip():
         raise msgspec.ValidationError("It is empty or padded with spaces")
     if _is_integer(kind) and not WHOLE.fullmatch(text):
@@ -93,10 +97,18 @@ def _convert(text: str, kind: Any) -> Any:
 @cache
 def _is_integer(kind: Any) -> bool:
     """Lax conversion takes `1.0` for 1; the contract says integer."""
-    info = msgspec.inspect.type_info(kind)
-    kinds = info.types if isinstance(info, msgspec.inspect.UnionType) else (info,)
-    plain = (one.type if isinstance(one, msgspec.inspect.Metadata) else one for one in kinds)
+    plain = (one.type if isinstance(one, msgspec.inspect.Metadata) else one for one in _kinds(kind))
     return any(isinstance(one, msgspec.inspect.IntType) for one in plain)
+
+
+@cache
+def _is_verbatim(kind: Any) -> bool:
+    return any(isinstance(one, msgspec.inspect.Metadata) and one.extra == VERBATIM for one in _kinds(kind))
+
+
+def _kinds(kind: Any) -> tuple[Any, ...]:
+    info = msgspec.inspect.type_info(kind)
+    return info.types if isinstance(info, msgspec.inspect.UnionType) else (info,)
 
 
 def _together(values: Mapping[str, Any]) -> list[FieldError]:

@@ -172,6 +172,7 @@ SPEC = ListSpec(
             options={**{key: label for key, label, _, _ in ENROLLED}, "none": "Nothing"},
             advanced=True,
         ),
+        Filter("code", "Code, exactly", lambda code: ClockEmployee.emp_code == code, advanced=True, verbatim=True),
         Filter("absent", "Absent people", _absent, kind="select", options=ABSENT, advanced=True),
     ),
     empty=NOBODY_YET,
@@ -181,8 +182,8 @@ SPEC = ListSpec(
 
 
 def base(query: Query) -> Select[Any]:
-    """Absent people are left out unless the address asks for them, or for states: a state's link shows all it counts."""
-    asks = any(str(query.get(name) or "").strip() for name in ("absent", "state"))
+    """Absent people are left out unless the address asks for them, for states (a state's link shows all it counts) or a code."""
+    asks = any(str(query.get(name) or "").strip() for name in ("absent", "state", "code"))
     return BASE if asks else BASE.where(LISTED)
 
 

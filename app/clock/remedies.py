@@ -26,11 +26,11 @@ def links(seen: Surroundings, because: Reason | None) -> Sequence[Link]:
 
 
 def _terminal(seen: Surroundings, _: Reason) -> list[Link]:
-    return [Link("Open the terminal", f"/clock_devices?q={quote(seen.punch.terminal_sn or '')}", "clock.devices")]
+    return [Link("Open the terminal", f"/clock_devices?serial={quote(seen.punch.terminal_sn or '')}", "clock.devices")]
 
 
 def _binding(seen: Surroundings, _: Reason) -> list[Link]:
-    return [Link("Open the binding", f"/clock_employees?q={quote(seen.punch.emp_code)}", "clock.employees")]
+    return [Link("Open the binding", f"/clock_employees?code={quote(seen.punch.emp_code)}", "clock.employees")]
 
 
 def _person(seen: Surroundings, because: Reason) -> list[Link]:

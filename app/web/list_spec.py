@@ -41,7 +41,8 @@ class Filter:
     """A condition from query parameters. `kind`: text, select, multi, check, hidden, or range.
 
     A range reads the dates `<name>_from` and `<name>_to` (plain `from` and `to` when the name is empty) and hands `where`
-    a pair of dates or None. The others hand it the text, a list of texts (multi) or True (check).
+    a pair of dates or None. The others hand it the text, a list of texts (multi) or True (check). Spaces at the ends of a text
+    do not count, unless the filter is `verbatim`: a code of the time clock may have some.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Filter:
     options: Mapping[str, str] = field(default_factory=dict)
     placeholder: str = ""
     advanced: bool = False
+    verbatim: bool = False
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -62,7 +64,7 @@ class Filter:
     def read(self, query: Query) -> Any:
         """The value in force, None when the address does not ask. Raises Invalid with what to give."""
         texts = [
-            [str(text).strip() for text in query.getall(name, []) if str(text).strip()] for name in self.parameters
+            [self._meant(str(text)) for text in query.getall(name, []) if str(text).strip()] for name in self.parameters
         ]
         if not any(texts):
             return None
@@ -71,6 +73,9 @@ class Filter:
         if self.kind == "range":
             return self._range(*[one[-1] if one else "" for one in texts])
         return self._value(texts[0])
+
+    def _meant(self, text: str) -> str:
+        return text if self.verbatim or text in self.options else text.strip()
 
     def _value(self, texts: list[str]) -> Any:
         if self.kind in ("select", "multi") and set(texts) - set(self.options):

@@ -72,7 +72,7 @@ async def test_a_night_shift_is_drawn_whole(database: Database) -> None:
         ("I 08:00", "Mon 08:00", "Only one punch", "has no clock-out: none came within 24 h", "/attendance/add?employee=%23"),
         ("O 17:00", "Mon 17:00", "Only one punch", "has no clock-in", "/attendance/add?employee=%23"),
         ("I 08:00, O Tue 17:00", "Mon 08:00", "Shift over 24 hours", "33 h long", "/attendance/add?employee=%23"),
-        ("x 08:00", "Mon 08:00", "No direction", "direction of terminal T1 is by code", "/clock_devices?q=T1"),
+        ("x 08:00", "Mon 08:00", "No direction", "direction of terminal T1 is by code", "/clock_devices?serial=T1"),
         ("I 08:00:00, I 08:00:05, O 17:00", "Mon 08:00:05", "Repeat tap", "5 s before; up to 10 s counts", "/clock_settings"),
         ("I 08:00, I 08:04, O 17:00", "Mon 08:04", "Double tap", "4 min before; up to 5 min counts", "/clock_settings"),
     ],
@@ -104,10 +104,10 @@ async def test_what_lies_outside_the_punch_is_told_and_linked(database: Database
     assert urls(approved) == [f"/attendance/{number}"]
     unbound = await why_of(database, "Mon 08:00", "7")
     assert "Its binding: Conflict" in unbound.sentence
-    assert urls(unbound) == ["/clock_employees?q=7"]
+    assert urls(unbound) == ["/clock_employees?code=7"]
     door = await why_of(database, "Wed 08:00")
     assert "is a door reader" in door.sentence
-    assert urls(door) == ["/clock_devices?q=DOOR"]
+    assert urls(door) == ["/clock_devices?serial=DOOR"]
     locked = await why_of(database, "Thu 08:00")
     assert "2026-03-05 is closed" in locked.sentence
     assert urls(locked) == ["/attendance/locks?from=2026-03-05&to=2026-03-05"]
@@ -116,7 +116,7 @@ async def test_what_lies_outside_the_punch_is_told_and_linked(database: Database
         await punch(db, "100", "I Sat 08:00")
     inactive = await why_of(database, "Sat 08:00")
     assert "deactivated or deleted" in inactive.sentence
-    assert urls(inactive) == [f"/people/{ada}", "/clock_employees?q=100"]
+    assert urls(inactive) == [f"/people/{ada}", "/clock_employees?code=100"]
 
 
 async def test_records_edited_overlapping_and_deleted_are_told(database: Database) -> None:

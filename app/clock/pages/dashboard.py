@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime
 from typing import Any
+from urllib.parse import quote
 
 from litestar import Response, get
 from litestar.di import NamedDependency
@@ -35,8 +36,8 @@ WARNING_URLS = {
     "silence": "/clock_sync",
     "disappearance": "/clock_sync/disappearance/{subject}",
     "offline": "/clock_devices?state=offline",
-    "silent_terminal": "/clock_devices?q={subject}",
-    "skew": "/clock_devices?q={subject}",
+    "silent_terminal": "/clock_devices?serial={subject}",
+    "skew": "/clock_devices?serial={subject}",
 }
 
 
@@ -116,7 +117,11 @@ def _row(outcome: Outcome, n: int, since: date, most: int) -> dict[str, Any]:
 
 
 def _warning(one: progress.Warning) -> dict[str, str]:
-    return {"kind": one.kind, "sentence": one.sentence, "url": WARNING_URLS[one.kind].format(subject=one.subject)}
+    return {
+        "kind": one.kind,
+        "sentence": one.sentence,
+        "url": WARNING_URLS[one.kind].format(subject=quote(one.subject)),
+    }
 
 
 ROUTES = [index]

@@ -162,6 +162,7 @@ def spec_of(framed: Frame) -> ListSpec:
             Filter(
                 "direction", "Direction", lambda word: direction == word, kind="select", options=DIRECTIONS, advanced=True
             ),
+            Filter("serial", "Serial number, exactly", lambda sn: Device.sn == sn, advanced=True, verbatim=True),
             Filter("skew", "Clock is off", lambda _: off, kind="check", advanced=True),
             Filter("absent", "Gone from the server", lambda _: Device.absent_since.is_not(None), kind="check", advanced=True),
         ),

@@ -82,7 +82,7 @@ FILTERS = (
         kind="multi",
         options=GROUP_OPTIONS,
     ),
-    Filter("terminal", "Terminal", lambda sn: Punch.terminal_sn == sn, kind="select"),
+    Filter("terminal", "Terminal", lambda sn: Punch.terminal_sn == sn, kind="select", verbatim=True),
     Filter(
         "code",
         "Punch",
@@ -90,7 +90,7 @@ FILTERS = (
         kind="multi",
         options=CODE_OPTIONS,
     ),
-    Filter("emp_code", "Code, exactly", lambda code: Punch.emp_code == code, advanced=True),
+    Filter("emp_code", "Code, exactly", lambda code: Punch.emp_code == code, advanced=True, verbatim=True),
     Filter("record", "Record number", _record, advanced=True),
     Filter(
         "late",
