@@ -6,6 +6,7 @@ from litestar import Response
 
 from app.web.context import Context
 from app.web.pages import page
+from app.web.returning import with_its_query
 
 
 async def ask_first(ctx: Context, **values: Any) -> Response[str]:
@@ -13,7 +14,6 @@ async def ask_first(ctx: Context, **values: Any) -> Response[str]:
 
     Without `url` the answer is posted to where the question came from.
     """
-    query = f"?{ctx.request.url.query}" if ctx.request.url.query else ""
-    here = f"{ctx.request.url.path}{query}"
+    here = with_its_query(ctx.request.url.path, ctx.request.url.query)
     defaults = {"url": here, "danger": True, "number": None, "unit": "", "fields": []}
     return await page(ctx, "ask.html", fragment="dialog", **{**defaults, **values})

@@ -134,8 +134,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     if not ids:
         raise Conflict(f"None of the selected apps can be {PAST[action]}.")
     if not await confirmed(ctx, len(ids)):
-        url = "/apps/bulk" + (f"?{ctx.request.url.query}" if ctx.request.url.query else "")
-        return await _ask(ctx, action, count(len(ids), "app", "apps"), url, len(ids))
+        return await _ask(ctx, action, count(len(ids), "app", "apps"), fields=await carried(ctx, len(ids)))
     changed = await ACTS[action](ctx.db, ctx.actor, ids)
     answer = f"{count(len(changed), 'app was', 'apps were')} {PAST[action]}."
     return await done(ctx, "/apps", answer)
@@ -163,7 +162,7 @@ async def ask(ctx: NamedDependency[Context], app_id: FromPath[int], action: From
         raise NotFound
     if action == "delete" and app.ratings:
         raise Conflict(applications.rated(app.name))
-    return await _ask(ctx, action, app.name, f"/apps/{app_id}/{action}", None)
+    return await _ask(ctx, action, app.name, url=f"/apps/{app_id}/{action}")
 
 
 @post("/apps/{app_id:int}/{action:str}", guards=[MANAGES], status_code=200)
@@ -193,17 +192,15 @@ def sees_ratings(ctx: Context) -> bool:
     return ctx.may("surveys.view") and enabled(ctx.policies, "module_surveys")
 
 
-async def _ask(ctx: Context, action: str, what: str, url: str, number: int | None) -> Response[str]:
-    fields = await carried(ctx, number) if number is not None else []
+async def _ask(ctx: Context, action: str, what: str, **more: Any) -> Response[str]:
     return await ask_first(
         ctx,
         question=f"{action.capitalize()} {what}?",
         submit=f"{action.capitalize()} {what}" if len(what) < 40 else action.capitalize(),  # noqa: PLR2004
         consequence=WHAT_HAPPENS[action],
         danger=action == "delete",
-        url=url,
-        fields=fields,
         cancel_url="/apps",
+        **more,
     )
 
 

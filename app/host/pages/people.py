@@ -134,8 +134,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         raise Conflict(f"None of the selected people can be {PAST[action]}.")
     if not await confirmed(ctx, len(ids)):
         who = count(len(ids), "person", "people")
-        url = str(ctx.request.url.path) + (f"?{ctx.request.url.query}" if ctx.request.url.query else "")
-        return await _ask(ctx, action, who, url, len(ids))
+        return await _ask(ctx, action, who, fields=await carried(ctx, len(ids)))
     changed = await ACTS[action](ctx.db, ctx.actor, ids)
     answer = f"{count(len(changed), 'person was', 'people were')} {PAST[action]}."
     return await done(ctx, "/people", answer)
@@ -157,7 +156,7 @@ async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
 @get("/people/{employee_id:int}/{action:str}", guards=[Requires("host.people")])
 async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
     person = await person_of(ctx, employee_id)
-    return await _ask(ctx, _action(action), person.name, f"/people/{employee_id}/{action}", None)
+    return await _ask(ctx, _action(action), person.name, url=f"/people/{employee_id}/{action}")
 
 
 @post("/people/{employee_id:int}/{action:str}", guards=[Requires("host.people")], status_code=200)
@@ -212,17 +211,15 @@ async def person_of(ctx: Context, employee_id: int) -> Row[Any]:
     return row
 
 
-async def _ask(ctx: Context, action: str, who: str, url: str, number: int | None) -> Response[str]:
-    fields = await carried(ctx, number) if number is not None else []
+async def _ask(ctx: Context, action: str, who: str, **more: Any) -> Response[str]:
     return await ask_first(
         ctx,
         question=f"{action.capitalize()} {who}?",
         submit=f"{action.capitalize()} {who}" if len(who) < 40 else action.capitalize(),  # noqa: PLR2004
         consequence=WHAT_HAPPENS[action],
         danger=action == "delete",
-        url=url,
-        fields=fields,
         cancel_url="/people",
+        **more,
     )
 
 
