@@ -11,6 +11,7 @@ from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid
 from app.host import audit, events
 from app.host.audit import Actor
+from app.host.hours import WRONG_YEAR, YEARS
 from app.host.models import DayLock
 
 MOST_DAYS = 731
@@ -27,7 +28,8 @@ async def lock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[
 
     Waits for edits in progress, so that none lands in a day that is locked by then.
     """
-    days = _days(first, last)
+    check_lock(first, last)
+    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
     await db.execute(_LOCKING, {"key": _key(db)})
     rows = [{"day": day, "locked_by": actor.name} for day in days]
     statement = insert(DayLock).values(rows).on_conflict_do_nothing().returning(DayLock.day)
@@ -37,8 +39,11 @@ async def lock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[
 
 
 async def unlock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[date]:
-    """Opens the days from `first` to `last`, both included; returns those that were locked. Raises Invalid."""
-    _days(first, last)
+    """Opens the days from `first` to `last`, both included; returns those that were locked. Raises Invalid.
+
+    Of any year: what was locked before years were checked must come open again.
+    """
+    check_unlock(first, last)
     statement = delete(DayLock).where(DayLock.day.between(first, last)).returning(DayLock.day)
     changed = sorted(await db.scalars(statement))
     await _tell(db, actor, changed, locked=False)
@@ -80,19 +85,22 @@ async def _tell(db: AsyncSession, actor: Actor, days: list[date], *, locked: boo
     await events.tell(db, events.DaysChanged(tuple(days), locked=locked))
 
 
-def check(first: date, last: date) -> None:
-    """Raises Invalid when this is no range of days that may be locked at once."""
-    _days(first, last)
+def check_lock(first: date, last: date) -> None:
+    """Raises Invalid when this is no range of days that may be locked at once: attendance knows the same years."""
+    check_unlock(first, last)
+    strange = [FieldError(name, WRONG_YEAR) for name, day in (("from", first), ("to", last)) if day.year not in YEARS]
+    if strange:
+        raise Invalid(WRONG_YEAR, details=strange)
 
 
-def _days(first: date, last: date) -> list[date]:
+def check_unlock(first: date, last: date) -> None:
+    """Raises Invalid when this is no range of days, or a longer one than is changed at once."""
     if first > last:
         raise Invalid("The first day comes after the last.", details=[FieldError("to", "Choose a later day.")])
     count = (last - first).days + 1
     if count > MOST_DAYS:
-        sentence = f"At most {MOST_DAYS} days at once; this would be {count}."
+        sentence = f"At most {MOST_DAYS} days at once; this would be {count:,}."
         raise Invalid(sentence, details=[FieldError("to", sentence)])
-    return [first + timedelta(days=n) for n in range(count)]
 
 
 def _key(db: AsyncSession) -> str:

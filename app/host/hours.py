@@ -19,6 +19,7 @@ SOURCES = ("clock", "manual")
 LONGEST = timedelta(days=7)
 MOST_BREAKS = 20
 YEARS = range(2000, 2101)
+WRONG_YEAR = f"Give a year from {YEARS[0]} to {YEARS[-1]}."
 
 Break = tuple[datetime, datetime]
 
@@ -90,7 +91,7 @@ def problems(hours: Hours) -> list[FieldError]:
         return [FieldError("kind", "Choose regular or overtime.")]
     instants = [hours.clock_in, hours.clock_out, *(one for pause in hours.breaks for one in pause)]
     if any(one.year not in YEARS for one in instants if one is not None):
-        return [FieldError("clock_in", f"Give a year from {YEARS[0]} to {YEARS[-1]}.")]
+        return [FieldError("clock_in", WRONG_YEAR)]
     return [*_span_problems(hours), *_break_problems(hours)]
 
 

@@ -1,11 +1,11 @@
 """The pages `/attendance`: every view, bulk acts, one record, its forms."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from urllib.parse import urlsplit
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
@@ -13,7 +13,7 @@ from app.host import attendance, attendance_import, attendance_queries, day_lock
 from app.host.attendance_import import NewRecord
 from app.host.attendance_queries import Link
 from app.host.hours import Hours
-from app.host.models import AttendanceRecord
+from app.host.models import AttendanceRecord, DayLock
 from tests.conftest import Browser
 from tests.host.staff import ALICE, acts_on, at, hire, hours, record_of, work
 
@@ -468,6 +468,25 @@ async def test_wrong_days_come_back_with_the_error(bob: Browser) -> None:
         {"from": "1999-01-01", "to": "2026-11-19"},
     ):
         assert (await bob.submit("/attendance/locks/lock", days)).status_code == 422
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "1999-12-31", "2101-01-01", "9999-12-31"])
+async def test_a_year_that_cant_be_meant_is_told_at_the_field_and_locks_nothing(bob: Browser, day: str) -> None:
+    for confirmed in ({}, {"confirmed": "1"}):
+        answer = await bob.submit("/attendance/locks/lock", {"from": day, "to": day, **confirmed})
+        assert answer.status_code == 422
+        assert answer.text.count('id="f-from-error"') == answer.text.count('id="f-to-error"') == 1
+        assert "Give a year from 2000 to 2100." in answer.text
+    assert "No day is locked" in (await bob.get("/attendance/locks")).text
+
+
+async def test_a_day_of_any_year_that_is_locked_already_can_be_opened(database: Database, bob: Browser) -> None:
+    async with database.transaction() as db:
+        await db.execute(insert(DayLock).values(day=date(9999, 12, 31), locked_by="Bob Brandt"))
+    days = {"from": "9999-12-31", "to": "9999-12-31"}
+    assert "Unlock 1 day?" in (await bob.submit("/attendance/locks/unlock", days)).text
+    await bob.submit("/attendance/locks/unlock", {**days, "confirmed": "1"})
+    assert "No day is locked" in (await bob.get("/attendance/locks")).text
 
 
 async def test_locks_need_their_own_permission(vera: Browser, visitor: Browser) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import Row
 from app.errors import Conflict, Invalid, NotFound
 from app.host import attendance, zone
 from app.host.attendance import LONGEST_NOTE
-from app.host.hours import KINDS, MOST_BREAKS, Hours
+from app.host.hours import KINDS, MOST_BREAKS, WRONG_YEAR, Hours
 from app.host.pages.attendance_record import record_of
 from app.host.pages.picking import pick
 from app.web.context import Context
@@ -148,7 +148,7 @@ def _hours(form: Bound, where: ZoneInfo, record: Row[Any] | None) -> Hours | Non
     try:
         return Hours(instant(form["clock_in"]), instant(end) if end else None, tuple(breaks), form["kind"])
     except OverflowError:
-        form.refuse("clock_in", "Give a year from 2000 to 2100.")
+        form.refuse("clock_in", WRONG_YEAR)
         return None
 
 

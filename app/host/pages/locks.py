@@ -98,7 +98,7 @@ async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _ask_lock(ctx: Context, first: date, last: date) -> Response[Any]:
-    day_locks.check(first, last)
+    day_locks.check_lock(first, last)
     pending = await ctx.db.scalar(
         select(func.count()).where(
             AttendanceRecord.workday.between(first, last),
@@ -120,7 +120,7 @@ async def _ask_lock(ctx: Context, first: date, last: date) -> Response[Any]:
 
 
 async def _ask_unlock(ctx: Context, first: date, last: date) -> Response[Any]:
-    day_locks.check(first, last)
+    day_locks.check_unlock(first, last)
     number = await ctx.db.scalar(select(func.count()).where(DayLock.day.between(first, last)))
     if not number:
         raise Invalid(f"No day from {first} to {last} is locked.")
