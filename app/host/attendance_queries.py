@@ -6,9 +6,10 @@ from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Float, Row, Select, cast, func, literal_column, select
+from sqlalchemy import ColumnElement, Float, Row, Select, cast, func, literal_column, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.host.hours import Hours
 from app.host.models import AttendanceRecord, DayLock, Employee
 
@@ -84,12 +85,40 @@ async def links_of(db: AsyncSession, record_id: int) -> list[Link]:
 def sums(which: ColumnElement[bool]) -> Select[Any]:
     """One row over the live records of `which`: how many, of whom, seconds worked (rejected ones apart), pending, open."""
     return (
-        select(
-            *_SUMS,
-        )
+        select(*_SUMS)
         .select_from(AttendanceRecord)
         .join(Employee, Employee.id == AttendanceRecord.employee_id)
         .where(LIVE, which)
+    )
+
+
+def around_day(day: date) -> tuple[ColumnElement[Any], ...]:
+    """Columns for a page of one day: who locked it, and the next days before and after it that have records."""
+    locked_by = select(DayLock.locked_by).where(DayLock.day == day)
+    earlier = select(func.max(AttendanceRecord.workday)).where(AttendanceRecord.workday < day, LIVE)
+    later = select(func.min(AttendanceRecord.workday)).where(AttendanceRecord.workday > day, LIVE)
+    return (
+        locked_by.correlate(None).scalar_subquery().label("locked_by"),
+        earlier.correlate(None).scalar_subquery().label("earlier"),
+        later.correlate(None).scalar_subquery().label("later"),
+    )
+
+
+def of_person(employee_id: int) -> tuple[ColumnElement[Any], ...]:
+    """Columns for a page of one person; `person_name` is null where there is no such person."""
+    mine = Employee.__table__.alias("mine")
+    return tuple(
+        select(mine.c[name]).where(mine.c.id == employee_id).scalar_subquery().label(f"person_{name}")
+        for name in ("name", "id_number", "active", "deleted_at")
+    )
+
+
+async def changeable(db: AsyncSession, ids: Sequence[int], status: str | None) -> list[int]:
+    """Of these records those that are on no locked day, and that have another status than `status`, if one is given."""
+    differs = AttendanceRecord.status != status if status else true()
+    free = ~select(DayLock.day).where(DayLock.day == AttendanceRecord.workday).exists()
+    return list(
+        await db.scalars(select(AttendanceRecord.id).where(among(AttendanceRecord.id, ids), LIVE, differs, free))
     )
 
 

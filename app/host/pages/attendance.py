@@ -9,14 +9,12 @@ from zoneinfo import ZoneInfo
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, func, literal, select, true
+from sqlalchemy import ColumnElement, true
 
 from app.counting import count
-from app.db.among import among
 from app.errors import Conflict, Invalid, NotFound
-from app.host import attendance, zone
-from app.host.attendance_queries import LIVE
-from app.host.models import AttendanceRecord, DayLock, Employee
+from app.host import attendance, attendance_queries, zone
+from app.host.models import AttendanceRecord
 from app.host.pages import attendance_list as records
 from app.host.pages.people import answer_options
 from app.host.pages.picking import pick
@@ -125,20 +123,12 @@ async def choose_day(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/attendance/days/{day:date}", guards=[Requires("host.attendance")])
 async def by_day(ctx: NamedDependency[Context], day: FromPath[date]) -> Response[Any]:
-    locked_by = select(DayLock.locked_by).where(DayLock.day == day)
-    earlier = select(func.max(AttendanceRecord.workday)).where(AttendanceRecord.workday < day, LIVE)
-    later = select(func.min(AttendanceRecord.workday)).where(AttendanceRecord.workday > day, LIVE)
-    more = (
-        locked_by.correlate(None).scalar_subquery().label("locked_by"),
-        earlier.correlate(None).scalar_subquery().label("earlier"),
-        later.correlate(None).scalar_subquery().label("later"),
-    )
     days = {
         "day": day,
         "before": day - timedelta(days=1) if day > date.min else day,
         "after": day + timedelta(days=1) if day < date.max else day,
     }
-    return await _show(ctx, one_day(day), "host/attendance_day.html", *more, **days)
+    return await _show(ctx, one_day(day), "host/attendance_day.html", *attendance_queries.around_day(day), **days)
 
 
 @get("/attendance/people", guards=[Requires("host.attendance")])
@@ -162,12 +152,8 @@ async def options(ctx: NamedDependency[Context]) -> Response[str]:
 
 @get("/attendance/people/{employee_id:int}", guards=[Requires("host.attendance")])
 async def by_person(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
-    mine = Employee.__table__.alias("mine")
-    more = [
-        select(mine.c[name]).where(mine.c.id == employee_id).scalar_subquery().label(f"person_{name}")
-        for name in ("name", "id_number", "active", "deleted_at")
-    ]
-    return await _show(ctx, one_person(employee_id), "host/attendance_person.html", *more, employee_id=employee_id)
+    theirs = attendance_queries.of_person(employee_id)
+    return await _show(ctx, one_person(employee_id), "host/attendance_person.html", *theirs, employee_id=employee_id)
 
 
 @post("/attendance/bulk", guards=[Requires("host.attendance.decide")], status_code=200)
@@ -214,7 +200,7 @@ async def _bulk(ctx: Context, view: View) -> Response[Any]:
     spec = view.spec(ctx, await zone.of(ctx.db))
     reachable = records.base(view.scope)
     ids = await chosen_ids(ctx, spec, reachable)
-    able = await _able(ctx, action, ids)
+    able = await attendance_queries.changeable(ctx.db, ids, None if action == "delete" else action)
     if not able:
         raise Conflict(f"None of these records can be {PAST[action]}: they are already, or their day is locked.")
     if not await confirmed(ctx, len(able)):
@@ -228,20 +214,13 @@ async def _bulk(ctx: Context, view: View) -> Response[Any]:
     return await done(ctx, view.url, answer)
 
 
-async def _able(ctx: Context, action: str, ids: Sequence[int]) -> list[int]:
-    """Those that the act would change: not on a locked day, not in that status already."""
-    differs = literal(True) if action == "delete" else AttendanceRecord.status != action
-    free = ~select(DayLock.day).where(DayLock.day == AttendanceRecord.workday).exists()
-    statement = select(AttendanceRecord.id).where(among(AttendanceRecord.id, ids), LIVE, differs, free)
-    return list(await ctx.db.scalars(statement))
-
-
 async def _ask(ctx: Context, view: View, action: str, able: Sequence[int], others: int) -> Response[Any]:
     stay = f"{count(others, 'selected record stays as it is: it is', 'selected records stay as they are: they are')} {PAST[action]} already, or on a locked day."
+    what = f"{VERBS[action]} {count(len(able), 'record', 'records')}"
     return await ask_first(
         ctx,
-        question=f"{VERBS[action]} {count(len(able), 'record', 'records')}?",
-        submit=f"{VERBS[action]} {count(len(able), 'record', 'records')}",
+        question=f"{what}?",
+        submit=what,
         consequence=CONSEQUENCE[action] + (f" {stay}" if others else ""),
         danger=action == "delete",
         fields=await carried(ctx, len(able)),
