@@ -23,7 +23,7 @@ from litestar import Litestar
 from sqlalchemy import insert, select
 
 from app import wiring
-from app.config import Settings
+from app.config import Settings, read_settings
 from app.db.migrate import migrate
 from app.db.session import PLATFORM, Database
 from app.host.roles import BUILT_IN
@@ -165,18 +165,14 @@ async def kept_database(worker_urls: DatabaseUrls) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(
-        env="development",
-        data_dir=tmp_path,
-        database_url=None,
-        owner_database_url=None,
-        secret_keys=KEYS,
-        base_url=BASE_URL,
-        allowed_hosts=("testserver",),
-        outbound_allow="127.0.0.1/32",
-        trusted_proxies=0,
-        api_rate=0,
-        log_format="console",
+    return read_settings(
+        {
+            "MUSTER_DATA_DIR": str(tmp_path),
+            "MUSTER_SECRET_KEYS": KEYS,
+            "MUSTER_BASE_URL": BASE_URL,
+            "MUSTER_OUTBOUND_ALLOW": "127.0.0.1/32",
+            "MUSTER_API_RATE": "0",
+        }
     )
 
 

@@ -1,13 +1,17 @@
-"""A database to measure in: durable like a real one, empty, and gone afterwards."""
+"""A database to measure in: durable like a real one, empty, and gone afterwards; and the settings of a portal over it."""
 
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from app.config import Settings, read_settings
 from app.db import embedded
 from app.db.migrate import migrate
 from app.db.session import Database
+from app.secrets import new_key_text
+
+BASE_URL = "http://testserver"
 
 
 @asynccontextmanager
@@ -21,3 +25,15 @@ async def arena() -> AsyncIterator[Database]:
             await database.close()
         finally:
             cluster.stop()
+
+
+def settings_in(folder: str) -> Settings:
+    """With keys of its own and no limit on calls of an API."""
+    return read_settings(
+        {
+            "MUSTER_DATA_DIR": folder,
+            "MUSTER_SECRET_KEYS": new_key_text("bench"),
+            "MUSTER_BASE_URL": BASE_URL,
+            "MUSTER_API_RATE": "0",
+        }
+    )

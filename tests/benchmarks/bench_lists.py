@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
 import httpx
 from sqlalchemy import insert, select, text
@@ -20,21 +19,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import garbage
 from app.clock import analytics
-from app.config import Settings
 from app.db.session import PLATFORM, Database
 from app.host.roles import BUILT_IN
 from app.host.shared import ApiToken, Role, Session, User, UserRole
 from app.main import create_app
 from app.parts import make_parts
-from app.secrets import new_key_text
 from app.web import sessions
-from tests.benchmarks.arena import arena
+from tests.benchmarks.arena import BASE_URL, arena, settings_in
 from tests.clock.mirrored import connect
 
 PEOPLE, TERMINALS, DAYS = 500, 20, 365
 FIRST = date(2025, 11, 1)
 LIMIT_MS = 50
-BASE_URL = "http://testserver"
 _PEOPLE = """
 INSERT INTO clock_employees (emp_code, full_name)
 SELECT (1000 + n)::text,
@@ -203,11 +199,7 @@ async def main(punches: int, rounds: int) -> None:
         bare = await floor(database, rounds)
         print(f"{count} punches; floor: a bare SELECT of 50 rows {bare:.1f} ms")
         with tempfile.TemporaryDirectory() as folder:
-            settings = Settings(
-                env="development", data_dir=Path(folder), database_url=None, owner_database_url=None,
-                secret_keys=new_key_text("bench"), base_url=BASE_URL, allowed_hosts=("testserver",), outbound_allow="",
-                trusted_proxies=0, api_rate=0, log_format="console",
-            )  # fmt: skip
+            settings = settings_in(folder)
             parts = make_parts(settings, database.url)
             transport = httpx.ASGITransport(app=create_app(parts))
             garbage.spare_what_stays()

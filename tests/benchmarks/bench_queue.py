@@ -10,20 +10,17 @@ import asyncio
 import statistics
 import tempfile
 import time
-from pathlib import Path
 
 import httpx
 from sqlalchemy import select
 
 from app import garbage
-from app.config import Settings
 from app.db.session import Database
 from app.host.shared import User
 from app.main import create_app
 from app.parts import make_parts
-from app.secrets import new_key_text
-from tests.benchmarks.arena import arena
-from tests.benchmarks.bench_lists import BASE_URL, p95, timed
+from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.bench_lists import p95, timed
 from tests.benchmarks.crowd import gather_people, let_answer, publish_many, settle, token_of
 from tests.surveys.calling import QUEUE, by_transaction, statements
 
@@ -72,11 +69,7 @@ async def main(surveys: int, people: int, responses: int, rounds: int) -> None:
         bare = await floor(database, rounds)
         print(f"{surveys} surveys, {people} people; floor: a bare SELECT of one of them {bare:.1f} ms")
         with tempfile.TemporaryDirectory() as folder:
-            settings = Settings(
-                env="development", data_dir=Path(folder), database_url=None, owner_database_url=None,
-                secret_keys=new_key_text("bench"), base_url=BASE_URL, allowed_hosts=("testserver",), outbound_allow="",
-                trusted_proxies=0, api_rate=0, log_format="console",
-            )  # fmt: skip
+            settings = settings_in(folder)
             parts = make_parts(settings, database.url)
             transport = httpx.ASGITransport(app=create_app(parts))
             garbage.spare_what_stays()

@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -26,12 +25,11 @@ from app.config import Settings
 from app.db.session import Database
 from app.main import create_app
 from app.parts import Parts, make_parts
-from app.secrets import new_key_text
 from app.surveys import tallies
 from app.web import sessions
-from tests.benchmarks.arena import arena
+from tests.benchmarks.arena import BASE_URL, arena, settings_in
 from tests.benchmarks.bench_ledger import surveyed
-from tests.benchmarks.bench_lists import BASE_URL, p95, person, timed
+from tests.benchmarks.bench_lists import p95, person, timed
 from tests.surveys.recording import AT, VALUES, record
 
 LIMIT_MS = 300
@@ -167,11 +165,7 @@ def _peak() -> float:
 async def main(rows: int, rounds: int) -> None:
     async with arena() as database:
         with tempfile.TemporaryDirectory() as folder:
-            settings = Settings(
-                env="development", data_dir=Path(folder), database_url=None, owner_database_url=None,
-                secret_keys=new_key_text("bench"), base_url=BASE_URL, allowed_hosts=("testserver",), outbound_allow="",
-                trusted_proxies=0, api_rate=0, log_format="console",
-            )  # fmt: skip
+            settings = settings_in(folder)
             parts = make_parts(settings, database.url)
             uid = await fill(database, parts, rows)
             await count_up(database)

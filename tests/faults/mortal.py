@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -27,7 +26,7 @@ from app.clock import cursors, punch_windows, runs, sync
 from app.clock.counts import Counts
 from app.clock.cursors import PUNCHES
 from app.clock.running import Running, Step
-from app.config import Settings
+from app.config import read_settings
 from app.host.audit import COMMAND_LINE
 from app.parts import Parts, make_parts
 
@@ -91,12 +90,12 @@ def main() -> int:
 
 
 def _parts(told: dict[str, Any]) -> Parts:
-    settings = Settings(
-        env="development", data_dir=Path("/nonexistent"), database_url=None, owner_database_url=None,
-        secret_keys=told["keys"], base_url="http://testserver", allowed_hosts=("testserver",),
-        outbound_allow="127.0.0.1/32", trusted_proxies=0, api_rate=0, log_format="console",
-    )  # fmt: skip
-    return make_parts(settings, told["database_url"], pool_size=6)
+    named = {
+        "MUSTER_DATA_DIR": "/nonexistent",
+        "MUSTER_SECRET_KEYS": told["keys"],
+        "MUSTER_OUTBOUND_ALLOW": "127.0.0.1/32",
+    }
+    return make_parts(read_settings(named), told["database_url"], pool_size=6)
 
 
 def _sync_here(parts: Parts) -> None:
