@@ -53,9 +53,9 @@ class Running:
     def printed(self) -> str:
         return self.log.read_text()
 
-    async def says(self, words: str, within_s: float = PATIENCE_S) -> None:
-        deadline = time.monotonic() + within_s
-        while words not in self.printed:
+    async def says(self, words: str, times: int = 1) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while self.printed.count(words) < times:
             assert self.process.poll() is None, self.printed
             assert time.monotonic() < deadline, self.printed
             await asyncio.sleep(0.05)
@@ -103,74 +103,55 @@ async def http() -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def test_serve_answers_with_a_worker_beside_it_and_ends_with_it(start: Start, http: httpx.AsyncClient) -> None:
+async def test_serve_answers_with_a_worker_beside_it_starts_that_again_and_ends_with_it(
+    start: Start, http: httpx.AsyncClient
+) -> None:
     port = free_port()
     serving = start("serve", "--port", port)
     await serving.says("worker started")
     answer = await http.get(f"http://127.0.0.1:{port}/health/ready")
     assert answer.status_code == 200
     assert "server" not in answer.headers
-    assert await serving.end(signal.SIGTERM) == 0
-    assert "worker stopped" in serving.printed
-
-
-async def test_a_worker_that_dies_is_started_again(start: Start) -> None:
-    serving = start("serve", "--port", free_port())
-    await serving.says("worker started")
     (worker,) = serving.children("worker")
     worker.kill()
     await serving.says("starting it again")
-    deadline = time.monotonic() + PATIENCE_S
-    while serving.printed.count("worker started") < 2:
-        assert time.monotonic() < deadline, serving.printed
-        await asyncio.sleep(0.1)
-    assert await serving.end(signal.SIGINT) == 0
-
-
-async def test_a_killed_portal_takes_its_worker_with_it(start: Start) -> None:
-    serving = start("serve", "--port", free_port())
-    await serving.says("worker started")
-    assert await serving.end(signal.SIGKILL) == -signal.SIGKILL
+    await serving.says("worker started", times=2)
+    assert await serving.end(signal.SIGTERM) == 0
+    assert "worker stopped" in serving.printed
 
 
 async def test_several_web_processes_serve_one_port_and_end_together(start: Start, http: httpx.AsyncClient) -> None:
     port = free_port()
     serving = start("serve", "--port", port, "--workers", 2, "--no-worker")
-    deadline = time.monotonic() + PATIENCE_S
-    while serving.printed.count("Application startup complete") < 2:
-        assert time.monotonic() < deadline, serving.printed
-        await asyncio.sleep(0.1)
+    await serving.says("Application startup complete", times=2)
     assert (await http.get(f"http://127.0.0.1:{port}/sign-in")).status_code == 200
     assert serving.children("worker") == []
     assert await serving.end(signal.SIGTERM) == 0
 
 
-async def test_a_killed_portal_of_several_processes_leaves_none_behind(start: Start) -> None:
-    serving = start("serve", "--port", free_port(), "--workers", 2, "--no-worker")
-    deadline = time.monotonic() + PATIENCE_S
-    while serving.printed.count("Application startup complete") < 2:
-        assert time.monotonic() < deadline, serving.printed
-        await asyncio.sleep(0.1)
-    await serving.end(signal.SIGKILL)
+async def test_a_killed_portal_takes_its_worker_and_its_web_processes_with_it(start: Start) -> None:
+    serving = start("serve", "--port", free_port(), "--workers", 2, "--worker")
+    await serving.says("worker started")
+    await serving.says("Application startup complete", times=2)
+    assert await serving.end(signal.SIGKILL) == -signal.SIGKILL
 
 
-async def test_a_taken_port_is_refused_in_one_line(start: Start) -> None:
+async def test_a_taken_port_is_refused_in_one_line(muster: CommandLine) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        serving = start("serve", "--port", port)
-        assert await asyncio.to_thread(serving.process.wait, PATIENCE_S) == 1
-        demo = start("demo", "--port", free_port(), "--clock-port", port)
-        assert await asyncio.to_thread(demo.process.wait, PATIENCE_S) == 1
-    assert serving.printed.splitlines() == [f"Error: Cannot listen on 127.0.0.1, port {port}: Address already in use."]
-    assert "--clock-port" in demo.printed.splitlines()[-1]
+        serving = await muster("serve", "--port", port)
+        demo = await muster("demo", "--port", free_port(), "--clock-port", port)
+    assert serving.refusal == f"Cannot listen on 127.0.0.1, port {port}: Address already in use."
+    assert demo.code == 1
+    assert "--clock-port" in demo.err.splitlines()[-1]
 
 
-async def test_the_demo_refuses_production(start: Start) -> None:
-    demo = start("demo", "--port", free_port(), "--clock-port", free_port(), MUSTER_ENV="production")
-    assert await asyncio.to_thread(demo.process.wait, PATIENCE_S) == 1
-    assert "prints its passwords" in demo.printed
+async def test_the_demo_refuses_production(muster: CommandLine) -> None:
+    demo = await muster("demo", "--port", free_port(), "--clock-port", free_port(), MUSTER_ENV="production")
+    assert demo.code == 1
+    assert "prints its passwords" in demo.err
 
 
 async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(

@@ -33,8 +33,8 @@ def demo(*, port: int, clock_port: int, employees: int, days: int, seed: int) ->
     clock_url = f"http://{HOST}:{clock_port}"
     _prepare_environment(port, clock_port)
     settings = frame.settings_of_environment()
-    opened = serve.bound(HOST, port)
     _refuse_taken(clock_port)
+    opened = serve.bound(HOST, port)
     started: list[children.Child] = []
     with frame.database(settings) as urls:
         try:
