@@ -33,6 +33,7 @@ from app.parts import Parts, make_parts
 from app.secrets import new_key_text
 from app.web import csrf, sessions
 from tests.cluster import DatabaseUrls, TestCluster, open_cluster
+from tests.command_line import CommandLine
 from tests.compiled import keep_compiled_templates
 from tests.order import InFiles, keep_those_with_a_database, long_ones_first, processes
 from tests.reset import KEPT, forget, open_eraser, remember
@@ -296,6 +297,25 @@ async def token(parts: Parts) -> Callable[..., Awaitable[str]]:
         return text
 
     return make
+
+
+@pytest.fixture
+def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
+    return command_line(urls, tmp_path)
+
+
+def command_line(urls: DatabaseUrls, folder: Path) -> CommandLine:
+    return CommandLine(
+        {
+            "MUSTER_ENV": "development",
+            "MUSTER_DATABASE_URL": urls.app,
+            "MUSTER_OWNER_DATABASE_URL": urls.owner,
+            "MUSTER_SECRET_KEYS": KEYS,
+            "MUSTER_DATA_DIR": str(folder),
+            "MUSTER_BASE_URL": "https://muster.example",
+            "MUSTER_OUTBOUND_ALLOW": "127.0.0.1/32",
+        }
+    )
 
 
 def _browser(app: Any) -> Browser:

@@ -19,26 +19,7 @@ from app.host import identity
 from app.host.shared import ApiToken, OneTimeLink, Role, Tenant, User, UserRole
 from tests.cluster import DatabaseUrls, TestCluster
 from tests.command_line import CommandLine
-from tests.conftest import KEYS
-
-
-@pytest.fixture
-def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
-    return command_line(urls, tmp_path)
-
-
-def command_line(urls: DatabaseUrls, folder: Path) -> CommandLine:
-    return CommandLine(
-        {
-            "MUSTER_ENV": "development",
-            "MUSTER_DATABASE_URL": urls.app,
-            "MUSTER_OWNER_DATABASE_URL": urls.owner,
-            "MUSTER_SECRET_KEYS": KEYS,
-            "MUSTER_DATA_DIR": str(folder),
-            "MUSTER_BASE_URL": "https://muster.example",
-            "MUSTER_OUTBOUND_ALLOW": "127.0.0.1/32",
-        }
-    )
+from tests.conftest import command_line
 
 
 @pytest.fixture

@@ -15,17 +15,10 @@ from app.db.session import Database
 from app.host.models import AttendanceRecord
 from app.secrets import KeyRing, new_key_text
 from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
-from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
 from tests.conftest import KEYS
-from tests.test_cli import command_line
 
 PEOPLE, DAYS = 30, 4
-
-
-@pytest.fixture
-def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
-    return command_line(urls, tmp_path)
 
 
 @pytest.fixture

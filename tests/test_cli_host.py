@@ -18,16 +18,9 @@ from app.host.audit import SYSTEM
 from app.host.models import AttendanceRecord, DayLock, Employee, KioskEnrolment
 from app.host.shared import AuditEntry
 from tests.clock.mirrored import connect
-from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
-from tests.test_cli import command_line
 
 STAFF = "id_number,name,department,active,kiosk_code\n7,Ada Lovelace,Engines,true,0007\n8,Grace Hopper,Navy,false,\n"
-
-
-@pytest.fixture
-def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
-    return command_line(urls, tmp_path)
 
 
 @pytest.fixture

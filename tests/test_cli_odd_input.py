@@ -13,15 +13,7 @@ from typing import Any
 import pytest
 
 from app.cli import cli
-from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine, Ended
-from tests.test_cli import command_line
-
-
-@pytest.fixture
-def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
-    return command_line(urls, tmp_path)
-
 
 HUGE, NEGATIVE = str(2**63), "-1"
 UID = "00000000-0000-4000-8000-000000000000"

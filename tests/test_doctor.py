@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -16,14 +15,8 @@ from app.host.shared import Job, User, WorkerHeartbeat
 from app.outbound.policy import AllowListError
 from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine, Ended
-from tests.test_cli import command_line
 
 HOURS_AGO = datetime.now(UTC) - timedelta(hours=2)
-
-
-@pytest.fixture
-def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
-    return command_line(urls, tmp_path)
 
 
 @pytest.fixture

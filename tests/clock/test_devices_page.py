@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import insert, select, text, update
 
-from app import wiring
 from app.clock import devices
 from app.clock.devices import Changed
 from app.clock.models import Area, DailyTotal, Device
@@ -18,11 +17,6 @@ from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE, acts_on
 
 ACTS = ("direction", "kind", "remarks")
-
-
-@pytest.fixture(autouse=True)
-def listeners() -> None:
-    wiring.connect()
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import func, insert, select, text, update
 from structlog.testing import capture_logs
 
-from app import wiring
 from app.clock import due, importing
 from app.clock.models import Binding, Cursor, ImportedRecord, Punch, StaleDay
 from app.clock.settings import write_settings
@@ -32,11 +31,6 @@ from tests.clock.mirrored import (
     records,
 )
 from tests.cluster import DatabaseUrls
-
-
-@pytest.fixture(autouse=True)
-def listeners() -> None:
-    wiring.connect()
 
 
 @pytest.fixture

@@ -8,16 +8,10 @@ import pytest
 from app.clock.profiles import CLOUD, ONPREM, Profile, overridden
 from app.clock.remote import ClockError, NotOfferedError
 from tests.clock.remotes import PASSWORD, Rig, rig, says_page, says_sign_in
-from tests.fakes.liar import Liar, answer, lying, says_json
+from tests.fakes.liar import Liar, answer, says_json
 
 START, END = datetime(2026, 11, 1), datetime(2026, 11, 20, 23, 59, 59)
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
-
-
-@pytest.fixture
-async def liar() -> AsyncIterator[Liar]:
-    async with lying() as liar:
-        yield liar
 
 
 @pytest.fixture(params=[CLOUD, ONPREM], ids=lambda profile: profile.name)

@@ -1,6 +1,5 @@
 """The table "Failures and their codes", row by row, over a real socket."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -9,16 +8,10 @@ from app.clock.profiles import CLOUD, ONPREM, Profile
 from app.clock.remote import ClockError
 from app.outbound import Limits
 from tests.clock.remotes import PASSWORD, Rig, rig, says_page, says_sign_in
-from tests.fakes.liar import Liar, answer, drips, hangs_up, lying, says_json, says_nothing, then_closes
+from tests.fakes.liar import Liar, answer, drips, hangs_up, says_json, says_nothing, then_closes
 
 BOTH = pytest.mark.parametrize("profile", [CLOUD, ONPREM], ids=lambda profile: profile.name)
 LOGIN_PAGE = b"<!doctype html><title>Sign in</title><form><input name=password></form>"
-
-
-@pytest.fixture
-async def liar() -> AsyncIterator[Liar]:
-    async with lying() as liar:
-        yield liar
 
 
 async def failed(made: Rig, resource: str = "transactions") -> ClockError:

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,13 +13,7 @@ from app.clock.remote import ClockError, Credentials, MemorySessionStore, Sessio
 from app.clock.remote.session import life_of
 from app.secrets import Secret
 from tests.clock.remotes import NOW, PASSWORD, rig, says_page, says_sign_in
-from tests.fakes.liar import Heard, Liar, Writer, lying, says_json
-
-
-@pytest.fixture
-async def liar() -> AsyncIterator[Liar]:
-    async with lying() as liar:
-        yield liar
+from tests.fakes.liar import Heard, Liar, Writer, says_json
 
 
 def session(token: str, *, begun: datetime = NOW, lasts: timedelta = timedelta(days=1)) -> Session:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, text, true, update
 
-from app import wiring
 from app.clock import at_once, resolutions
 from app.clock.models import Binding, Punch
 from app.clock.resolutions import Resolved
@@ -23,11 +22,6 @@ from tests.clock.mirrored import employ, everything_due, mirror_person, outcomes
 from tests.clock.resolved import ada_works, columns_of, id_of, import_all, record_id, records_of, then, why_of
 from tests.cluster import DatabaseUrls
 from tests.host.staff import ALICE, acts_on
-
-
-@pytest.fixture(autouse=True)
-def listeners() -> None:
-    wiring.connect()
 
 
 async def use(database: Database, local: str, *, agreed: str | None = None) -> Resolved:

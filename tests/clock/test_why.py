@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select, text, update
 
-from app import wiring
 from app.clock.models import Binding, Punch
 from app.clock.why import why
 from app.db.session import Database
@@ -16,11 +15,6 @@ from app.host.hours import Hours
 from tests.clock.mirror_store import FAR, when
 from tests.clock.mirrored import connect, employ, everything_due, mirror_person, mirror_terminal, punch
 from tests.clock.resolved import ada_works, import_all, record_id, then, why_of
-
-
-@pytest.fixture(autouse=True)
-def listeners() -> None:
-    wiring.connect()
 
 
 def urls(found: object) -> list[str]:

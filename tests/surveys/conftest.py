@@ -1,6 +1,7 @@
 """Fixtures of the tests of surveys."""
 
 from collections.abc import Iterator
+from uuid import UUID
 
 import pytest
 from sqlalchemy import event
@@ -8,8 +9,16 @@ from sqlalchemy import event
 from app.db.session import Database
 from tests.direct import heard
 from tests.host.conftest import selects
+from tests.host.library import publish_app
 
-__all__ = ["selects", "statements"]
+__all__ = ["planner", "selects", "statements"]
+
+
+@pytest.fixture
+async def planner(database: Database) -> UUID:
+    """A published app."""
+    async with database.transaction() as db:
+        return await publish_app(db)
 
 
 @pytest.fixture

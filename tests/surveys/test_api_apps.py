@@ -48,12 +48,6 @@ async def eve(visitor: Browser, token: Any) -> Phone:
     return Phone(visitor, await token("eve", "me"))
 
 
-@pytest.fixture
-async def planner(database: Database) -> UUID:
-    async with database.transaction() as db:
-        return await publish_app(db)
-
-
 async def switch_off(database: Database, name: str, workspace: str = "main") -> None:
     async with database.transaction(workspace) as db:
         await policies.write(db, workspace, {name: False})

@@ -14,11 +14,9 @@ from app.parts import Parts
 from app.surveys import authoring
 from app.surveys.models import Survey
 from app.surveys.stored import Stored
-from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
 from tests.surveys.drafted import published
 from tests.surveys.recording import record, user_id
-from tests.test_cli import command_line
 
 LUNCH = {
     "format": "muster.survey/1",
@@ -28,11 +26,6 @@ LUNCH = {
     "message": "<p>Hello</p>",
     "questions": [{"question": "q1", "label": "Which?", "type": "single_choice", "options": ["Soup", "Salad"]}],
 }
-
-
-@pytest.fixture
-def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
-    return command_line(urls, tmp_path)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from app.surveys import demo, demo_plan, ledger, verifying
 from app.surveys.demo_cast import PLATFORM, TENANT, WEEK, people
 from app.surveys.models import Response, Survey
 from tests.cluster import DatabaseUrls
-from tests.test_cli import command_line
+from tests.conftest import command_line
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CAST = ("alice@example.org", "bob@example.org", "vera@example.org")

@@ -1,7 +1,6 @@
 """Erasing a person: the key is destroyed in both ledgers, nothing opens any more, the proof stands; page, command and audit."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,12 +16,10 @@ from app.surveys import answers, evidence, ledger
 from app.surveys.evidence import Held, Person
 from app.surveys.models import PersonKey
 from app.surveys.verifying import verify
-from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
 from tests.conftest import Browser
 from tests.surveys.drafted import Stored
 from tests.surveys.recording import AT, entry, lunch, open_evidence, record, user_id
-from tests.test_cli import command_line
 from tests.test_jobs import row as job_row
 from workers.schedule import schedule
 from workers.surveys import FUNCTIONS
@@ -220,11 +217,6 @@ async def test_people_of_another_workspace_are_not_there(
 
 
 # --- the command
-
-
-@pytest.fixture
-def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
-    return command_line(urls, tmp_path)
 
 
 async def test_the_command_asks_before_it_erases(

@@ -24,12 +24,6 @@ from tests.host.staff import ALICE
 ADA, BEA, CAI = 7, 8, 9
 
 
-@pytest.fixture
-async def planner(database: Database) -> UUID:
-    async with database.transaction() as db:
-        return await publish_app(db)
-
-
 async def rate(
     database: Database, app: UUID, stars: int = 4, *, user_id: int = ADA, now: datetime = NOON, platform: str = "ios"
 ) -> ratings.Recorded:

@@ -21,12 +21,6 @@ Rate = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture
-async def planner(database: Database) -> UUID:
-    async with database.transaction() as db:
-        return await publish_app(db)
-
-
-@pytest.fixture
 def rate(database: Database) -> Rate:
     async def submit(app: UUID, user_id: int, stars: int, comment: str | None = None, **more: object) -> None:
         now = more.get("now", NOON)

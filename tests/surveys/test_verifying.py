@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -22,7 +21,6 @@ from tests.command_line import CommandLine
 from tests.surveys.drafted import Stored, published
 from tests.surveys.ledger_rows import bury
 from tests.surveys.recording import AT, lunch, record
-from tests.test_cli import command_line
 
 ROWS = 6
 LEDGER = ("survey_answers", "survey_responses", "survey_wordings")
@@ -386,11 +384,6 @@ async def test_memory_and_batches_do_not_grow_with_the_ledger(
 
 
 # --- the command and the daily note
-
-
-@pytest.fixture
-def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
-    return command_line(urls, tmp_path)
 
 
 async def test_the_command_says_how_many_rows_fit_and_the_head(
