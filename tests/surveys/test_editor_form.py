@@ -123,6 +123,11 @@ def test_a_shown_survey_reads_back_as_it_was() -> None:
     assert (again.definition, again.revision, again.ok) == (stored, 3, True)
 
 
+@pytest.mark.parametrize("revision", ["①", "²", "٣", "-1", "1.0", "x", "9" * 10, " "])
+def test_a_revision_that_is_no_number_of_ours_is_none_and_breaks_nothing(revision: str) -> None:
+    assert typed(revision=revision).revision is None
+
+
 def test_a_tenant_is_offered_no_tenants_and_nothing_above_its_ceiling() -> None:
     draft = typed(TENANT, enforcement="required", tenants="acme")
     assert "tenants" not in TENANT.form.fields

@@ -186,7 +186,8 @@ def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = No
         if before and getattr(typed, name) == before.replace(microsecond=0):
             typed = replace(typed, **{name: before})
     revision = str(posted.get("revision") or "")
-    draft = Draft(form, rows, tidy(typed), int(revision) if revision.isdigit() and len(revision) < 10 else None)  # noqa: PLR2004
+    known = revision.isascii() and revision.isdigit() and len(revision) < 10  # noqa: PLR2004
+    draft = Draft(form, rows, tidy(typed), int(revision) if known else None)
     draft.stripped = _stripped(typed.message)
     draft.refuse(problems(draft.definition))
     return draft
