@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from app.db.session import Database
 from app.parts import Parts
-from app.surveys import evidence, tallies
+from app.surveys import chain, evidence, tallies
 from app.surveys.evidence import Person
 from app.surveys.models import Survey
 from tests.conftest import Browser, SignIn
@@ -168,6 +168,8 @@ async def test_a_response_in_full_shows_words_answers_evidence_and_chain(
     for words in ("Nora Nemo", "How much?", "much", "rice\nbeans", "4 of 5 stars", "Nora was served cold soup", "198.51.100.7",
         "Firefox", meal.content_hash, receipts["nora ate"], "Row 3 of 4", ">Verified<", receipts["bob declined"]):  # fmt: skip
         assert words in page, words
+    # The very instant that the chain covers and that the API told the app, so that the two can be compared by eye.
+    assert f">{chain.instant(AT + timedelta(minutes=1))}<" in page
     assert "Agreed" in (await vera.get(f"/surveys/response_modal/{receipts['nora agreed']}")).text
     fragment = (await vera.fragment(f"/surveys/response_modal/{receipts['nora ate']}")).text
     assert fragment.lstrip().startswith("<article")

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.errors import NotFound
-from app.surveys import content, queries, responses, verifying
+from app.surveys import chain, content, queries, responses, verifying
 from app.surveys.pages import response_list as ledger
 from app.surveys.tallies import Scope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, TYPES
@@ -46,6 +46,7 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         row=row,
         who=responses.name_of(row),
         evidence=found,
+        recorded_at=chain.instant(row.recorded_at),
         words=words,
         # Sanitised when it was written, and once more: what is shown here was kept for years.
         message=content.sanitise(words.message).html,
