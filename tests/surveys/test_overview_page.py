@@ -57,6 +57,12 @@ async def test_tiles_say_how_many_and_of_how_many(
     assert tile(page, "Acceptance") == "66.7 % n = 3 agreed or declined"
 
 
+async def test_a_single_survey_is_no_surveys(database: Database, vera: Browser) -> None:
+    async with database.transaction() as db:
+        await survey(db, "Doors")
+    assert tile((await vera.get("/surveys/overview")).text, "Published") == "1 of 1 survey; 0 in draft, 0 archived"
+
+
 async def test_each_figure_leads_to_the_rows_that_it_counts(busy: list[Placed], vera: Browser) -> None:
     page = unescape((await vera.get("/surveys/overview")).text)
     tiles = dict(
