@@ -26,6 +26,7 @@ from app.host.shared import Job
 
 CHANNEL = "muster_jobs"
 LONGEST_ERROR = 500
+DIED = "Its worker stopped during attempt {}, the last one. Retry it; the worker's log says more."
 # Those that wait behind them are found at a later look; each look wakes what still waits anew.
 WOKEN_AT_ONCE = 50
 _OPEN = text("status IN ('queued', 'running')")
@@ -43,13 +44,13 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {
-    "clock_import": Kind("Import of punches into attendance", timeout=timedelta(hours=1)),
-    "clock_match": Kind("Matching of clock codes with people", timeout=timedelta(minutes=15)),
+    "clock_import": Kind("Import punches into attendance", timeout=timedelta(hours=1)),
+    "clock_match": Kind("Match clock codes with people", timeout=timedelta(minutes=15)),
     "clock_sync": Kind("Sync with the time clock", timeout=timedelta(hours=3)),
-    "clock_purge": Kind("Purge of old punches and API logs", timeout=timedelta(minutes=30)),
-    "surveys_tally": Kind("Counting of survey responses", timeout=timedelta(minutes=15)),
-    "surveys_head": Kind("Note of the ledger's head in log and audit", timeout=timedelta(minutes=5)),
-    "housekeeping": Kind("Removal of expired sessions, links and jobs", timeout=timedelta(minutes=10)),
+    "clock_purge": Kind("Remove old punches and API logs", timeout=timedelta(minutes=30)),
+    "surveys_tally": Kind("Count survey responses", timeout=timedelta(minutes=15)),
+    "surveys_head": Kind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
+    "housekeeping": Kind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
 }
 LONGEST = max(kind.timeout for kind in KINDS.values())
 
@@ -124,7 +125,7 @@ async def _why_not_retried(db: AsyncSession, here: ColumnElement[bool]) -> NotFo
     if status is None:
         return NotFound("There is no such job.")
     if status == "failed":
-        return Conflict("The same work is waiting or running already.")
+        return Conflict("The same work is queued or running already. Wait for that to end.")
     return Conflict(f"Only a failed job can be retried; this one is {status}.")
 
 
@@ -140,7 +141,7 @@ async def due(db: AsyncSession, names: Collection[str], stale_after: timedelta) 
     found = []
     for job_id, attempt, name, status in rows:
         if status == "running" and attempt >= KINDS[name].attempts:
-            await fail(db, job_id, attempt, f"Its worker died, at attempt {attempt}.")
+            await fail(db, job_id, attempt, DIED.format(attempt))
         else:
             found.append((job_id, attempt))
     return found

@@ -296,7 +296,7 @@ async def test_a_job_that_keeps_killing_its_worker_is_given_up(database: Databas
     async with database.shared_transaction() as db:
         assert await jobs.due(db, jobs.KINDS, STALE) == []
     found = await row(database, job_id)
-    assert (found.status, found.error) == ("failed", "Its worker died, at attempt 3.")
+    assert (found.status, found.error) == ("failed", jobs.DIED.format(3))
 
 
 async def test_a_failed_job_is_retried_by_hand_once_and_by_its_own_workspace_alone(database: Database) -> None:

@@ -198,7 +198,8 @@ async def _held_many(db: AsyncSession, ids: Iterable[int]) -> Sequence[Row[Any]]
         statement = select(*RECORD).where(among(AttendanceRecord.id, wanted), AttendanceRecord.deleted_at.is_(None))
         records = (await db.execute(statement.order_by(AttendanceRecord.id))).all()
         if len(records) != len(wanted):
-            raise NotFound("There is no such record, or it was deleted." if len(wanted) == 1 else "Some were deleted.")
+            one = "There is no such record, or it was deleted."
+            raise NotFound(one if len(wanted) == 1 else "Some of these records were deleted. Load the list again.")
         missing = {record.employee_id for record in records} - owners
         if not missing:
             return records

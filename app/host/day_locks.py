@@ -7,6 +7,7 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.counting import count
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid
 from app.host import audit, events
@@ -65,8 +66,9 @@ async def refuse_locked(db: AsyncSession, days: Iterable[date]) -> None:
     """Raises DayLocked when one of the days is locked. `begin_edit` comes before."""
     closed = sorted(await locked(db, days))
     if closed:
-        several = f"{closed[0]} and {len(closed) - 1} more days are" if len(closed) > 1 else f"{closed[0]} is"
-        raise DayLocked(f"{several} locked against attendance edits. Unlock first, under Day locks.")
+        others = len(closed) - 1
+        which = f"{closed[0]} and {count(others, 'more day', 'more days')} are" if others else f"{closed[0]} is"
+        raise DayLocked(f"{which} locked. Unlock {'them' if others else 'it'} under Day locks first.")
 
 
 async def _tell(db: AsyncSession, actor: Actor, days: list[date], *, locked: bool) -> None:
@@ -97,9 +99,9 @@ def check_unlock(first: date, last: date) -> None:
     """Raises Invalid when this is no range of days, or a longer one than is changed at once."""
     if first > last:
         raise Invalid("The first day comes after the last.", details=[FieldError("to", "Choose a later day.")])
-    count = (last - first).days + 1
-    if count > MOST_DAYS:
-        sentence = f"At most {MOST_DAYS} days at once; this would be {count:,}."
+    number = (last - first).days + 1
+    if number > MOST_DAYS:
+        sentence = f"At most {MOST_DAYS} days at once; these are {number:,}."
         raise Invalid(sentence, details=[FieldError("to", sentence)])
 
 

@@ -27,11 +27,11 @@ from app.web.list_spec import Empty, ListSpec
 from app.web.pages import done, go, page
 
 VERBS = {
-    "approved": "Approve",
-    "rejected": "Reject",
-    "auto_closed": "Auto-close",
-    "pending": "Set back",
-    "delete": "Delete",
+    "approved": "Approve {}",
+    "rejected": "Reject {}",
+    "auto_closed": "Auto-close {}",
+    "pending": "Set {} back to pending",
+    "delete": "Delete {}",
 }
 PAST = {
     "approved": "approved",
@@ -40,11 +40,19 @@ PAST = {
     "pending": "set back to pending",
     "delete": "deleted",
 }
+# Why an act leaves a record alone.
+STANDS = {
+    "approved": "approved already or on a locked day",
+    "rejected": "rejected already or on a locked day",
+    "auto_closed": "auto-closed already or on a locked day",
+    "pending": "pending already or on a locked day",
+    "delete": "on a locked day",
+}
 CONSEQUENCE = {
     "approved": "No import rewrites an approved record: a punch that would change it says “Record already decided”.",
     "rejected": "A rejected record counts for no hours but still covers its time: an import makes no other record over it.",
     "auto_closed": "No import rewrites an auto-closed record: a punch that would change it says “Record already decided”.",
-    "pending": "They wait for a decision again, and punches that come late may be added to them.",
+    "pending": "They wait for a decision again, and an import may add punches that come late.",
     "delete": (
         "Their hours no longer count. The punches behind them say “Attendance deleted” and are not imported again unless"
         " somebody retries them. A record that was made by hand is gone for good."
@@ -80,8 +88,8 @@ def everything() -> View:
 def one_day(day: date) -> View:
     empty = Empty(
         "calendar-off",
-        f"Nobody worked on {day}",
-        "No record lies on this day. Look at another day, or add what is missing.",
+        f"No attendance on {day}",
+        "There is no record of this day. Look at another day, or add what is missing.",
         f"/attendance/add?day={day}",
         "Add a record",
     )
@@ -202,7 +210,7 @@ async def _bulk(ctx: Context, view: View) -> Response[Any]:
     ids = await chosen_ids(ctx, spec, reachable)
     able = await attendance_queries.changeable(ctx.db, ids, None if action == "delete" else action)
     if not able:
-        raise Conflict(f"None of these records can be {PAST[action]}: they are already, or their day is locked.")
+        raise Conflict(f"None of these records can be {PAST[action]}: each is {STANDS[action]}.")
     if not await confirmed(ctx, len(able)):
         return await _ask(ctx, view, action, able, len(ids) - len(able))
     done_to = await (
@@ -215,8 +223,8 @@ async def _bulk(ctx: Context, view: View) -> Response[Any]:
 
 
 async def _ask(ctx: Context, view: View, action: str, able: Sequence[int], others: int) -> Response[Any]:
-    stay = f"{count(others, 'selected record stays as it is: it is', 'selected records stay as they are: they are')} {PAST[action]} already, or on a locked day."
-    what = f"{VERBS[action]} {count(len(able), 'record', 'records')}"
+    stay = f"{count(others, 'selected record stays as it is: it is', 'selected records stay as they are: each is')} {STANDS[action]}."
+    what = VERBS[action].format(count(len(able), "record", "records"))
     return await ask_first(
         ctx,
         question=f"{what}?",

@@ -43,7 +43,7 @@ BULK = (
     BulkAction("approved", "Approve", "thumb-up"),
     BulkAction("rejected", "Reject", "thumb-down"),
     BulkAction("auto_closed", "Auto-close", "clock-off"),
-    BulkAction("pending", "Set back", "arrow-back-up"),
+    BulkAction("pending", "Set back to pending", "arrow-back-up"),
     BulkAction("delete", "Delete", "trash", danger=True),
 )
 # Drawn on the page only; an export has the times.

@@ -65,7 +65,7 @@ SPEC = ListSpec(
         Filter("status", "State", lambda value: Job.status == value, kind="select", options=STATES),
         Filter("name", "Work", lambda value: Job.name == value, kind="select", options=KINDS),
     ),
-    empty=Empty("inbox", "No jobs", "Syncs, purges and other background work appear here once they are asked for."),
+    empty=Empty("inbox", "No jobs", "Syncs, imports and other work in the background appear here."),
 )
 
 
@@ -94,7 +94,7 @@ async def show(ctx: NamedDependency[Context], job_id: FromPath[int]) -> Response
 @post("/admin/jobs/{job_id:int}/retry", guards=[MAY], status_code=200)
 async def retry(ctx: NamedDependency[Context], job_id: FromPath[int]) -> Response[Any]:
     await jobs.retry(ctx.db, ctx.actor, job_id)
-    return await done(ctx, "/admin/jobs", "The job waits in the queue again.")
+    return await done(ctx, "/admin/jobs", "The job is queued again and starts as soon as a worker is free.")
 
 
 async def _workers(ctx: Context, now: datetime) -> list[dict[str, Any]]:

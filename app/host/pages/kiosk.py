@@ -55,7 +55,7 @@ SPEC = ListSpec(
     empty=Empty(
         "id",
         "No code is enrolled",
-        "Enrol a code to say whose punches it makes, before or after the time clock knows it.",
+        "Enrol a code to say whose punches it makes. The time clock need not know it yet.",
         "/kiosk/enrol",
         "Enrol a code",
     ),
@@ -63,8 +63,8 @@ SPEC = ListSpec(
     bulk=(BulkAction("remove", "Remove", "trash", danger=True),),
 )
 WHAT_REMOVING_DOES = (
-    "Whoever was matched through them is matched anew, by ID number or name. Links that a person confirmed and records that"
-    " exist stay. Enrolling a code again takes it back."
+    "Codes that were matched by the kiosk are matched anew, by ID number or name. Bindings that a person confirmed stay, and so"
+    " do attendance records. To take it back, enrol the code again."
 )
 FORM = Form(
     Text("code", "Code", required=True, longest=kiosk.LONGEST, help="Exactly as the terminal sends it; 007 is not 7."),
