@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, tru
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.binding_queries import WAITS
+from app.clock.bindings import LABELS
 from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
 from app.host.models import Employee
@@ -89,12 +90,12 @@ _AROUND = select(
     _LEFT_OUT_WAITING.label("left_out_waiting"),
 )
 BULK = (
-    BulkAction("accept", "Accept", "check"),
-    BulkAction("reject", "Reject", "x"),
-    BulkAction("match_again", "Match again", "wand"),
-    BulkAction("clear", "Clear", "unlink", danger=True),
-    BulkAction("ignore", "Ignore", "eye-off", danger=True),
-    BulkAction("un_ignore", "Stop ignoring", "eye"),
+    BulkAction("accept", LABELS["accept"], "check"),
+    BulkAction("reject", LABELS["reject"], "x"),
+    BulkAction("match_again", LABELS["match_again"], "wand"),
+    BulkAction("clear", LABELS["clear"], "unlink", danger=True),
+    BulkAction("ignore", LABELS["ignore"], "eye-off", danger=True),
+    BulkAction("un_ignore", LABELS["un_ignore"], "eye"),
 )
 NOT_CONNECTED = Empty(
     "plug-connected-x",

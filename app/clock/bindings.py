@@ -34,6 +34,15 @@ OPEN_TO: Mapping[str, frozenset[str]] = {
     "match_again": frozenset(set(BindingState) - LINKED_STATES - {BindingState.IGNORED} | {BindingState.AUTO_MATCHED}),
     "bind": frozenset(set(BindingState) - {BindingState.IGNORED}),
 }
+# What the buttons of the acts say.
+LABELS: Mapping[str, str] = {
+    "accept": "Accept",
+    "reject": "Reject",
+    "match_again": "Match again",
+    "clear": "Clear",
+    "ignore": "Ignore",
+    "un_ignore": "Stop ignoring",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +158,7 @@ async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int)
     code = await _one(db, clock_employee_id)
     if code.state not in OPEN_TO[act]:
         label = BINDING_STATES[BindingState(code.state)].label.lower()
-        words = act.replace("_", " ").replace("un ", "un-")
-        raise Conflict(f"The code {code.emp_code} is {label} by now, so “{words}” is not possible any more.")
+        raise Conflict(f"The code {code.emp_code} is {label} by now, so “{LABELS[act]}” is not possible any more.")
 
 
 async def on_host_event(db: AsyncSession, event: Event) -> None:

@@ -162,10 +162,13 @@ class TestDrawer:
         await bob.submit(f"/clock_employees/{floor['100']}/clear")
         assert await state(database, "100") == ("unbound", None)
 
-    async def test_an_act_that_does_not_fit_the_state_is_refused(self, bob, floor):
+    @pytest.mark.parametrize(("act", "label"), [("accept", "Accept"), ("un_ignore", "Stop ignoring")])
+    async def test_an_act_that_does_not_fit_the_state_is_refused(self, bob, floor, act, label):
+        """By the name that its button has."""
         for method in (bob.get, bob.submit):
-            answer = await method(f"/clock_employees/{floor['901']}/accept")
+            answer = await method(f"/clock_employees/{floor['901']}/{act}")
             assert answer.status_code == 409
+            assert f"by now, so “{label}” is not possible any more." in answer.text
             assert "is not found" in answer.text
         assert (await bob.get(f"/clock_employees/{floor['901']}/nonsense")).status_code == 404
 

@@ -12,7 +12,7 @@ from app.clock import api_log, binding_queries, bindings, schedules
 from app.clock.binding_list import ENROLLED, METHODS
 from app.clock.binding_queries import Foretold
 from app.clock.codes import BINDING_STATES, outcome_label, punch_label
-from app.clock.pages.employees import ACT, ACTS, DANGEROUS, LABELS, PAST, SEE, consequence
+from app.clock.pages.employees import ACT, ACTS, DANGEROUS, PAST, SEE, consequence
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
 from app.counting import count
@@ -89,8 +89,8 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
     who = f"{row.emp_code} {row.full_name}".strip()
     return await ask_first(
         ctx,
-        question=f"{LABELS[act]}: {who}?",
-        submit=LABELS[act],
+        question=f"{bindings.LABELS[act]}: {who}?",
+        submit=bindings.LABELS[act],
         consequence=await consequence(ctx, act, [employee_id]),
         danger=act in DANGEROUS,
         url=f"/clock_employees/{employee_id}/{act}",

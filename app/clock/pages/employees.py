@@ -30,14 +30,6 @@ ACTS = {
     "ignore": bindings.ignore,
     "un_ignore": bindings.un_ignore,
 }
-LABELS = {
-    "accept": "Accept",
-    "reject": "Reject",
-    "match_again": "Match again",
-    "clear": "Clear",
-    "ignore": "Ignore",
-    "un_ignore": "Stop ignoring",
-}
 PAST = {
     "accept": "bound",
     "reject": "rejected",
@@ -101,8 +93,8 @@ async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
     who = count(len(ids), "person", "people")
     return await ask_first(
         ctx,
-        question=f"{LABELS[act]}: {who}?",
-        submit=f"{LABELS[act]}: {who}",
+        question=f"{bindings.LABELS[act]}: {who}?",
+        submit=f"{bindings.LABELS[act]}: {who}",
         consequence=await consequence(ctx, act, ids),
         danger=act in DANGEROUS,
         fields=await carried(ctx, len(ids)),
