@@ -15,9 +15,12 @@ def utc_day(instant: datetime) -> date:
 
 
 def on_days(column: Any, days: tuple[date | None, date | None], zone: tzinfo = UTC) -> ColumnElement[bool]:
-    """The first and the last of them, both included, either open. Bounds on the column itself, which is what an index holds."""
+    """The first and the last of them, both included, either open. Bounds on the column itself, which is what an index holds.
+
+    The calendar's own first and last day are open ends: no instant lies beyond them, and none can be counted there.
+    """
     first, last = days
     return and_(
-        column >= midnight(first, zone) if first else true(),
-        column < midnight(last + timedelta(days=1), zone) if last else true(),
+        column >= midnight(first, zone) if first and first > date.min else true(),
+        column < midnight(last + timedelta(days=1), zone) if last and last < date.max else true(),
     )

@@ -27,6 +27,12 @@ def test_both_days_are_included_and_either_end_may_be_open() -> None:
     assert bounds(on_days(AT, (None, None))) == []
 
 
+@pytest.mark.parametrize("zone", [UTC, BERLIN, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Pago_Pago")], ids=str)
+def test_the_ends_of_the_calendar_are_open(zone: Any) -> None:
+    assert bounds(on_days(AT, (date.min, date.max), zone)) == []
+    assert len(bounds(on_days(AT, (date.min + timedelta(days=1), date.max - timedelta(days=1)), zone))) == 2
+
+
 @pytest.mark.parametrize(("day", "hours"), [(date(2026, 3, 29), 23), (date(2026, 7, 1), 24), (date(2026, 10, 25), 25)])
 def test_a_day_is_as_long_as_the_clock_of_its_zone_makes_it(day: date, hours: int) -> None:
     begin, end = bounds(on_days(AT, (day, day), BERLIN))

@@ -255,6 +255,19 @@ async def test_htmx_gets_the_list_alone_and_a_page_costs_three_selects(
     assert len(selects) == 3
 
 
+@pytest.mark.parametrize("counted_up", [False, True])
+async def test_days_at_the_ends_of_the_calendar_leave_nothing_out(
+    receipts: dict[str, str], database: Database, meal: Stored, vera: Browser, *, counted_up: bool
+) -> None:
+    if counted_up:
+        async with database.transaction() as db:
+            await tallies.count_up(db)
+    ends = "from=0001-01-01&to=9999-12-31"
+    assert await listed(vera, receipts, ends) == await listed(vera, receipts)
+    for path in (f"/surveys/view/{meal.uid}", "/surveys/ratings"):
+        assert (await vera.get(f"{path}?{ends}")).status_code == 200, path
+
+
 async def test_a_deep_page_reads_its_own_days(parts: Parts, database: Database, meal: Stored, vera: Browser) -> None:
     receipts = {}
     for n in range(60):
