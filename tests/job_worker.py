@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 
+import uvloop
+
 from app.config import read_settings
 from app.jobs import Claim
 from app.parts import Parts, make_parts
@@ -32,4 +34,5 @@ def write(log: Path, line: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4])))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as `muster worker` does
+        runner.run(main(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4])))

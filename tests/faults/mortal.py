@@ -15,12 +15,13 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
+import uvloop
 
 from app.clock import cursors, punch_windows, runs, sync
 from app.clock.counts import Counts
@@ -105,7 +106,13 @@ def _sync_here(parts: Parts) -> None:
         await _sync(parts, "command")
         await parts.close()
 
-    asyncio.run(go())
+    _run(go())
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """In a loop as the worker has it."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(work)
 
 
 async def _sync(parts: Parts, trigger: str, grown_up: Callable[[], None] = lambda: None) -> None:
@@ -131,7 +138,7 @@ def _live_and_die(parts: Parts, after_s: float, trigger: str, *, young: bool) ->
     if child == 0:
         code = 1
         try:
-            asyncio.run(_sync(parts, trigger, lambda: _tell(tells)))
+            _run(_sync(parts, trigger, lambda: _tell(tells)))
             code = 0
         finally:
             os._exit(code)
