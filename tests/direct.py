@@ -1,4 +1,5 @@
-"""Hearing of the statements that go to the driver itself (app/db/direct.py): SQLAlchemy's own events don't tell of them."""
+"""Hearing of the statements that go to the driver itself (app/db/direct.py): SQLAlchemy's own events don't tell of them. Each
+transaction begins with one that starts with "BEGIN"."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,8 +9,14 @@ from sqlalchemy import event
 
 from app.db.session import Database
 
-# Of transactions, and what the driver asks itself.
-NOT_OURS = ("BEGIN", "COMMIT", "ROLLBACK", "WITH RECURSIVE typeinfo_tree", "SELECT current_setting('jit')")
+# How transactions are set up and end, and what the driver asks itself.
+NOT_OURS = (
+    "SET LOCAL search_path",
+    "COMMIT",
+    "ROLLBACK",
+    "WITH RECURSIVE typeinfo_tree",
+    "SELECT current_setting('jit')",
+)
 
 
 @contextmanager

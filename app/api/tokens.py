@@ -12,6 +12,7 @@ from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 from sqlalchemy import bindparam, func, select, update
 
+from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM, entered, entering
 from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn, RateLimited
 from app.host.policies import enabled
@@ -23,7 +24,7 @@ USED_EVERY = timedelta(minutes=1)
 MOST_TRACKED = 10_000
 
 _token, _user, _tenant = (kind.__table__ for kind in (ApiToken, User, Tenant))
-_FIND = (
+_FIND = Compiled(
     select(
         *PERSON_COLUMNS,
         _token.c.id.label("token_id"),
@@ -79,7 +80,7 @@ async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
     row = None
     if scheme.lower() == "bearer" and token.strip():
         key = hashlib.sha256(token.strip().encode()).digest()
-        row = (await context.db.execute(_FIND, {"token_hash": key, "now": now})).one_or_none()
+        row = await _FIND.row(driver(context.db), {"token_hash": key, "now": now})
     if row is None:
         raise NotSignedIn("Send a valid token as `Authorization: Bearer …`.")
     context.person = person_of(row, session_id=None, session_key=b"")

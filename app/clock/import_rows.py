@@ -149,13 +149,13 @@ def rules_of(settings: ClockSettings, zone: ZoneInfo) -> Rules:
 
 async def due_codes(db: AsyncSession, now: datetime) -> list[tuple[str, int]]:
     """Codes with punches to judge, and how many."""
-    return [(code, count) for code, count in await (await driver(db)).fetch(_DUE, now)]
+    return [(code, count) for code, count in await driver(db).fetch(_DUE, now)]
 
 
 async def due_instants(db: AsyncSession, codes: Collection[str], now: datetime) -> dict[str, list[datetime]]:
     """Instants of the due punches by code."""
     found: dict[str, list[datetime]] = {}
-    for code, at in await (await driver(db)).fetch(_DUE_INSTANTS, now, list(codes)):
+    for code, at in await driver(db).fetch(_DUE_INSTANTS, now, list(codes)):
         found.setdefault(code, []).append(at)
     return found
 
@@ -186,7 +186,7 @@ async def codes_of(db: AsyncSession, employee_ids: Collection[int]) -> dict[int,
 
 async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, Sequence[str], Span]]) -> list[Read]:
     """For each (who, codes, span): every punch of the codes in the span, and every record that matters to them."""
-    connection = await driver(db)
+    connection = driver(db)
     found = [Read() for _ in asked]
     places = [(place, code, span.start, span.end) for place, (_, codes, span) in enumerate(asked) for code in codes]
     terminal = cache(world.terminal)  # few terminals, many punches
@@ -259,19 +259,19 @@ async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list
         for record_id, one in zip(ids, records, strict=True)
     ]
     columns = ["record_id", "clock_in", "clock_out", "breaks"]
-    await (await driver(db)).copy_records_to_table("clock_imported_records", records=rows, columns=columns)
+    await driver(db).copy_records_to_table("clock_imported_records", records=rows, columns=columns)
     return ids
 
 
 async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday: date) -> None:
     await attendance_import.update_record(db, record_id, hours, workday)
-    await (await driver(db)).execute(_REMEMBER, record_id, hours.clock_in, hours.clock_out, _ranges(hours))
+    await driver(db).execute(_REMEMBER, record_id, hours.clock_in, hours.clock_out, _ranges(hours))
 
 
 async def store_verdicts(db: AsyncSession, rows: Sequence[Settled]) -> None:
     if not rows:
         return
-    connection = await driver(db)
+    connection = driver(db)
     await connection.execute(_TEMPORARY)
     await connection.copy_records_to_table("import_verdicts", records=rows, columns=Settled._fields)
     await connection.execute(_STORE)

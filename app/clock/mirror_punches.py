@@ -187,7 +187,7 @@ async def make_terminals(db: AsyncSession, aliases: dict[str, str | None]) -> No
 
 
 async def _copy(db: AsyncSession, punches: Any) -> None:
-    connection = await driver(db)
+    connection = driver(db)
     if connection not in _prepared:
         await db.execute(_MAKE)
 

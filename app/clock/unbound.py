@@ -52,7 +52,7 @@ SELECT count(*), count(*) FILTER (WHERE news) FROM stored
 async def find(db: AsyncSession, now: datetime) -> AsyncGenerator[Sequence[int]]:
     """Ids of such punches, some thousands at a time, in the order in which they lie in the table: by person, every slice would
     touch every page of it. The transaction stays open meanwhile; it only reads."""
-    cursor = await (await driver(db)).cursor(_FIND, *await _facts(db, now))
+    cursor = await driver(db).cursor(_FIND, *await _facts(db, now))
     while rows := await cursor.fetch(AT_ONCE):
         yield [row[0] for row in rows]
 
@@ -63,7 +63,7 @@ async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[i
     Held first, judged then: whoever binds their code or marks them again has either done so before, and is seen, or waits and
     marks what we have written.
     """
-    connection = await driver(db)
+    connection = driver(db)
     await connection.execute(_HOLD, ids)
     (row,) = await connection.fetch(_SETTLE, *await _facts(db, now), ids)
     return row[0], row[1]

@@ -4,18 +4,19 @@ They raise ConnectionError where the server went away meanwhile.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import asyncpg
 import msgspec
-from sqlalchemy import Select
+from sqlalchemy import Insert, Select
 from sqlalchemy.dialects.postgresql import asyncpg as dialects
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.rows import maker
 
 _NAME = re.compile(r"(?<!:):([a-z_]+)")
+_DRIVERS = (asyncpg.PostgresError, asyncpg.InterfaceError)
 _DIALECT = cast("Any", dialects.dialect)(json_deserializer=msgspec.json.decode)
 
 
@@ -32,47 +33,61 @@ class Direct:
     async def row(self, connection: asyncpg.Connection, values: Mapping[str, Any], schema: str) -> Any:
         """The row by the names of its columns, or None."""
         sql = self.sql.replace("workspace.", f"{schema}.")
-        return await _first(connection, sql, [values[name] for name in self.names])
+        return await _asked(connection.fetchrow, connection, sql, [values[name] for name in self.names])
 
 
-class DirectSelect:
-    """A SELECT of at most one row, compiled once. Values are as the driver takes them, the row's as SQLAlchemy would give them."""
+class Compiled:
+    """A statement of SQLAlchemy, compiled once. Values are as the driver takes them, those of rows as SQLAlchemy would give them."""
 
-    def __init__(self, statement: Select[Any]) -> None:
+    def __init__(self, statement: Select[Any] | Insert) -> None:
         compiled = statement.compile(dialect=_DIALECT)
         self.sql, self._names, self._constants = compiled.string, compiled.positiontup or (), compiled.params
-        columns = list(statement.selected_columns)
+        columns = list(statement.exported_columns)
         self._row = maker(tuple(one.key or "" for one in columns))
         made = [one.type.dialect_impl(_DIALECT).result_processor(_DIALECT, None) for one in columns]
         self._made = [(place, make) for place, make in enumerate(made) if make]
 
     async def row(self, connection: asyncpg.Connection, values: Mapping[str, Any]) -> Any:
+        """The first, or None."""
+        found = await _asked(connection.fetchrow, connection, self.sql, self._given(values))
+        return None if found is None else self._like_sqlalchemy(found)
+
+    async def rows(self, connection: asyncpg.Connection, values: Mapping[str, Any]) -> list[Any]:
+        found = await _asked(connection.fetch, connection, self.sql, self._given(values))
+        return [self._like_sqlalchemy(one) for one in found]
+
+    def _given(self, values: Mapping[str, Any]) -> list[Any]:
         given = {**self._constants, **values}
-        found = await _first(connection, self.sql, [given[name] for name in self._names])
-        if found is None:
-            return None
+        return [given[name] for name in self._names]
+
+    def _like_sqlalchemy(self, found: asyncpg.Record) -> Any:
+        if not self._made:
+            return self._row(found)
         row = list(found)
         for place, make in self._made:
             row[place] = make(row[place])
         return self._row(row)
 
 
-async def _first(connection: asyncpg.Connection, sql: str, values: Sequence[Any]) -> Any:
-    """The driver has errors of its own for a server that went away; everybody else knows this one."""
+async def send(connection: asyncpg.Connection, sql: str) -> None:
+    """A command without values and without rows."""
+    await _asked(connection.execute, connection, sql, ())
+
+
+async def _asked(fetch: Callable[..., Any], connection: asyncpg.Connection, sql: str, values: Sequence[Any]) -> Any:
     try:
-        return await connection.fetchrow(sql, *values)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        if connection.is_closed():
-            raise ConnectionError("the database server closed the connection") from error
+        return await fetch(sql, *values)
+    except _DRIVERS as error:
+        refuse_if_lost(connection, error)
         raise
 
 
-def begun(db: AsyncSession) -> asyncpg.Connection:
-    """The connection of a transaction that has sent a statement already: only then has the server begun it."""
-    return cast("asyncpg.Connection", db.sync_session.connection().connection.driver_connection)
+def refuse_if_lost(connection: asyncpg.Connection, error: BaseException) -> None:
+    """The driver has errors of its own for a server that went away; everybody else knows this one."""
+    if connection.is_closed():
+        raise ConnectionError("the database server closed the connection") from error
 
 
-async def driver(db: AsyncSession) -> asyncpg.Connection:
-    """The connection of a transaction that has begun."""
-    raw = await (await db.connection()).get_raw_connection()
-    return raw.driver_connection  # type: ignore[return-value]
+def driver(db: AsyncSession) -> asyncpg.Connection:
+    """The connection of an open transaction."""
+    return cast("asyncpg.Connection", db.info["driver"])

@@ -12,10 +12,13 @@ from typing import Any
 
 import asyncpg
 import msgspec
-from sqlalchemy import ColumnElement, Text, case, func, literal, text, true
+from sqlalchemy import ColumnElement, Text, case, event, func, literal, true
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+
+from app.db.direct import driver, refuse_if_lost, send
 
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -25,7 +28,6 @@ AT_FIRST = {"jit": "off", "search_path": "shared"}
 PATIENCE_S = 10
 # It is a record like any other, so its commit waits until everything before it is on the disk.
 _REACH_THE_DISK = "SELECT pg_logical_emit_message(true, 'muster', '')"
-_SET_PATH = text("SELECT set_config('search_path', :path, true)")
 
 AfterCommit = Callable[[], Awaitable[None]]
 
@@ -62,6 +64,7 @@ class Database:
             json_deserializer=msgspec.json.decode,
             connect_args={"server_settings": {"application_name": application_name, **AT_FIRST}, "timeout": 10},
         )
+        event.listen(self.engine.sync_engine, "checkout", _refuse_the_dead)
         # The pool itself lets newcomers past whoever waits, and under a storm somebody would wait for ever.
         self._places = asyncio.Semaphore(pool_size)
 
@@ -87,35 +90,29 @@ class Database:
             yield session
 
     @asynccontextmanager
-    async def alone(self) -> AsyncIterator[asyncpg.Connection]:
-        """Direct statements that each are a transaction of their own, which the server itself ends: nothing that one of them locks
-        ever waits for us. They name the schema of what they touch. One that turns `synchronous_commit` off lets its locks go before
-        it has reached the disk; the end of the block waits for that, together with whoever else waits. Raises ConnectionError
-        where the server went away meanwhile."""
-        async with self._place(), self.engine.connect() as held:
-            raw: Any = (await held.get_raw_connection()).driver_connection
-            try:
-                yield raw
-                await raw.execute(_REACH_THE_DISK)
-            except BaseException as error:
-                lost = raw.is_closed()
-                # A statement of it may still run.
-                await held.invalidate()
-                if lost:
-                    raise ConnectionError("the database server closed the connection") from error
-                raise
-
-    @asynccontextmanager
     async def _begun(self, path: str | None, **options: Any) -> AsyncIterator[AsyncSession]:
-        async with self._place(), self._session() as session, session.begin():
-            # Here, so that whoever opens a transaction learns at once that there is no database.
-            await session.connection(execution_options=options or None)
-            if path is not None:
-                await session.execute(_SET_PATH, {"path": path})
-            session.info["after_commit"] = []
-            yield session
-        for send in session.info.pop("after_commit"):
-            await send()
+        """Its session costs little while it is asked nothing: direct statements go past it."""
+        async with self._place(), self.engine.connect() as held:
+            if options:
+                await held.execution_options(**options)
+            adapter: Any = (await held.get_raw_connection()).dbapi_connection
+            # Once closed, a session would open a transaction again at its next statement, in no workspace at all.
+            session = AsyncSession(held, expire_on_commit=False, close_resets_only=False)
+            session.info.update(held=held, driver=adapter.driver_connection, after_commit=[])
+            try:
+                await _begin(adapter)
+                if path is not None:
+                    await _set_path(session, path)
+                yield session
+                await _commit(session)
+            except asyncio.CancelledError:
+                # A statement of it may still run, and the adapter not know what has begun.
+                await held.invalidate()
+                raise
+            finally:
+                await session.close()
+        for job in session.info.pop("after_commit"):
+            await job()
 
     @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
@@ -129,12 +126,52 @@ class Database:
         finally:
             self._places.release()
 
-    def _session(self) -> AsyncSession:
-        """Once closed, a session would open a transaction again at its next statement, in no workspace at all."""
-        return AsyncSession(self.engine, expire_on_commit=False, close_resets_only=False)
-
     async def close(self) -> None:
         await self.engine.dispose()
+
+
+def _refuse_the_dead(connection: Any, *_: Any) -> None:
+    """The pool makes another one instead. It learns of such only by the errors of its own statements."""
+    if connection.driver_connection.is_closed():
+        raise DisconnectionError("the database server closed the connection")
+
+
+async def _begin(adapter: Any) -> None:
+    """By itself it would begin with the first statement of the session alone. What is not committed, it rolls back where the pool
+    takes it again. Raises ConnectionError where the server went away meanwhile."""
+    try:
+        await adapter._start_transaction()  # noqa: SLF001 - the public ways of beginning send a statement of their own
+    except Exception as error:
+        refuse_if_lost(adapter.driver_connection, error)
+        raise
+
+
+async def _commit(session: AsyncSession) -> None:
+    """Raises ConnectionError where the server went away meanwhile."""
+    if session.in_transaction():
+        await session.commit()
+    try:
+        await session.info["held"].run_sync(lambda held: held.connection.commit())
+    except Exception as error:
+        refuse_if_lost(driver(session), error)
+        raise
+
+
+@asynccontextmanager
+async def alone(session: AsyncSession) -> AsyncIterator[asyncpg.Connection]:
+    """Commits, and gives the connection for direct statements that each are a transaction of their own, which the server itself
+    ends: nothing that one of them locks ever waits for us. They name the schema of what they touch. One that turns
+    `synchronous_commit` off lets its locks go before it has reached the disk; the end of the block waits for that, together with
+    whoever else waits. Raises ConnectionError where the server went away meanwhile."""
+    await _commit(session)
+    connection = driver(session)
+    try:
+        yield connection
+        await send(connection, _REACH_THE_DISK)
+    except BaseException:
+        # A statement of it may still run.
+        await session.info["held"].invalidate()
+        raise
 
 
 async def enter_workspace(session: AsyncSession, workspace: str) -> None:
@@ -142,7 +179,7 @@ async def enter_workspace(session: AsyncSession, workspace: str) -> None:
     if session.info.get("workspace", workspace) != workspace:
         raise RuntimeError(f"this transaction belongs to {session.info['workspace']}, not to {workspace}")
     session.info["workspace"] = workspace
-    await session.execute(_SET_PATH, {"path": _path_of(workspace)})
+    await _set_path(session, _path_of(workspace))
 
 
 def entering(workspace: ColumnElement[str]) -> ColumnElement[str]:
@@ -156,6 +193,10 @@ def entered(session: AsyncSession, workspace: str) -> None:
     """Notes what `entering` did. Raises ValueError for what is no workspace."""
     schema_of(workspace)
     session.info["workspace"] = workspace
+
+
+async def _set_path(session: AsyncSession, path: str) -> None:
+    await send(driver(session), f"SET LOCAL search_path TO {path}")
 
 
 def _path_of(workspace: str) -> str:

@@ -46,7 +46,7 @@ async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list
     ids = list((await db.scalars(_NEXT_IDS, {"count": len(records)})).all())
     now = datetime.now(UTC)
     rows = [_row(record_id, record, now) for record_id, record in zip(ids, records, strict=True)]
-    await (await driver(db)).copy_records_to_table("attendance_records", records=rows, columns=_COPIED)
+    await driver(db).copy_records_to_table("attendance_records", records=rows, columns=_COPIED)
     return ids
 
 

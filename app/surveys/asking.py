@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, case, func, or_
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM
 from app.host.policies import DEFAULTS
 from app.surveys import pacing, situations
@@ -38,7 +39,7 @@ _AGAIN = {
     "first_shown_at": func.coalesce(PromptState.first_shown_at, _first.excluded.first_shown_at),
     "last_shown_at": func.greatest(PromptState.last_shown_at, _first.excluded.last_shown_at),
 }
-_COUNT = _first.on_conflict_do_update(index_elements=_KEY, set_=_AGAIN)
+_COUNT = Compiled(_first.on_conflict_do_update(index_elements=_KEY, set_=_AGAIN))
 # Once per sign-in: sessions are numbered, and an older one that meets it again counts nothing. A snooze begins anew.
 _COUNT_ONCE = _first.on_conflict_do_update(
     index_elements=_KEY,
@@ -109,7 +110,7 @@ async def current(ctx: Context) -> tuple[Item, int, int] | None:
 
 async def count_impression(db: AsyncSession, user_id: int, shown: Situation, now: datetime) -> None:
     """One more, whoever counts at the same time."""
-    await db.execute(_COUNT, {**_key(user_id, shown), "now": now, "session": None})
+    await _COUNT.row(driver(db), {**_key(user_id, shown), "now": now, "session": None})
 
 
 async def count_sign_in(db: AsyncSession, user_id: int, shown: Situation, now: datetime, session: int) -> None:

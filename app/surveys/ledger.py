@@ -13,7 +13,7 @@ import asyncpg
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.direct import Direct, begun
+from app.db.direct import Direct, driver
 from app.db.session import schema_of, workspace_of
 from app.secrets import KeyRing
 from app.surveys import chain, evidence
@@ -119,7 +119,7 @@ async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
     VersionSuperseded where the version was given other words after the caller read them.
     """
     worded = await _worded(db, entry)
-    written = await write(begun(db), workspace_of(db), keys, entry, worded)
+    written = await write(driver(db), workspace_of(db), keys, entry, worded)
     await db.execute(_WAIT_FOR_THE_DISK)
     return written or await winner(db, keys, entry)
 

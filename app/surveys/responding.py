@@ -162,10 +162,9 @@ def _entry(
 
 async def _record(ctx: Context, reply: Reply, due: _Due) -> Answer:
     """Of several at once, the first is recorded; the others are repetitions of it, or come too late."""
-    await ctx.settle()
     database, keys = ctx.parts.database, ctx.parts.keys
     worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.key)
-    async with database.alone() as connection:
+    async with ctx.alone() as connection:
         recorded = await ledger.write(connection, due.workspace, keys, due.entry, worded)
     if recorded is None:
         async with database.transaction(due.workspace) as db:
@@ -179,8 +178,7 @@ async def _record(ctx: Context, reply: Reply, due: _Due) -> Answer:
 
 async def _wait_for_the_disk(ctx: Context) -> None:
     """What another request appended a moment ago can be read before it is on the disk: no receipt is given before that."""
-    await ctx.settle()
-    async with ctx.parts.database.alone():
+    async with ctx.alone():
         pass
 
 

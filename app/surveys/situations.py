@@ -1,6 +1,6 @@
 """What is stored between one person and the surveys: one SELECT for all that are published, one for a single one.
 
-The judging is pacing's. Every statement is compiled once.
+The judging is pacing's.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import KeyedColumnElement
 from sqlalchemy.types import NullType
 
-from app.db.direct import DirectSelect, begun
+from app.db.direct import Compiled, driver
 from app.db.session import workspace_of
 from app.surveys.evidence import Key
 from app.surveys.item import Item, ItemQuestion
@@ -73,28 +73,20 @@ _recent = (
 )
 # One row even where nothing is published: what was shown spaces the surveys of the other workspace, too.
 _lately = select(func.jsonb_object_agg(_recent.c.uid, _recent.c.at, type_=JSONB).label("shown")).subquery("lately")
-_SITUATION = (
-    _survey.c.id,
-    _survey.c.uid,
-    _survey.c.status,
-    _survey.c.version,
-    _survey.c.enforcement,
-    _as_it_comes(_survey.c.user_types),
-    _as_it_comes(_survey.c.tenants),
-    _survey.c.starts_at,
-    _survey.c.ends_at,
-    _survey.c.snooze_hours,
-    _survey.c.cooldown_days,
-    _survey.c.max_prompts,
-    _survey.c.published_at,
-    _survey.c.content_hash,
-    _survey.c.wording_id,
-    _state.c.impressions,
+# In the order of the fields of Offer and State: `_situation` makes each of a slice.
+_OFFER = [
+    _survey.c[name] if name not in ("user_types", "tenants") else _as_it_comes(_survey.c[name])
+    for name in Offer.__struct_fields__[1:]
+]
+_STATE = (
+    func.coalesce(_state.c.impressions, 0).label("impressions"),
     _state.c.last_shown_at,
     _state.c.snoozed_until,
-    _state.c.shown_in,
     _row.c.outcome,
+    _state.c.shown_in,
 )
+_SITUATION = (_survey.c.id, _survey.c.content_hash, _survey.c.wording_id, *_OFFER, *_STATE)
+_AT_OFFER, _AT_STATE = slice(3, 3 + len(_OFFER)), slice(3 + len(_OFFER), len(_SITUATION))
 _questions = (
     select(
         func.jsonb_agg(
@@ -114,14 +106,14 @@ _questions = (
 _WORDS = (_survey.c.title, _survey.c.type, _survey.c.message, _survey.c.category, _questions)
 _SHOWN = and_(_state.c.survey_id == _survey.c.id, _state.c.version == _survey.c.version, _state.c.user_id == _user)
 _ANSWERED = and_(_row.c.survey_id == _survey.c.id, _row.c.version == _survey.c.version, _row.c.user_id == _user)
-_PUBLISHED = (
-    select(_lately.c.shown, *_SITUATION)
+_PUBLISHED = Compiled(
+    select(*_SITUATION, _lately.c.shown)
     .select_from(_lately)
     .outerjoin(_survey, and_(_survey.c.status == text("'published'"), _survey.c.deleted_at.is_(None)))
     .outerjoin(_state, _SHOWN)
     .outerjoin(_row, _ANSWERED)
 )
-_ONE = DirectSelect(
+_ONE = Compiled(
     select(*_SITUATION, *_WORDS, _key.c.id.label("key_id"), _key.c.sealed_key)
     .select_from(_survey)
     .outerjoin(_state, _SHOWN)
@@ -129,19 +121,21 @@ _ONE = DirectSelect(
     .outerjoin(_key, and_(_key.c.user_id == _user, _key.c.erased_at.is_(None)))
     .where(_survey.c.uid == bindparam("uid"), _survey.c.deleted_at.is_(None))
 )
-_ITEMS = select(
-    _survey.c.id,
-    _survey.c.uid,
-    _survey.c.version,
-    _survey.c.content_hash,
-    _survey.c.enforcement,
-    _survey.c.ends_at,
-    *_WORDS,
-).where(_survey.c.id == func.any(bindparam("ids", type_=ARRAY(BigInteger))))
+_ITEMS = Compiled(
+    select(
+        _survey.c.id,
+        _survey.c.uid,
+        _survey.c.version,
+        _survey.c.content_hash,
+        _survey.c.enforcement,
+        _survey.c.ends_at,
+        *_WORDS,
+    ).where(_survey.c.id == func.any(bindparam("ids", type_=ARRAY(BigInteger))))
+)
 
 
 async def published(db: AsyncSession, user_id: int, now: datetime, gap_hours: int) -> Published:
-    rows = (await db.execute(_PUBLISHED, {"user": user_id, "since": now - timedelta(hours=gap_hours)})).all()
+    rows = await _PUBLISHED.rows(driver(db), {"user": user_id, "since": now - timedelta(hours=gap_hours)})
     shown = {UUID(uid): datetime.fromisoformat(at) for uid, at in (rows[0].shown or {}).items()}
     workspace = workspace_of(db)
     return Published(tuple(_situation(row, workspace) for row in rows if row.id is not None), shown)
@@ -149,7 +143,7 @@ async def published(db: AsyncSession, user_id: int, now: datetime, gap_hours: in
 
 async def one(db: AsyncSession, user_id: int, uid: UUID) -> Met | None:
     """The survey whatever its status, and its words; None where this workspace has none of that uid."""
-    row = await _ONE.row(begun(db), {"user": user_id, "uid": uid})
+    row = await _ONE.row(driver(db), {"user": user_id, "uid": uid})
     if row is None:
         return None
     key = None if row.key_id is None else Key(row.key_id, user_id, row.sealed_key)
@@ -160,7 +154,7 @@ async def items(db: AsyncSession, ids: Sequence[int]) -> dict[int, Item]:
     """What a person meets of these surveys, by the numbers of their rows."""
     if not ids:
         return {}
-    rows = await db.execute(_ITEMS, {"ids": list(ids)})
+    rows = await _ITEMS.rows(driver(db), {"ids": list(ids)})
     return {row.id: _item(row, workspace_of(db)) for row in rows}
 
 
@@ -170,23 +164,9 @@ def gap(hours: int, *read: Published) -> Gap:
 
 
 def _situation(row: Any, workspace: str) -> Situation:
-    offer = Offer(
-        workspace=workspace,
-        uid=row.uid,
-        status=row.status,
-        version=row.version,
-        enforcement=row.enforcement,
-        user_types=tuple(row.user_types),
-        tenants=tuple(row.tenants),
-        starts_at=row.starts_at,
-        ends_at=row.ends_at,
-        snooze_hours=row.snooze_hours,
-        cooldown_days=row.cooldown_days,
-        max_prompts=row.max_prompts,
-        published_at=row.published_at,
+    return Situation(
+        row.id, Offer(workspace, *row[_AT_OFFER]), State(*row[_AT_STATE]), row.content_hash, row.wording_id
     )
-    state = State(row.impressions or 0, row.last_shown_at, row.snoozed_until, row.outcome, row.shown_in)
-    return Situation(row.id, offer, state, row.content_hash, row.wording_id)
 
 
 def _item(row: Any, workspace: str) -> Item:

@@ -107,7 +107,7 @@ class _Known:
 async def verify(database: Database, workspace: str, report: Report | None = None) -> Verdict:
     """Walks the whole ledger as it is at one moment; answers may be recorded meanwhile. `report` gets rows done and in all."""
     async with database.snapshot(workspace) as db:
-        connection = await driver(db)
+        connection = driver(db)
         try:
             known = await _known(connection, workspace)
         except _Broken as found:

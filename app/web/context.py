@@ -5,11 +5,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import asyncpg
 from litestar import Request
 from litestar.datastructures import FormMultiDict
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.session import PLATFORM
+from app.db.session import PLATFORM, alone
 from app.errors import NotFound, NotSignedIn
 from app.host.audit import Actor
 from app.parts import Parts
@@ -135,6 +136,13 @@ class Context:
             yield
         finally:
             await self.reopen()
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[asyncpg.Connection]:
+        """Commits what was done so far and goes on as app.db.session.alone; `db` is settled after it."""
+        async with alone(self.db) as connection:
+            yield connection
+        await self.settle()
 
     def _held(self) -> "Transaction":
         if self._transaction is None:

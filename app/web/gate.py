@@ -5,7 +5,7 @@ was not kept. A streamed answer opens its own.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -51,9 +51,8 @@ class Gate:
 
     def __init__(self, app: ASGIApp, parts: Parts) -> None:
         self.app, self.parts = app, parts
-        self.headers = dict(HEADERS)
-        if parts.settings.production and parts.settings.secure:
-            self.headers["Strict-Transport-Security"] = HSTS
+        hsts = {"Strict-Transport-Security": HSTS} if parts.settings.production and parts.settings.secure else {}
+        self.headers = [(name.lower().encode(), value.encode()) for name, value in {**HEADERS, **hsts}.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
@@ -62,7 +61,8 @@ class Gate:
         request_id = secrets.token_hex(8)
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
-        answer = _Answer(send, {**self.headers, "X-Request-ID": request_id}, scope, self.parts.database)
+        headers = [*self.headers, (b"x-request-id", request_id.encode())]
+        answer = _Answer(send, headers, scope, self.parts.database)
         if not self._answers_for(scope):
             await plain_answer(answer.send, scope, Refusal("This server does not answer for that host name."))
         elif scope["path"].startswith(NO_DATABASE):
@@ -112,9 +112,8 @@ class Gate:
 class _Answer:
     """Sends the answer with our headers, and settles the transaction at the moment its status is known."""
 
-    def __init__(self, send: Send, headers: Mapping[str, str], scope: Scope, database: Database) -> None:
-        self._send, self._scope, self._database = send, scope, database
-        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    def __init__(self, send: Send, headers: Sequence[tuple[bytes, bytes]], scope: Scope, database: Database) -> None:
+        self._send, self._headers, self._scope, self._database = send, headers, scope, database
         self._transaction: AbstractAsyncContextManager[AsyncSession] | None = None
         self._context: Context | None = None
 
@@ -154,7 +153,7 @@ class _Answer:
             await transaction.__aexit__(None, None, None)
             return
         # A connection that is gone can't be rolled back, and need not be: the server did that. The refusal must still be sent.
-        with suppress(_Undone, DBAPIError):
+        with suppress(_Undone, DBAPIError, ConnectionError):
             await transaction.__aexit__(_Undone, _Undone(), None)
 
     def _own_headers(self, message: Any) -> list[tuple[bytes, bytes]]:

@@ -28,7 +28,7 @@ async def fill(database: Database, people: int, days: int) -> int:
         for number in range(people):
             await mirror_person(db, str(1000 + number), await employ(db, f"Person {number}"))
         await db.flush()
-        connection = await driver(db)
+        connection = driver(db)
         rows = [_row(person, day, tap) for person in range(people) for day in range(days) for tap in range(len(TAPS))]
         await connection.copy_records_to_table("clock_transactions", records=rows, columns=COLUMNS)
     return len(rows)

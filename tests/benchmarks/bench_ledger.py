@@ -56,7 +56,7 @@ async def surveyed(database: Database, count: int) -> list[Stored]:
 
 async def keyed(database: Database, keys: KeyRing) -> list[Key]:
     async with database.transaction() as db:
-        connection = await driver(db)
+        connection = driver(db)
         return [await evidence.make_key(connection, "main", keys, person) for person in range(1, PEOPLE + 1)]
 
 
@@ -91,7 +91,7 @@ async def fill(database: Database, keys: KeyRing, count: int) -> None:
             for question, choice in zip(one["questions"], one["choices"], strict=True)
         ]
         async with database.transaction() as db:
-            connection = await driver(db)
+            connection = driver(db)
             records = [tuple(one[name] for name in RESPONSES) for one in batch]
             await connection.copy_records_to_table("survey_responses", records=records, columns=RESPONSES)
             await connection.copy_records_to_table("survey_answers", records=choices, columns=ANSWERS)
@@ -141,7 +141,7 @@ async def bare(database: Database) -> tuple[int, float]:
     """Rows, and seconds, of reading what `verify` reads with one SHA-256 a row and nothing else."""
     count, began = 0, time.perf_counter()
     async with database.snapshot() as db:
-        connection = await driver(db)
+        connection = driver(db)
         cursor = await connection.cursor(verifying._ROWS)
         choices = await connection.prepare(verifying._CHOICES)
         after = 0

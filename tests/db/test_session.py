@@ -2,14 +2,17 @@
 leave nothing behind on theirs."""
 
 import asyncio
+from typing import Any
 
+import asyncpg
+import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.db import session
-from app.db.direct import Direct
-from app.db.session import Database
+from app.db.direct import Direct, driver
+from app.db.session import Database, alone
 from tests.cluster import DatabaseUrls
 
 PATH = text("SELECT current_setting('search_path')")
@@ -32,7 +35,7 @@ async def narrow(urls: DatabaseUrls):
 async def test_each_statement_alone_is_kept_at_once_in_the_schema_it_names(
     narrow: Database, database: Database
 ) -> None:
-    async with narrow.alone() as connection:
+    async with narrow.shared_transaction() as db, alone(db) as connection:
         await MARK_IT.row(connection, {}, "tenant_acme")
         async with database.transaction("acme") as other:
             assert await other.scalar(MARKED) == 1
@@ -43,37 +46,70 @@ async def test_each_statement_alone_is_kept_at_once_in_the_schema_it_names(
 async def test_the_connection_is_as_it_was_before(narrow: Database) -> None:
     async with narrow.shared_transaction() as db:
         before = (await db.scalar(PATH), await db.scalar(WAITS))
-    async with narrow.alone() as connection:
+    async with narrow.shared_transaction() as db, alone(db) as connection:
         await MARK_IT.row(connection, {}, "tenant_acme")
         assert (await connection.fetchval(PATH.text), await connection.fetchval(WAITS.text)) == before
 
 
 async def test_a_block_that_breaks_gives_its_connection_up(narrow: Database) -> None:
     async def break_off() -> None:
-        async with narrow.alone() as connection:
+        async with narrow.shared_transaction() as db, alone(db) as connection:
             broken.append(await connection.fetchval(WHO))
             raise ZeroDivisionError
 
     broken: list[int] = []
     with pytest.raises(ZeroDivisionError):
         await break_off()
-    async with narrow.alone() as connection:
+    async with narrow.shared_transaction() as db, alone(db) as connection:
         assert await connection.fetchval(WHO) not in broken
+
+
+def kill(connection: asyncpg.Connection, urls: DatabaseUrls) -> None:
+    with psycopg.connect(urls.app.replace("+asyncpg", "")) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [connection.get_server_pid()])
+
+
+async def test_a_connection_that_died_in_the_pool_is_given_to_nobody(narrow: Database, urls: DatabaseUrls) -> None:
+    async with narrow.shared_transaction() as db:
+        connection = driver(db)
+    kill(connection, urls)
+    await asyncio.sleep(0.1)  # until the driver has read of it
+    async with narrow.shared_transaction() as db:
+        assert await driver(db).fetchval("SELECT 1") == 1
+
+
+async def test_a_server_that_is_lost_at_the_beginning_or_the_end_is_a_connection_error(
+    narrow: Database, urls: DatabaseUrls
+) -> None:
+    with pytest.raises(ConnectionError):
+        async with narrow.shared_transaction() as db:
+            kill(driver(db), urls)
+    async with narrow.shared_transaction() as db:
+        connection = driver(db)
+    kill(connection, urls)
+    with pytest.raises(ConnectionError):
+        await narrow.shared_transaction().__aenter__()
+    async with narrow.shared_transaction() as db:
+        assert await db.scalar(text("SELECT 1")) == 1
 
 
 async def test_nobody_who_asks_later_gets_a_connection_before_those_who_wait(urls: DatabaseUrls) -> None:
     pair = Database(urls.app, pool_size=2)
     people, served, passed = 8, 0, []
+    asked: dict[Any, int] = {}
+
+    def got_one(*_: Any) -> None:
+        nonlocal served
+        served += 1
+        passed.append(served - asked[asyncio.current_task()])
 
     async def come_back() -> None:
-        nonlocal served
         for _ in range(30):
-            asked = served
+            asked[asyncio.current_task()] = served
             async with pair.shared_transaction() as db:
-                served += 1
-                passed.append(served - asked)
                 await db.execute(text("SELECT 1"))
 
+    event.listen(pair.engine.sync_engine, "checkout", got_one)
     await asyncio.gather(*(come_back() for _ in range(people)))
     await pair.close()
     assert max(passed) <= people

@@ -65,7 +65,7 @@ async def request_of(parts: Parts, short: str, session: int) -> AsyncIterator[Co
     transaction = parts.database.transaction(person.workspace)
     db = await transaction.__aenter__()
     ctx = Context(parts, db, "request", "192.0.2.7", "tests", person=person, policies=row.policies)
-    answer = _Answer(None, {}, {}, parts.database)  # type: ignore[arg-type, typeddict-item]
+    answer = _Answer(None, (), {}, parts.database)  # type: ignore[arg-type, typeddict-item]
     answer.holds(transaction, ctx)
     try:
         yield ctx
@@ -76,27 +76,18 @@ async def request_of(parts: Parts, short: str, session: int) -> AsyncIterator[Co
 
 @contextmanager
 def statements(database: Database) -> Iterator[list[str]]:
-    """What is sent to the database meanwhile: the settings of the search path aside, "BEGIN" where a transaction begins."""
+    """What is sent to the database meanwhile: the settings of the search path aside, "BEGIN…" where a transaction begins."""
     sent: list[str] = []
 
-    def begun(*_: Any) -> None:
-        sent.append("BEGIN")
-
     def executed(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if "search_path" not in statement:
-            sent.append(statement)
-
-    def went_directly(statement: str) -> None:
         sent.append(statement)
 
     engine = database.engine.sync_engine
-    event.listen(engine, "begin", begun)
     event.listen(engine, "before_cursor_execute", executed)
     try:
-        with heard(database, went_directly):
+        with heard(database, sent.append):
             yield sent
     finally:
-        event.remove(engine, "begin", begun)
         event.remove(engine, "before_cursor_execute", executed)
 
 
@@ -104,7 +95,7 @@ def by_transaction(sent: list[str]) -> list[int]:
     """How many statements each transaction had, in turn."""
     counts: list[int] = []
     for statement in sent:
-        if statement == "BEGIN":
+        if statement.startswith("BEGIN"):
             counts.append(0)
         else:
             counts[-1] += 1

@@ -31,7 +31,7 @@ class Row:
 
 async def key_of(database: Database, keys: KeyRing, person: int = 7) -> Key:
     async with database.transaction() as db:
-        return await make_key(await driver(db), "main", keys, person)
+        return await make_key(driver(db), "main", keys, person)
 
 
 async def test_evidence_opens_with_the_persons_key_and_as_itself(database: Database, parts: Parts) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, update
 
 from app.db.session import Database
+from app.host.shared import ApiToken
 from tests.cluster import DatabaseUrls
 from tests.surveys.calling import QUEUE, App, refused
 from tests.surveys.test_asking import eve, nora, publish
@@ -37,6 +38,9 @@ def lost_after_a_statement(database: Database, urls: DatabaseUrls) -> Iterator[N
 async def test_a_lost_server_is_a_refusal(nora: App, database: Database, urls: DatabaseUrls, asked: str) -> None:
     survey = await publish(database, "Lunch")
     await nora.queue()
+    async with database.shared_transaction() as db:
+        # So that it is noted, by the one statement that goes through SQLAlchemy.
+        await db.execute(update(ApiToken).values(last_used_at=None))
     with lost_after_a_statement(database, urls):
         answer = await (nora.respond(survey.uid, "decline") if asked == "a reply" else nora.get(QUEUE))
     assert refused(answer) == (503, "unavailable")

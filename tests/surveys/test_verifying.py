@@ -378,7 +378,7 @@ async def test_memory_and_batches_do_not_grow_with_the_ledger(
 ) -> None:
     monkeypatch.setattr(verifying, "BATCH", 4)
     async with database.snapshot() as db:
-        batches = verifying._batches(await driver(db))
+        batches = verifying._batches(driver(db))
         sizes = [(len(rows), sorted(choices)) async for rows, choices in batches]
     assert sizes == [(4, [1, 2, 3, 4]), (2, [5])]
 
