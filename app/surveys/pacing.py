@@ -3,7 +3,7 @@
 Source: decisions, "Surveys: who is asked, when". The queue, `respond`, the web prompt and *Why (not) asked?* all judge by it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -32,8 +32,8 @@ class Offer(msgspec.Struct, frozen=True):
     status: str
     version: int
     enforcement: str
-    user_types: tuple[str, ...] = ()
-    tenants: tuple[str, ...] = ()
+    user_types: Sequence[str] = ()
+    tenants: Sequence[str] = ()
     starts_at: datetime | None = None
     ends_at: datetime | None = None
     snooze_hours: int | None = None
@@ -91,98 +91,113 @@ class _Situation:
 
     @property
     def cooldown_ends(self) -> datetime:
-        shown, days = self.state.last_shown_at, self.offer.cooldown_days
-        return self.now if shown is None or not days else shown + timedelta(days=days)
+        return _cooldown_ends(self.offer, self.state, self.now)
 
     @property
     def gap_ends(self) -> datetime:
-        others = [at for uid, at in self.gap.shown.items() if uid != self.offer.uid]
-        return max(others) + timedelta(hours=self.gap.hours) if others and self.gap.hours else self.now
+        return _gap_ends(self.offer, self.now, self.gap)
 
 
 class _Case(NamedTuple):
-    reason: str
     answerable: bool
     promptable: bool
-    holds: Callable[[_Situation], bool]
     says: Callable[[_Situation], str]
     until: Callable[[_Situation], datetime | None] = lambda _: None
 
 
-_CASES = (
-    # Not answerable.
-    _Case("draft", False, False,
-        lambda s: s.offer.status == "draft",
+_CASES = {
+    "draft": _Case(False, False,
         lambda _: "It is a draft; nobody is asked before it is published."),
-    _Case("archived", False, False,
-        lambda s: s.offer.status != "published",
+    "archived": _Case(False, False,
         lambda _: "It is archived; nobody is asked any more."),
-    _Case("not_started", False, False,
-        lambda s: s.offer.starts_at is not None and s.now < s.offer.starts_at,
+    "not_started": _Case(False, False,
         lambda s: f"It starts at {_utc(s.offer.starts_at)}.",
         lambda s: s.offer.starts_at),
-    _Case("over", False, False,
-        lambda s: s.offer.ends_at is not None and s.now >= s.offer.ends_at,
+    "over": _Case(False, False,
         lambda s: f"It ended at {_utc(s.offer.ends_at)}."),
-    _Case("user_type", False, False,
-        lambda s: bool(s.offer.user_types) and s.caller.type not in s.offer.user_types,
+    "user_type": _Case(False, False,
         lambda s: f"It asks people of the type {s.names.of_types(s.offer.user_types, ' or ')};"
         f" they are of the type {s.names.of_types([s.caller.type])}."),
-    # Blank is everyone; once it is filled, the platform's own people are asked only where `main` is in it.
-    _Case("tenant", False, False,
-        lambda s: bool(s.offer.tenants) and s.caller.workspace not in s.offer.tenants,
+    "tenant": _Case(False, False,
         lambda s: f"It asks people of {s.names.of_workspaces(s.offer.tenants, ' or ')};"
         f" they belong to {s.names.of_workspaces([s.caller.workspace])}."),
-    _Case("done", False, False,
-        lambda s: s.state.outcome is not None,
+    "done": _Case(False, False,
         lambda s: _DONE[s.state.outcome or "answered"]),
-    # Required surveys know no pacing.
-    _Case("required", True, True,
-        lambda s: s.offer.enforcement == "required",
+    "required": _Case(True, True,
         lambda _: "It is required: it is asked until it is answered.",
         lambda s: s.offer.ends_at),
-    # Optional, and not now.
-    _Case("snoozed", True, False,
-        lambda s: s.state.snoozed_until is not None and s.now < s.state.snoozed_until,
+    "snoozed": _Case(True, False,
         lambda s: f"They asked for it later; it waits until {_utc(s.state.snoozed_until)}.",
         lambda s: s.state.snoozed_until),
-    _Case("cooldown", True, False,
-        lambda s: s.now < s.cooldown_ends,
+    "cooldown": _Case(True, False,
         lambda s: f"It was shown at {_utc(s.state.last_shown_at)}; its cooldown is {_days(s.offer.cooldown_days)}.",
         lambda s: s.cooldown_ends),
-    _Case("max_prompts", True, False,
-        lambda s: 0 < (s.offer.max_prompts or 0) <= s.state.impressions,
+    "max_prompts": _Case(True, False,
         lambda s: f"It was shown {count(s.state.impressions, 'time', 'times')}; at most {s.offer.max_prompts} are allowed."),
-    _Case("gap", True, False,
-        lambda s: s.now < s.gap_ends,
+    "gap": _Case(True, False,
         lambda s: f"Another optional survey was shown; the next one waits until {_utc(s.gap_ends)}.",
         lambda s: s.gap_ends),
-    _Case("optional", True, True,
-        lambda _: True,
+    "optional": _Case(True, True,
         lambda _: "It is asked now.",
         lambda s: s.offer.ends_at),
-)  # fmt: skip
+}  # fmt: skip
 
 
 def judge(  # noqa: PLR0917 - all that decides, and what its sentence calls them
     offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap, names: Names = BARE_KEYS
 ) -> Verdict:
     """The first case that holds. `now` has a zone; without `names` the sentence has keys."""
-    situation = _Situation(offer, state, caller, now, gap, names)
-    case = _case_of(situation)
-    return Verdict(case.answerable, case.promptable, case.reason, case.says(situation), case.until(situation))
+    reason = _reason(offer, state, caller, now, gap)
+    case, situation = _CASES[reason], _Situation(offer, state, caller, now, gap, names)
+    return Verdict(case.answerable, case.promptable, reason, case.says(situation), case.until(situation))
 
 
 def is_promptable(offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap) -> bool:
     """The same, for hundreds at a time: nobody reads why."""
-    return _case_of(_Situation(offer, state, caller, now, gap)).promptable
+    return _CASES[_reason(offer, state, caller, now, gap)].promptable
 
 
-def _case_of(situation: _Situation) -> _Case:
-    for case in _CASES:
-        if case.holds(situation):
-            return case
-    raise AssertionError("the last case always holds")
+def _reason(offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap) -> str:  # noqa: C901, PLR0911 - a line a case
+    if offer.status == "draft":
+        return "draft"
+    if offer.status != "published":
+        return "archived"
+    if offer.starts_at is not None and now < offer.starts_at:
+        return "not_started"
+    if offer.ends_at is not None and now >= offer.ends_at:
+        return "over"
+    if offer.user_types and caller.type not in offer.user_types:
+        return "user_type"
+    # Blank is everyone; once it is filled, the platform's own people are asked only where `main` is in it.
+    if offer.tenants and caller.workspace not in offer.tenants:
+        return "tenant"
+    if state.outcome is not None:
+        return "done"
+    # Required surveys know no pacing.
+    if offer.enforcement == "required":
+        return "required"
+    # Optional, and not now.
+    if state.snoozed_until is not None and now < state.snoozed_until:
+        return "snoozed"
+    if now < _cooldown_ends(offer, state, now):
+        return "cooldown"
+    if 0 < (offer.max_prompts or 0) <= state.impressions:
+        return "max_prompts"
+    if now < _gap_ends(offer, now, gap):
+        return "gap"
+    return "optional"
+
+
+def _cooldown_ends(offer: Offer, state: State, now: datetime) -> datetime:
+    shown, days = state.last_shown_at, offer.cooldown_days
+    return now if shown is None or not days else shown + timedelta(days=days)
+
+
+def _gap_ends(offer: Offer, now: datetime, gap: Gap) -> datetime:
+    if not gap.hours or not gap.shown:
+        return now
+    others = [at for uid, at in gap.shown.items() if uid != offer.uid]
+    return max(others) + timedelta(hours=gap.hours) if others else now
 
 
 def queue(offers: Iterable[Offer]) -> list[Offer]:
