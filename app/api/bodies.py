@@ -46,7 +46,7 @@ def _check_media_type(header: str) -> None:
 
 def fitted(kind: type[B], document: dict[str, Any]) -> B:
     """A decoded JSON object as `kind`. Raises InvalidBody."""
-    fields = _fields(kind)
+    fields = fields_of(kind)
     wrong = [FieldError(name[:LONGEST_NAME], "There is no such key.") for name in document if name not in fields]
     values = {}
     for name, one in fields.items():
@@ -65,8 +65,8 @@ def fitted(kind: type[B], document: dict[str, Any]) -> B:
 
 
 @cache
-def _fields(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Finding them out takes longer than reading a body."""
+def fields_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """By the names that are sent. Finding them out takes longer than reading a body."""
     return {one.encode_name: one for one in msgspec.structs.fields(kind)}
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from litestar.datastructures import MultiDict
 
+from app.api.bodies import fields_of
 from app.errors import FieldError, Invalid
 
 MOST_PER_PAGE = 500
@@ -62,7 +63,7 @@ class Range(msgspec.Struct, kw_only=True, frozen=True):
 
 def read(kind: type[P], query: MultiDict[Any]) -> P:
     """The parameters as `kind`. Raises Invalid naming every parameter that is wrong, given twice or unknown."""
-    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    fields = fields_of(kind)
     values: dict[str, Any] = {}
     wrong: list[FieldError] = []
     for name in dict.fromkeys(query.keys()):
