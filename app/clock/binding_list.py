@@ -23,7 +23,7 @@ ENROLLED = (
     ("face", "Face", "face-id", ClockEmployee.has_face),
     ("palm", "Palm", "hand-stop", ClockEmployee.has_palm),
     ("card", "Card", "credit-card", ClockEmployee.has_card),
-    ("password", "Password", "password", ClockEmployee.has_password),
+    ("password", "Password", "key", ClockEmployee.has_password),
 )
 # Counted from an index that holds waiting punches alone, so that a million settled ones cost nothing.
 _WAITING = (
