@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock import connection, cursors, lease, runs
 from app.clock.cursors import PUNCHES, START
 from app.clock.models import Connection, Cursor
-from app.clock.settings import EARLIEST, write_settings
+from app.clock.settings import EARLIEST, read_settings, write_settings
 from app.clock.zones import zone_day
 from app.errors import FieldError, Invalid
 from app.host import audit
@@ -25,9 +25,10 @@ async def ask(
     """Writes down that these local days (both inclusive) are to be read again, of some people or of all; the live cursor stays.
 
     Returns the names of the stretches, for `asked`. The next run reads them, or the one under way; whoever asks starts one.
-    Raises Invalid for a range or a code that is none.
+    Raises Invalid for a range or a code that is none, and for a range that lies behind the purge.
     """
     _check(first, last, today)
+    _refuse_purged(last, (await read_settings(db)).kept_from(today))
     if not all(code.strip() and len(code) <= LONGEST_CODE for code in emp_codes):
         raise _wrong("emp_codes", f"A code has 1 to {LONGEST_CODE} characters.")
     await connection.required(db)
@@ -83,6 +84,12 @@ def _check(first: date, last: date, today: date) -> None:
     else:
         return
     raise _wrong("from", sentence)
+
+
+def _refuse_purged(last: date, kept_from: date) -> None:
+    if last < kept_from:
+        sentence = f"Punches before {kept_from} are not kept; raise retain_transactions_days to read them again."
+        raise _wrong("to", sentence)
 
 
 def _wrong(name: str, sentence: str) -> Invalid:

@@ -131,8 +131,7 @@ async def _read_stretch(run: Running, known: Known, row: Cursor) -> None:
 
 
 def _slice_window(run: Running, row: Cursor, stretch: Span, part: Span) -> Window:
-    """A day more is asked for at the outer ends of a stretch. What was asked for is read wherever it lies; everything
-    else ends at the horizon."""
+    """A day more is asked for at the outer ends of a stretch; what was asked for has no more before its first day."""
     return Window(
         row.window,
         part.first - (PAD if part.first == stretch.first else timedelta()),
@@ -144,7 +143,11 @@ def _slice_window(run: Running, row: Cursor, stretch: Span, part: Span) -> Windo
 
 
 def _floor(run: Running, row: Cursor) -> date:
-    return row.starts_on if row.kind == "asked" and row.starts_on else run.horizon
+    """What was asked for is read before the history too, but not behind the purge: its punches would come back without
+    their records and be judged against them."""
+    if row.kind == "asked" and row.starts_on:
+        return max(row.starts_on, run.settings.kept_from(run.today))
+    return run.horizon
 
 
 async def _read_slice(

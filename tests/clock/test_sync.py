@@ -364,6 +364,13 @@ async def test_a_purge_takes_old_settled_punches_and_leaves_their_totals(parts):
         end = await here.sync()
         assert end.status == "succeeded"
         assert await here.punches() == held
+        async with parts.database.transaction() as db:
+            await backfill.ask(db, COMMAND_LINE, date(2026, 9, 1), date(2026, 11, 20), today=here.now.date())
+        assert (await here.sync(**{"import": False})).status == "succeeded"
+        assert await here.punches() == held
+        async with parts.database.transaction() as db:
+            with pytest.raises(Invalid, match="before 2026-09-20 are not kept"):
+                await backfill.ask(db, COMMAND_LINE, date(2026, 9, 1), date(2026, 9, 19), today=here.now.date())
 
 
 async def test_the_schedule_waits_for_its_interval_and_for_whoever_asked_us_to_wait(parts):
