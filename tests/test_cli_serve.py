@@ -20,7 +20,6 @@ from app.db.session import Database
 from app.host.audit import SYSTEM
 from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
-from tests.test_cli import command_line
 
 pytestmark = pytest.mark.slow
 # For what would else hang: a start takes two seconds of a core, which on a busy machine may be minutes.
@@ -77,11 +76,6 @@ class Running:
         for one in (*below, self.process):
             one.kill()
         self.process.wait()
-
-
-@pytest.fixture
-def muster(urls: DatabaseUrls, tmp_path: Path) -> CommandLine:
-    return command_line(urls, tmp_path)
 
 
 @pytest.fixture
