@@ -61,6 +61,13 @@ async def test_a_range_that_can_not_be_shown_says_why(vera, week, query, sentenc
     assert (answer.status_code, sentence in answer.text) == (200, True)
 
 
+@pytest.mark.parametrize(
+    "query", ["from=9999-12-31", "to=0001-01-01", "from=0001-01-05&to=0001-01-02", "to=9999-12-31"]
+)
+async def test_the_ends_of_the_calendar_break_nothing(vera, week, query):
+    assert (await vera.get(f"{URL}?{query}")).status_code == 200
+
+
 async def test_days_without_punches_say_what_to_do(vera, week):
     assert "No punches in these days" in (await vera.get(f"{URL}?from=2025-01-01&to=2025-01-31")).text
 

@@ -84,13 +84,18 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 def _range(given: tuple[date | None, date | None], today: date) -> tuple[date, date, str]:
     """The days that are shown, and what was wrong with those that were asked for."""
-    last = given[1] or (min(given[0] + timedelta(days=DAYS - 1), today) if given[0] else today)
-    first = given[0] or last - timedelta(days=DAYS - 1)
+    last = given[1] or (min(_days_on(given[0], DAYS - 1), today) if given[0] else today)
+    first = given[0] or _days_on(last, 1 - DAYS)
     if first > last:
-        return last - timedelta(days=DAYS - 1), last, "The first day comes after the last."
+        return _days_on(last, 1 - DAYS), last, "The first day comes after the last."
     if (last - first).days >= MOST_DAYS:
         return last - timedelta(days=MOST_DAYS - 1), last, f"At most {MOST_DAYS} days; these are the last of them."
     return first, last, ""
+
+
+def _days_on(day: date, days: int) -> date:
+    """So many days later, or earlier, as far as the calendar goes: an address may name its first day and its last."""
+    return date.fromordinal(min(max(day.toordinal() + days, date.min.toordinal()), date.max.toordinal()))
 
 
 def _quick(label: str, days: int, shown: tuple[date, date], today: date) -> dict[str, Any]:
