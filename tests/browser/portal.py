@@ -33,7 +33,8 @@ from workers.pace import Pace
 from workers.settings import work
 
 EMPLOYEES, DAYS, SEED = 30, 10, 7
-QUICK = Pace(look_s=0.1)
+# Who asks for work wakes the worker; it looks by itself only for what is due later.
+CALM = Pace(look_s=1)
 
 
 async def main(database_url: str, data_dir: Path) -> None:
@@ -50,7 +51,7 @@ async def main(database_url: str, data_dir: Path) -> None:
             await asyncio.sleep(0.01)
         sys.stdout.write(json.dumps({"url": url, "clock_url": clock_url}) + "\n")
         sys.stdout.flush()
-        await asyncio.gather(serve, work(parts, pace=QUICK))
+        await asyncio.gather(serve, work(parts, pace=CALM))
 
 
 def _parts(database_url: str, data_dir: Path, url: str) -> Parts:

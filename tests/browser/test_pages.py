@@ -1,7 +1,7 @@
 """Every page of the portal, as people meet it: usable with assistive technology, nothing sticks out, the console is silent."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,8 +9,9 @@ from playwright.sync_api import Page
 
 from app.main import build_site
 from tests.browser.conftest import DESK, SignedIn, submit_sign_in
-from tests.browser.walking import walk
-from tests.chromium import COLOURS, SIZES, settle, sticks_out, violations
+from tests.browser.looking import turn_dark, turn_light, violations_apart_from_shell
+from tests.browser.walking import kind_of, walk
+from tests.chromium import COLOURS, SIZES, sticks_out, violations
 
 PHONE = {"width": 360, "height": 760}
 LAPTOP = {"width": 1280, "height": 800}
@@ -55,29 +56,54 @@ _LENGTHEN_CELLS = f"""names => {{
   for (const cell of cells) (cell.querySelector('a, span') ?? cell).textContent = '{_LONG}';
   return cells.length;
 }}"""
-# The same on every page, and as much as half of it: looked at once in each test.
-_SHELL = ("#menu", ".shell-top", "#drawer-box", "#dialog-box", "#palette-box")
+# The page of a menu in other states than those it opens with.
+_OTHER_STATES = "/clock_transactions?outcome=imported"
 
 pytestmark = pytest.mark.browser
 
 
-def test_every_page_that_an_administrator_can_reach_is_accessible_and_fits_desk_and_phone(page_of: SignedIn) -> None:
-    page, faults, seen = page_of("alice"), [], []
+def test_every_page_that_an_administrator_can_reach_is_accessible_and_fits_desk_and_phone_and_the_menu_s_in_the_dark(
+    page_of: SignedIn,
+) -> None:
+    page, faults, seen, looked_at_dark = page_of("alice", color_scheme="light"), [], [], set()
+    dark = {kind_of(address) for address in (*_menu(page), "/clock_sync/runs/1")}
     page.goto("/surveys/list")
     survey = page.locator("a[href*='/surveys/view/']").first.get_attribute("href")
     for address in walk(page, "/clock", "/clock_settings/setup", "/surveys", f"{survey}/why"):
-        faults += [f"{address}: {fault}" for fault in _faults(page, _SHELL if seen else ())]
+        look = violations_apart_from_shell if seen else violations
+        page.evaluate(_SHORTEN)
+        faults += [f"{address}: {fault}" for fault in _at_a_desk(page, look)]
+        if kind_of(address) in dark:
+            faults += [f"{address} in the dark: {fault}" for fault in _in_the_dark(page, look)]
+            looked_at_dark.add(kind_of(address))
+        faults += [f"{address}: {fault}" for fault in _on_a_phone(page, look)]
+        _as_before(page)
         seen.append(urlsplit(address).path)
+    page.goto(_OTHER_STATES)
+    page.evaluate(_SHORTEN)
+    faults += [f"{_OTHER_STATES} in the dark: {fault}" for fault in _in_the_dark(page, violations_apart_from_shell)]
     assert faults == []
     missing = [route for route, pattern in _pages() if not any(pattern.fullmatch(path) for path in seen)]
     assert missing == [], "no link led there"
+    assert looked_at_dark == dark
 
 
-def _faults(page: Page, apart_from: Sequence[str]) -> Iterator[str]:
-    page.evaluate(_SHORTEN)
-    yield from violations(page, apart_from=apart_from)
+Look = Callable[..., list[str]]
+
+
+def _at_a_desk(page: Page, look: Look) -> Iterator[str]:
+    yield from look(page)
     if page.evaluate(_SLIDES):
         yield f"a list is wider than its place at {DESK['width']} px"
+
+
+def _in_the_dark(page: Page, look: Look) -> list[str]:
+    """As it stands: what a theme changes are colours."""
+    turn_dark(page)
+    return look(page, COLOURS)
+
+
+def _on_a_phone(page: Page, look: Look) -> Iterator[str]:
     page.evaluate(_LENGTHEN)
     for size in (WIDE, PHONE):
         page.set_viewport_size(size)  # type: ignore[arg-type]
@@ -85,7 +111,11 @@ def _faults(page: Page, apart_from: Sequence[str]) -> Iterator[str]:
             yield f"wider than {size['width']} px"
     if page.evaluate(_SLIDES):
         yield f"a list is wider than its place at {PHONE['width']} px"
-    yield from violations(page, SIZES, apart_from)
+    yield from look(page, SIZES)
+
+
+def _as_before(page: Page) -> None:
+    turn_light(page)
     page.set_viewport_size(DESK)  # type: ignore[arg-type]
 
 
@@ -124,22 +154,12 @@ def test_on_a_phone_a_row_says_what_its_values_are_and_can_be_selected(page_of: 
     assert page.locator("#surveys .row-menu:popover-open").is_visible()
 
 
-def test_every_page_of_the_menu_keeps_its_contrast_in_the_dark(page_of: SignedIn) -> None:
-    page = page_of("alice", color_scheme="dark")
-    faults = []
-    for number, address in enumerate((*_menu(page), "/clock_transactions?outcome=imported", "/clock_sync/runs/1")):
-        page.goto(address)
-        page.evaluate(_SHORTEN)
-        settle(page, "dark")
-        faults += [f"{address}: {fault}" for fault in violations(page, COLOURS, _SHELL if number else ())]
-    assert faults == []
-
-
 def test_an_empty_workspace_says_what_to_do_next_on_every_page_of_the_menu(page_of: SignedIn) -> None:
     page, faults, silent = page_of("eve"), [], []
     for number, address in enumerate(_menu(page)):
         page.goto(address)
-        faults += [f"{address}: {fault}" for fault in violations(page, apart_from=_SHELL if number else ())]
+        look = violations_apart_from_shell if number else violations
+        faults += [f"{address}: {fault}" for fault in look(page)]
         if page.locator(".list").count() and not page.locator(".list tbody tr, .list .empty-subtitle").count():
             silent.append(address)
     assert faults == []
