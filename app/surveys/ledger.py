@@ -134,7 +134,7 @@ async def write(
     connection: asyncpg.Connection, workspace: str, keys: KeyRing, entry: Entry, worded: Worded
 ) -> Recorded | None:
     """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
-    (`Database.alone`), nobody waits for this process while the ledger is held. A key of the person is made before that, where
+    (`app.db.session.alone`), nobody waits for this process while the ledger is held. A key of the person is made before that, where
     they have none. Neither waits for the disk. None where nothing was written: `winner` says why."""
     texts = _free_texts(entry, worded.types)
     told = Evidence(ip=_cut(entry.ip, LONGEST_IP), browser=_cut(entry.browser, LONGEST_BROWSER), texts=texts)
