@@ -1,7 +1,6 @@
 """Who may: every route carries exactly one of these guards, and a test walks all routes to see that none has none."""
 
 from litestar.connection import ASGIConnection
-from litestar.handlers import HTTPRouteHandler
 from litestar.handlers.base import BaseRouteHandler
 
 from app.db.session import PLATFORM
@@ -9,16 +8,6 @@ from app.errors import Forbidden, ModuleUnavailable, NotSignedIn
 from app.host.permission_words import needed
 from app.host.policies import enabled
 from app.web.context import Context
-
-
-async def _ask_guards(handler: HTTPRouteHandler, connection: ASGIConnection) -> None:  # type: ignore[type-arg]
-    for guard in handler.resolve_guards():
-        await guard(connection, handler)  # type: ignore[misc]
-
-
-# Litestar gives each guard a copy of its handler, lest it changes that. No guard of ours does, and the copy is a twentieth of a
-# request.
-HTTPRouteHandler.authorize_connection = _ask_guards  # type: ignore[method-assign, assignment]
 
 
 class Requires:
