@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.rows import maker
 
 _NAME = re.compile(r"(?<!:):([a-z_]+)")
-_DRIVERS = (asyncpg.PostgresError, asyncpg.InterfaceError)
+_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError)
 _DIALECT = cast("Any", dialects.dialect)(json_deserializer=msgspec.json.decode)
 
 
@@ -77,7 +77,7 @@ async def send(connection: asyncpg.Connection, sql: str) -> None:
 async def _asked(fetch: Callable[..., Any], connection: asyncpg.Connection, sql: str, values: Sequence[Any]) -> Any:
     try:
         return await fetch(sql, *values)
-    except _DRIVERS as error:
+    except _ERRORS as error:
         refuse_if_lost(connection, error)
         raise
 

@@ -4,7 +4,7 @@ An act or a subject that a later version wrote keeps its own name. The acts of a
 """
 
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 ACTS = {
     "app.add": "App added",
@@ -25,6 +25,7 @@ ACTS = {
     "binding.match_again": "Code matched again",
     "binding.reject": "Match rejected",
     "binding.remarks": "Remarks on a clock code written",
+    "binding.un_ignore": "Code no longer ignored",
     "clock.backfill": "Backfill asked for",
     "clock.connection.pause": "Syncing paused",
     "clock.connection.resume": "Syncing resumed",
@@ -134,7 +135,8 @@ _PAGES = {
     "user": "/admin/users/",
     "user_type": "/admin/users/types/",
 }
-_SEARCHES = {"clock_binding": "/clock_employees", "terminal": "/clock_devices"}
+# Kept by their code: the list that has them, with the filter that takes it exactly.
+_LISTS = {"clock_binding": "/clock_employees?code=", "terminal": "/clock_devices?serial="}
 _ALONE = {
     "clock_connection": "/clock_settings",
     "clock_settings": "/clock_settings",
@@ -171,11 +173,8 @@ def subject_named(text: str) -> tuple[str, str]:
 
 def subject_page(kind: str, subject: str) -> str | None:
     """The address that shows that subject, where there is one. Whether it is still there, and who may see it, the page says."""
-    if kind in _PAGES and subject:
-        return _PAGES[kind] + quote(subject, safe="")
-    if kind in _SEARCHES:
-        return f"{_SEARCHES[kind]}?{urlencode({'q': subject})}"
-    return _ALONE.get(kind)
+    beginning = _PAGES.get(kind) or _LISTS.get(kind)
+    return beginning + quote(subject, safe="") if beginning else _ALONE.get(kind)
 
 
 def differences(
