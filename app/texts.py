@@ -20,3 +20,8 @@ def is_keepable(text: str) -> bool:
 def is_keepable_line(text: str) -> bool:
     """As `is_keepable`, and without line breaks and tabs."""
     return _UNKEEPABLE_IN_A_LINE.search(text) is None
+
+
+def whole(text: str, digits: int) -> int | None:
+    """The number that it writes with at most so many digits, 0 to 9 alone: `isdigit` takes others too, and `int` not all of those."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None

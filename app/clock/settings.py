@@ -17,6 +17,7 @@ from app.clock.windows import DAY, LIVE_DAYS
 from app.clock.zones import local_today
 from app.errors import FieldError, Invalid
 from app.host import audit
+from app.texts import whole
 
 HISTORY = timedelta(days=90)
 SHORTEST_RETENTION_DAYS = 62
@@ -186,8 +187,7 @@ def _reader(name: str) -> Callable[[str, Any], Any]:
 
 def _number(name: str, raw: Any) -> int:
     low, high = BOUNDS[name]
-    digits = str(raw).strip() if not isinstance(raw, bool) else ""
-    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None  # noqa: PLR2004
+    number = None if isinstance(raw, bool) else whole(str(raw).strip(), 9)
     if number is None or not low <= number <= high:
         raise ValueError(f"give a whole number from {low} to {high}")
     if name == "retain_transactions_days" and 0 < number < SHORTEST_RETENTION_DAYS:

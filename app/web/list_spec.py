@@ -11,6 +11,7 @@ from typing import Any
 
 from litestar.datastructures import FormMultiDict, MultiDict
 from sqlalchemy import ColumnElement, SQLColumnExpression, and_, or_, true
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.errors import FieldError, Invalid
 
@@ -143,7 +144,7 @@ class ListSpec:
     url: str
     columns: tuple[Column, ...]
     filters: tuple[Filter, ...]
-    key: SQLColumnExpression[Any]
+    key: InstrumentedAttribute[Any]
     sort: str
     empty: Empty
     bulk_url: str = ""

@@ -12,7 +12,9 @@ from typing import Any
 
 from sqlalchemy import Select, UnaryExpression, and_, false, func, select, true
 
+from app.db.among import among
 from app.errors import Invalid
+from app.texts import whole
 from app.web.context import LARGEST_ID, Context
 from app.web.list_spec import Column, Condition, Filter, ListSpec, Query
 from app.web.templating import with_query
@@ -213,11 +215,11 @@ async def selected(context: Context, spec: ListSpec) -> Condition:
         if wanted.errors:
             raise Invalid("The filter can't be read; load the list again.")
         return condition(spec, wanted)
-    given = [int(value) for value in form.getall("id", []) if str(value).isascii() and str(value).isdigit()]
-    ids = [one for one in given if one <= LARGEST_ID]
+    given = [whole(str(value), len(str(LARGEST_ID))) for value in form.getall("id", [])]
+    ids = [one for one in given if one is not None and one <= LARGEST_ID]
     if not ids:
         raise Invalid("Select at least one row first.")
-    return spec.key.in_(ids)
+    return among(spec.key, ids)
 
 
 def _number(raw: Any, default: int) -> int:

@@ -154,6 +154,15 @@ async def test_a_bulk_act_asks_with_the_number_and_reaches_only_who_it_can(datab
         assert not (await employee_of(db, ada)).active
 
 
+async def test_a_bulk_act_takes_any_number_of_ids_and_passes_over_what_is_none(
+    database: Database, alice: Browser
+) -> None:
+    async with database.transaction() as db:
+        await hire(db)
+    posted = {"action": "deactivate", "id": [*range(1, 40_000), "9" * 5_000, "²"]}
+    assert "Deactivate 1 person?" in (await alice.submit("/people/bulk", posted)).text
+
+
 async def test_a_bulk_act_over_the_filter_asks_again_when_the_number_changed(
     database: Database, alice: Browser
 ) -> None:

@@ -12,6 +12,7 @@ from app.clock.models import ApiLog
 from app.clock.zones import zone_name
 from app.db.days import on_days
 from app.errors import NotFound
+from app.texts import whole
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
@@ -122,7 +123,8 @@ def _of_run(text: str) -> ColumnElement[bool]:
 
 def _number(text: str) -> int:
     """What is no number fits no call."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1  # noqa: PLR2004
+    number = whole(text, 9)
+    return -1 if number is None else number
 
 
 ROUTES = [index, show]

@@ -12,6 +12,7 @@ from app.clock.codes import GROUP_LABELS, OUTCOMES, PUNCH_LABELS, outcome_label,
 from app.clock.models import ClockEmployee, Connection, Device, Punch, Setting
 from app.clock.punch_counts import NOT_JUDGED, UNKNOWN
 from app.clock.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
+from app.texts import whole
 from app.web import lists
 from app.web.context import Context
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
@@ -49,8 +50,8 @@ def _settled(word: str) -> ColumnElement[bool]:
 
 
 def _record(text: str) -> ColumnElement[bool]:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1  # noqa: PLR2004 - bigint
-    return Punch.host_attendance_id == literal(number, BigInteger)
+    number = whole(text, 18)
+    return Punch.host_attendance_id == literal(-1 if number is None else number, BigInteger)
 
 
 def matching_codes(text: str) -> Select[Any]:

@@ -16,6 +16,7 @@ from app.host.attendance import LONGEST_NOTE
 from app.host.hours import KINDS, MOST_BREAKS, WRONG_YEAR, Hours
 from app.host.pages.attendance_record import record_of
 from app.host.pages.picking import pick
+from app.texts import whole
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, LocalTime, Text, options
 from app.web.guards import Requires
@@ -121,8 +122,8 @@ def _form(rows: int, *, chooses_person: bool = False) -> Form:
 
 def _rows(posted: FormMultiDict) -> int:
     """How many rows of breaks the form had, and no more than may be."""
-    text = str(posted.get("rows", ""))
-    return min(MOST_BREAKS, int(text)) if text.isascii() and text.isdigit() and len(text) < 4 else SPARE  # noqa: PLR2004
+    number = whole(str(posted.get("rows", "")), 3)
+    return SPARE if number is None else min(MOST_BREAKS, number)
 
 
 def _hours(form: Bound, where: ZoneInfo, record: Row[Any] | None) -> Hours | None:

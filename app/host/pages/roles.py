@@ -14,6 +14,7 @@ from app.errors import Conflict, Invalid
 from app.host import roles
 from app.host.permission_words import EXPLAINED, GROUPS
 from app.host.shared import Role, Session, UserRole
+from app.texts import whole
 from app.web import exports, lists, sessions
 from app.web.asking import ask_first
 from app.web.context import Context
@@ -67,10 +68,10 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 @get("/admin/roles/new", guards=[MAY])
 async def new(ctx: NamedDependency[Context]) -> Response[Any]:
     """Empty, or with `?copy=ID` a copy that is not stored before it is saved."""
-    copied = ctx.request.query_params.get("copy", "")
-    if not (copied.isascii() and copied.isdigit() and len(copied) < 16):  # noqa: PLR2004 - what a bigint surely holds
+    copied = whole(ctx.request.query_params.get("copy", ""), 15)
+    if copied is None:
         return await _editor(ctx, FORM.fill())
-    role = await roles.find(ctx.db, int(copied))
+    role = await roles.find(ctx.db, copied)
     return await _editor(ctx, FORM.fill({"name": f"Copy of {role.name}", "permissions": role.permissions}))
 
 

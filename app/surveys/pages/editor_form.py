@@ -13,6 +13,7 @@ from app.surveys.definition import Definition, problems, tidy
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.editor_questions import Row
+from app.texts import whole
 from app.web.forms import Bound, Choice, Choices, Form, LocalTime, Number, Text
 
 PACING: Final = ("snooze_hours", "cooldown_days", "max_prompts")
@@ -185,9 +186,7 @@ def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = No
         before = getattr(stored, name) if stored else None
         if before and getattr(typed, name) == before.replace(microsecond=0):
             typed = replace(typed, **{name: before})
-    revision = str(posted.get("revision") or "")
-    known = revision.isascii() and revision.isdigit() and len(revision) < 10  # noqa: PLR2004
-    draft = Draft(form, rows, tidy(typed), int(revision) if known else None)
+    draft = Draft(form, rows, tidy(typed), whole(str(posted.get("revision") or ""), 9))
     draft.stripped = _stripped(typed.message)
     draft.refuse(problems(draft.definition))
     return draft

@@ -15,6 +15,7 @@ from app.surveys.queries import MOST_COUNTED, MOST_PEOPLE, LedgerFilter
 from app.surveys.responses import Opened
 from app.surveys.tallies import Scope
 from app.surveys.words import OUTCOMES
+from app.texts import whole
 from app.web import lists
 from app.web.context import Context
 from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
@@ -27,7 +28,8 @@ LONGEST_VERSION = 9
 
 def _number(text: str) -> int:
     """A version or a user id; what is none matches nothing."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_VERSION else -1
+    number = whole(text, LONGEST_VERSION)
+    return -1 if number is None else number
 
 
 def _key(text: str) -> UUID:

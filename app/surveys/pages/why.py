@@ -18,6 +18,7 @@ from app.surveys.pacing import Caller, Gap, Verdict
 from app.surveys.pages.addresses import uid_of
 from app.surveys.situations import Situation
 from app.surveys.words import OUTCOMES, Names
+from app.texts import whole
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER, contains
@@ -83,8 +84,8 @@ async def _meant(ctx: Context, text: str) -> tuple[Any, str]:
 
 async def pick(ctx: Context, text: str) -> Any:
     """The person whose number the search field posts, or whose e-mail was typed. Raises NotFound."""
-    by_number = text.isascii() and text.isdigit() and len(text) <= LONGEST_ID
-    known = User.id == int(text) if by_number else User.email == func.lower(text.replace("\0", ""))
+    number = whole(text, LONGEST_ID)
+    known = User.id == number if number is not None else User.email == func.lower(text.replace("\0", ""))
     columns = (User.id, User.name, User.email, User.type, User.workspace, User.active)
     found = (await ctx.db.execute(select(*columns).where(known, _visible(ctx)))).one_or_none()
     if found is None:
