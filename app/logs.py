@@ -22,7 +22,7 @@ _QUOTED_ROW = re.compile(r"^(DETAIL: ).*$", re.MULTILINE)
 _CHATTY = ("saq", "uvicorn.access", "httpx", "httpcore", "alembic", "psycopg.pool")
 
 
-def configure(log_format: str, *, level: int = logging.INFO) -> None:
+def configure(log_format: str) -> None:
     """Sets up logging of this process; called once at its start."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -45,7 +45,7 @@ def configure(log_format: str, *, level: int = logging.INFO) -> None:
     )
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel(level)
+    root.setLevel(logging.INFO)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
 

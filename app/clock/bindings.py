@@ -53,20 +53,20 @@ class MatchResult:
     new_conflicts: tuple[str, ...]
 
 
-async def match_all(db: AsyncSession, actor: Actor = audit.SYSTEM) -> MatchResult:
+async def match_all(db: AsyncSession) -> MatchResult:
     """The automatic pass over every code. A second one changes nothing. Its trace is the binding history, not the audit."""
     await binding_rows.hold(db)
     await binding_rows.make_missing(db)
-    return await _match(db, actor)
+    return await _match(db)
 
 
-async def _match(db: AsyncSession, actor: Actor) -> MatchResult:
+async def _match(db: AsyncSession) -> MatchResult:
     codes = await binding_rows.read_all(db)
     people, kiosk, ignore_zeros = await binding_rows.read_host(db)
     host = matching.directory(people, kiosk, ignore_leading_zeros=ignore_zeros)
     # Names are compared with all others: with many people that is seconds, which no other request shall wait for.
     changes = await asyncio.to_thread(matching.match, codes, host)
-    await binding_rows.write(db, actor.name, changes)
+    await binding_rows.write(db, audit.SYSTEM.name, changes)
     news = [change for change in changes if change.is_news]
     conflicts = [
         one for one in news if one.decision.state == BindingState.CONFLICT and one.code.state != one.decision.state
@@ -123,7 +123,7 @@ async def match_again(db: AsyncSession, actor: Actor, clock_employee_ids: Iterab
     What stands by a person's word (bound, ignored) or waits for the server (missing) is not looked at. A rejected pair stays so.
     """
     codes = await _for_each(db, actor, "match_again", clock_employee_ids, _unattempted)
-    await _match(db, audit.SYSTEM)
+    await _match(db)
     return codes
 
 

@@ -68,29 +68,22 @@ async def save(db: AsyncSession, keys: KeyRing, actor: audit.Actor, form: Connec
     return (await db.execute(select(Connection).execution_options(populate_existing=True))).scalar_one()
 
 
-async def test(
-    parts: Parts,
-    workspace: str,
-    actor: audit.Actor,
-    log: Log,
-    *,
-    now: Callable[[], datetime] = utc_now,  # noqa: PT028 - the verb of a page, no test
-) -> AsyncIterator[TestStep]:
+async def test(parts: Parts, workspace: str, actor: audit.Actor, log: Log) -> AsyncIterator[TestStep]:
     """Tries the saved connection step by step, and writes down what came of it. Raises NotFound, Conflict when locked."""
     async with parts.database.transaction(workspace) as db:
         found = await required(db)
         if found.status == "locked":
             raise Conflict("The connection is locked; save the right password, or try again when the lock has run out.")
-    remote = open_remote(parts, workspace, found, log, now=now)
+    remote = open_remote(parts, workspace, found, log)
     failed: TestStep | None = None
     async for step in remote.test_steps():
         failed = failed or (None if step.ok else step)
         yield step
     async with parts.database.transaction(workspace) as db:
         if failed is None:
-            await mark_working(db, now())
+            await mark_working(db, utc_now())
         else:
-            await mark_failed(db, failed.code or "TC-NET", failed.sentence, now())
+            await mark_failed(db, failed.code or "TC-NET", failed.sentence, utc_now())
         outcome = {"ok": failed is None, "code": failed.code if failed else None}
         await audit.record(db, actor, "clock.connection.test", "clock_connection", 1, after=outcome)
 

@@ -8,7 +8,7 @@ from app.clock.codes import Kind, Outcome
 from app.clock.hours import Hours
 from app.clock.shifts import ANY, DAY, End, Shift, Tap
 from app.clock.taps import Employee, Record, Written, remembers_deletion
-from app.clock.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict, stored_role
+from app.clock.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
 
 _OUTCOMES = {
     Rule.ATTENDANCE_DELETED: Outcome.ATTENDANCE_DELETED,
@@ -168,7 +168,7 @@ class ShiftJudge:
             if tap.held:
                 verdicts.append(self._held(tap))
             elif record is not None:
-                verdicts.append(Verdict(punch, outcome, record, stored_role(tap.role), reason))
+                verdicts.append(Verdict(punch, outcome, record, tap.role.value, reason))
             elif not self.remembered:
                 verdicts.append(Verdict(punch, outcome, None, None, reason, until))
             else:
@@ -205,7 +205,7 @@ class ShiftJudge:
             if tap.held:
                 own, role = tap.punch.record_id, tap.punch.imported_role
             else:
-                own, role = self._record_repeated(tap.repeats, record), stored_role(tap.role)
+                own, role = self._record_repeated(tap.repeats, record), tap.role.value
             verdict = Verdict(tap.punch, tap.word, own, None if own is None else role, folded)
             if own is None:
                 verdict.judge_at = reason.until

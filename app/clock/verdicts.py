@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from app.clock.codes import Kind, Outcome
 from app.clock.shifts import Shift
-from app.clock.taps import Breaks, Employee, Punch, Record, Role, Rules, Unbound
+from app.clock.taps import Breaks, Employee, Punch, Record, Rules, Unbound
 
 
 class Rule(StrEnum):
@@ -132,7 +132,3 @@ class Judgement:
     creates: list[CreateRecord] = field(default_factory=list)
     updates: list[UpdateRecord] = field(default_factory=list)
     unjudged: list[int] = field(default_factory=list)
-
-
-def stored_role(role: Role | None) -> str | None:
-    return None if role is None else role.value

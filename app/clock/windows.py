@@ -83,8 +83,3 @@ def days_to_check(today: date, known: Sequence[Span]) -> list[date]:
 def halves(span: Span) -> tuple[Span, Span]:
     middle = span.first + (span.days // 2) * DAY
     return Span(span.first, middle), Span(middle, span.until)
-
-
-def padded(span: Span, horizon: date) -> Span:
-    """A day more on each side, but nothing behind the horizon."""
-    return Span(max(span.first - PAD, min(horizon, span.first)), span.until + PAD)

@@ -91,7 +91,7 @@ def test_what_is_no_address_is_refused_in_one_sentence(text: str) -> None:
 
 
 def page(rows: list[Any], total: int, *, number: int = 1, pages: int | None = None, said: int | None = None) -> Page:
-    return Page("transactions", number, rows, total, pages, said, 0)
+    return Page("transactions", number, rows, total, pages, said)
 
 
 @pytest.mark.parametrize(

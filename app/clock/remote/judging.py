@@ -43,7 +43,7 @@ def session_from(reply: Reply, profile: Profile, url: str, now: datetime) -> Ses
 def page_from(reply: Reply, profile: Profile, url: str, now: datetime, *, resource: str, number: int) -> Page:
     """A page of rows. Raises ClockError, or UnauthenticatedError when the token is no longer good."""
     if number > 1 and reply.status == profile.past_end_status and "detail" in _peek(reply):
-        return Page(resource, number, [], 0, None, None, len(reply.body))
+        return Page(resource, number, [], 0, None, None)
     document = document_from(reply, profile, url, now)
     rows = _first(document, profile.envelope.rows)
     if not isinstance(rows, list):
@@ -59,7 +59,6 @@ def page_from(reply: Reply, profile: Profile, url: str, now: datetime, *, resour
         total=total,
         pages=pages if _is_count(pages) else None,
         said_number=said if _is_count(said) else None,
-        size_bytes=len(reply.body),
     )
 
 

@@ -12,7 +12,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, repr=False)
 class Page:
-    """`total` is the server's count of the whole listing, `size_bytes` that of the decoded body."""
+    """`total` is the server's count of the whole listing."""
 
     resource: str
     number: int
@@ -20,7 +20,6 @@ class Page:
     total: int
     pages: int | None
     said_number: int | None
-    size_bytes: int
 
     @cached_property
     def digest(self) -> bytes:
