@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
+
+from app.texts import whole
 
 REQUIRED_IN_PRODUCTION = (
     "MUSTER_DATABASE_URL",
@@ -12,6 +14,8 @@ REQUIRED_IN_PRODUCTION = (
     "MUSTER_SECRET_KEYS",
     "MUSTER_BASE_URL",
 )
+
+_PORTS = {"http": ":80", "https": ":443"}
 
 
 class ConfigError(Exception):
@@ -52,7 +56,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         raise ConfigError(f"MUSTER_ENV is {env!r}; it must be development or production")
     if env == "production":
         _refuse_missing(environ)
-    base_url = environ.get("MUSTER_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
+    base_url = _base_url(environ)
     return Settings(
         env="production" if env == "production" else "development",
         data_dir=Path(environ.get("MUSTER_DATA_DIR", ".muster")).absolute(),
@@ -64,7 +68,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         outbound_allow=environ.get("MUSTER_OUTBOUND_ALLOW", ""),
         trusted_proxies=_whole_number(environ, "MUSTER_TRUSTED_PROXIES", 0),
         api_rate=_whole_number(environ, "MUSTER_API_RATE", 600),
-        log_format="json" if environ.get("MUSTER_LOG_FORMAT") == "json" else "console",
+        log_format=_log_format(environ),
     )
 
 
@@ -72,33 +76,68 @@ def _refuse_missing(environ: Mapping[str, str]) -> None:
     missing = [name for name in REQUIRED_IN_PRODUCTION if not environ.get(name)]
     if missing:
         raise ConfigError(f"MUSTER_ENV=production needs {', '.join(missing)}")
-    app_role, owner_role = (urlsplit(environ[name]).username for name in REQUIRED_IN_PRODUCTION[:2])
-    if app_role == owner_role:
+    urls = [urlsplit(_postgres_url(environ, name) or "") for name in REQUIRED_IN_PRODUCTION[:2]]
+    if urls[0].username == urls[1].username:
         raise ConfigError("MUSTER_DATABASE_URL and MUSTER_OWNER_DATABASE_URL must name two different roles")
 
 
 def _postgres_url(environ: Mapping[str, str], name: str) -> str | None:
+    """Says nothing of the value, which holds a password."""
     value = environ.get(name)
     if not value:
         return None
-    if urlsplit(value).scheme not in ("postgresql", "postgres"):
+    address = _split(value)
+    if address is None:
+        raise ConfigError(f"{name} is no address; in a password, write / @ : [ and ] as %2F %40 %3A %5B and %5D")
+    if address.scheme not in ("postgresql", "postgres"):
         raise ConfigError(f"{name} must start with postgresql://")
     return value
+
+
+def _base_url(environ: Mapping[str, str]) -> str:
+    """As browsers write an origin: in lower case, without the port that is meant anyway."""
+    value = environ.get("MUSTER_BASE_URL") or "http://127.0.0.1:8000"
+    address = _split(value)
+    if address is None or address.scheme not in _PORTS or not address.hostname or "@" in address.netloc:
+        raise ConfigError(f"MUSTER_BASE_URL is {value!r}; it must be an address such as https://muster.example")
+    if address.path not in ("", "/") or address.query or address.fragment:
+        raise ConfigError(
+            f"MUSTER_BASE_URL is {value!r}; it must end with the host or the port: Muster needs a host of its own"
+        )
+    return f"{address.scheme}://{address.netloc.lower().removesuffix(_PORTS[address.scheme])}"
+
+
+def _split(value: str) -> SplitResult | None:
+    """None for what is no address. The port is read only when it is asked for."""
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        return None
+    return None if port == 0 else parts
+
+
+def _log_format(environ: Mapping[str, str]) -> Literal["console", "json"]:
+    match environ.get("MUSTER_LOG_FORMAT") or "console":
+        case "console":
+            return "console"
+        case "json":
+            return "json"
+        case value:
+            raise ConfigError(f"MUSTER_LOG_FORMAT is {value!r}; it must be console or json")
 
 
 def _hosts(environ: Mapping[str, str], base_url: str) -> tuple[str, ...]:
     named = environ.get("MUSTER_ALLOWED_HOSTS", "")
     hosts = [host.strip().lower() for host in named.split(",") if host.strip()]
-    own = urlsplit(base_url).hostname
-    if not own:
-        raise ConfigError("MUSTER_BASE_URL must be an address such as https://muster.example")
-    return tuple(hosts or [own])
+    return tuple(hosts or [str(urlsplit(base_url).hostname)])
 
 
 def _whole_number(environ: Mapping[str, str], name: str, default: int) -> int:
     value = environ.get(name, "")
     if not value:
         return default
-    if not value.isascii() or not value.isdigit():
-        raise ConfigError(f"{name} is {value!r}; it must be a whole number")
-    return int(value)
+    number = whole(value, 9)
+    if number is None:
+        raise ConfigError(f"{name} is {value!r}; it must be a whole number of at most nine digits")
+    return number
