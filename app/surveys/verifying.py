@@ -7,7 +7,7 @@ Streamed: memory does not grow with the ledger. What is wrong is named by the fi
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import asyncpg
 import msgspec
@@ -22,11 +22,28 @@ from app.surveys import chain
 
 BATCH = 1000
 NOTE = "ledger.head"
-_COLUMNS = (
-    "r.number, r.survey_id, r.version, r.wording_id, r.user_id, r.outcome, r.source, r.recorded_at, r.prompted,"
-    " r.has_text, r.key_id, r.sealed, r.entry, r.row_hash"
-)
-WIDTH = 14
+
+
+class _Row(NamedTuple):
+    """A row of survey_responses."""
+
+    number: int
+    survey_id: int
+    version: int
+    wording_id: int
+    user_id: int
+    outcome: str
+    source: str
+    recorded_at: datetime
+    prompted: bool
+    has_text: bool
+    key_id: int | None
+    sealed: str | None
+    entry: str
+    row_hash: bytes
+
+
+_COLUMNS = ", ".join(f"r.{name}" for name in _Row._fields)
 _ROWS = f"SELECT {_COLUMNS} FROM survey_responses r ORDER BY r.number"
 _CHOICES = "SELECT number, question_key::text, choice FROM survey_answers WHERE number > $1 AND number <= $2"
 _CHOICES_PAST = "SELECT min(number) FROM survey_answers WHERE number > $1 OR number < 1"
@@ -118,7 +135,7 @@ async def verify(database: Database, workspace: str, report: Report | None = Non
         try:
             async for rows, choices in _batches(connection):
                 for row in rows:
-                    walk.step(row, choices.get(row[0], frozenset()))
+                    walk.step(row, choices.get(row.number, frozenset()))
                 tell(walk.number, known.head[0])
             walk.end(await connection.fetchval(_CHOICES_PAST, walk.number))
         except _Broken as found:
@@ -141,7 +158,8 @@ async def verified(db: AsyncSession, number: int) -> bool:
     known = _Known({row.survey_id: str(row.uid)}, {row.wording_id: wording}, {}, (number, row.row_hash), hidden)
     walk = _Walk(known, number - 1, row.before or chain.BEFORE_THE_FIRST)
     try:
-        walk.step(tuple(row)[:WIDTH], {(str(key), choice) for key, choice in zip(row.asked, row.chosen, strict=True)})
+        choices = {(str(key), choice) for key, choice in zip(row.asked, row.chosen, strict=True)}
+        walk.step(_Row._make(row[: len(_Row._fields)]), choices)
     except _Broken:
         return False
     return True
@@ -163,14 +181,14 @@ class _Walk:
     def __init__(self, known: _Known, number: int = 0, before: bytes = chain.BEFORE_THE_FIRST) -> None:
         self.known, self.number, self.hash = known, number, before
 
-    def step(self, row: Sequence[Any], choices: Any) -> None:
+    def step(self, row: _Row, choices: Any) -> None:
         """Raises _Broken where the row is not the next one, or does not say what was recorded."""
-        number, row_hash = row[0], bytes(row[13])
+        number, row_hash = row.number, bytes(row.row_hash)
         if number <= self.number:
             raise _Broken(number, "it was added: the first row of a ledger is row 1")
         if number != self.number + 1:
             raise _Broken(self.number + 1, f"it is missing: after row {self.number} comes row {number}")
-        if chain.row_hash(self.hash, row[12]) != row_hash:
+        if chain.row_hash(self.hash, row.entry) != row_hash:
             raise _Broken(number, "its hash does not fit what it says and the row before it")
         _refuse_other_words(self.known, row, choices)
         for head, at in self.known.noted.get(number, ()):
@@ -203,31 +221,32 @@ class _Walk:
                 )
 
 
-def _refuse_other_words(known: _Known, row: Sequence[Any], choices: Any) -> None:
+def _refuse_other_words(known: _Known, row: _Row, choices: Any) -> None:
     """Raises _Broken where something beside the entry says otherwise than the entry does."""
-    number = row[0]
+    number = row.number
     try:
-        line = chain.read(row[12])
+        line = chain.read(row.entry)
     except msgspec.MsgspecError:
         raise _Broken(number, "its entry can't be read") from None
-    _refuse_other_columns(line, row, known.surveys.get(row[1]))
-    wording = known.wordings.get(row[3])
+    _refuse_other_columns(line, row, known.surveys.get(row.survey_id))
+    wording = known.wordings.get(row.wording_id)
     if wording is None or not _is_worded(line, wording):
         raise _Broken(number, "it points at another wording than the one that was answered (wording_id)")
     if not wording.intact:
-        raise _Broken(number, f"the text of its wording {row[3]} was changed")
+        raise _Broken(number, f"the text of its wording {row.wording_id} was changed")
     if choices != chain.choices(line.answers):
         raise _Broken(number, "survey_answers holds other choices than it says")
 
 
-def _refuse_other_columns(line: chain.Line, row: Sequence[Any], survey: str | None) -> None:
-    """`row` in the order of _COLUMNS."""
-    number, _, version, _, user_id, outcome, source, recorded_at, prompted, has_text, key_id, sealed, _, _ = row
-    if sealed is None:
+def _refuse_other_columns(line: chain.Line, row: _Row, survey: str | None) -> None:
+    if row.sealed is None:
         evidence, sealed_with = None, None
     else:
-        evidence, sealed_with = chain.text_hash(sealed), sealed.partition(".")[0]
-    has = (number, survey, version, user_id, outcome, source, chain.instant(recorded_at), prompted, evidence)
+        evidence, sealed_with = chain.text_hash(row.sealed), row.sealed.partition(".")[0]
+    has = (
+        row.number, survey, row.version, row.user_id, row.outcome, row.source, chain.instant(row.recorded_at), row.prompted,
+        evidence,
+    )  # fmt: skip
     said = (
         line.number, line.survey, line.version, line.user, line.outcome, line.source, line.recorded_at, line.prompted,
         line.evidence,
@@ -235,11 +254,11 @@ def _refuse_other_columns(line: chain.Line, row: Sequence[Any], survey: str | No
     if has != said:
         names = ("number", "survey_id", "version", "user_id", "outcome", "source", "recorded_at", "prompted", "sealed")
         column = next(name for name, one, other in zip(names, has, said, strict=True) if one != other)
-        raise _Broken(number, f"its column {column} does not say what its entry says")
-    if has_text != (None in [one.value for one in line.answers]):
-        raise _Broken(number, "its column has_text does not say what its entry says")
-    if sealed_with != (None if key_id is None else str(key_id)):
-        raise _Broken(number, "its column key_id does not name the key that its evidence was sealed with")
+        raise _Broken(row.number, f"its column {column} does not say what its entry says")
+    if row.has_text != (None in [one.value for one in line.answers]):
+        raise _Broken(row.number, "its column has_text does not say what its entry says")
+    if sealed_with != (None if row.key_id is None else str(row.key_id)):
+        raise _Broken(row.number, "its column key_id does not name the key that its evidence was sealed with")
 
 
 def _is_worded(line: chain.Line, wording: _Wording) -> bool:
@@ -276,14 +295,15 @@ def _wording(row: tuple[Any, ...]) -> _Wording:
 
 async def _batches(
     connection: asyncpg.Connection,
-) -> AsyncIterator[tuple[Sequence[Any], Mapping[int, set[tuple[str, str]]]]]:
+) -> AsyncIterator[tuple[Sequence[_Row], Mapping[int, set[tuple[str, str]]]]]:
     """Rows in order, with the choices of all numbers up to the last of them."""
     cursor = await connection.cursor(_ROWS)
     choices_of = await connection.prepare(_CHOICES)
     after = 0
-    while rows := await cursor.fetch(BATCH):
+    while records := await cursor.fetch(BATCH):
+        rows = [_Row._make(record) for record in records]
         choices: dict[int, set[tuple[str, str]]] = {}
-        for number, question, choice in await choices_of.fetch(after, rows[-1][0]):
+        for number, question, choice in await choices_of.fetch(after, rows[-1].number):
             choices.setdefault(number, set()).add((question, choice))
         yield rows, choices
-        after = rows[-1][0]
+        after = rows[-1].number
