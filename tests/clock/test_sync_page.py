@@ -1,6 +1,7 @@
 """The Sync Center: what it shows, what it does, its live events, and one run's page."""
 
 import asyncio
+import re
 import time
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from app.clock import cursors, disappearance, due
 from app.clock.codes import TcCode
 from app.clock.models import ApiLog, ClockEmployee, Connection, Cursor, SetAside, SyncRun
 from app.clock.pages import code_words, cursor_words
-from app.clock.pages.run_words import described
+from app.clock.pages.run_words import STATUS_LABELS, described
 from app.clock.settings import ClockSettings, read_settings
 from app.db.session import Database
 from app.host.shared import AuditEntry, Job
@@ -44,6 +45,23 @@ async def test_history_shows_counts_and_the_code_with_its_meaning(
     assert "No route to host." in text
     assert "Could not reach the server." in text
     assert "Start a run" not in text
+
+
+@pytest.mark.parametrize("status", ["queued", "running"])
+async def test_the_history_says_nothing_of_a_run_under_way_that_is_out_of_date_soon(
+    parts: Parts, database: Database, vera: Browser, status: str
+) -> None:
+    await connected(parts)
+    async with database.transaction() as db:
+        await run(db, status)
+    answer = await vera.get("/clock_sync", headers={"HX-Request": "true", "HX-Target": "sync_runs-results"})
+    row = answer.text.partition("<tbody>")[2].partition("</tbody>")[0]
+    assert "Under way" in row
+    assert not {STATUS_LABELS[status], "500"} & set(re.findall(r">([^<>]+)<", row))
+    async with database.transaction() as db:
+        await db.execute(update(SyncRun).values(status="succeeded", finished_at=datetime.now(UTC)))
+    row = (await vera.get("/clock_sync")).text.partition("<tbody>")[2].partition("</tbody>")[0]
+    assert {"Succeeded", "500"} <= set(re.findall(r">([^<>]+)<", row))
 
 
 async def test_strangers_sign_in_and_viewers_may_only_look(parts: Parts, visitor: Browser, sign_in: SignIn) -> None:

@@ -50,6 +50,11 @@ def _sum(row: Any, name: str) -> int:
     return sum(int(one.get(name, 0)) for one in row.resources.values())
 
 
+def _final_sum(row: Any, name: str) -> int | None:
+    """None while the run is under way."""
+    return None if row.status in runs.OPEN else _sum(row, name)
+
+
 def _seconds(row: Any) -> int | None:
     return round((row.finished_at - row.started_at).total_seconds()) if row.finished_at and row.started_at else None
 
@@ -122,7 +127,7 @@ async def _row_words(ctx: Context, view: lists.Listing, now: datetime) -> dict[s
     found = await connection.load(ctx.db)
     return {
         "rows": [(described(row, settings, now), row) for row in view.rows],
-        "sum_of": _sum,
+        "final_sum": _final_sum,
         "zone": found.timezone if found else "UTC",
         "now": now,
         "codes": code_words.ALL,
