@@ -150,12 +150,14 @@ def test_what_is_saved_over_a_list_leads_back_to_it_as_it_was(page_of: SignedIn)
     drawer.get_by_label("Position").fill("Clerk")
     drawer.get_by_role("button", name="Save").click()
     expect(page.locator("#flashes")).to_contain_text("saved")
+    page.wait_for_load_state()  # until its scripts run, a link leads to a page instead of the drawer
     assert page.url == there
     page.get_by_role("link", name="Add a person").click()
     drawer.get_by_label("Name").fill("Rita Returned")
     drawer.get_by_label("ID number").fill("R-501")
     drawer.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("tbody")).to_contain_text("Rita Returned")
+    page.wait_for_load_state()
     assert page.url == there
     page.locator("tbody").get_by_role("link", name="Rita Returned").click()
     drawer.get_by_role("link", name="Deactivate…").click()
