@@ -26,6 +26,8 @@ from app.host.shared import Job
 
 CHANNEL = "muster_jobs"
 LONGEST_ERROR = 500
+# A worker says that it lives every ten seconds (workers/pace.py); after this long, pages and metrics take it for gone.
+WORKER_SILENT_AFTER = timedelta(seconds=45)
 DIED = "Its worker stopped during attempt {}, the last one. Retry it; the worker's log says more."
 # Those that wait behind them are found at a later look; each look wakes what still waits anew.
 WOKEN_AT_ONCE = 50

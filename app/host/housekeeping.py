@@ -2,21 +2,20 @@
 
 from datetime import timedelta
 
-from sqlalchemy import delete, func, or_
+from sqlalchemy import delete, func
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.host.shared import Job, OneTimeLink, Session, WorkerHeartbeat
 
 JOBS_KEPT = timedelta(days=30)
 LINKS_KEPT = timedelta(days=30)
-SESSION_IDLE = timedelta(hours=12)
 WORKERS_KEPT = timedelta(days=1)
 
 
 async def tidy(db: AsyncSession) -> None:
     """In all workspaces at once: none of these tables belongs to one."""
     now = func.now()
-    await db.execute(delete(Session).where(or_(Session.expires_at < now, Session.last_seen_at < now - SESSION_IDLE)))
+    await db.execute(delete(Session).where(Session.expires_at < now))
     await db.execute(delete(OneTimeLink).where(OneTimeLink.expires_at < now - LINKS_KEPT))
     await db.execute(delete(Job).where(Job.status.in_(["done", "failed"]), Job.finished_at < now - JOBS_KEPT))
     await db.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.seen_at < now - WORKERS_KEPT))

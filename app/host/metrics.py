@@ -7,7 +7,6 @@ unless PROMETHEUS_MULTIPROC_DIR names a folder that they share (prometheus-clien
 import ipaddress
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from litestar import Request, Response, get
@@ -28,6 +27,7 @@ from sqlalchemy import Float, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.pool import QueuePool
 
+from app import jobs
 from app.db.session import Database
 from app.host import tokens
 from app.host.shared import Job, WorkerHeartbeat
@@ -42,12 +42,9 @@ SECONDS = Histogram(
     ["kind"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
-WORKER_ALIVE_S = 45
 
-# What other modules measure at each scrape (app.wiring): (name, help, labels, value) in a transaction of the shared tables.
+# Name, help, labels and value of one figure.
 Measure = tuple[str, str, dict[str, str], float]
-Source = Callable[[AsyncSession], Awaitable[Iterable[Measure]]]
-SOURCES: list[Source] = []
 
 
 class Measured:
@@ -117,7 +114,7 @@ async def _measured(db: AsyncSession, database: Database) -> CollectorRegistry:
     """What is true at this moment, read afresh for each scrape."""
     registry = CollectorRegistry()
     gauges: dict[str, Gauge] = {}
-    for name, text, labels, value in [*_pool(database), *await _jobs(db), *await _done(db), *await _sources(db)]:
+    for name, text, labels, value in [*_pool(database), *await _jobs(db), *await _done(db)]:
         if name not in gauges:
             gauges[name] = Gauge(name, text, sorted(labels), registry=registry)
         gauge = gauges[name].labels(**labels) if labels else gauges[name]
@@ -141,9 +138,7 @@ async def _jobs(db: AsyncSession) -> list[Measure]:
     rows = (await db.execute(counted.group_by(Job.status, Job.name))).all()
     late = cast(func.extract("epoch", func.now() - func.min(Job.due_at)), Float)
     waited = await db.scalar(select(late).where(Job.status == "queued", Job.due_at <= func.now()))
-    alive = select(func.count()).where(
-        WorkerHeartbeat.seen_at > func.now() - func.make_interval(0, 0, 0, 0, 0, 0, WORKER_ALIVE_S)
-    )
+    alive = select(func.count()).where(WorkerHeartbeat.seen_at > func.now() - jobs.WORKER_SILENT_AFTER)
     return [
         *(
             ("muster_jobs", "Jobs that are not done.", {"status": row.status, "job": row.name}, row.number)
@@ -164,16 +159,6 @@ async def _done(db: AsyncSession) -> list[Measure]:
     text = "Seconds since the kind of job last succeeded, in the workspace where that is longest ago."
     rows = await db.execute(select(each.c.name, age.label("age")).group_by(each.c.name))
     return [("muster_job_done_age_seconds", text, {"job": row.name}, row.age) for row in rows]
-
-
-async def _sources(db: AsyncSession) -> list[Measure]:
-    return [one for source in SOURCES for one in await source(db)]
-
-
-def offer(source: Source) -> None:
-    """Adds a source once; a second time changes nothing."""
-    if source not in SOURCES:
-        SOURCES.append(source)
 
 
 ROUTES = [metrics]

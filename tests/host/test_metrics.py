@@ -1,17 +1,15 @@
 """`/metrics`: who may read it, and that it counts what happened."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import insert
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
-from app.host import metrics
 from app.host.shared import Job, WorkerHeartbeat
 from tests.conftest import BASE_URL, Browser
 from tests.host.signing_in import change_user
@@ -109,21 +107,3 @@ async def test_jobs_and_workers_are_counted_over_all_workspaces(caller: From, da
     assert 90 <= value(text, "muster_job_wait_seconds") < 120
     assert value(text, "muster_workers") == 1
     assert value(text, 'muster_db_connections{state="used"}') >= 1
-
-
-@pytest.fixture
-def sources() -> Iterator[None]:
-    before = list(metrics.SOURCES)
-    yield
-    metrics.SOURCES[:] = before
-
-
-@pytest.mark.usefixtures("sources")
-async def test_another_module_adds_what_it_measures(caller: From) -> None:
-    async def syncs(_: AsyncSession) -> list[metrics.Measure]:
-        return [("muster_sync_age_seconds", "Since the last good sync.", {"workspace": "main"}, 12.5)]
-
-    for _ in range(2):
-        metrics.offer(syncs)
-    text = (await caller("127.0.0.1").get("/metrics")).text
-    assert value(text, 'muster_sync_age_seconds{workspace="main"}') == 12.5

@@ -20,8 +20,6 @@ from app.web.pages import done, page
 MAY = Requires("admin.jobs")
 STATES = {"queued": "Queued", "running": "Running", "failed": "Failed", "done": "Done"}
 KINDS = {name: kind.label for name, kind in jobs.KINDS.items()}
-# A worker says that it lives every ten seconds (workers/pace.py).
-SILENT_AFTER = timedelta(seconds=45)
 SHOWN_WORKERS_FOR = timedelta(hours=24)
 
 
@@ -110,7 +108,7 @@ async def _workers(ctx: Context, now: datetime) -> list[dict[str, Any]]:
     return [
         {
             "name": f"{row.host}, process {row.pid}" if ctx.on_platform else f"Worker {number}",
-            "alive": now - row.seen_at < SILENT_AFTER,
+            "alive": now - row.seen_at < jobs.WORKER_SILENT_AFTER,
             "started_at": row.started_at,
             "seen_at": row.seen_at,
         }
