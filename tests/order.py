@@ -19,7 +19,7 @@ LONG = (
     "clock/test_api_fuzz.py",
     "clock/test_connection.py",
     "clock/test_sync_faults.py",
-    "test_outbound_client.py",
+    "outbound/test_client.py",
     "clock/test_sync.py",
     "clock/test_bindings.py",
     "clock/test_transactions_page.py",
