@@ -50,8 +50,12 @@ GROUPS: tuple[Group, ...] = (
         "People and attendance",
         (
             Explained("host.people", "Keep people", "Add, edit, import and delete employees; enrol kiosk codes."),
-            Explained("host.attendance", "See and edit attendance", "Records of all people: add, edit, delete."),
-            Explained("host.attendance.decide", "Decide on attendance", "Approve, reject and close records."),
+            Explained("host.attendance", "See attendance", "Records of all people, by day and by person."),
+            Explained(
+                "host.attendance.decide",
+                "Change and decide attendance",
+                "Add, edit and delete records; approve, reject and close them.",
+            ),
             Explained("host.locks", "Lock days", "Close days against changes, and open them again."),
         ),
     ),

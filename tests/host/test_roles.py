@@ -45,6 +45,13 @@ def test_every_permission_of_the_contract_has_words_and_none_is_there_twice() ->
     assert len({one.label for one in EXPLAINED.values()}) == len(EXPLAINED)
 
 
+def test_the_words_of_attendance_say_who_changes_records_and_who_sees_them() -> None:
+    """As the guards of its pages have it: plain permissions see (contract: "Permissions")."""
+    sees, changes = EXPLAINED["host.attendance"], EXPLAINED["host.attendance.decide"]
+    assert not {"add", "edit", "delete"} & set(re.findall(r"\w+", f"{sees.label} {sees.explanation}".lower()))
+    assert {"add", "edit", "delete", "approve"} <= set(re.findall(r"\w+", changes.explanation.lower()))
+
+
 async def test_the_list_shows_the_roles_of_the_own_workspace_with_how_many_have_them(
     alice: Browser, database: Database
 ) -> None:
