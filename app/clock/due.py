@@ -4,16 +4,16 @@
 punch that nothing changed for changes nothing. The import itself is app.clock.importing.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
+from app.clock.analytics import mark_stale
 from app.clock.codes import Outcome
-from app.clock.models import Binding, Connection, Punch, StaleDay
+from app.clock.models import Binding, Connection, Punch
 from app.db.among import among
 from app.host.events import DaysChanged, Event, RecordsChanged
 from app.host.models import AttendanceRecord
@@ -123,10 +123,3 @@ async def _mark_days(db: AsyncSession, days: Sequence[date]) -> None:
         return
     reach = set(days) | {one + timedelta(days=1) for one in days}
     await mark(db, and_(Punch.local_date.in_(reach), _UNSETTLED))
-
-
-async def mark_stale(db: AsyncSession, days: Collection[date]) -> None:
-    """Has the rollup count these local days anew."""
-    if days:
-        rows = [{"local_date": one} for one in sorted(days)]
-        await db.execute(insert(StaleDay).values(rows).on_conflict_do_nothing())

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -13,6 +13,7 @@ from app.clock.devices import KIND
 from app.clock.models import Connection, Cursor, Device, Punch
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.windows import CHECK_DAYS, DAY, LIVE_DAYS, Span, gaps, live_first
+from app.db.days import midnight
 
 SATURDAY = 5
 
@@ -60,9 +61,9 @@ def judge(
     horizon = settings.horizon(today)
     for gap in gaps(Span(horizon, live_first(today, horizon)), cursors.known_spans(rows, zone))[:1]:
         until = gap.until - DAY
-        limits.append((_midnight(gap.first, zone), f"History from {gap.first} to {until} has not been read yet."))
+        limits.append((midnight(gap.first, zone), f"History from {gap.first} to {until} has not been read yet."))
     limits += [
-        (_midnight(row.starts_on, zone), f"{row.starts_on} is to be read again: {row.note}")
+        (midnight(row.starts_on, zone), f"{row.starts_on} is to be read again: {row.note}")
         for row in rows
         if row.kind == "check" and row.window != cursors.CHECK and row.state == "open" and row.starts_on
     ]
@@ -165,7 +166,3 @@ async def _offline_terminals(db: AsyncSession, now: datetime) -> list[tuple[str,
         .order_by(Device.last_activity_at)
     )
     return [(alias or sn, since) for sn, alias, since in rows if since is not None]
-
-
-def _midnight(day: date, zone: ZoneInfo) -> datetime:
-    return datetime.combine(day, time(), zone).astimezone(UTC)

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import at_once, due, explaining, import_rows, resolving, surroundings
+from app.clock import analytics, at_once, due, explaining, import_rows, resolving, surroundings
 from app.clock.codes import Outcome
 from app.clock.import_rows import Settled
 from app.clock.models import Punch as PunchRow
@@ -214,7 +214,7 @@ async def _release(db: AsyncSession, punch_ids: Collection[int]) -> list[str]:
         .returning(PunchRow.emp_code, PunchRow.local_date)
     )  # fmt: skip
     rows = (await db.execute(released)).all()
-    await due.mark_stale(db, {row.local_date for row in rows})
+    await analytics.mark_stale(db, {row.local_date for row in rows})
     return [row.emp_code for row in rows]
 
 

@@ -22,6 +22,7 @@ from app.clock.pairing import judge
 from app.clock.settings import ClockSettings
 from app.clock.taps import Employee, Span
 from app.clock.verdicts import Judgement
+from app.db.days import midnight
 
 DAYS = 30
 SECONDS = 4.0
@@ -67,7 +68,7 @@ async def preview(db: AsyncSession, after: ClockSettings, now: datetime, *, seco
     codes = (await db.scalars(_CODES, {"first": first, "last": today})).all()
     groups = await _people(db, codes)
     locked = await import_rows.locked_days(db, {first + timedelta(days=n) for n in range(-3, DAYS + 3)})
-    since = datetime(first.year, first.month, first.day, tzinfo=before.rules.zone)
+    since = midnight(first, before.rules.zone)
     comparison = _Comparison(before, then, locked, now, Span(since, now + AHEAD), Preview(people=len(groups)))
     for start in range(0, len(groups), BATCH):
         batch = groups[start : start + BATCH]

@@ -1,7 +1,7 @@
 """Which windows of punches were not yet read completely: the import judges nothing that follows one of them within 48 h."""
 
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,6 +10,7 @@ from app.clock import cursors, windows
 from app.clock.models import Cursor
 from app.clock.settings import ClockSettings
 from app.clock.taps import Span
+from app.db.days import midnight
 
 
 async def unread_spans(db: AsyncSession, settings: ClockSettings, zone: ZoneInfo, now: datetime) -> Sequence[Span]:
@@ -19,7 +20,7 @@ async def unread_spans(db: AsyncSession, settings: ClockSettings, zone: ZoneInfo
     horizon = settings.horizon(today)
     history = windows.Span(horizon, windows.live_first(today, horizon))
     missing = windows.gaps(history, cursors.known_spans(rows, zone)) if rows else []
-    spans = [Span(_midnight(gap.first, zone), _midnight(gap.until, zone)) for gap in missing]
+    spans = [Span(midnight(gap.first, zone), midnight(gap.until, zone)) for gap in missing]
     return [*spans, *_open(rows, horizon, zone, now)]
 
 
@@ -28,9 +29,5 @@ def _open(rows: Sequence[Cursor], horizon: date, zone: ZoneInfo, now: datetime) 
     remembers the nightly check itself is no stretch of days."""
     for row in rows:
         if row.state == "open" and row.kind in ("live", "check") and row.window != cursors.CHECK:
-            end = _midnight(row.ends_on + timedelta(days=1), zone) if row.ends_on else now + timedelta(days=1)
-            yield Span(_midnight(row.done_until or row.starts_on or horizon, zone), end)
-
-
-def _midnight(day: date, zone: ZoneInfo) -> datetime:
-    return datetime.combine(day, time(), zone)
+            end = midnight(row.ends_on + timedelta(days=1), zone) if row.ends_on else now + timedelta(days=1)
+            yield Span(midnight(row.done_until or row.starts_on or horizon, zone), end)

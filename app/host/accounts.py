@@ -19,7 +19,7 @@ from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import administrators, audit, identity, second_factor, user_types
 from app.host.audit import Actor
 from app.host.roles import EVERYTHING
-from app.host.shared import OneTimeLink, Role, User, UserRole
+from app.host.shared import Role, User, UserRole
 from app.web.forms import EMAIL
 from app.web.sessions import end_others
 
@@ -152,7 +152,7 @@ async def deactivate(db: AsyncSession, actor: Actor, user_id: int, *, reach: fro
         )
     if changed is None:
         return False
-    await _kill_links(db, user_id)
+    await identity.kill_links(db, user_id)
     await end_others(db, user_id)
     await audit.record(db, actor, "user.deactivate", "user", user_id, before={"active": True}, after={"active": False})
     return True
@@ -188,7 +188,7 @@ async def set_password(
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
     await identity.set_password(db, user_id, await identity.hash_password(password))
-    await _kill_links(db, user_id)
+    await identity.kill_links(db, user_id)
     await end_others(db, user_id)
     await audit.record(db, actor, "user.set_password", "user", user_id)
 
@@ -268,8 +268,3 @@ async def _role_ids(db: AsyncSession, names: Collection[str], reach: frozenset[s
 async def _give(db: AsyncSession, user_id: int, role_ids: Sequence[int]) -> None:
     if role_ids:
         await db.execute(insert(UserRole), [{"user_id": user_id, "role_id": one} for one in role_ids])
-
-
-async def _kill_links(db: AsyncSession, user_id: int) -> None:
-    unused = update(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.used_at.is_(None))
-    await db.execute(unused.values(used_at=datetime.now(UTC)))

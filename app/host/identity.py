@@ -154,11 +154,15 @@ async def make_link(db: AsyncSession, user_id: int) -> str:
     """A one-time secret for `/welcome/SECRET`, where its owner sets a password. Older links of the user die."""
     secret = secrets.token_urlsafe(32)
     now = datetime.now(UTC)
-    await db.execute(
-        update(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.used_at.is_(None)).values(used_at=now)
-    )
+    await kill_links(db, user_id)
     await db.execute(insert(OneTimeLink).values(token_hash=_hash(secret), user_id=user_id, expires_at=now + LINK_LIFE))
     return secret
+
+
+async def kill_links(db: AsyncSession, user_id: int) -> None:
+    """Those of the user that were not used yet never will be."""
+    unused = update(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.used_at.is_(None))
+    await db.execute(unused.values(used_at=datetime.now(UTC)))
 
 
 async def link_owner(db: AsyncSession, secret: str) -> int | None:

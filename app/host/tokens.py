@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import func, insert, or_, select, update
+from sqlalchemy import and_, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, workspace_of
@@ -18,6 +18,7 @@ from app.host.shared import ApiToken, User
 MOST_LIVE = 100
 LONGEST_NAME = 100
 LONGEST_LIFE_DAYS = 3650
+_LIVE = and_(ApiToken.revoked_at.is_(None), or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > func.now()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +148,7 @@ def _wrong(name: str, problem: str) -> Invalid:
 
 async def opens(db: AsyncSession, text: str, scope: str) -> bool:
     """Whether this is the text of a live token with the scope, of somebody on the platform who has its permissions."""
-    live = (ApiToken.revoked_at.is_(None), or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > func.now()))
-    found = select(ApiToken.user_id).join(User).where(ApiToken.token_hash == _hash(text), *live)
+    found = select(ApiToken.user_id).join(User).where(ApiToken.token_hash == _hash(text), _LIVE)
     theirs = (User.active, User.workspace == PLATFORM, ApiToken.scopes.contains([scope]))
     user_id = await db.scalar(found.where(*theirs))
     return user_id is not None and set(SCOPES[scope].permissions) <= await permissions_of(db, user_id)
@@ -162,8 +162,7 @@ async def _owner(db: AsyncSession, user_id: int) -> str:
 
 
 async def _live_count(db: AsyncSession, user_id: int) -> int:
-    live = (ApiToken.revoked_at.is_(None), or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > func.now()))
-    return await db.scalar(select(func.count()).where(ApiToken.user_id == user_id, *live)) or 0
+    return await db.scalar(select(func.count()).where(ApiToken.user_id == user_id, _LIVE)) or 0
 
 
 def _hash(text: str) -> bytes:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import func, select, update
 
-from app.clock import analytics, dashboard, due, progress, punch_counts
+from app.clock import analytics, dashboard, progress, punch_counts
 from app.clock.codes import BINDING_STATES, Outcome
 from app.clock.models import Connection, Punch, StaleDay
 from app.clock.pages import health
@@ -99,7 +99,7 @@ async def test_records_that_a_person_kept_need_nobody_any_more(
     await connected(parts)
     await tap(database, "1", TODAY, "arrived_late", 3)
     async with database.transaction() as db:
-        await due.mark_stale(db, [TODAY])
+        await analytics.mark_stale(db, [TODAY])
         kept = select(func.min(Punch.id)).scalar_subquery()
         await db.execute(update(Punch).where(Punch.id == kept).values(reviewed=True))
         assert (await dashboard.punches(db, TODAY)).needs_person == [(Outcome.ARRIVED_LATE, 2)]

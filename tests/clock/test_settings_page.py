@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import due, importing, rule_preview
+from app.clock import analytics, importing, rule_preview
 from app.clock.models import Connection, Punch
 from app.clock.settings import NAMES, checked, read_settings, write_settings
 from app.db.session import Database
@@ -134,7 +134,7 @@ async def test_moving_punches_to_another_zone_is_asked_with_their_number(
     await connected(parts)
     async with database.transaction() as db:
         await punch(db, "1", f"I {DAY} 08:00, O {DAY} 17:00", zone="Europe/Berlin")
-        await due.mark_stale(db, [DAY])
+        await analytics.mark_stale(db, [DAY])
     wanted = server("http://127.0.0.1:1", password="", timezone="Asia/Manila")
     asked = await alice.submit(f"{URL}/connection", wanted)
     assert asked.status_code == 422
@@ -361,7 +361,7 @@ async def test_a_shorter_retention_says_how_many_punches_go(parts: Parts, databa
     old = DAY - timedelta(days=80)
     async with database.transaction() as db:
         await punch(db, "1", f"I {old} 08:00, O {old} 17:00, I {DAY} 08:00")
-        await due.mark_stale(db, [old, DAY])
+        await analytics.mark_stale(db, [old, DAY])
     asked = await alice.submit(URL, await posted(alice, retain_transactions_days="62"))
     assert "<strong>2</strong> punches would be removed" in asked.text
     assert "btn-danger" in asked.text

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import insert, select, update
 
-from app.clock import cursors, disappearance, due
+from app.clock import analytics, cursors, disappearance
 from app.clock.codes import TcCode
 from app.clock.models import ApiLog, ClockEmployee, Connection, Cursor, SetAside, SyncRun
 from app.clock.pages import code_words, cursor_words
@@ -226,7 +226,7 @@ async def test_starting_over_says_the_number_and_wants_the_words(
     await connected(parts)
     async with database.transaction() as db:
         await punch(db, "1", "I 2026-01-05 08:00, O 2026-01-05 17:00, I 2026-01-04 08:00")
-        await due.mark_stale(db, [date(2026, 1, 4), date(2026, 1, 5)])
+        await analytics.mark_stale(db, [date(2026, 1, 4), date(2026, 1, 5)])
         await cursors.write(db, "transactions", "live", kind="live", state="complete")
     first = await bob.submit("/clock_sync/start_over", {"from": "2026-01-05"})
     assert (first.status_code, "<strong>2</strong>" in first.text) == (200, True)

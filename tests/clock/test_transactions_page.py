@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, text, update
 
-from app.clock import due, importing
+from app.clock import analytics, importing
 from app.clock.analytics import count_days
 from app.clock.models import Binding, Connection, Punch
 from app.clock.queries import PunchFilter, punch_page
@@ -165,7 +165,7 @@ async def test_filters_narrow_the_list_and_its_export_alike(mill: int, bob: Brow
 async def test_what_was_not_judged_yet_can_be_found(database: Database, mill: int, bob: Browser) -> None:
     async with database.transaction() as db:
         await punch(db, "100", "I Fri 08:00")
-        await due.mark_stale(db, [date(2026, 3, 6)])
+        await analytics.mark_stale(db, [date(2026, 3, 6)])
     answer = await bob.get("/clock_transactions?outcome=unjudged")
     assert shown(answer.text) == ["awaiting"]
     assert "The import has not come to it yet" in answer.text
@@ -232,7 +232,7 @@ async def test_totals_and_deep_pages_are_exact_whatever_days_were_counted(databa
         for day in range(1, 29):
             await punch(db, "100", ", ".join(f"I 2026-02-{day:02} {hour:02}:00" for hour in range(day % 5 + 1)))
         some = [date(2026, 2, day) for day in range(1, 29, 2)]
-        await due.mark_stale(db, [date(2026, 2, day) for day in range(2, 29, 2)])
+        await analytics.mark_stale(db, [date(2026, 2, day) for day in range(2, 29, 2)])
         await count_days(db, some)
         expected = list(
             await db.scalars(

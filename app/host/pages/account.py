@@ -12,6 +12,7 @@ from app.counting import count
 from app.errors import Invalid, NotFound
 from app.host import accounts, audit, browsers, identity, second_factor, tokens
 from app.host.pages import tokens as token_pages
+from app.host.pages.sign_in import NEW_PASSWORD
 from app.host.shared import ApiToken, Session, User
 from app.web import sessions
 from app.web.context import Context
@@ -20,17 +21,7 @@ from app.web.guards import signed_in
 from app.web.pages import done, page
 
 CURRENT = Password("current", "Your password now", required=True)
-PASSWORD_FORM = Form(
-    CURRENT,
-    Password(
-        "password",
-        "New password",
-        required=True,
-        shortest=identity.SHORTEST_PASSWORD,
-        autocomplete="new-password",
-        help=f"At least {identity.SHORTEST_PASSWORD} characters; a sentence is easiest to remember.",
-    ),
-)
+PASSWORD_FORM = Form(CURRENT, NEW_PASSWORD)
 CODE_FORM = Form(
     Text("code", "The six digits that the app shows", required=True, longest=12, autocomplete="one-time-code"), CURRENT
 )

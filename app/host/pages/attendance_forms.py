@@ -15,7 +15,7 @@ from app.host import attendance, zone
 from app.host.attendance import LONGEST_NOTE
 from app.host.hours import KINDS, MOST_BREAKS, WRONG_YEAR, Hours
 from app.host.pages.attendance_record import record_of
-from app.host.pages.picking import pick
+from app.host.pages.picking import name_picked, pick
 from app.texts import whole
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, LocalTime, Text, options
@@ -90,17 +90,17 @@ async def edit(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Respo
         except (Invalid, Conflict) as refused:
             _absorb(form, refused)
         else:
-            return await done(ctx, f"/attendance/{record_id}", *_said(record_id, done_to))
+            return await done(ctx, f"/attendance/{record_id}", _said(record_id, done_to))
     return await _show(ctx, form, record, where, status=422, seen=seen)
 
 
-def _said(record_id: int, edited: attendance.Edited) -> tuple[str]:
+def _said(record_id: int, edited: attendance.Edited) -> str:
     if not edited.changed:
-        return ("Nothing was changed.",)
+        return "Nothing was changed."
     if edited.reopened:
         word = edited.reopened.replace("_", "-")
-        return (f"Record {record_id} was saved. It was {word} and is pending again, because its hours changed.",)
-    return (f"Record {record_id} was saved.",)
+        return f"Record {record_id} was saved. It was {word} and is pending again, because its hours changed."
+    return f"Record {record_id} was saved."
 
 
 def _form(rows: int, *, chooses_person: bool = False) -> Form:
@@ -189,12 +189,7 @@ async def _one_more_break(
 async def _show(
     ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo, *, status: int = 200, seen: str = ""
 ) -> Response[str]:
-    chosen = ""
-    if record is None and form.shown["employee"]:
-        try:
-            chosen = (await pick(ctx.db, form.shown["employee"])).name
-        except (NotFound, Conflict):
-            chosen = ""
+    chosen = await name_picked(ctx.db, form.shown["employee"]) if record is None else ""
     rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
     return await page(
         ctx,

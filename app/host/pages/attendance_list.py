@@ -1,7 +1,7 @@
 """The list of attendance records that every view of `/attendance` shows: columns, filters, sums, bars of the day."""
 
 from dataclasses import replace
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, Row, Select, and_, func, select
 
 from app.counting import people
+from app.db.days import midnight
 from app.host import attendance_queries
 from app.host.attendance_queries import LIVE, RECORDS, WORKED, breaks, worked_hours
 from app.host.hours import KINDS, SOURCES, Hours
@@ -161,8 +162,7 @@ def _bar(row: Any, span: int, where: ZoneInfo) -> dict[str, Any]:
 
 
 def _hours_in(row: Any, instant: datetime, where: ZoneInfo) -> float:
-    midnight = datetime.combine(row.workday, time(), tzinfo=where)
-    return (instant - midnight) / timedelta(hours=1)
+    return (instant - midnight(row.workday, where)) / timedelta(hours=1)
 
 
 def _instant(name: str, where: ZoneInfo, row: Any) -> str | None:

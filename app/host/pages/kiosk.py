@@ -10,7 +10,7 @@ from app.counting import count
 from app.errors import Conflict, Invalid, NotFound
 from app.host import kiosk, zone
 from app.host.models import Employee, KioskEnrolment
-from app.host.pages.picking import pick
+from app.host.pages.picking import name_picked, pick
 from app.web import exports, lists
 from app.web.asking import ask_first
 from app.web.choosing import carried, chosen_ids, confirmed
@@ -126,12 +126,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _form(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
-    chosen = ""
-    if form.shown["employee"]:
-        try:
-            chosen = (await pick(ctx.db, form.shown["employee"])).name
-        except (NotFound, Conflict):
-            chosen = ""
+    chosen = await name_picked(ctx.db, form.shown["employee"])
     return await page(ctx, "host/kiosk_enrol.html", fragment="drawer", status=status, form=form, chosen=chosen)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Row, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.errors import NotFound
+from app.errors import Conflict, NotFound
 from app.host import people
 from app.host.models import Employee
 
@@ -23,3 +23,11 @@ async def pick(db: AsyncSession, text: str) -> Row[Any]:
     if row is None:
         raise NotFound("There is no such person.")
     return row
+
+
+async def name_picked(db: AsyncSession, text: str) -> str:
+    """The name to show beside what was typed; "" where that means nobody yet."""
+    try:
+        return str((await pick(db, text)).name) if text else ""
+    except (NotFound, Conflict):
+        return ""

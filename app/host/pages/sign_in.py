@@ -25,16 +25,15 @@ FORM = Form(EMAIL, Password("password", "Password", required=True), OTP)
 # Asks for the digits alone: `passed` says that the password was right.
 DIGITS = Form(EMAIL, replace(OTP, required=True), Text("passed", "Password", longest=1000))
 TOO_LATE = "Too many minutes passed since your password, or the account is locked for some minutes. Sign in again."
-WELCOME = Form(
-    Password(
-        "password",
-        "New password",
-        required=True,
-        shortest=identity.SHORTEST_PASSWORD,
-        autocomplete="new-password",
-        help=f"At least {identity.SHORTEST_PASSWORD} characters; a sentence is easiest to remember.",
-    )
+NEW_PASSWORD = Password(
+    "password",
+    "New password",
+    required=True,
+    shortest=identity.SHORTEST_PASSWORD,
+    autocomplete="new-password",
+    help=f"At least {identity.SHORTEST_PASSWORD} characters; a sentence is easiest to remember.",
 )
+WELCOME = Form(NEW_PASSWORD)
 
 
 @get("/sign-in", guards=[public])
