@@ -54,7 +54,7 @@ class Tap:
         outcome = punch.outcome
         self.fresh = outcome is None or outcome in UNPAIRED
         self.was_fold = outcome in FOLDS
-        self.effect = Effect.INNER
+        self.effect: Effect
         self.word: Outcome | None = None
         self.repeats: Tap | None = None
         self.shift: Shift

@@ -52,6 +52,36 @@ def test_no_clearing_of_a_binding_and_no_deactivation_takes_back_what_stands(who
     assert store.outcome("I Tue 08:00") in {"not_bound", "employee_inactive"}
 
 
+@pytest.mark.parametrize(
+    ("who", "words", "rule"),
+    [
+        (Unbound("unbound"), ["imported", "imported", "double_tap"], Rule.STANDS),
+        (Employee(1, active=False), ["imported", "imported", "double_tap"], Rule.STANDS),
+        (Employee(2, active=False), ["arrived_late", "arrived_late", "double_tap"], Rule.LATE_OTHER_EMPLOYEE),
+    ],
+)
+def test_what_stands_beside_nobody_who_pairs_changes_its_word_after_a_rebinding_alone(who, words, rule):
+    store = Store("I 08:00, O 17:00, O 17:03")
+    store.judge()
+    store.who = who
+    store.mark("I 08:00", reviewed=True)
+    judgement = store.judge()
+    assert list(store.outcomes().values()) == words
+    assert [verdict.because.rule for verdict in judgement.verdicts] == [rule, rule, Rule.STANDS]
+    assert [punch.reviewed for punch in store.punches.values()] == [rule is Rule.LATE_OTHER_EMPLOYEE, False, False]
+
+
+@pytest.mark.parametrize("who", [Unbound("unbound"), Employee(1, active=False)])
+def test_of_punches_that_do_not_pair_each_is_judged_or_waits_by_itself(who):
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.who = who
+    store.add("I Tue 08:00, I Thu 08:00")
+    judgement = store.judge(unread=[Span(when("Tue 07:00"), when("Tue 08:00"))], within=Span(when("12:00"), FAR))
+    assert [verdict.punch_id for verdict in judgement.verdicts] == [2, 4]
+    assert judgement.unjudged == [3]
+
+
 def test_a_record_deleted_while_the_terminal_was_a_door_reader_does_not_come_back_by_itself():
     store = Store("I 08:00, O 17:00")
     store.judge()
@@ -91,6 +121,35 @@ def test_retry_lifts_deletion_for_all_taps_until_each_belongs_to_a_record_again(
     store.delete(2)
     store.judge()
     assert set(store.outcomes().values()) == {"attendance_deleted"}
+
+
+@pytest.mark.parametrize("sign", ["I", "x"])
+def test_retry_of_a_punch_that_never_had_a_record_is_done_once_it_was_judged(sign):
+    store = Store(f"{sign} 08:00")
+    store.retry(f"{sign} 08:00")
+    store.judge()
+    assert not store.punches[1].retry
+
+
+def test_a_tap_whose_record_was_deleted_pairs_in_the_role_that_it_has_now():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.delete(1)
+    store.punches = {n: replace(p, direction="undirected") for n, p in store.punches.items()}
+    store.judge()
+    store.retry("I 08:00")
+    store.judge()
+    assert {punch.imported_role for punch in store.punches.values()} == {"any"}
+
+
+def test_retry_on_a_new_tap_that_shares_the_word_lifts_it_too():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.delete(1)
+    store.add("bo 12:00").judge()
+    store.retry("bo 12:00")
+    store.judge()
+    assert store.shown() == ["Mon 08:00-17:00"]
 
 
 def test_retry_on_a_punch_that_never_had_a_record_lifts_no_later_deletion():
@@ -195,11 +254,14 @@ def test_a_setting_never_folds_a_tap_that_was_imported_as_a_clock_in():
     assert store.outcomes() == {"I 08:00": "only_one_punch", "I 08:10": "imported", "O 17:00": "imported"}
 
 
-def test_a_tap_that_arrives_unfolds_what_is_now_too_far_away_and_that_counts_as_new():
+@pytest.mark.parametrize(
+    "before", [None, "future_timestamp", "access_terminal", "not_bound", "employee_inactive", "no_direction"]
+)
+def test_a_tap_that_arrives_or_pairs_at_last_unfolds_what_is_now_too_far_away_and_that_counts_as_new(before):
     store = Store("I 08:04, I 08:08, O 17:00")
     store.judge()
     assert store.outcome("I 08:08") == "double_tap"
-    store.add("I 08:00").judge()
+    store.add("I 08:00", outcome=before).judge()
     assert store.outcomes() == {
         "I 08:00": "only_one_punch",
         "I 08:04": "double_tap",
@@ -281,6 +343,14 @@ def test_an_imported_tap_goes_on_pairing_in_the_role_it_was_imported_with():
     assert store.shown() == ["Mon 08:00-17:00 [12:00-13:00]"]
 
 
+def test_a_tap_that_joins_a_record_without_changing_it_writes_nothing_into_it():
+    store = Store("I 08:00, bo 12:00, bi 13:00, O 17:00")
+    store.judge()
+    judgement = store.add("bi 15:00").judge()
+    assert set(store.outcomes().values()) == {"imported"}
+    assert not judgement.updates
+
+
 def test_after_a_rebinding_a_new_tap_of_the_shift_arrives_late_and_a_reviewed_one_stays_so():
     store = Store("I 08:00, O 17:00, O 17:02")
     store.judge()
@@ -315,10 +385,18 @@ def test_nothing_is_judged_whose_48_hours_before_were_not_read():
     assert store.shown() == ["Mon 08:00-17:00", "Thu 08:00-17:00"]
 
 
-@pytest.mark.parametrize(("end", "waits"), [("Mon 08:00", False), ("Mon 08:00:01", True)])
-def test_a_window_that_ends_48_hours_before_is_far_enough(end, waits):
+@pytest.mark.parametrize(
+    ("start", "end", "waits"),
+    [
+        ("Mon 07:00", "Mon 08:00", False),
+        ("Mon 07:00", "Mon 08:00:01", True),
+        ("Wed 08:00", "Wed 09:00", True),
+        ("Wed 08:00:01", "Wed 09:00", False),
+    ],
+)
+def test_a_window_that_ends_48_hours_before_or_begins_after_it_is_far_enough(start, end, waits):
     punch = tap("I Wed 08:00", 1)
-    unread = [Span(when("Mon 07:00"), when(end))]
+    unread = [Span(when(start), when(end))]
     judgement = pairing.judge(Employee(1), [punch], [], set(), RULES, FAR, unread=unread)
     assert (judgement.unjudged == [1]) is waits
 
@@ -372,15 +450,23 @@ def test_using_the_punches_makes_one_record_of_two():
     assert store.shown() == ["Mon 08:00-23:00"]
 
 
-def test_using_the_punches_releases_taps_outside_the_shift():
-    store = Store("I 08:00, O 17:00")
+@pytest.mark.parametrize(
+    ("come", "go", "kind", "beside"), [("I", "O", "regular", "overtime"), ("oi", "oo", "overtime", "regular")]
+)
+def test_using_the_punches_releases_taps_outside_the_shift(come, go, kind, beside):
+    store = Store(f"{come} 08:00, {go} 17:00")
     store.judge()
-    store.add("I 10:00").judge()
-    found = use(store, "I 10:00")
+    store.add_manual("09:00", "18:00", kind=beside)
+    store.add(f"{come} 10:00").judge()
+    found = use(store, f"{come} 10:00")
     assert found.released == (1,)
+    assert (found.update.kind, found.update.clock_in) == (kind, when("10:00"))
     store.judge()
-    assert store.shown() == ["Mon 10:00-17:00"]
-    assert store.outcomes() == {"I 08:00": "only_one_punch", "O 17:00": "imported", "I 10:00": "imported"}
+    assert store.outcomes() == {
+        f"{come} 08:00": "only_one_punch",
+        f"{go} 17:00": "imported",
+        f"{come} 10:00": "imported",
+    }
 
 
 def test_using_the_punches_after_a_rebinding_gives_the_record_its_new_owner():

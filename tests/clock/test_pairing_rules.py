@@ -204,12 +204,23 @@ def test_a_clock_out_at_the_instant_of_the_clock_in_is_none():
     assert store.shown() == ["Mon 08:00-17:00"]
 
 
-def test_equal_taps_sort_by_remote_id_digits_first_and_as_numbers():
-    store = Store("I 08:00, I 08:00, I 08:00, O 17:00")
-    for number, remote in {1: "abc", 2: "10", 3: "9"}.items():
+@pytest.mark.parametrize(("later", "word"), [("", "only_one_punch"), (", O 17:00", "imported")])
+def test_equal_taps_sort_by_remote_id_digits_first_and_as_numbers(later, word):
+    store = Store(", ".join(["I 08:00"] * 6) + later)
+    for number, remote in {1: "b", 2: "10", 3: "9", 4: "²", 5: "aa", 6: "09"}.items():
         store.punches[number] = replace(store.punches[number], remote_id=remote)
-    store.judge()
-    assert [store.punches[n].outcome for n in (3, 2, 1)] == ["imported", "repeat_tap", "repeat_tap"]
+    judgement = store.judge()
+    assert [verdict.punch_id for verdict in judgement.verdicts if verdict.punch_id <= 6] == [6, 3, 2, 5, 1, 4]
+    assert [store.punches[n].outcome for n in (6, 3, 2, 5, 1, 4)] == [word, *["repeat_tap"] * 5]
+
+
+def test_shifts_are_judged_by_clock_in_and_regular_before_overtime():
+    judgement = Store("oi 08:00, oo 09:00, I 08:00, O 12:00, I 13:00, O 17:00").judge()
+    assert [(one.kind, one.clock_in) for one in judgement.creates] == [
+        ("regular", when("08:00")),
+        ("overtime", when("08:00")),
+        ("regular", when("13:00")),
+    ]
 
 
 @pytest.mark.parametrize(("direction", "roles"), [("in", "in"), ("out", "out"), ("undirected", "any")])
