@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,11 @@ class Invalid(Refusal):
     """A parameter or field is wrong; `details` names each."""
 
     status, code = 422, "invalid_parameter"
+
+    @classmethod
+    def at(cls, field: str, message: str) -> Self:
+        """One field is wrong, and nothing else is to be said."""
+        return cls(message, details=[FieldError(field, message)])
 
 
 class InvalidBody(Invalid):

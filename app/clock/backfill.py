@@ -11,7 +11,7 @@ from app.clock.cursors import PUNCHES, START
 from app.clock.models import Connection, Cursor
 from app.clock.settings import EARLIEST, read_settings, write_settings
 from app.clock.zones import zone_day
-from app.errors import FieldError, Invalid
+from app.errors import Invalid
 from app.host import audit
 
 LONGEST = 3660
@@ -30,7 +30,7 @@ async def ask(
     _check(first, last, today)
     _refuse_purged(last, (await read_settings(db)).kept_from(today))
     if not all(code.strip() and len(code) <= LONGEST_CODE for code in emp_codes):
-        raise _wrong("emp_codes", f"A code has 1 to {LONGEST_CODE} characters.")
+        raise Invalid.at("emp_codes", f"A code has 1 to {LONGEST_CODE} characters.")
     await connection.required(db)
     windows = []
     codes: list[str | None] = [*dict.fromkeys(emp_codes)]
@@ -83,14 +83,10 @@ def _check(first: date, last: date, today: date) -> None:
         sentence = "The range begins in the future."
     else:
         return
-    raise _wrong("from", sentence)
+    raise Invalid.at("from", sentence)
 
 
 def _refuse_purged(last: date, kept_from: date) -> None:
     if last < kept_from:
         sentence = f"Punches before {kept_from} are not kept; raise retain_transactions_days to read them again."
-        raise _wrong("to", sentence)
-
-
-def _wrong(name: str, sentence: str) -> Invalid:
-    return Invalid(sentence, details=[FieldError(name, sentence)])
+        raise Invalid.at("to", sentence)

@@ -18,7 +18,7 @@ from app.clock import binding_rows, matching
 from app.clock.codes import BINDING_STATES, LINKED_STATES, BindingState
 from app.clock.matching import Candidate, Change, Code, Decision
 from app.clock.models import Binding, ClockEmployee
-from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.host import audit
 from app.host.audit import Actor
 from app.host.events import EmployeesChanged, Event, KioskChanged
@@ -131,8 +131,7 @@ async def set_remarks(db: AsyncSession, actor: Actor, clock_employee_id: int, re
     """An operator's note, which no sync changes. Returns whether it is another one. Raises NotFound, Invalid."""
     remarks = (remarks or "").strip() or None
     if remarks and len(remarks) > LONGEST_REMARK:
-        problem = f"At most {LONGEST_REMARK} characters; this has {len(remarks)}."
-        raise Invalid(problem, details=[FieldError("remarks", problem)])
+        raise Invalid.at("remarks", f"At most {LONGEST_REMARK} characters; this has {len(remarks)}.")
     here = ClockEmployee.id == clock_employee_id
     before = (await db.execute(select(ClockEmployee.emp_code, ClockEmployee.remarks).where(here))).one_or_none()
     if before is None:

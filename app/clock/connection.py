@@ -210,9 +210,9 @@ def _refuse_without_password(before: Mapping[str, Any] | None, values: Mapping[s
     if form.password is not None:
         return
     if before is None:
-        _refuse("password", "Give the password.")
-    elif before["base_url"] != values["base_url"]:
-        _refuse("password", "Give the password again: it is about to be sent to another address.")
+        raise Invalid.at("password", "Give the password.")
+    if before["base_url"] != values["base_url"]:
+        raise Invalid.at("password", "Give the password again: it is about to be sent to another address.")
 
 
 def _checked(form: ConnectionForm) -> dict[str, Any]:
@@ -250,7 +250,3 @@ def _override_errors(form: ConnectionForm) -> list[FieldError]:
     except OverrideError as error:
         return [FieldError("overrides", str(error))]
     return []
-
-
-def _refuse(name: str, sentence: str) -> None:
-    raise Invalid(sentence, details=[FieldError(name, sentence)])

@@ -13,7 +13,7 @@ from app.clock import due
 from app.clock.codes import Direction
 from app.clock.models import Device, Punch
 from app.clock.settings import read_settings
-from app.errors import FieldError, Invalid, NotFound
+from app.errors import Invalid, NotFound
 from app.host import audit
 from app.host.audit import Actor
 from app.texts import is_keepable, trimmed
@@ -42,7 +42,7 @@ class Changed:
 async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: str | None) -> Changed:
     """None goes back to the setting `default_direction`. Raises NotFound, Invalid."""
     if direction is not None and direction not in DIRECTIONS:
-        raise _wrong("direction", f"Give one of {', '.join(DIRECTIONS)}.")
+        raise Invalid.at("direction", f"Give one of {', '.join(DIRECTIONS)}.")
     device = await _held(db, serial)
     again = await judged_again(db, serial, direction=direction)
     return await _set(db, actor, device, "direction", direction, judge=again > 0)
@@ -51,7 +51,7 @@ async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: 
 async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None) -> Changed:
     """None leaves it to the server's flag. Raises NotFound, Invalid."""
     if kind is not None and kind not in KINDS:
-        raise _wrong("kind", f"Give one of {', '.join(KINDS)}.")
+        raise Invalid.at("kind", f"Give one of {', '.join(KINDS)}.")
     device = await _held(db, serial)
     again = await judged_again(db, serial, kind=kind)
     return await _set(db, actor, device, "kind_mark", kind, judge=again > 0)
@@ -61,9 +61,9 @@ async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str 
     """A note for operators that no sync ever changes. Raises NotFound, Invalid."""
     text = trimmed(remarks or "") or None
     if text is not None and len(text) > LONGEST_REMARKS:
-        raise _wrong("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")
+        raise Invalid.at("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")
     if text is not None and not is_keepable(text):
-        raise _wrong("remarks", "There are characters in here that can't be kept.")
+        raise Invalid.at("remarks", "There are characters in here that can't be kept.")
     return await _set(db, actor, await _held(db, serial), "remarks", text, judge=False)
 
 
@@ -111,7 +111,3 @@ async def _set(db: AsyncSession, actor: Actor, device: Any, name: str, value: st
     after = {name: value, "judged_again": again} if judge else {name: value}
     await audit.record(db, actor, f"clock.device.{name}", "terminal", device.sn, before={name: before}, after=after)
     return Changed(changed=True, judged_again=again)
-
-
-def _wrong(field: str, message: str) -> Invalid:
-    return Invalid(message, details=[FieldError(field, message)])

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.clock.models import Area, ClockEmployee, Department, Device, Location, Position
-from app.errors import FieldError, Invalid, NotFound
+from app.errors import Invalid, NotFound
 from app.host import audit
 from app.host.audit import Actor
 
@@ -96,8 +96,7 @@ async def set_remarks(db: AsyncSession, actor: Actor, kind: str, unit_id: int, r
     """A note for operators that no sync ever changes; whether it differs from what stood there. Raises NotFound, Invalid."""
     text = (remarks or "").strip() or None
     if text is not None and len(text) > LONGEST_REMARKS:
-        problem = f"At most {LONGEST_REMARKS} characters; this has {len(text)}."
-        raise Invalid(problem, details=[FieldError("remarks", problem)])
+        raise Invalid.at("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")
     unit = UNITS[kind]
     row = (await db.execute(select(unit.code, unit.remarks).where(unit.id == unit_id).with_for_update())).one_or_none()
     if row is None:

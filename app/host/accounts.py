@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import workspace_of
-from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.host import administrators, audit, identity, second_factor, user_types
 from app.host.audit import Actor
 from app.host.roles import EVERYTHING
@@ -99,7 +99,7 @@ async def create(db: AsyncSession, actor: Actor, new: NewUser, *, reach: frozens
     statement = insert(User).values(**values, password_hash=password_hash).on_conflict_do_nothing()
     user_id = await db.scalar(statement.returning(User.id))
     if user_id is None:
-        raise _wrong("email", "There is an account with this e-mail address already.")
+        raise Invalid.at("email", "There is an account with this e-mail address already.")
     await _give(db, user_id, role_ids)
     after = {"email": email, "name": name, "type": new.kind, "roles": sorted(new.roles)}
     await audit.record(db, actor, "user.create", "user", user_id, after=after)
@@ -238,19 +238,15 @@ def _checked(email: str, name: str) -> tuple[str, str]:
     """Trimmed, the address in small letters. Raises Invalid."""
     email, name = email.strip().lower(), name.strip()
     if not EMAIL.fullmatch(email) or len(email) > LONGEST:
-        raise _wrong("email", "Give an e-mail address such as ada@example.org.")
+        raise Invalid.at("email", "Give an e-mail address such as ada@example.org.")
     if not name or len(name) > LONGEST:
-        raise _wrong("name", f"Give a name of at most {LONGEST} characters.")
+        raise Invalid.at("name", f"Give a name of at most {LONGEST} characters.")
     return email, name
-
-
-def _wrong(name: str, problem: str) -> Invalid:
-    return Invalid(problem, details=[FieldError(name, problem)])
 
 
 async def _check_type(db: AsyncSession, key: str) -> None:
     if key not in await user_types.read(db):
-        raise _wrong("type", f"There is no user type {key}.")
+        raise Invalid.at("type", f"There is no user type {key}.")
 
 
 async def _role_ids(db: AsyncSession, names: Collection[str], reach: frozenset[str]) -> Sequence[int]:
@@ -259,7 +255,7 @@ async def _role_ids(db: AsyncSession, names: Collection[str], reach: frozenset[s
     rows = (await db.execute(statement.where(Role.workspace == workspace_of(db), Role.name.in_(names)))).all()
     missing = sorted(set(names) - {row.name for row in rows})
     if missing:
-        raise _wrong("roles", f"There is no role {', '.join(missing)}.")
+        raise Invalid.at("roles", f"There is no role {', '.join(missing)}.")
     for row in rows:
         administrators.check_grant(reach, row.permissions, what=f"The role {row.name}")
     return [row.id for row in rows]

@@ -154,5 +154,4 @@ async def _with_free_name(db: AsyncSession, statement: Any) -> Any:
         async with db.begin_nested():
             return await db.execute(statement)
     except IntegrityError as taken:
-        problem = "Another app has this name. Choose a name that tells them apart."
-        raise Invalid(problem, details=[FieldError("name", problem)]) from taken
+        raise Invalid.at("name", "Another app has this name. Choose a name that tells them apart.") from taken

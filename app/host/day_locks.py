@@ -101,8 +101,7 @@ def check_unlock(first: date, last: date) -> None:
         raise Invalid("The first day comes after the last.", details=[FieldError("to", "Choose a later day.")])
     number = (last - first).days + 1
     if number > MOST_DAYS:
-        sentence = f"At most {MOST_DAYS} days at once; these are {number:,}."
-        raise Invalid(sentence, details=[FieldError("to", sentence)])
+        raise Invalid.at("to", f"At most {MOST_DAYS} days at once; these are {number:,}.")
 
 
 def _key(db: AsyncSession) -> str:

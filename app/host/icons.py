@@ -4,7 +4,7 @@ Pure. No SVG: one can carry a script."""
 import hashlib
 from dataclasses import dataclass
 
-from app.errors import FieldError, Invalid
+from app.errors import Invalid
 
 LARGEST = 64 * 1024
 ACCEPTED = ".png,.jpg,.jpeg,.webp,image/png,image/jpeg,image/webp"
@@ -29,10 +29,12 @@ class Icon:
 def read(data: bytes) -> Icon:
     """The icon in an uploaded file. Raises Invalid for anything that is not a small picture."""
     if len(data) > LARGEST:
-        raise _wrong(f"At most 64 KiB; this file has {len(data):,} bytes. Make the picture smaller, such as 256 × 256.")
+        raise Invalid.at(
+            "icon", f"At most 64 KiB; this file has {len(data):,} bytes. Make the picture smaller, such as 256 × 256."
+        )
     kind = _type_of(data)
     if kind is None:
-        raise _wrong("This is no PNG, JPEG or WebP picture. Save it as one of these.")
+        raise Invalid.at("icon", "This is no PNG, JPEG or WebP picture. Save it as one of these.")
     return Icon(kind, data)
 
 
@@ -42,7 +44,3 @@ def _type_of(data: bytes) -> str | None:
     if data.startswith(_JPEG):
         return "image/jpeg"
     return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
-
-
-def _wrong(message: str) -> Invalid:
-    return Invalid(message, details=[FieldError("icon", message)])

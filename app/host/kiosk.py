@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.among import among
-from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.host import audit, events
 from app.host.audit import Actor, Change
 from app.host.models import Employee, KioskEnrolment
@@ -20,8 +20,7 @@ def cleaned(code: str) -> str:
     """The code as it is kept. Raises Invalid."""
     text = trimmed(code)
     if not text or len(text) > LONGEST or not is_keepable_line(text):
-        problem = f"Give a code of 1 to {LONGEST} characters."
-        raise Invalid(problem, details=[FieldError("code", problem)])
+        raise Invalid.at("code", f"Give a code of 1 to {LONGEST} characters.")
     return text
 
 

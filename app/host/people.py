@@ -189,8 +189,7 @@ async def _check_user(db: AsyncSession, user_id: int | None) -> None:
         return
     theirs = select(User.id).where(User.id == user_id, User.workspace == workspace_of(db))
     if await db.scalar(theirs) is None:
-        problem = "There is no such account in this workspace."
-        raise Invalid(problem, details=[FieldError("user_id", problem)])
+        raise Invalid.at("user_id", "There is no such account in this workspace.")
 
 
 def _difference(old: Details, new: Details) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import workspace_of
-from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.host import administrators, audit
 from app.host.permission_words import EXPLAINED
 from app.host.shared import Role, UserRole
@@ -150,5 +150,4 @@ def _ordered(permissions: Collection[str]) -> list[str]:
 
 
 def _taken(name: str) -> Invalid:
-    problem = f"There is a role “{name}” already."
-    return Invalid(problem, details=[FieldError("name", problem)])
+    return Invalid.at("name", f"There is a role “{name}” already.")

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, TENANT_KEY, Database
-from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.host import audit
 from app.host.audit import COMMAND_LINE
 from app.host.roles import BUILT_IN, PERMISSIONS
@@ -128,20 +128,16 @@ async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
 
 def _check(key: str, name: str, ceiling: str) -> None:
     if not TENANT_KEY.fullmatch(key) or key in (PLATFORM, "shared"):
-        raise _wrong("key", "A key has small letters, digits and underscores, begins with a letter, 40 at most.")
+        raise Invalid.at("key", "A key has small letters, digits and underscores, begins with a letter, 40 at most.")
     if not name.strip() or len(name) > LONGEST_NAME:
-        raise _wrong("name", f"Give a name of at most {LONGEST_NAME} characters.")
+        raise Invalid.at("name", f"Give a name of at most {LONGEST_NAME} characters.")
     _check_ceiling(ceiling)
 
 
 def _check_ceiling(ceiling: str) -> None:
     if ceiling not in CEILINGS:
-        raise _wrong("ceiling", f"Choose one of {', '.join(CEILINGS)}.")
+        raise Invalid.at("ceiling", f"Choose one of {', '.join(CEILINGS)}.")
 
 
 def _taken(key: str) -> Conflict:
     return Conflict(f"There is a tenant {key} already.")
-
-
-def _wrong(field: str, problem: str) -> Invalid:
-    return Invalid(problem, details=[FieldError(field, problem)])

@@ -10,7 +10,7 @@ from sqlalchemy import and_, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, workspace_of
-from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.host import audit
 from app.host.administrators import permissions_of
 from app.host.shared import ApiToken, User
@@ -135,15 +135,11 @@ async def revoke(db: AsyncSession, actor: audit.Actor, token_id: int, *, owner_i
 
 def _check(chosen: Collection[str], scopes: Collection[str], name: str, days: int | None) -> None:
     if not chosen or set(scopes) - set(SCOPES):
-        raise _wrong("scopes", f"Choose from {', '.join(SCOPES)}.")
+        raise Invalid.at("scopes", f"Choose from {', '.join(SCOPES)}.")
     if len(name) > LONGEST_NAME:
-        raise _wrong("name", f"At most {LONGEST_NAME} characters.")
+        raise Invalid.at("name", f"At most {LONGEST_NAME} characters.")
     if days is not None and not 1 <= days <= LONGEST_LIFE_DAYS:
-        raise _wrong("days", f"Between 1 and {LONGEST_LIFE_DAYS} days.")
-
-
-def _wrong(name: str, problem: str) -> Invalid:
-    return Invalid(problem, details=[FieldError(name, problem)])
+        raise Invalid.at("days", f"Between 1 and {LONGEST_LIFE_DAYS} days.")
 
 
 async def opens(db: AsyncSession, text: str, scope: str) -> bool:

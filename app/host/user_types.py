@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import workspace_of
-from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.host import audit
 from app.host.shared import User, UserType
 
@@ -43,11 +43,11 @@ async def add(db: AsyncSession, actor: audit.Actor, label: str) -> str:
     types = await read(db)
     key = _key_of(label)
     if not key:
-        raise _wrong("Use at least one letter from A to Z or a digit.")
+        raise Invalid.at("label", "Use at least one letter from A to Z or a digit.")
     if key in types or label.casefold() in {one.casefold() for one in types.values()}:
-        raise _wrong("There is a user type of that name already.")
+        raise Invalid.at("label", "There is a user type of that name already.")
     if len(types) >= MOST:
-        raise _wrong(f"At most {MOST} types.")
+        raise Invalid.at("label", f"At most {MOST} types.")
     await db.execute(insert(UserType).values(workspace=workspace_of(db), key=key, label=label))
     await audit.record(db, actor, "user_type.add", "user_type", key, after={"label": label})
     return key
@@ -61,7 +61,7 @@ async def rename(db: AsyncSession, actor: audit.Actor, key: str, label: str) -> 
     if types[key] == label:
         return
     if label.casefold() in {one.casefold() for other, one in types.items() if other != key}:
-        raise _wrong("There is a user type of that name already.")
+        raise Invalid.at("label", "There is a user type of that name already.")
     await db.execute(update(UserType).where(_here(db), UserType.key == key).values(label=label))
     await audit.record(
         db, actor, "user_type.rename", "user_type", key, before={"label": types[key]}, after={"label": label}
@@ -103,7 +103,3 @@ def _here(db: AsyncSession) -> ColumnElement[bool]:
 def _key_of(label: str) -> str:
     plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:40]
-
-
-def _wrong(message: str) -> Invalid:
-    return Invalid(message, details=[FieldError("label", message)])

@@ -19,7 +19,7 @@ from app.clock.profiles import PROFILES
 from app.clock.punch_counts import count_by_day
 from app.clock.remote import TestStep
 from app.clock.zones import all_zones
-from app.errors import Conflict, FieldError, Invalid, Refusal
+from app.errors import Conflict, Invalid, Refusal
 from app.secrets import Secret
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Flag, Form, Password, Text
@@ -134,8 +134,7 @@ def _overrides(text: str) -> dict[str, str]:
     for line in filter(None, (line.strip() for line in text.splitlines())):
         name, equals, value = line.partition("=")
         if not equals:
-            sentence = f"“{line}” has no =; write name = value."
-            raise Invalid(sentence, details=[FieldError("overrides", sentence)])
+            raise Invalid.at("overrides", f"“{line}” has no =; write name = value.")
         found[name.strip()] = value.strip()
     return found
 
