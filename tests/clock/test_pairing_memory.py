@@ -327,12 +327,13 @@ def test_an_open_record_behind_the_end_of_the_shift_reaches_beyond_it():
     assert store.outcomes() == {"a 10:10": "imported", "I 08:00": "arrived_late", "O 10:00": "arrived_late"}
 
 
-def test_an_open_record_at_the_end_of_the_shift_grows_into_it():
+def test_an_open_record_at_the_end_of_the_shift_grows_into_it_and_covers_its_old_hours_no_more():
     store = Store("a 17:00", rules=replace(RULES, import_single_punches=True))
     store.judge()
-    store.add("I 08:00").judge()
-    assert store.shown() == ["Mon 08:00-17:00"]
-    assert set(store.outcomes().values()) == {"imported"}
+    store.add_manual("21:00", "22:00")
+    store.add("I 08:00, I 17:00, O 20:00, I 21:30, O 23:00").judge()
+    assert store.shown() == ["Mon 08:00-17:00", "Mon 17:00-20:00", "Mon 21:00-22:00"]
+    assert store.outcomes() == dict.fromkeys(store.texts, "imported") | {"I 21:30": "overlaps", "O 23:00": "overlaps"}
 
 
 def test_an_imported_tap_goes_on_pairing_in_the_role_it_was_imported_with():

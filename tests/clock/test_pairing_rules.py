@@ -276,7 +276,7 @@ def test_a_lone_clock_out_is_never_imported():
     ],
 )
 def test_another_record_of_the_same_kind_stands_in_the_way(manual, status, kind, outcome):
-    store = Store("I 08:00, O 17:00").add_manual(*manual, kind=kind, status=status)
+    store = Store("I 08:00, O 17:00").add_manual("05:00", "06:00").add_manual(*manual, kind=kind, status=status)
     store.judge()
     assert set(store.outcomes().values()) == {outcome}
 
@@ -302,9 +302,9 @@ def test_the_day_written_and_the_day_the_record_had_must_both_be_open():
     assert store.shown() == ["Mon 23:58-08:00"]
 
 
-def test_shifts_of_one_instant_are_judged_by_remote_id():
+def test_shifts_of_one_instant_are_judged_by_remote_id_whatever_other_records_there_are():
     rules = replace(RULES, undirected_min_minutes=0, import_single_punches=True)
-    store = Store("I 08:00, a 08:00, O 17:00", rules=rules)
+    store = Store("I 08:00, a 08:00, O 17:00", rules=rules).add_manual("06:00", "07:00").add_manual("20:00", "21:00")
     store.judge()
     assert store.outcomes() == {"I 08:00": "imported", "a 08:00": "overlaps", "O 17:00": "imported"}
-    assert store.shown() == ["Mon 08:00-17:00"]
+    assert store.shown() == ["Mon 06:00-07:00", "Mon 08:00-17:00", "Mon 20:00-21:00"]
