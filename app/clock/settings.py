@@ -110,18 +110,10 @@ async def write_settings(
     before = await read_settings(db, at)
     after = checked(before, changes, today=await local_today(db, at))
     old, new = _plain(before), _plain(after)
-    changed = {name: value for name, value in new.items() if old[name] != value}
+    was, changed = audit.changed_fields(old, new)
     await _store(db, {name: new[name] for name in changes if name in changed})
     if changed:
-        await audit.record(
-            db,
-            actor,
-            "clock.settings",
-            "clock_settings",
-            1,
-            before={name: old[name] for name in changed},
-            after=changed,
-        )
+        await audit.record(db, actor, "clock.settings", "clock_settings", 1, before=was, after=changed)
     if JUDGED_BY & changed.keys():
         await db.execute(_JUDGE_AGAIN)
     if "ignore_leading_zeros" in changed:

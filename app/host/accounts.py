@@ -122,20 +122,19 @@ async def edit(
     row = await find(db, user_id)
     was = {"name": row.name, "type": row.type, "roles": sorted(row.roles)}
     is_now = {"name": name, "type": kind, "roles": sorted(roles)}
-    changed = [key for key in was if was[key] != is_now[key]]
-    if not changed:
+    before, after = audit.changed_fields(was, is_now)
+    if not after:
         return False
     await administrators.check_reach(db, reach, user_id)
-    if "type" in changed:
+    if "type" in after:
         await _check_type(db, kind)
     await db.execute(update(User).where(User.id == user_id).values(name=name, type=kind))
-    if "roles" in changed:
+    if "roles" in after:
         async with administrators.kept(db):
             role_ids = await _role_ids(db, roles, reach)
             await db.execute(delete(UserRole).where(UserRole.user_id == user_id))
             await _give(db, user_id, role_ids)
         await end_others(db, user_id, keep=keep)
-    before, after = {key: was[key] for key in changed}, {key: is_now[key] for key in changed}
     await audit.record(db, actor, "user.edit", "user", user_id, before=before, after=after)
     return True
 

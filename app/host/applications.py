@@ -93,13 +93,11 @@ async def edit(db: AsyncSession, actor: Actor, app_id: int, details: Details) ->
     row = (await db.scalars(which)).one_or_none()
     if row is None:
         raise NotFound
-    was, is_now = Details.of(row).told(), details.told()
-    changed = [name for name in is_now if is_now[name] != was[name]]
-    if not changed:
+    before, after = audit.changed_fields(Details.of(row).told(), details.told())
+    if not after:
         return False
     values = {**details.columns(), "updated_at": func.now()}
     await _with_free_name(db, update(Application).where(Application.id == app_id).values(values))
-    before, after = ({name: side[name] for name in changed} for side in (was, is_now))
     await audit.record(db, actor, "app.edit", "application", app_id, before=before, after=after)
     return True
 

@@ -135,9 +135,9 @@ async def decide(db: AsyncSession, actor: Actor, ids: Iterable[int], status: str
     changed = [record.id for record in records]
     if not changed:
         return []
-    by = {"decided_by": None, "decided_at": None}
+    by: dict[str, Any] = {"decided_by": None, "decided_at": None}
     if status != "pending":
-        by = {"decided_by": actor.name, "decided_at": func.now()}  # type: ignore[dict-item]
+        by = {"decided_by": actor.name, "decided_at": func.now()}
     await db.execute(
         update(AttendanceRecord)
         .where(among(AttendanceRecord.id, changed))
@@ -250,16 +250,8 @@ def _marks(record: Row[Any], old: Hours, actor: Actor) -> dict[str, Any]:
 
 
 async def _tell_edit(db: AsyncSession, actor: Actor, record: Row[Any], hours: Hours, values: dict[str, Any]) -> None:
-    before = {**Hours.of(record).told(), "note": record.note, "status": record.status}
-    after = {**hours.told(), "note": values["note"], "status": values.get("status", record.status)}
-    changed = [name for name in before if before[name] != after[name]]
-    await audit.record(
-        db,
-        actor,
-        "attendance.edit",
-        "attendance",
-        record.id,
-        before={name: before[name] for name in changed},
-        after={name: after[name] for name in changed},
-    )
+    was = {**Hours.of(record).told(), "note": record.note, "status": record.status}
+    is_now = {**hours.told(), "note": values["note"], "status": values.get("status", record.status)}
+    before, after = audit.changed_fields(was, is_now)
+    await audit.record(db, actor, "attendance.edit", "attendance", record.id, before=before, after=after)
     await events.tell(db, events.RecordsChanged((record.id,), "edited"))

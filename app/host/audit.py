@@ -25,6 +25,12 @@ SYSTEM = Actor(None, "Muster")
 COMMAND_LINE = Actor(None, "Command line")
 
 
+def changed_fields(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """`before` and `after` of an act that put `is_now` in place of `was`: the fields that differ, none where nothing does."""
+    names = [name for name in was if was[name] != is_now[name]]
+    return {name: was[name] for name in names}, {name: is_now[name] for name in names}
+
+
 async def record(
     db: AsyncSession,
     actor: Actor,

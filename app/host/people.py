@@ -95,7 +95,7 @@ async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: Detail
         raise Conflict(f"{row.name} was deleted. Restore them first.")
     if details.user_id != row.user_id:
         await _check_user(db, details.user_id)
-    before, after = _difference(Details.of(row), details)
+    before, after = audit.changed_fields(asdict(Details.of(row)), asdict(details))
     if not after:
         return False
     values = {**asdict(details), "id_number_key": id_number_key(details.id_number), "updated_at": func.now()}
@@ -190,10 +190,3 @@ async def _check_user(db: AsyncSession, user_id: int | None) -> None:
     theirs = select(User.id).where(User.id == user_id, User.workspace == workspace_of(db))
     if await db.scalar(theirs) is None:
         raise Invalid.at("user_id", "There is no such account in this workspace.")
-
-
-def _difference(old: Details, new: Details) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields that differ, as they were and as they are."""
-    was, is_now = asdict(old), asdict(new)
-    changed = [name for name in was if was[name] != is_now[name]]
-    return {name: was[name] for name in changed}, {name: is_now[name] for name in changed}

@@ -258,11 +258,9 @@ async def _edit(db: AsyncSession, actor: Actor, plan: _Plan) -> None:
     for employee_id, _, new in plan.edited:
         values = {**asdict(new), "id_number_key": id_number_key(new.id_number), "updated_at": func.now()}
         await db.execute(update(Employee).where(Employee.id == employee_id).values(values))
-    changes = []
-    for employee_id, old, new in plan.edited:
-        was, is_now = asdict(old), asdict(new)
-        names = [name for name in was if was[name] != is_now[name]]
-        changes.append(Change(employee_id, {name: was[name] for name in names}, {name: is_now[name] for name in names}))
+    changes = [
+        Change(employee_id, *audit.changed_fields(asdict(old), asdict(new))) for employee_id, old, new in plan.edited
+    ]
     await audit.record_many(db, actor, "employee.import", "employee", changes)
 
 

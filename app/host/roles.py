@@ -114,10 +114,9 @@ async def edit(
         raise _taken(name)
     async with administrators.kept(db):
         await db.execute(update(Role).where(Role.id == role_id).values(is_now))
-    changed = [key for key in was if was[key] != is_now[key]]
-    before, after = {key: was[key] for key in changed}, {key: is_now[key] for key in changed}
+    before, after = audit.changed_fields(was, is_now)
     await audit.record(db, actor, "role.edit", "role", role_id, before=before, after=after)
-    return await _holders(db, role_id) if "permissions" in changed else []
+    return await _holders(db, role_id) if "permissions" in after else []
 
 
 async def remove(

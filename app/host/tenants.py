@@ -97,11 +97,10 @@ async def edit(db: AsyncSession, actor: audit.Actor, key: str, name: str, ceilin
     _check_ceiling(ceiling)
     row = await find(db, key)
     was, is_now = {"name": row.name, "ceiling": row.ceiling}, {"name": name, "ceiling": ceiling}
-    changed = [one for one in was if was[one] != is_now[one]]
-    if not changed:
+    before, after = audit.changed_fields(was, is_now)
+    if not after:
         return False
     await db.execute(update(Tenant).where(Tenant.key == key).values(is_now))
-    before, after = {one: was[one] for one in changed}, {one: is_now[one] for one in changed}
     await audit.record(db, actor, "tenant.edit", "tenant", key, before=before, after=after)
     return True
 
