@@ -178,6 +178,13 @@ async def test_migrating_twice_changes_nothing_and_refreshes_the_administrator(
         assert all("clock.dashboard" in permissions for permissions in found)
 
 
+async def test_every_command_takes_an_address_that_says_how_to_encrypt(muster: CommandLine, urls: DatabaseUrls) -> None:
+    addresses = {"MUSTER_DATABASE_URL": urls.app, "MUSTER_OWNER_DATABASE_URL": urls.owner}
+    plain = {name: f"{url}{'&' if '?' in url else '?'}sslmode=disable" for name, url in addresses.items()}
+    assert "Nothing to do." in (await muster("migrate:modules", **plain)).out
+    assert "ok    migrations" in (await muster("doctor", **plain)).out
+
+
 @pytest.mark.slow
 async def test_two_first_migrations_at_once_both_succeed(empty: DatabaseUrls, tmp_path: Path) -> None:
     muster = command_line(empty, tmp_path)

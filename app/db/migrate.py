@@ -12,12 +12,11 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
-from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
 from app.db.base import Base
-from app.db.session import PLATFORM, schema_of
+from app.db.session import DIALECT, PLATFORM, connecting, schema_of
 
 ROOT = Path(__file__).parents[2] / "migrations"
 MODULES: dict[str, tuple[str, ...]] = {
@@ -53,7 +52,7 @@ async def migrate(
     Everything happens in one transaction: a failing step leaves nothing behind. `app_role` is granted what the app may do.
     """
     wanted = [name for name in MODULES if name in set(modules or MODULES) | {SHARED}]
-    engine = create_async_engine(make_url(owner_url).set(drivername="postgresql+asyncpg"), poolclass=NullPool)
+    engine = create_async_engine(DIALECT, async_creator=connecting(owner_url), poolclass=NullPool)
     try:
         async with engine.begin() as connection:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})

@@ -13,7 +13,6 @@ from typing import Any
 import asyncpg
 import msgspec
 from sqlalchemy import ColumnElement, Text, case, event, func, literal, true
-from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
@@ -26,6 +25,7 @@ TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # tables: a connection that sees them from the start saves each of them a round trip.
 AT_FIRST = {"jit": "off", "search_path": "shared"}
 PATIENCE_S = 10
+DIALECT = "postgresql+asyncpg://"
 # It is a record like any other, so its commit waits until everything before it is on the disk.
 _REACH_THE_DISK = "SELECT pg_logical_emit_message(true, 'muster', '')"
 
@@ -41,6 +41,12 @@ def schema_of(workspace: str) -> str:
     return f"tenant_{workspace}"
 
 
+def connecting(url: str, **options: Any) -> Callable[[], Awaitable[asyncpg.Connection]]:
+    """Connects to what the driver itself reads in the address: `sslmode`, `sslrootcert` and the like, as psycopg and psql read them.
+    SQLAlchemy would hand them on as arguments, which the driver refuses."""
+    return lambda: asyncpg.connect(url, **options)
+
+
 def _json_text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
@@ -51,8 +57,10 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int = 10, application_name: str = "muster") -> None:
         self.url = url
+        server_settings = {"application_name": application_name, **AT_FIRST}
         self.engine: AsyncEngine = create_async_engine(
-            make_url(url).set(drivername="postgresql+asyncpg"),
+            DIALECT,
+            async_creator=connecting(url, server_settings=server_settings, timeout=10),
             pool_size=pool_size,
             max_overflow=0,  # those would be opened and closed all the time when they are needed most
             pool_use_lifo=True,
@@ -62,7 +70,6 @@ class Database:
             hide_parameters=True,  # an error's text goes into logs
             json_serializer=_json_text,
             json_deserializer=msgspec.json.decode,
-            connect_args={"server_settings": {"application_name": application_name, **AT_FIRST}, "timeout": 10},
         )
         event.listen(self.engine.sync_engine, "checkout", _refuse_the_dead)
         # The pool itself lets newcomers past whoever waits, and under a storm somebody would wait for ever.

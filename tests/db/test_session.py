@@ -64,6 +64,15 @@ async def test_a_block_that_breaks_gives_its_connection_up(narrow: Database) -> 
         assert await connection.fetchval(WHO) not in broken
 
 
+async def test_an_address_may_say_how_to_encrypt_as_psql_reads_it(urls: DatabaseUrls) -> None:
+    mark = "&" if "?" in urls.app else "?"
+    for plain in (f"{urls.app}{mark}sslmode=disable", f"{urls.app}{mark}sslmode=prefer&application_name=mine"):
+        opened = Database(plain)
+        async with opened.shared_transaction() as db:
+            assert await db.scalar(PATH) == "shared"
+        await opened.close()
+
+
 def kill(connection: asyncpg.Connection, urls: DatabaseUrls) -> None:
     with psycopg.connect(urls.app.replace("+asyncpg", "")) as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [connection.get_server_pid()])
