@@ -14,7 +14,7 @@ from sqlalchemy import Select, select
 from app.api import parameters
 from app.api.envelope import Meta, answer, day
 from app.api.openapi import Endpoint, document
-from app.api.parameters import VERBATIM, DayText, InstantText, Nothing, Paged, Range
+from app.api.parameters import MOST_PER_PAGE, VERBATIM, DayText, InstantText, Nothing, Paged, Range
 from app.api.tokens import Scope
 from app.clock import api_paging, queries, reports, zones
 from app.clock.api_paging import page_by_id, page_of_punches
@@ -31,6 +31,7 @@ CLOCK_READ = Scope("clock:read", permissions=("clock.employees", "clock.transact
 PREFIX = "/api/v1/clock"
 VERSION = "1"
 DEFAULT_SPAN = timedelta(days=29)
+MOST_DEVICES = 100_000  # far beyond any server; the document bounds every list
 CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=100, extra=VERBATIM)]
 
 
@@ -139,6 +140,10 @@ def _changed(base: Select[Any], changed_at: Any, asked: Changed) -> Select[Any]:
     return base if since is None else base.where(changed_at >= since)
 
 
+def _paged(row: type[msgspec.Struct]) -> Any:
+    return Annotated[list[row], msgspec.Meta(max_length=MOST_PER_PAGE)]  # type: ignore[valid-type]
+
+
 def _offered(
     path: str, summary: str, data: Any, asked: type[msgspec.Struct] | None = None, meta: type[Meta] | None = None
 ) -> Endpoint:
@@ -147,11 +152,11 @@ def _offered(
 
 ENDPOINTS = (
     _offered("/status", "Connection health, counts and last sync", Status),
-    _offered("/employees", "Mirrored personnel", list[EmployeeRow], Changed, Meta),
-    _offered("/bindings", "Bindings", list[BindingRow], BindingQuery, Meta),
-    _offered("/transactions", "Mirrored punches", list[PunchRow], PunchQuery, Meta),
-    _offered("/devices", "Terminals", list[DeviceRow]),
-    _offered("/sync-runs", "Run history", list[RunRow], Paged, Meta),
+    _offered("/employees", "Mirrored personnel", _paged(EmployeeRow), Changed, Meta),
+    _offered("/bindings", "Bindings", _paged(BindingRow), BindingQuery, Meta),
+    _offered("/transactions", "Mirrored punches", _paged(PunchRow), PunchQuery, Meta),
+    _offered("/devices", "Terminals", Annotated[list[DeviceRow], msgspec.Meta(max_length=MOST_DEVICES)]),
+    _offered("/sync-runs", "Run history", _paged(RunRow), Paged, Meta),
     _offered("/analytics/summary", "Daily totals", Summary, Range),
 )
 

@@ -1,7 +1,7 @@
 """Punches, terminals, runs and figures as the integration API shows them: what a row has (contract), and how it is made of a
 stored one. People and bindings are in api_people.py."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -17,6 +17,16 @@ Outcomes = Literal[
     "awaiting", "only_one_punch", "over_24h", "date_locked", "overlaps", "record_decided", "record_edited",
     "arrived_late", "attendance_deleted", "imported",
 ]  # fmt: skip
+
+
+def _under(names: Any, *, all_of_them: bool) -> msgspec.Meta:
+    """Of a mapping in the document: its keys are words of `names`, each of them where `all_of_them` says so."""
+    words = list(get_args(names))
+    return msgspec.Meta(
+        min_length=len(words) if all_of_them else None,
+        max_length=len(words),
+        extra_json_schema={"propertyNames": {"enum": words}},
+    )
 
 
 class PunchRow(msgspec.Struct):
@@ -88,8 +98,8 @@ class RunRow(msgspec.Struct):
     error_code: Code | None
     error_message: Prose | None
     calls: Count
-    resources: dict[Resource, ResourceCounts]
-    import_: dict[Outcomes, Count] = msgspec.field(name="import")
+    resources: Annotated[dict[Resource, ResourceCounts], _under(Resource, all_of_them=False)]
+    import_: Annotated[dict[Outcomes, Count], _under(Outcomes, all_of_them=False)] = msgspec.field(name="import")
 
 
 class DayTotals(msgspec.Struct):
@@ -131,9 +141,9 @@ class ConnectionState(msgspec.Struct):
 
 class Status(msgspec.Struct):
     connection: ConnectionState
-    counts: dict[Resource, Count]
-    bindings: dict[States, Count]
-    outcomes: dict[Outcomes, Count]
+    counts: Annotated[dict[Resource, Count], _under(Resource, all_of_them=True)]
+    bindings: Annotated[dict[States, Count], _under(States, all_of_them=True)]
+    outcomes: Annotated[dict[Outcomes, Count], _under(Outcomes, all_of_them=True)]
     complete_up_to: Instant | None
     last_sync: RunRow | None
 

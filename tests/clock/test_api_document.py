@@ -7,6 +7,8 @@ import jsonschema_rs
 import pytest
 
 from app.clock.api import openapi_document as integration
+from app.clock.codes import BindingState, Outcome
+from app.clock.profiles import RESOURCES
 from app.surveys.api import openapi_document as end_user
 
 BASE_URL = "http://testserver"
@@ -46,3 +48,33 @@ def test_every_reference_leads_somewhere(document: Any) -> None:
 def test_no_operation_has_anothers_name(document: Any) -> None:
     named = [node["operationId"] for node in nodes(document["paths"]) if "operationId" in node]
     assert len(set(named)) == len(named)
+
+
+# What bounds each kind of value; a fuzzer finds nothing where there is no bound.
+BOUNDS = {
+    "string": {"maxLength", "enum", "const", "format"},
+    "integer": {"maximum", "enum"},
+    "number": {"maximum", "enum"},
+    "array": {"maxItems"},
+    "object": {"properties", "propertyNames"},
+}
+
+
+def test_every_field_is_bounded(document: Any) -> None:
+    """Contract: "Every field in both is bounded (lengths, ranges, enums, formats)". Also what stands outside the components."""
+    kinds = [node for node in nodes(document) if isinstance(node.get("type"), str)]
+    assert [node for node in kinds if node["type"] in BOUNDS and not BOUNDS[node["type"]] & set(node)] == []
+
+
+def test_the_keys_of_every_mapping_are_the_fixed_words() -> None:
+    schemas = DOCUMENTS["integration"]["components"]["schemas"]
+    status, run = schemas["Status"]["properties"], schemas["RunRow"]["properties"]
+    words = {
+        "bindings": set(BindingState), "outcomes": set(Outcome), "counts": set(RESOURCES), "resources": set(RESOURCES),
+        "import": set(Outcome),
+    }  # fmt: skip
+    mappings = {**status, **run}
+    assert {name: set(mappings[name]["propertyNames"]["enum"]) for name in words} == words
+    assert {name: mappings[name].get("minProperties") for name in words} == {
+        "bindings": 9, "outcomes": 17, "counts": 7, "resources": None, "import": None,
+    }  # fmt: skip
