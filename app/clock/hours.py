@@ -43,7 +43,7 @@ class Hours:
         """The first record, other than `besides`, that covers part of these hours."""
         asked = Covered(0, clock_in, clock_out)
         rows = self._rows
-        if not rows or (rows[-1].start < clock_in and rows[-1].start + self._longest <= clock_in):
+        if not rows or rows[-1].start + self._longest <= clock_in:
             return None
         for place in range(bisect_left(rows, clock_in - self._longest, key=_START), len(rows)):
             row = rows[place]

@@ -300,6 +300,24 @@ def test_a_setting_that_ends_a_run_unfolds_nothing_with_a_record():
         assert store.outcome("I 08:04") == "double_tap"
 
 
+def test_a_fold_whose_first_tap_went_to_another_employee_stands_for_it_with_the_record():
+    store = Store("I 08:00, I 08:04, O 17:00")
+    store.judge()
+    del store.punches[1]
+    store.judge()
+    assert {n: (p.outcome, p.record_id) for n, p in store.punches.items()} == {2: ("imported", 1), 3: ("imported", 1)}
+
+
+def test_it_is_no_fold_of_a_tap_more_than_four_hours_before():
+    store = Store("I 08:00, bo 09:00, bi 09:10, bo 14:00, bo 14:02, bi 14:30, O 17:00")
+    store.judge()
+    assert store.outcome("bo 14:02") == "double_tap"
+    store.add("bi 16:00")
+    del store.punches[4]
+    store.judge()
+    assert store.shown() == ["Mon 08:00-17:00 [09:00-09:10] [14:02-14:30]"]
+
+
 def test_a_tap_that_arrives_long_before_unfolds_too_and_what_it_unfolds_gets_its_own_record():
     rules = replace(RULES, import_single_punches=True)
     store = Store("I 18:00:00, O 18:00:05, I 18:04", rules=rules)

@@ -180,6 +180,17 @@ ROWS = {
         [],
         dict.fromkeys(["O 17:00", "a 17:10", "a Tue 06:00"], "only_one_punch"),
     ),
+    "an ANY that opens anew ends the runs of the other roles": (
+        "I 08:00, bi 22:01, a 22:03, bi 22:05, O 23:00",
+        ["Mon 22:03-23:00"],
+        dict.fromkeys(["I 08:00", "bi 22:01"], "only_one_punch"),
+    ),
+    "so does one that opens where no shift is open": (
+        "bo 07:58, a 08:00, bo 08:01, bi 08:30, O 17:00",
+        ["Mon 08:00-17:00 [08:01-08:30]"],
+        {"bo 07:58": "only_one_punch"},
+    ),
+    "and a possible clock-out": ("I 08:00, bi 11:59, a 12:00, bi 12:01, O 17:00", ["Mon 08:00-17:00"], {}),
     "the lanes do not touch each other": (
         "I 08:00, oi 09:00, O 17:00, oo 18:00",
         ["Mon 08:00-17:00", "Mon 09:00-18:00 overtime"],
@@ -276,7 +287,7 @@ def test_a_lone_clock_out_is_never_imported():
     ],
 )
 def test_another_record_of_the_same_kind_stands_in_the_way(manual, status, kind, outcome):
-    store = Store("I 08:00, O 17:00").add_manual("05:00", "06:00").add_manual(*manual, kind=kind, status=status)
+    store = Store("I 08:00, O 17:00").add_manual("03:00", "05:00").add_manual(*manual, kind=kind, status=status)
     store.judge()
     assert set(store.outcomes().values()) == {outcome}
 
