@@ -8,6 +8,15 @@ from app.web.context import Context
 from app.web.pages import page
 from app.web.returning import with_its_query
 
+# A longer name stands in the question alone.
+SHORT = 40
+
+
+async def ask_to(ctx: Context, verb: str, what: str, **values: Any) -> Response[str]:
+    """Asks whether to do `verb` to `what`, as `ask_first` with all that it needs besides."""
+    whole = f"{verb} {what}"
+    return await ask_first(ctx, question=f"{whole}?", submit=whole if len(what) < SHORT else verb, **values)
+
 
 async def ask_first(ctx: Context, **values: Any) -> Response[str]:
     """Renders dialogs.confirm. Needs question, consequence, submit, cancel_url; optional url, danger, number, unit, fields.

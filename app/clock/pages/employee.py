@@ -12,7 +12,7 @@ from app.clock import api_log, binding_queries, bindings, schedules
 from app.clock.binding_list import ENROLLED, METHODS
 from app.clock.binding_queries import Foretold
 from app.clock.codes import BINDING_STATES, outcome_label, punch_label
-from app.clock.pages.employees import ACT, ACTS, DANGEROUS, PAST, SEE, consequence
+from app.clock.pages.employees import ACT, ACTS, SEE, consequence
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
 from app.counting import count
@@ -92,7 +92,7 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
         question=f"{bindings.LABELS[act]}: {who}?",
         submit=bindings.LABELS[act],
         consequence=await consequence(ctx, act, [employee_id]),
-        danger=act in DANGEROUS,
+        danger=ACTS[act].danger,
         url=f"/clock_employees/{employee_id}/{act}",
         cancel_url=f"/clock_employees/{employee_id}",
     )
@@ -102,8 +102,8 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
 async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], act: FromPath[str]) -> Response[Any]:
     row = await binding_queries.person(ctx.db, employee_id)
     await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
-    await ACTS[act](ctx.db, ctx.actor, [employee_id])
-    return await _after(ctx, employee_id, f"{row.emp_code} was {PAST[act]}.")
+    await ACTS[act].verb(ctx.db, ctx.actor, [employee_id])
+    return await _after(ctx, employee_id, f"{row.emp_code} was {ACTS[act].past}.")
 
 
 def _act(word: str) -> str:

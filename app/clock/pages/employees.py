@@ -1,17 +1,20 @@
 """`/clock_employees`: the list of mirrored people, bulk acts on it, and whom a code can be bound to. One person: employee.py."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import binding_list, binding_queries, bindings
 from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding
 from app.counting import count
 from app.errors import Invalid, NotFound
+from app.host.audit import Actor
 from app.web import exports, lists
 from app.web.asking import ask_first
 from app.web.choosing import carried, chosen_ids, confirmed
@@ -22,33 +25,48 @@ from app.web.pages import done, page
 
 SEE = Requires("clock.employees", module="clock")
 ACT = Requires("clock.employees.edit", module="clock")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An act on bindings; its button is app.clock.bindings.LABELS'."""
+
+    verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str]]]
+    past: str
+    consequence: str
+    danger: bool = False
+
+
 ACTS = {
-    "accept": bindings.accept,
-    "reject": bindings.reject,
-    "match_again": bindings.match_again,
-    "clear": bindings.clear,
-    "ignore": bindings.ignore,
-    "un_ignore": bindings.un_ignore,
-}
-PAST = {
-    "accept": "bound",
-    "reject": "rejected",
-    "match_again": "matched again",
-    "clear": "cleared",
-    "ignore": "ignored",
-    "un_ignore": "looked at again",
-}
-DANGEROUS = frozenset({"clear", "ignore"})
-WHAT_HAPPENS = {
-    "accept": "An auto match or a suggestion becomes a binding that no automatic pass changes.",
-    "reject": "The codes are unbound, and these pairs are never proposed again. A person can still bind them.",
-    "match_again": (
-        "The codes are decided anew: kiosk code, ID number, then name. Cleared ones are no longer held back; rejected pairs"
-        " stay rejected. Bindings that a person made are not touched."
+    "accept": Act(
+        bindings.accept, "bound", "An auto match or a suggestion becomes a binding that no automatic pass changes."
     ),
-    "clear": "The links end, and no automatic pass touches these codes until “Match again”.",
-    "ignore": "The codes are left out on purpose, and their links end. “Stop ignoring” takes it back.",
-    "un_ignore": "The codes are decided again: kiosk code, ID number, then name.",
+    "reject": Act(
+        bindings.reject,
+        "rejected",
+        "The codes are unbound, and these pairs are never proposed again. A person can still bind them.",
+    ),
+    "match_again": Act(
+        bindings.match_again,
+        "matched again",
+        "The codes are decided anew: kiosk code, ID number, then name. Cleared ones are no longer held back; rejected pairs"
+        " stay rejected. Bindings that a person made are not touched.",
+    ),
+    "clear": Act(
+        bindings.clear,
+        "cleared",
+        "The links end, and no automatic pass touches these codes until “Match again”.",
+        danger=True,
+    ),
+    "ignore": Act(
+        bindings.ignore,
+        "ignored",
+        "The codes are left out on purpose, and their links end. “Stop ignoring” takes it back.",
+        danger=True,
+    ),
+    "un_ignore": Act(
+        bindings.un_ignore, "looked at again", "The codes are decided again: kiosk code, ID number, then name."
+    ),
 }
 
 
@@ -81,11 +99,11 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     rows = binding_list.base(ctx.request.query_params).where(Binding.state.in_(bindings.OPEN_TO[act]))
     ids = await chosen_ids(ctx, around.spec, rows)
     if not ids:
-        raise Invalid(f"None of the selected people can be {PAST[act]}.")
+        raise Invalid(f"None of the selected people can be {ACTS[act].past}.")
     if not await confirmed(ctx, len(ids)):
         return await _ask(ctx, act, ids)
-    codes = await ACTS[act](ctx.db, ctx.actor, ids)
-    answer = f"{count(len(codes), 'code was', 'codes were')} {PAST[act]}."
+    codes = await ACTS[act].verb(ctx.db, ctx.actor, ids)
+    answer = f"{count(len(codes), 'code was', 'codes were')} {ACTS[act].past}."
     return await done(ctx, "/clock_employees", answer)
 
 
@@ -96,7 +114,7 @@ async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
         question=f"{bindings.LABELS[act]}: {who}?",
         submit=f"{bindings.LABELS[act]}: {who}",
         consequence=await consequence(ctx, act, ids),
-        danger=act in DANGEROUS,
+        danger=ACTS[act].danger,
         fields=await carried(ctx, len(ids)),
         cancel_url="/clock_employees",
     )
@@ -104,19 +122,20 @@ async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
 
 async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
     """What the act does in general, and to how many punches here."""
+    general = ACTS[act].consequence
     if act == "accept":
         waiting = await binding_queries.waiting(ctx.db, ids)
         tail = f" {count(waiting, 'punch that waits is', 'punches that wait are')} judged then." if waiting else ""
-        return WHAT_HAPPENS[act] + tail
+        return general + tail
     if act not in ("reject", "clear", "ignore"):
-        return WHAT_HAPPENS[act]
+        return general
     ending = await binding_queries.foretell_ending(ctx.db, ids)
     if not ending.links:
-        return WHAT_HAPPENS[act]
+        return general
     links = count(ending.links, "link ends", "links end")
     standing = count(ending.standing, "punch that is", "punches that are")
     return (
-        f"{WHAT_HAPPENS[act]} {links}: {standing} part of an attendance record stay there,"
+        f"{general} {links}: {standing} part of an attendance record stay there,"
         f" {count(ending.waiting, 'other says', 'others say')} “Not bound”."
     )
 

@@ -1,6 +1,7 @@
 """`/clock_transactions`: the mirrored punches, why each shows what it shows, and what a person can do about it."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,7 +31,7 @@ from app.counting import count
 from app.errors import Invalid, NotFound
 from app.host.audit import Actor
 from app.web import exports, lists
-from app.web.asking import ask_first
+from app.web.asking import ask_to
 from app.web.choosing import carried, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
@@ -39,22 +40,35 @@ from app.web.pages import done, page
 SEE = Requires("clock.transactions", module="clock")
 ACT = Requires("clock.transactions.edit", module="clock")
 Verb = Callable[[AsyncSession, Actor, ColumnElement[bool]], Awaitable[Resolved]]
-ACTS: dict[str, Verb] = {"retry": resolutions.retry, "keep": resolutions.keep_record}
-VERBS = {"retry": "Retry", "keep": "Keep the record of"}
-CONSEQUENCE = {
-    "retry": (
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An act on punches; the last two say why it is refused, for a selection and for one."""
+
+    verb: Verb
+    label: str
+    consequence: str
+    none_of_them: str
+    not_this_one: str
+
+
+ACTS = {
+    "retry": Act(
+        resolutions.retry,
+        "Retry",
         "They are judged anew: deleted records may be made again, and kept records are looked at again. Punches of records"
-        " that stand stay as they are."
+        " that stand stay as they are.",
+        "None of these punches can be judged anew: each belongs to a record that stands.",
+        "This punch can't be judged anew: it belongs to a record that stands.",
     ),
-    "keep": "Nothing is written: their records stay as they are and the punches count as settled. Retry takes it back.",
-}
-NONE_OF_THEM = {
-    "retry": "None of these punches can be judged anew: each belongs to a record that stands.",
-    "keep": "None of these punches waits for that decision: only those that arrived after the import do.",
-}
-NOT_THIS_ONE = {
-    "retry": "This punch can't be judged anew: it belongs to a record that stands.",
-    "keep": "This punch does not wait for that decision: only those that arrived after the import do.",
+    "keep": Act(
+        resolutions.keep_record,
+        "Keep the record of",
+        "Nothing is written: their records stay as they are and the punches count as settled. Retry takes it back.",
+        "None of these punches waits for that decision: only those that arrived after the import do.",
+        "This punch does not wait for that decision: only those that arrived after the import do.",
+    ),
 }
 
 
@@ -78,10 +92,10 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     which = and_(await lists.selected(ctx, framed.spec), punches.able(action))
     number = await punches.number_of(ctx.db, which)
     if not number:
-        raise Invalid(NONE_OF_THEM[action])
+        raise Invalid(ACTS[action].none_of_them)
     if not await confirmed(ctx, number):
         return await _ask(ctx, action, number)
-    return await done(ctx, "/clock_transactions", told(action, await ACTS[action](ctx.db, ctx.actor, which)))
+    return await done(ctx, "/clock_transactions", told(action, await ACTS[action].verb(ctx.db, ctx.actor, which)))
 
 
 @get("/clock_transactions/{punch_id:int}", guards=[SEE])
@@ -110,9 +124,9 @@ async def _act(ctx: Context, punch_id: int, action: str) -> Response[Any]:
     this_one = Punch.id == punch_id
     if not await punches.number_of(ctx.db, this_one):
         raise NotFound("There is no such punch.")
-    resolved = await ACTS[action](ctx.db, ctx.actor, this_one)
+    resolved = await ACTS[action].verb(ctx.db, ctx.actor, this_one)
     if not resolved.punches:
-        raise Invalid(NOT_THIS_ONE[action])
+        raise Invalid(ACTS[action].not_this_one)
     return await _answer(ctx, punch_id, told(action, resolved))
 
 
@@ -143,12 +157,12 @@ async def _show(
 
 
 async def _ask(ctx: Context, action: str, number: int) -> Response[Any]:
-    which = count(number, "punch", "punches")
-    return await ask_first(
+    act = ACTS[action]
+    return await ask_to(
         ctx,
-        question=f"{VERBS[action]} {which}?",
-        consequence=CONSEQUENCE[action],
-        submit=f"{VERBS[action]} {which}",
+        act.label,
+        count(number, "punch", "punches"),
+        consequence=act.consequence,
         danger=False,
         fields=await carried(ctx, number),
         cancel_url="/clock_transactions",

@@ -1,22 +1,26 @@
 """`/apps`, the App Library: the list, one app, and what can be done to apps. Forms and icons: apps_forms."""
 
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import BIGINT, Numeric, Row, any_, cast, func, literal, select
+from sqlalchemy import BIGINT, ColumnElement, Numeric, Row, any_, cast, func, literal, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host import applications, zone
 from app.host.application_words import PLATFORMS, STATUSES
 from app.host.applications import KEPT, RATEABLE
+from app.host.audit import Actor
 from app.host.models import Application, AppRatingCount
 from app.host.pages.history import history
 from app.host.policies import enabled
 from app.web import exports, lists
-from app.web.asking import ask_first
+from app.web.asking import ask_to
 from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
@@ -94,18 +98,31 @@ SPEC = ListSpec(
     bulk_url="/apps/bulk",
     bulk=(BulkAction("publish", "Publish", "check"), BulkAction("retire", "Retire", "archive")),
 )
-ACTS = {"publish": applications.publish, "retire": applications.retire}
-# What an act can change at all; the others of a selection stay as they are.
-OPEN_TO = {"publish": Application.status != "published", "retire": Application.status == "published"}
-PAST = {**applications.MADE, "delete": "deleted"}
-WHAT_HAPPENS = {
-    "publish": "People can rate it from now on, once a day each, unless it is restricted to administrators.",
-    "retire": (
-        "Nobody can rate it any more, and mobile apps no longer list it. Its ratings stay in the figures. Publishing takes"
-        " it back."
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An act on apps. `open_to`: which it can change at all; the others of a selection stay as they are."""
+
+    verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[int]]]
+    open_to: ColumnElement[bool]
+    consequence: str
+
+
+ACTS = {
+    "publish": Act(
+        applications.publish,
+        Application.status != "published",
+        "People can rate it from now on, once a day each, unless it is restricted to administrators.",
     ),
-    "delete": "It leaves the library for good. Nobody has rated it.",
+    "retire": Act(
+        applications.retire,
+        Application.status == "published",
+        "Nobody can rate it any more, and mobile apps no longer list it. Its ratings stay in the figures. Publishing takes"
+        " it back.",
+    ),
 }
+DELETING = "It leaves the library for good. Nobody has rated it."
 
 
 @get("/apps", guards=[MANAGES])
@@ -128,15 +145,16 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 @post("/apps/bulk", guards=[MANAGES], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     action = str((await ctx.form()).get("action", ""))
-    if action not in ACTS:
-        raise NotFound
-    ids = await chosen_ids(ctx, SPEC, BASE.where(OPEN_TO[action]))
+    chosen = _act(action)
+    past = applications.MADE[action]
+    ids = await chosen_ids(ctx, SPEC, BASE.where(chosen.open_to))
     if not ids:
-        raise Conflict(f"None of the selected apps can be {PAST[action]}.")
+        raise Conflict(f"None of the selected apps can be {past}.")
     if not await confirmed(ctx, len(ids)):
-        return await _ask(ctx, action, count(len(ids), "app", "apps"), fields=await carried(ctx, len(ids)))
-    changed = await ACTS[action](ctx.db, ctx.actor, ids)
-    answer = f"{count(len(changed), 'app was', 'apps were')} {PAST[action]}."
+        fields = await carried(ctx, len(ids))
+        return await _ask(ctx, action, count(len(ids), "app", "apps"), chosen.consequence, fields=fields)
+    changed = await chosen.verb(ctx.db, ctx.actor, ids)
+    answer = f"{count(len(changed), 'app was', 'apps were')} {past}."
     return await done(ctx, "/apps", answer)
 
 
@@ -158,11 +176,10 @@ async def show(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response
 @get("/apps/{app_id:int}/{action:str}", guards=[MANAGES])
 async def ask(ctx: NamedDependency[Context], app_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
     app = await app_of(ctx, app_id)
-    if action not in PAST:
-        raise NotFound
     if action == "delete" and app.ratings:
         raise Conflict(applications.rated(app.name))
-    return await _ask(ctx, action, app.name, url=f"/apps/{app_id}/{action}")
+    consequence = DELETING if action == "delete" else _act(action).consequence
+    return await _ask(ctx, action, app.name, consequence, url=f"/apps/{app_id}/{action}")
 
 
 @post("/apps/{app_id:int}/{action:str}", guards=[MANAGES], status_code=200)
@@ -171,12 +188,10 @@ async def act(ctx: NamedDependency[Context], app_id: FromPath[int], action: From
         name = await applications.remove(ctx.db, ctx.actor, app_id)
         return await done(ctx, "/apps", f"{name} was deleted.", gone=f"/apps/{app_id}")
     app = await app_of(ctx, app_id)
-    if action not in ACTS:
-        raise NotFound
-    if not await ACTS[action](ctx.db, ctx.actor, [app_id]):
+    if not await _act(action).verb(ctx.db, ctx.actor, [app_id]):
         answer = f"{app.name} is {app.status} already." if action == "publish" else f"{app.name} is not published."
         return await done(ctx, f"/apps/{app_id}", answer, level="info")
-    return await done(ctx, f"/apps/{app_id}", f"{app.name} was {PAST[action]}.")
+    return await done(ctx, f"/apps/{app_id}", f"{app.name} was {applications.MADE[action]}.")
 
 
 async def app_of(ctx: Context, app_id: int) -> Row[Any]:
@@ -192,16 +207,17 @@ def sees_ratings(ctx: Context) -> bool:
     return ctx.may("surveys.view") and enabled(ctx.policies, "module_surveys")
 
 
-async def _ask(ctx: Context, action: str, what: str, **more: Any) -> Response[str]:
-    return await ask_first(
-        ctx,
-        question=f"{action.capitalize()} {what}?",
-        submit=f"{action.capitalize()} {what}" if len(what) < 40 else action.capitalize(),  # noqa: PLR2004
-        consequence=WHAT_HAPPENS[action],
-        danger=action == "delete",
-        cancel_url="/apps",
-        **more,
+async def _ask(ctx: Context, action: str, what: str, consequence: str, **more: Any) -> Response[str]:
+    danger = action == "delete"
+    return await ask_to(
+        ctx, action.capitalize(), what, consequence=consequence, danger=danger, cancel_url="/apps", **more
     )
+
+
+def _act(word: str) -> Act:
+    if word not in ACTS:
+        raise NotFound
+    return ACTS[word]
 
 
 ROUTES = [index, bulk, show, ask, act]

@@ -26,36 +26,49 @@ from app.web.guards import Requires
 from app.web.list_spec import Empty, ListSpec
 from app.web.pages import done, go, page
 
-VERBS = {
-    "approved": "Approve {}",
-    "rejected": "Reject {}",
-    "auto_closed": "Auto-close {}",
-    "pending": "Set {} back to pending",
-    "delete": "Delete {}",
-}
-PAST = {
-    "approved": "approved",
-    "rejected": "rejected",
-    "auto_closed": "auto-closed",
-    "pending": "set back to pending",
-    "delete": "deleted",
-}
-# Why an act leaves a record alone.
-STANDS = {
-    "approved": "approved already or on a locked day",
-    "rejected": "rejected already or on a locked day",
-    "auto_closed": "auto-closed already or on a locked day",
-    "pending": "pending already or on a locked day",
-    "delete": "on a locked day",
-}
-CONSEQUENCE = {
-    "approved": "No import rewrites an approved record: a punch that would change it says “Record already decided”.",
-    "rejected": "A rejected record counts for no hours but still covers its time: an import makes no other record over it.",
-    "auto_closed": "No import rewrites an auto-closed record: a punch that would change it says “Record already decided”.",
-    "pending": "They wait for a decision again, and an import may add punches that come late.",
-    "delete": (
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """The words of an act on records. `label` takes the records; `stands` says why the act leaves one alone."""
+
+    label: str
+    past: str
+    stands: str
+    consequence: str
+
+
+# Under the status that a record gets, but for deleting.
+ACTS = {
+    "approved": Act(
+        "Approve {}",
+        "approved",
+        "approved already or on a locked day",
+        "No import rewrites an approved record: a punch that would change it says “Record already decided”.",
+    ),
+    "rejected": Act(
+        "Reject {}",
+        "rejected",
+        "rejected already or on a locked day",
+        "A rejected record counts for no hours but still covers its time: an import makes no other record over it.",
+    ),
+    "auto_closed": Act(
+        "Auto-close {}",
+        "auto-closed",
+        "auto-closed already or on a locked day",
+        "No import rewrites an auto-closed record: a punch that would change it says “Record already decided”.",
+    ),
+    "pending": Act(
+        "Set {} back to pending",
+        "set back to pending",
+        "pending already or on a locked day",
+        "They wait for a decision again, and an import may add punches that come late.",
+    ),
+    "delete": Act(
+        "Delete {}",
+        "deleted",
+        "on a locked day",
         "Their hours no longer count. The punches behind them say “Attendance deleted” and are not imported again unless"
-        " somebody retries them. A record that was made by hand is gone for good."
+        " somebody retries them. A record that was made by hand is gone for good.",
     ),
 }
 EVERYTHING = Empty(
@@ -203,14 +216,15 @@ async def _show(ctx: Context, view: View, template: str, *more: Any, **values: A
 
 async def _bulk(ctx: Context, view: View) -> Response[Any]:
     action = str((await ctx.form()).get("action", ""))
-    if action not in VERBS:
+    if action not in ACTS:
         raise NotFound
+    act = ACTS[action]
     spec = view.spec(ctx, await zone.of(ctx.db))
     reachable = records.base(view.scope)
     ids = await chosen_ids(ctx, spec, reachable)
     able = await attendance_queries.changeable(ctx.db, ids, None if action == "delete" else action)
     if not able:
-        raise Conflict(f"None of these records can be {PAST[action]}: each is {STANDS[action]}.")
+        raise Conflict(f"None of these records can be {act.past}: each is {act.stands}.")
     if not await confirmed(ctx, len(able)):
         return await _ask(ctx, view, action, able, len(ids) - len(able))
     done_to = await (
@@ -218,18 +232,19 @@ async def _bulk(ctx: Context, view: View) -> Response[Any]:
         if action == "delete"
         else attendance.decide(ctx.db, ctx.actor, able, action)
     )
-    answer = f"{count(len(done_to), 'record was', 'records were')} {PAST[action]}."
+    answer = f"{count(len(done_to), 'record was', 'records were')} {act.past}."
     return await done(ctx, view.url, answer)
 
 
 async def _ask(ctx: Context, view: View, action: str, able: Sequence[int], others: int) -> Response[Any]:
-    stay = f"{count(others, 'selected record stays as it is: it is', 'selected records stay as they are: each is')} {STANDS[action]}."
-    what = VERBS[action].format(count(len(able), "record", "records"))
+    act = ACTS[action]
+    stay = f"{count(others, 'selected record stays as it is: it is', 'selected records stay as they are: each is')} {act.stands}."
+    what = act.label.format(count(len(able), "record", "records"))
     return await ask_first(
         ctx,
         question=f"{what}?",
         submit=what,
-        consequence=CONSEQUENCE[action] + (f" {stay}" if others else ""),
+        consequence=act.consequence + (f" {stay}" if others else ""),
         danger=action == "delete",
         fields=await carried(ctx, len(able)),
         cancel_url=view.url,

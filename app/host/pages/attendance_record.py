@@ -12,7 +12,7 @@ from app.host import attendance, attendance_queries, zone
 from app.host.attendance_queries import LIVE, RECORDS
 from app.host.hours import STATUSES, Hours
 from app.host.models import AttendanceRecord
-from app.host.pages.attendance import PAST
+from app.host.pages.attendance import ACTS
 from app.host.pages.attendance_list import STATUSES as LABELS
 from app.host.pages.attendance_list import bars, worked
 from app.host.pages.history import history
@@ -35,7 +35,7 @@ async def decide(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
     changed = await attendance.decide(ctx.db, ctx.actor, [record_id], status)
     if ctx.wants_fragment:
         return await _show(ctx, record_id, headers={"HX-Trigger": "muster:changed"})
-    answer = f"Record {record_id} was {PAST[status]}{'' if changed else ' already'}."
+    answer = f"Record {record_id} was {ACTS[status].past}{'' if changed else ' already'}."
     return await done(ctx, f"/attendance/{record_id}", answer, level="success" if changed else "info")
 
 

@@ -1,20 +1,24 @@
 """`/people`: the list of employees, one person, and what can be done to people. Forms and the file: people_forms."""
 
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import Row, Select, and_, case, func, select, true
+from sqlalchemy import ColumnElement, Row, Select, and_, case, func, select, true
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host import people, zone
+from app.host.audit import Actor
 from app.host.models import AttendanceRecord, Employee, KioskEnrolment
 from app.host.pages.history import history
 from app.host.shared import User
 from app.web import exports, lists
-from app.web.asking import ask_first
+from app.web.asking import ask_to
 from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
@@ -89,32 +93,46 @@ SPEC = ListSpec(
         BulkAction("restore", "Restore", "arrow-back-up"),
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An act on people. `open_to`: whom it can change at all; the others of a selection stay as they are."""
+
+    verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[int]]]
+    open_to: ColumnElement[bool]
+    past: str
+    consequence: str
+
+
 ACTS = {
-    "deactivate": people.deactivate,
-    "activate": people.activate,
-    "delete": people.remove,
-    "restore": people.restore,
-}
-# Whom an act can change at all; the others of a selection stay as they are.
-OPEN_TO = {
-    "deactivate": and_(Employee.active, Employee.deleted_at.is_(None)),
-    "activate": and_(~Employee.active, Employee.deleted_at.is_(None)),
-    "delete": Employee.deleted_at.is_(None),
-    "restore": Employee.deleted_at.is_not(None),
-}
-PAST = {"deactivate": "deactivated", "activate": "activated", "delete": "deleted", "restore": "restored"}
-WHAT_HAPPENS = {
-    "deactivate": (
+    "deactivate": Act(
+        people.deactivate,
+        and_(Employee.active, Employee.deleted_at.is_(None)),
+        "deactivated",
         "Punches of theirs that are not imported yet will say “Employee inactive”, and nobody is matched to them anew."
-        " Attendance records, links and kiosk codes stay. Activating takes it back."
+        " Attendance records, links and kiosk codes stay. Activating takes it back.",
     ),
-    "activate": "Punches that said “Employee inactive” are judged again, and they can be matched again.",
-    "delete": (
+    "activate": Act(
+        people.activate,
+        and_(~Employee.active, Employee.deleted_at.is_(None)),
+        "activated",
+        "Punches that said “Employee inactive” are judged again, and they can be matched again.",
+    ),
+    "delete": Act(
+        people.remove,
+        Employee.deleted_at.is_(None),
+        "deleted",
         "They leave the lists and their kiosk codes become free. Attendance records stay; punches that are not imported"
         " yet will say “Employee inactive”. Restoring brings the person back, not the codes. To keep somebody who only"
-        " left in the lists, deactivate them instead."
+        " left in the lists, deactivate them instead.",
     ),
-    "restore": "They come back into the lists with their records. Kiosk codes have to be enrolled again.",
+    "restore": Act(
+        people.restore,
+        Employee.deleted_at.is_not(None),
+        "restored",
+        "They come back into the lists with their records. Kiosk codes have to be enrolled again.",
+    ),
 }
 
 
@@ -128,15 +146,16 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/people/bulk", guards=[Requires("host.people")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    action = _action(str((await ctx.form()).get("action", "")))
-    ids = await chosen_ids(ctx, await _spec(ctx), _base(ctx).where(OPEN_TO[action]))
+    action = str((await ctx.form()).get("action", ""))
+    chosen = _act(action)
+    ids = await chosen_ids(ctx, await _spec(ctx), _base(ctx).where(chosen.open_to))
     if not ids:
-        raise Conflict(f"None of the selected people can be {PAST[action]}.")
+        raise Conflict(f"None of the selected people can be {chosen.past}.")
     if not await confirmed(ctx, len(ids)):
         who = count(len(ids), "person", "people")
         return await _ask(ctx, action, who, fields=await carried(ctx, len(ids)))
-    changed = await ACTS[action](ctx.db, ctx.actor, ids)
-    answer = f"{count(len(changed), 'person was', 'people were')} {PAST[action]}."
+    changed = await chosen.verb(ctx.db, ctx.actor, ids)
+    answer = f"{count(len(changed), 'person was', 'people were')} {chosen.past}."
     return await done(ctx, "/people", answer)
 
 
@@ -156,17 +175,17 @@ async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
 @get("/people/{employee_id:int}/{action:str}", guards=[Requires("host.people")])
 async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
     person = await person_of(ctx, employee_id)
-    return await _ask(ctx, _action(action), person.name, url=f"/people/{employee_id}/{action}")
+    return await _ask(ctx, action, person.name, url=f"/people/{employee_id}/{action}")
 
 
 @post("/people/{employee_id:int}/{action:str}", guards=[Requires("host.people")], status_code=200)
 async def act(ctx: NamedDependency[Context], employee_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
     person = await person_of(ctx, employee_id)
-    changed = await ACTS[_action(action)](ctx.db, ctx.actor, [employee_id])
-    if not changed:
-        answer = f"{person.name} was {PAST[action]} already."
+    chosen = _act(action)
+    if not await chosen.verb(ctx.db, ctx.actor, [employee_id]):
+        answer = f"{person.name} was {chosen.past} already."
         return await done(ctx, f"/people/{employee_id}", answer, level="info")
-    return await done(ctx, f"/people/{employee_id}", f"{person.name} was {PAST[action]}.")
+    return await done(ctx, f"/people/{employee_id}", f"{person.name} was {chosen.past}.")
 
 
 @get("/people/options", guards=[Requires("host.people")])
@@ -212,21 +231,16 @@ async def person_of(ctx: Context, employee_id: int) -> Row[Any]:
 
 
 async def _ask(ctx: Context, action: str, who: str, **more: Any) -> Response[str]:
-    return await ask_first(
-        ctx,
-        question=f"{action.capitalize()} {who}?",
-        submit=f"{action.capitalize()} {who}" if len(who) < 40 else action.capitalize(),  # noqa: PLR2004
-        consequence=WHAT_HAPPENS[action],
-        danger=action == "delete",
-        cancel_url="/people",
-        **more,
+    consequence, danger = _act(action).consequence, action == "delete"
+    return await ask_to(
+        ctx, action.capitalize(), who, consequence=consequence, danger=danger, cancel_url="/people", **more
     )
 
 
-def _action(word: str) -> str:
+def _act(word: str) -> Act:
     if word not in ACTS:
         raise NotFound
-    return word
+    return ACTS[word]
 
 
 def _base(ctx: Context) -> Select[Any]:
