@@ -31,6 +31,10 @@ from app.web.templating import with_query
 SEE = Requires("surveys.view", module="surveys")
 # So many of the newest rows, and of the newest comments, stand on the page; Responses has all.
 ROWS, COMMENTS, DAYS = 10, 10, 28
+BY_OUTCOME = Filter(
+    "outcome", "Outcome", lambda word: Scope(outcomes=(word,)).responses(), kind="select", options=OUTCOMES
+)
+BY_DAYS = Filter("", "Days", lambda days: Scope(days=days).responses(), kind="range")
 _VERSION = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 _WORDS: dict[str, Any] = {
     "types": TYPES,
@@ -124,17 +128,11 @@ def narrowed(ctx: Context) -> Narrowed:
     number = str(query.get("version") or "")
     if number and not _VERSION.fullmatch(number):
         raise NotFound("There is no such version.")
-    outcome = Filter("outcome", "Outcome", _unused, kind="select", options=OUTCOMES)
-    days = Filter("", "Days", _unused, kind="range")
     version = int(number) if number else None
     try:
-        return Narrowed(version, outcome.read(query), days.read(query) or (None, None), "")
+        return Narrowed(version, BY_OUTCOME.read(query), BY_DAYS.read(query) or (None, None), "")
     except Invalid as wrong:
         return Narrowed(version, None, (None, None), wrong.message)
-
-
-def _unused(_: Any) -> Any:
-    raise AssertionError("the figures are narrowed by their scope")
 
 
 def definition(survey: Any, version: int) -> tuple[responses.Wording, tuple[Asked, ...]]:
