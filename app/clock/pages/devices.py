@@ -17,7 +17,7 @@ from app.clock.pages import device_list as terminals
 from app.counting import count
 from app.errors import NotFound
 from app.host.audit import Actor
-from app.host.shared import AuditEntry
+from app.host.pages.history import history
 from app.web import exports
 from app.web.asking import ask_first
 from app.web.context import Context
@@ -65,7 +65,7 @@ async def show(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Respo
         row=row,
         bars=await _bars(ctx.db, row.sn, framed.today),
         days=HISTORY_DAYS,
-        history=await _history(ctx, row.sn),
+        history=await history(ctx, "terminal", row.sn),
         form=REMARKS.fill({"remarks": row.remarks}),
         **_drawn(ctx, framed),
     )
@@ -173,14 +173,6 @@ def _bar(day: date, values: tuple[int, int], serial: str) -> dict[str, Any]:
         "title": f"{day}: {count(imported + others, 'punch', 'punches')}, {imported:,} imported",
         "values": list(values),
     }
-
-
-async def _history(ctx: Context, serial: str) -> Any:
-    entries = select(AuditEntry.at, AuditEntry.act, AuditEntry.actor_name, AuditEntry.before, AuditEntry.after)
-    of_this = entries.where(
-        AuditEntry.workspace == ctx.workspace, AuditEntry.subject_type == "terminal", AuditEntry.subject_id == serial
-    )
-    return (await ctx.db.execute(of_this.order_by(AuditEntry.id.desc()).limit(20))).all()
 
 
 ROUTES = [index, show, direction, kind, remarks]
