@@ -15,8 +15,8 @@ TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 # Cores that take data and `now` and return data.
 PURE = {
     "app/clock/codes.py",
+    "app/clock/covered_hours.py",
     "app/clock/explaining.py",
-    "app/clock/hours.py",
     "app/clock/lanes.py",
     "app/clock/matching.py",
     "app/clock/pairing.py",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from app.clock.codes import Outcome
-from app.clock.hours import Hours
+from app.clock.covered_hours import CoveredHours
 from app.clock.lanes import pair
 from app.clock.pairing import find_lanes
 from app.clock.shift_judging import standing_records
@@ -102,7 +102,7 @@ def _refused(
 
 def _overlapping(shift: Shift, standing: list[Record], who: Employee, known: dict[int, Record]) -> Reason | None:
     own = {record.id for record in standing}
-    hours = Hours()
+    hours = CoveredHours()
     for record in known.values():
         others = record.employee_id == who.id and record.kind == shift.kind and not record.deleted
         if others and record.id not in own:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 from app.clock.codes import Kind, Outcome
-from app.clock.hours import Hours
+from app.clock.covered_hours import CoveredHours
 from app.clock.shifts import ANY, DAY, End, Shift, Tap
 from app.clock.taps import Employee, Record, Written, remembers_deletion
 from app.clock.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
@@ -41,7 +41,7 @@ class ShiftJudge:
         self.known = known
         self.locked_days = locked_days
         self.remembered = remembered
-        self.hours = {Kind.REGULAR: Hours(), Kind.OVERTIME: Hours()}
+        self.hours = {Kind.REGULAR: CoveredHours(), Kind.OVERTIME: CoveredHours()}
         for record in sorted(known.values(), key=lambda record: record.clock_in):
             if record.employee_id == self.employee.id and not record.deleted:
                 self.hours[Kind(record.kind)].cover(record.id, record.clock_in, record.clock_out)

@@ -21,7 +21,7 @@ class Covered:
 _START = attrgetter("start")
 
 
-class Hours:
+class CoveredHours:
     def __init__(self) -> None:
         self._rows: list[Covered] = []
         self._longest = timedelta(0)
