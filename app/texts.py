@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 # A database stores no NUL and no half of a surrogate pair, and a page shows none of the others. The strict one is of a single line.
 _UNKEEPABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _UNKEEPABLE_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")

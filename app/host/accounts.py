@@ -20,7 +20,7 @@ from app.host import administrators, audit, identity, second_factor, user_types
 from app.host.audit import Actor
 from app.host.roles import EVERYTHING
 from app.host.shared import Role, User, UserRole
-from app.web.forms import EMAIL
+from app.texts import EMAIL
 from app.web.sessions import end_others
 
 LONGEST = 200

@@ -1,6 +1,5 @@
 """Employees: add, edit, deactivate, activate, delete, restore. Reading a file of them: people_import; kiosk codes: kiosk."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -15,7 +14,7 @@ from app.host import audit, events
 from app.host.audit import Actor, Change
 from app.host.models import Employee, KioskEnrolment
 from app.host.shared import User
-from app.texts import is_keepable_line, trimmed
+from app.texts import EMAIL, is_keepable_line, trimmed
 
 LONGEST = {"id_number": 50, "name": 200, "email": 254, "department": 100, "position": 100}
 LABELS = {
@@ -25,7 +24,6 @@ LABELS = {
     "department": "Department",
     "position": "Position",
 }
-_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ def _problem(name: str, text: str | None) -> str | None:
         return f"At most {LONGEST[name]} characters; this has {len(text)}."
     if not is_keepable_line(text):
         return "There are characters in here that can't be kept."
-    if name == "email" and not _EMAIL.fullmatch(text):
+    if name == "email" and not EMAIL.fullmatch(text):
         return "Give an e-mail address such as ada@example.org."
     return None
 

@@ -15,9 +15,7 @@ from typing import Any
 from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError, Invalid
-from app.texts import is_keepable, trimmed
-
-EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+from app.texts import EMAIL, is_keepable, trimmed
 
 
 class Wrong(Exception):
