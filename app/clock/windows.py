@@ -50,10 +50,7 @@ def gaps(wanted: Span, known: Iterable[Span]) -> list[Span]:
         if span.first > first:
             found.append(Span(first, min(span.first, wanted.until)))
         first = max(first, span.until)
-        if first >= wanted.until:
-            break
-    if first < wanted.until:
-        found.append(Span(first, wanted.until))
+    found.append(Span(first, wanted.until))
     return [span for span in found if span.days > 0]
 
 

@@ -86,6 +86,12 @@ class TestDecisionOrder:
         assert [one.host_employee_id for one in after.candidates] == [1, 2]
         assert after.why == "2 host employees share the ID number 100: Ada Lovelace, Ben Okri."
 
+    @pytest.mark.parametrize(("people", "more"), [(5, "."), (6, " and others.")])
+    def test_of_many_people_five_are_named(self, people, more):
+        namesakes = [replace(ADA, id=key, name=f"Ada {key}") for key in range(1, people + 1)]
+        why = after_one(code(), host(*namesakes)).why
+        assert why == f"{people} host employees share the ID number 100: Ada 1, Ada 2, Ada 3, Ada 4, Ada 5{more}"
+
     def test_a_number_comes_before_a_name(self):
         assert state_of(code("100", "Ben Okri")) == ("auto_matched", "id_number", 1)
 
@@ -108,7 +114,12 @@ class TestDecisionOrder:
         found = after_one(code("9", "Anna Lindqvist"), host(*people)).candidates
         assert len(found) == 3
         assert found[0].host_employee_id == 11
-        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+        assert [one.score for one in found] == [100.0, 96.6, 96.6]
+
+    @pytest.mark.parametrize(("letters", "state"), [(25, "suggested"), (24, "not_found")])
+    def test_a_name_is_similar_from_88_of_100_on(self, letters, state):
+        name = "abcdefghijklmnopqrstuvwxy"[:letters]  # three letters replaced: 88 of 100, or 87.5
+        assert state_of(code("9", name), host(replace(ADA, name="123" + name[3:])))[0] == state
 
     def test_nothing_matched_is_not_found(self):
         assert state_of(code("9", "Zoë Quill")) == ("not_found", None, None)

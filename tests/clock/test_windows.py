@@ -52,6 +52,14 @@ def test_a_slice_goes_forward_and_never_over_the_end(first, days, density, page)
     assert (until - first).days <= LONGEST_SLICE
 
 
+@pytest.mark.parametrize(
+    ("rows_a_day", "rows_a_page", "days"),
+    [(None, 50, 7), (100, 50, 10), (0.5, 1, 20), (1, 50, 31), (1e6, 50, 1)],
+)
+def test_a_slice_is_about_twenty_pages_and_at_first_a_week(rows_a_day, rows_a_page, days):
+    assert slice_until(FIRST, FIRST + 400 * DAY, rows_a_day, rows_a_page) == FIRST + days * DAY
+
+
 @settings(max_examples=50)
 @given(st.integers(1, 400), st.floats(1, 1e6), st.integers(1, 5000))
 def test_slices_cover_a_stretch_without_a_gap(days, density, page):
@@ -69,6 +77,7 @@ def test_slices_cover_a_stretch_without_a_gap(days, density, page):
 def test_halves_are_the_whole(span):
     left, right = halves(span)
     assert (left.first, left.until, right.until) == (span.first, right.first, span.until)
+    assert right.days - left.days in {0, 1}
 
 
 def test_bounds_are_asked_so_that_leaving_them_out_loses_nothing():
@@ -99,8 +108,8 @@ def test_the_check_is_due_once_a_night(now, last, due):
 
 
 def test_only_days_that_were_read_are_checked():
-    known = [Span(date(2026, 3, 1), date(2026, 3, 4))]
-    assert days_to_check(date(2026, 3, 10), known) == [date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 3)]
+    known = [Span(date(2026, 3, 1), date(2026, 3, 3)), Span(date(2026, 3, 8), date(2026, 3, 9))]
+    assert days_to_check(date(2026, 3, 10), known) == [date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 8)]
     assert len(days_to_check(date(2026, 3, 10), [Span(date(2020, 1, 1), date(2027, 1, 1))])) == 31
 
 
