@@ -105,6 +105,7 @@ async def show(
         note=_note(desk.stored) if not stale else None,
         numbered=[(row, places.get(row.name)) for row in draft.rows],
         live=len(kept),
+        most=words.MOST_QUESTIONS,
         sample=SAMPLE,
         question_types=words.QUESTION_TYPES,
         enforcements=_enforcements(draft),
