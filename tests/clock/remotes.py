@@ -1,12 +1,13 @@
 """What the tests of the remote client share: a liar that plays a whole server, and a client pointed at it."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.clock.profiles import CLOUD, ONPREM, Profile
-from app.clock.remote import Credentials, MemorySessionStore, RemoteClock, SessionStore
+from app.clock.remote import Credentials, RemoteClock, Session, SessionStore
 from app.outbound import AddressPolicy, CallRecord, Limits, OutboundClient, parse_allow_list
 from app.secrets import Secret
 from tests.fakes.liar import Liar, Speech, says_json
@@ -15,6 +16,31 @@ PASSWORD = "c0rrect/h0rse+battery"
 QUICK = Limits(connect_s=2.0, call_s=2.0, body_bytes=1024 * 1024, attempts=3, pause_s=0.001)
 MANILA = ZoneInfo("Asia/Manila")
 NOW = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
+
+
+class MemorySessionStore:
+    """A session of this process alone, which nothing ever locks."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+        self.rejections = 0
+        self._lock = asyncio.Lock()
+
+    def lock(self) -> asyncio.Lock:
+        return self._lock
+
+    async def load(self) -> Session | None:
+        return self.session
+
+    async def save(self, session: Session) -> None:
+        self.session = session
+        self.rejections = 0
+
+    async def before_sign_in(self) -> None:
+        """The password may always go out."""
+
+    async def sign_in_rejected(self) -> None:
+        self.rejections += 1
 
 
 @dataclass

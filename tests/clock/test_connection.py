@@ -8,7 +8,6 @@ from sqlalchemy import text
 
 from app.clock import connection, lease, runs, settings, sync
 from app.clock.connection import ConnectionForm
-from app.clock.remote import MemorySessionStore
 from app.clock.session_store import SharedSession, password_place
 from app.db.session import Database
 from app.errors import Conflict, Invalid
@@ -16,6 +15,7 @@ from app.host.audit import COMMAND_LINE
 from app.outbound import OutboundError
 from app.secrets import Secret
 from app.simulator import PASSWORD
+from tests.clock.remotes import MemorySessionStore
 from tests.clock.syncing import site
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from app.clock.profiles import CLOUD, ONPREM
-from app.clock.remote import ClockError, Credentials, MemorySessionStore, Session
+from app.clock.remote import ClockError, Credentials, Session
 from app.clock.remote.session import life_of
 from app.secrets import Secret
-from tests.clock.remotes import NOW, PASSWORD, rig, says_page, says_sign_in
+from tests.clock.remotes import NOW, PASSWORD, MemorySessionStore, rig, says_page, says_sign_in
 from tests.fakes.liar import Heard, Liar, Writer, says_json
 
 

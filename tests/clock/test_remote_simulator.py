@@ -11,11 +11,11 @@ import pytest
 
 from app.clock.parsing import Parser, Punch
 from app.clock.profiles import PROFILES
-from app.clock.remote import ClockError, Credentials, MemorySessionStore, RemoteClock
+from app.clock.remote import ClockError, Credentials, RemoteClock
 from app.outbound import AddressPolicy, CallRecord, Limits, OutboundClient, parse_allow_list
 from app.secrets import Secret
 from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
-from tests.clock.remotes import MANILA
+from tests.clock.remotes import MANILA, MemorySessionStore
 
 NOW = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 START, END = datetime(2026, 11, 1), datetime(2026, 11, 22)

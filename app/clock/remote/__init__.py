@@ -5,12 +5,11 @@ from app.clock.remote.client import RemoteClock, TestStep
 from app.clock.remote.errors import ClockError, NotOfferedError
 from app.clock.remote.page import Page
 from app.clock.remote.photo import Photo
-from app.clock.remote.session import Credentials, MemorySessionStore, Session, SessionStore
+from app.clock.remote.session import Credentials, Session, SessionStore
 
 __all__ = [
     "ClockError",
     "Credentials",
-    "MemorySessionStore",
     "NotOfferedError",
     "Page",
     "Photo",

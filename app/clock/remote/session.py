@@ -1,6 +1,5 @@
 """A session with the server: what is kept of it, where it is kept, and when it is due. Makes no call."""
 
-import asyncio
 import base64
 import binascii
 from contextlib import AbstractAsyncContextManager
@@ -80,31 +79,6 @@ class SessionStore(Protocol):
     async def sign_in_rejected(self) -> None:
         """Called under the lock: the server refused the credentials once more."""
         ...
-
-
-class MemorySessionStore:
-    """A store for one process: a trial of settings that are not saved."""
-
-    def __init__(self) -> None:
-        self.session: Session | None = None
-        self.rejections = 0
-        self._lock = asyncio.Lock()
-
-    def lock(self) -> asyncio.Lock:
-        return self._lock
-
-    async def load(self) -> Session | None:
-        return self.session
-
-    async def save(self, session: Session) -> None:
-        self.session = session
-        self.rejections = 0
-
-    async def before_sign_in(self) -> None:
-        """Nothing is ever locked here."""
-
-    async def sign_in_rejected(self) -> None:
-        self.rejections += 1
 
 
 class _Kept(msgspec.Struct):
