@@ -7,10 +7,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from litestar import Request
+from litestar.datastructures import FormMultiDict
 
-from app.errors import Forbidden
+from app.errors import Forbidden, Invalid
 from app.secrets import KeyRing
 from app.web.context import Context, provide_context
+from app.web.returning import told
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 FIELD, HEADER = "csrf_token", "x-csrf-token"
@@ -24,7 +26,7 @@ def token_of(context: Context) -> str:
 
 
 async def check(request: Request[Any, Any, Any]) -> None:
-    """Litestar's before_request on every browser route. Raises Forbidden.
+    """Litestar's before_request on every browser route. Raises Forbidden, and Invalid for a form that is no text.
 
     The form is read here whichever way the token comes: a sender who goes away within it then stops the request before its
     handler has done anything.
@@ -34,10 +36,22 @@ async def check(request: Request[Any, Any, Any]) -> None:
     context = await provide_context(request)
     if not _same_origin(context):
         raise Forbidden(_EXPIRED)
-    form = await request.form()
+    form = await _read(request)
     sent = request.headers.get(HEADER) or form.get(FIELD)
     if not isinstance(sent, str) or not hmac.compare_digest(sent.encode(), token_of(context).encode()):
         raise Forbidden(_EXPIRED)
+
+
+async def _read(request: Request[Any, Any, Any]) -> FormMultiDict:
+    """A part of a form names its own encoding: one that nobody knows, or that its bytes are not in, or by which they mean half of a
+    surrogate pair, which no page can show again."""
+    try:
+        form = await request.form()
+        for name, value in form.multi_items():
+            (name + value if isinstance(value, str) else name).encode()
+    except (UnicodeError, LookupError):
+        raise Invalid("The form holds something that is no text. Load the page again and repeat.") from None
+    return form
 
 
 def _same_origin(context: Context) -> bool:
@@ -48,7 +62,7 @@ def _same_origin(context: Context) -> bool:
     allowed = {urlsplit(context.parts.settings.base_url).netloc}
     if not context.parts.settings.production:
         allowed.add(context.request.headers.get("host", ""))
-    return urlsplit(origin).netloc in allowed
+    return told(origin)[0] in allowed
 
 
 def _visitor(context: Context) -> bytes:

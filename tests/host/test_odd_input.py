@@ -49,3 +49,28 @@ async def test_columns_that_a_list_does_not_have_leave_its_own(database: Databas
         await hire(db)
     await alice.submit("/preferences/columns/people", {"columns": "of_an_earlier_version"})
     assert (await alice.get("/people?export=csv")).text.startswith("Name,ID number,")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "value"),
+    [
+        ("nonsense", b"Ada"),
+        ("hex", b"Ada"),
+        ("utf-8", b"\xff"),
+        ("unicode_escape", b"\\ud800"),
+    ],
+)
+async def test_a_form_that_is_no_text_is_refused_in_words(alice: Browser, encoding: str, value: bytes) -> None:
+    """A part names its own encoding, and may mean half of a surrogate pair by it."""
+    head = (
+        f'--xx\r\nContent-Disposition: form-data; name="name"\r\nContent-Type: text/plain; charset={encoding}\r\n\r\n'
+    )
+    headers = {"content-type": "multipart/form-data; boundary=xx", "x-csrf-token": alice.csrf_token}
+    answer = await alice.post("/people/add", content=head.encode() + value + b"\r\n--xx--\r\n", headers=headers)
+    assert answer.status_code == 422
+    assert "The form holds something that is no text." in answer.text
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://h:x"])
+async def test_an_origin_that_is_no_address_is_not_ours(alice: Browser, origin: str) -> None:
+    assert (await alice.submit("/people/add", {}, headers={"Origin": origin})).status_code == 403
