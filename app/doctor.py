@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import func, select, text
 from sqlalchemy.engine import make_url
@@ -10,7 +9,7 @@ from sqlalchemy.engine import make_url
 from app import sealed
 from app.config import Settings
 from app.counting import count
-from app.db.migrate import SHARED, heads, version_table
+from app.db.migrate import SHARED, out_of_step
 from app.db.session import PLATFORM, Database
 from app.host.shared import Job, Tenant, WorkerHeartbeat
 from app.outbound.policy import parse_allow_list
@@ -62,30 +61,24 @@ async def _database(parts: Parts, owner_url: str | None) -> list[Finding]:
 
 
 async def _migrations(database: Database) -> Finding:
-    wanted = heads()
-    behind = []
+    found: dict[str, list[str]] = {"behind": [], "ahead": []}
     async with database.shared_transaction() as db:
         tenants = (await db.scalars(select(Tenant.key).order_by(Tenant.key))).all()
     for workspace in (PLATFORM, *tenants):
         async with database.transaction(workspace) as db:
-            for module, head in wanted.items():
-                if module == SHARED and workspace != PLATFORM:
-                    continue
-                if await _step(db, module) != head:
-                    behind.append(f"{workspace}.{module}")
-    if behind:
-        return Finding("migrations", "failed", f"Behind: {', '.join(behind)}. Run migrate:modules.")
+            for module, standing in (await out_of_step(db)).items():
+                if module != SHARED or workspace == PLATFORM:
+                    found[standing].append(f"{workspace}.{module}")
+    if found["ahead"]:
+        sentence = (
+            f"Only a newer Muster knows the tables of {', '.join(found['ahead'])}; this program is too old for them."
+        )
+        return Finding("migrations", "failed", sentence)
+    if found["behind"]:
+        return Finding("migrations", "failed", f"Behind: {', '.join(found['behind'])}. Run migrate:modules.")
     return Finding(
         "migrations", "ok", f"{count(len(tenants) + 1, 'workspace is', 'workspaces are')} at the newest step."
     )
-
-
-async def _step(db: Any, module: str) -> str | None:
-    table = version_table(module)
-    if await db.scalar(text("SELECT to_regclass(:table)"), {"table": table}) is None:
-        return None
-    step: str | None = await db.scalar(text(f"SELECT version_num FROM {table}"))
-    return step
 
 
 async def _keys(parts: Parts) -> Finding:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import func, select, update
@@ -13,7 +14,7 @@ from sqlalchemy import func, select, update
 from app.clock.profiles import RESOURCES
 from app.commands import clock_runs, frame
 from app.commands import database as database_commands
-from app.db.migrate import MODULES, SHARED, heads
+from app.db.migrate import MODULES, SHARED
 from app.db.session import PLATFORM, Database
 from app.host import identity
 from app.host.shared import ApiToken, OneTimeLink, Role, Tenant, User, UserRole
@@ -206,6 +207,40 @@ async def test_a_database_without_tables_says_which_command_makes_them(empty: Da
     assert "migrate:modules" in ended.refusal
 
 
+async def test_a_worker_without_tables_says_so_at_once(empty: DatabaseUrls, tmp_path: Path) -> None:
+    assert "run `muster migrate:modules`" in (await command_line(empty, tmp_path)("worker")).refusal
+
+
+async def test_a_worker_whose_sign_in_is_refused_waits_for_nothing(muster: CommandLine, urls: DatabaseUrls) -> None:
+    nowhere = urlsplit(urls.app)._replace(path="/nowhere").geturl()
+    assert "does not exist" in (await muster("worker", MUSTER_DATABASE_URL=nowhere)).refusal
+
+
+async def test_a_worker_waits_for_a_database_that_starts_later(
+    muster: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.settings.START_PATIENCE_S", 1.0)
+    ended = await muster("worker", MUSTER_DATABASE_URL="postgresql://u:p@127.0.0.1:1/x")
+    lines = ended.err.splitlines()
+    assert (ended.code, "can't be reached yet" in lines[0], "can't be reached: " in lines[-1]) == (1, True, True)
+
+
+async def test_a_role_that_may_not_make_tables_is_one_line(empty: DatabaseUrls, tmp_path: Path) -> None:
+    muster = command_line(empty, tmp_path)
+    assert "permission denied" in (await muster("migrate:modules", MUSTER_OWNER_DATABASE_URL=empty.app)).refusal
+
+
+async def test_an_app_role_that_there_is_not_is_one_line(empty: DatabaseUrls, tmp_path: Path) -> None:
+    muster = command_line(empty, tmp_path)
+    nobody = re.sub("//[^@]*@", "//nobody:x@", empty.app)
+    assert 'role "nobody" does not exist' in (await muster("migrate:modules", MUSTER_DATABASE_URL=nobody)).refusal
+
+
+async def test_an_address_that_asks_for_what_there_is_not_is_one_line(muster: CommandLine) -> None:
+    url = "postgresql://u:hunter2@127.0.0.1:1/x?sslmode=maybe"
+    assert "sslmode" in (await muster("doctor", MUSTER_DATABASE_URL=url)).refusal
+
+
 async def test_a_database_that_cannot_be_reached_is_one_line(muster: CommandLine) -> None:
     ended = await muster(
         "token:create", "a@b.cc", "--scope", "me", MUSTER_DATABASE_URL="postgresql://u:hunter2@127.0.0.1:1/x"
@@ -252,6 +287,6 @@ def test_a_worker_and_a_command_load_no_pages() -> None:
 
 
 def test_words_that_commands_repeat_for_a_quick_help_are_those_of_the_modules() -> None:
-    assert set(database_commands.MODULES) == set(MODULES) - {SHARED} == set(heads()) - {SHARED}
+    assert set(database_commands.MODULES) == set(MODULES) - {SHARED}
     assert set(clock_runs.RESOURCES) == set(RESOURCES)
     assert frame.PLATFORM == PLATFORM

@@ -1,10 +1,13 @@
 """`muster doctor`: one line for each thing, and exit code 1 when something is not in order."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
+from psycopg import sql
 from sqlalchemy import insert
 
 from app import jobs
@@ -15,6 +18,7 @@ from app.host.shared import Job, User, WorkerHeartbeat
 from app.outbound.policy import AllowListError
 from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine, Ended
+from tests.conftest import Browser
 
 HOURS_AGO = datetime.now(UTC) - timedelta(hours=2)
 
@@ -64,18 +68,56 @@ async def test_overdue_silent_and_failed_jobs_are_counted(muster: CommandLine, d
     assert ended.refusal == "Not in order: jobs."
 
 
+@contextmanager
+def at_step(urls: DatabaseUrls, schema: str, step: str) -> Iterator[None]:
+    """As if the clock's tables of the schema were there."""
+    table = sql.Identifier(schema, "migrations_clock")
+    move = sql.SQL("UPDATE {} SET version_num = %s").format(table)
+    with psycopg.connect(urls.owner) as owner:
+        (before,) = owner.execute(sql.SQL("SELECT version_num FROM {}").format(table)).fetchone() or ("",)
+        owner.execute(move, [step])
+    yield
+    with psycopg.connect(urls.owner) as owner:
+        owner.execute(move, [before])
+
+
+OLD, NEWER = "2026_11_21_first_tables", "2036_01_01_more_tables"
+
+
 @pytest.mark.usefixtures("a_worker")
 async def test_a_workspace_that_is_behind_is_named(muster: CommandLine, urls: DatabaseUrls) -> None:
-    with psycopg.connect(urls.owner) as owner:
-        (step,) = owner.execute("SELECT version_num FROM tenant_globex.migrations_clock").fetchone() or ("",)
-        owner.execute("UPDATE tenant_globex.migrations_clock SET version_num = 'older'")
-    try:
+    with at_step(urls, "tenant_globex", OLD):
         ended = await muster("doctor")
-        assert "globex.clock" in ended.out
-        assert ended.refusal == "Not in order: migrations."
-    finally:
-        with psycopg.connect(urls.owner) as owner:
-            owner.execute("UPDATE tenant_globex.migrations_clock SET version_num = %s", [step])
+    assert "Behind: globex.clock. Run migrate:modules." in ended.out
+    assert ended.refusal == "Not in order: migrations."
+
+
+@pytest.mark.usefixtures("a_worker")
+async def test_tables_of_a_newer_program_are_told_from_older_ones_and_left_alone(
+    muster: CommandLine, urls: DatabaseUrls
+) -> None:
+    with at_step(urls, "tenant_globex", NEWER):
+        ended = await muster("doctor")
+        refused = await muster("migrate:modules")
+    assert "Only a newer Muster knows the tables of globex.clock" in ended.out
+    assert ended.refusal == "Not in order: migrations."
+    assert f"tenant_globex.clock are at {NEWER}" in refused.refusal
+
+
+async def test_a_portal_over_older_tables_is_not_ready_and_one_over_newer_is(
+    visitor: Browser, urls: DatabaseUrls
+) -> None:
+    assert (await visitor.get("/health/ready")).json() == {"status": "ready"}
+    with at_step(urls, "main", OLD):
+        answer = await visitor.get("/health/ready")
+        assert (answer.status_code, "migrate:modules" in answer.text) == (503, True)
+    with at_step(urls, "main", NEWER):
+        assert (await visitor.get("/health/ready")).status_code == 200
+
+
+async def test_a_worker_touches_no_older_tables(muster: CommandLine, urls: DatabaseUrls) -> None:
+    with at_step(urls, "main", OLD):
+        assert "The tables of clock are older" in (await muster("worker")).refusal
 
 
 @pytest.mark.usefixtures("a_worker")

@@ -19,7 +19,9 @@ from saq import CronJob
 from saq.queue.postgres import PostgresQueue
 
 from app import wiring
-from app.db.session import Database
+from app.db.migrate import out_of_step
+from app.db.session import PLATFORM, Database
+from app.errors import Conflict
 from app.parts import Parts
 from workers import clock, host, surveys
 from workers.ending import EndingWorker, end
@@ -32,6 +34,7 @@ FUNCTIONS: Mapping[str, Function] = {**clock.FUNCTIONS, **surveys.FUNCTIONS, **h
 QUEUE = "muster"
 # Any number, as long as nobody else takes it: two workers that start at once make SAQ's tables one after the other.
 TABLES_LOCK = 5_201_002
+START_PATIENCE_S = 30
 _log = structlog.get_logger("muster.jobs")
 
 
@@ -41,6 +44,7 @@ async def work(
     """Runs jobs until SIGINT or SIGTERM; what runs then is cancelled and given back to the other workers."""
     wiring.connect()
     logging.getLogger("saq").setLevel(logging.ERROR)
+    await _await_database(parts.database)
     pool = _pool(parts.database.url, concurrency)
     queue = PostgresQueue(pool=pool, name=QUEUE, swept_error_message="its worker was silent")
     await pool.open(wait=True, timeout=30)
@@ -49,6 +53,31 @@ async def work(
         await _work(parts, queue, concurrency, functions, pace)
     finally:
         await pool.close()
+
+
+async def _await_database(database: Database) -> None:
+    """A machine that starts everything at once may start the database last. A sign-in that is refused and tables that are
+    missing or behind are raised at once: waiting does not mend them."""
+    loop = asyncio.get_running_loop()
+    patient_until = loop.time() + START_PATIENCE_S
+    while not await _answers(database.url, insist=loop.time() > patient_until):  # noqa: ASYNC110 - nobody says when it has come
+        await asyncio.sleep(1)
+    async with database.transaction(PLATFORM) as db:
+        behind = [module for module, standing in (await out_of_step(db)).items() if standing == "behind"]
+    if behind:
+        raise Conflict(f"The tables of {', '.join(behind)} are older than this program; run `muster migrate:modules`.")
+
+
+async def _answers(url: str, *, insist: bool) -> bool:
+    try:
+        connection = await asyncpg.connect(url, timeout=10)
+    except (OSError, asyncpg.CannotConnectNowError) as error:
+        if insist:
+            raise
+        _log.warning("the database can't be reached yet", reason=type(error).__name__)
+        return False
+    await connection.close()
+    return True
 
 
 async def _work(

@@ -231,15 +231,23 @@ def _database_reason(error: Exception) -> str | None:
     import asyncpg
     from sqlalchemy.exc import DBAPIError
 
+    sentences: dict[tuple[type[Exception], ...], str] = {
+        (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedColumnError): (
+            "The tables are missing or of another version; run `muster migrate:modules`."
+        ),
+        (asyncpg.InvalidAuthorizationSpecificationError,): "The database refuses the sign-in: {}",
+        (asyncpg.InvalidCatalogNameError,): "The database of the given URL does not exist: {}",
+        (asyncpg.LockNotAvailableError,): "Somebody else holds what this needs; try again in a moment.",
+        (asyncpg.InsufficientPrivilegeError,): "The database's role may not do that: {}",
+        (asyncpg.UndefinedObjectError, asyncpg.ClientConfigurationError): "The given URL does not fit the database: {}",
+        (asyncpg.InsufficientResourcesError,): "The database has no room for this: {}",
+        (asyncpg.ReadOnlySQLTransactionError,): "The database takes no changes, as a standby does: {}",
+        (asyncpg.AdminShutdownError, asyncpg.CrashShutdownError, asyncpg.CannotConnectNowError): _AWAY,
+        (OSError, asyncpg.PostgresConnectionError): _AWAY,
+    }
     cause = getattr(error.orig, "__cause__", None) or error.orig if isinstance(error, DBAPIError) else error
-    if isinstance(cause, asyncpg.UndefinedTableError | asyncpg.InvalidSchemaNameError | asyncpg.UndefinedColumnError):
-        return "The tables are missing or of another version; run `muster migrate:modules`."
-    if isinstance(cause, asyncpg.InvalidAuthorizationSpecificationError):
-        return f"The database refuses the sign-in: {cause}"
-    if isinstance(cause, asyncpg.InvalidCatalogNameError):
-        return f"The database of the given URL does not exist: {cause}"
-    if isinstance(cause, asyncpg.LockNotAvailableError):
-        return "Somebody else holds what this needs; try again in a moment."
-    if isinstance(cause, OSError | asyncpg.CannotConnectNowError | asyncpg.ConnectionDoesNotExistError):
-        return f"The database can't be reached: {cause}"
-    return None
+    found = next((sentence for kinds, sentence in sentences.items() if isinstance(cause, kinds)), None)
+    return found and found.format(str(cause) or "it gave no answer in time")
+
+
+_AWAY = "The database can't be reached: {}"

@@ -5,18 +5,21 @@ Which module has which tables is said in MODULES alone; the steps are under migr
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from app.db.base import Base
 from app.db.session import DIALECT, PLATFORM, connecting, schema_of
+from app.errors import Conflict
 
 ROOT = Path(__file__).parents[2] / "migrations"
 MODULES: dict[str, tuple[str, ...]] = {
@@ -50,6 +53,7 @@ async def migrate(
     """Brings the given modules (default: all) of the given workspaces (default: every one there is) to the newest step.
 
     Everything happens in one transaction: a failing step leaves nothing behind. `app_role` is granted what the app may do.
+    Raises Conflict where a newer program has been at work.
     """
     wanted = [name for name in MODULES if name in set(modules or MODULES) | {SHARED}]
     engine = create_async_engine(DIALECT, async_creator=connecting(owner_url), poolclass=NullPool)
@@ -61,9 +65,27 @@ async def migrate(
         await engine.dispose()
 
 
-def heads() -> dict[str, str | None]:
-    """The newest step of every module, as the files have it."""
-    return {module: ScriptDirectory.from_config(_config(module)).get_current_head() for module in MODULES}
+async def out_of_step(db: AsyncSession) -> dict[str, Literal["behind", "ahead"]]:
+    """The modules whose tables in the transaction's workspace are not as this program has them: behind, and migrating helps; or
+    ahead, at a step that only a newer program knows."""
+    found: dict[str, Literal["behind", "ahead"]] = {}
+    for module, steps in _steps().items():
+        table = version_table(module)
+        at = None
+        if await db.scalar(text("SELECT to_regclass(:table)"), {"table": table}) is not None:
+            at = await db.scalar(text(f"SELECT version_num FROM {table}"))
+        if at is not None and at not in steps:
+            found[module] = "ahead"
+        elif at != steps[0]:
+            found[module] = "behind"
+    return found
+
+
+@cache
+def _steps() -> dict[str, tuple[str, ...]]:
+    """Of each module, the newest first."""
+    scripts = {module: ScriptDirectory.from_config(_config(module)) for module in MODULES}
+    return {module: tuple(step.revision for step in found.walk_revisions()) for module, found in scripts.items()}
 
 
 def _migrate_all(
@@ -94,6 +116,10 @@ def _upgrade(connection: Connection, schema: str, module: str, app_role: str) ->
     path = schema if schema == SHARED else f"{schema}, {SHARED}"
     connection.execute(text("SELECT set_config('search_path', :path, true)"), {"path": path})
     before = _current(connection, module)
+    if before is not None and before not in _steps()[module]:
+        raise Conflict(
+            f"The tables of {schema}.{module} are at {before}, which only a newer Muster knows. Run that one."
+        )
     config = _config(module)
     config.attributes["connection"] = connection
     command.upgrade(config, "head")

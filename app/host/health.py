@@ -4,7 +4,6 @@ from typing import Any
 
 from litestar import Response, get
 from litestar.di import NamedDependency
-from sqlalchemy import text
 
 from app.web.context import Context
 from app.web.guards import public
@@ -17,8 +16,13 @@ async def live() -> dict[str, str]:
 
 @get("/health/ready", guards=[public])
 async def ready(ctx: NamedDependency[Context]) -> Response[dict[str, Any]]:
-    """Ready means: the database answers. When it does not, the gate has answered 503 already."""
-    await ctx.db.execute(text("SELECT 1"))
+    """Ready means: the database answers, and has the tables that this program needs. When it does not answer, the gate has
+    answered 503 already. Tables of a newer program are no reason: while that is brought in, the old one goes on."""
+    # Alembic is loaded by whoever is asked, not by every command that knows the routes.
+    from app.db.migrate import out_of_step
+
+    if "behind" in (await out_of_step(ctx.db)).values():
+        return Response({"status": "waits for muster migrate:modules"}, status_code=503)
     return Response({"status": "ready"})
 
 

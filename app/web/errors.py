@@ -32,6 +32,8 @@ TITLES = {
     500: "Something went wrong here",
     503: "Not available right now",
 }
+# No such table, column or schema; and a column that was altered under a statement that had been prepared.
+_OTHER_TABLES = frozenset({"42P01", "42703", "3F000", "0A000"})
 # A page that is asked for again may work then.
 PASSING = (429, 500, 503)
 A_FORMS_ADDRESS = "Only a form sends to this address. Go back to the page with the form and use its button."
@@ -102,7 +104,25 @@ def as_refusal(error: Exception) -> Refusal:
         return _of_litestar(error)
     if isinstance(error, (OperationalError, InterfaceError, PoolTimeoutError, ConnectionError)) or _lost(error):
         return Unavailable("The database can't be reached. Try again in a moment.")
-    return Internal("Something went wrong on our side. The log has the details under the number below.")
+    return _of_database(_sqlstate(error)) or Internal(
+        "Something went wrong on our side. The log has the details under the number below."
+    )
+
+
+def _of_database(sqlstate: str) -> Refusal | None:
+    """What no request is to blame for, nor we. The codes are PostgreSQL's (its manual, appendix A)."""
+    if sqlstate[:2] == "53":
+        return Unavailable("The database has no room for this right now. Whoever runs this server has to make some.")
+    if sqlstate == "25006":
+        return Unavailable("The database takes no changes right now. Try again in a moment.")
+    if sqlstate in _OTHER_TABLES:
+        return Unavailable("This server is being updated, or has to be: its tables are not those of the program.")
+    return None
+
+
+def _sqlstate(error: Exception) -> str:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(cause, "sqlstate", None) or ""
 
 
 def _lost(error: Exception) -> bool:

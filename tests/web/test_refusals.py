@@ -2,9 +2,12 @@
 
 import re
 
+import asyncpg
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from app.host.permission_words import EXPLAINED
+from app.web.errors import as_refusal
 from tests.conftest import Browser, SignIn
 
 WAY = re.compile(r'<a class="btn[^"]*" href="([^"]*)">([^<]+)</a>')
@@ -52,6 +55,31 @@ async def test_a_refused_act_leads_back_to_where_one_came_from(vera: Browser) ->
 async def test_what_is_gone_leads_to_the_list_it_was_in(alice: Browser) -> None:
     answer = await alice.get("/people/4711")
     assert ways(answer.text) == [("/people", "To People"), ("/", "To the first page")]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (asyncpg.DiskFullError("could not extend file"), "has no room"),
+        (asyncpg.TooManyConnectionsError("too many clients"), "has no room"),
+        (asyncpg.ReadOnlySQLTransactionError("cannot execute INSERT"), "takes no changes"),
+        (asyncpg.UndefinedColumnError("column"), "being updated"),
+        (asyncpg.InvalidCachedStatementError("cached plan must not change result type"), "being updated"),
+    ],
+)
+def test_what_the_database_alone_is_to_blame_for_is_503_and_tells_nothing_of_it(error: Exception, words: str) -> None:
+    for met in (error, DBAPIError("SELECT 1", {}, Translated(error))):
+        refusal = as_refusal(met)
+        assert (refusal.status, words in refusal.message) == (503, True)
+        assert str(error) not in refusal.message
+
+
+class Translated(Exception):
+    """As SQLAlchemy hands on what the driver raised."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.sqlstate = error.sqlstate  # type: ignore[attr-defined]
 
 
 async def test_an_address_of_a_form_says_what_it_is(alice: Browser) -> None:
