@@ -94,6 +94,7 @@ async def test_a_record_is_added_edited_decided_exported_and_deleted(
     )
     lines = (await muster("attendance:export", "--format", "jsonl")).out.splitlines()
     assert [json.loads(line)["id"] for line in lines] == [record_id]
+    assert (await muster("attendance:export", "--json")).json == [json.loads(line) for line in lines]
     assert (await muster("attendance:export", "--to", "2026-11-19", "--format", "jsonl")).out == ""
     assert (await muster("attendance:delete", record_id)).code == 0
     assert (await muster("attendance:export", "--format", "jsonl")).out == ""

@@ -235,6 +235,12 @@ async def test_what_is_said_names_the_days_the_number_and_the_instant(muster: Co
     )
 
 
+def test_every_command_that_gives_a_result_gives_it_as_one_json_document_on_request() -> None:
+    """Contract: "Commands". Those that run until they are ended, and the tests of a module, have none to give."""
+    without = {name for name, one in cli.commands.items() if not any(p.name == "as_json" for p in one.params)}
+    assert without == {"serve", "worker", "demo", "clock:simulate", "module:test"}
+
+
 @pytest.mark.parametrize("name", sorted(cli.commands))
 async def test_bytes_that_are_no_text_are_refused_by_every_command(muster: CommandLine, name: str) -> None:
     ended = await muster(name, "\udcff@x")

@@ -23,11 +23,15 @@ STATUSES = ("approved", "rejected", "auto_closed")
 @click.option("--to", "last", type=frame.DAY, help="Last workday, included.")
 @click.option("--format", "kind", type=click.Choice(("csv", "jsonl")), default="csv", show_default=True)
 @frame.workspace_option
-def attendance_export(*, first: date | None, last: date | None, kind: str, workspace: str) -> None:
+@frame.json_option
+def attendance_export(*, first: date | None, last: date | None, kind: str, workspace: str, as_json: bool) -> None:
     """Write the records to standard output, with breaks, kind, status and source."""
     frame.refuse_backwards(first, last)
     rows = frame.in_transaction(lambda db: _rows(db, first, last), workspace)
-    (_write_csv if kind == "csv" else _write_jsonl)(rows)
+    if as_json:
+        frame.answer(rows, as_json=True)
+    else:
+        (_write_csv if kind == "csv" else _write_jsonl)(rows)
 
 
 async def _rows(db: "AsyncSession", first: date | None, last: date | None) -> list[dict[str, Any]]:

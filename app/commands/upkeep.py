@@ -75,7 +75,8 @@ def module_test(*, name: str) -> None:
     "--output", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Default: standard output."
 )
 @click.option("--api", type=click.Choice(("end-user", "integration")), default="end-user", show_default=True)
-def api_generate_spec(*, output: Path | None, api: str) -> None:
+@frame.json_option
+def api_generate_spec(*, output: Path | None, api: str, as_json: bool) -> None:
     """Write the OpenAPI document of one of the two JSON APIs."""
     settings = frame.settings_of_environment()
     if api == "integration":
@@ -90,7 +91,10 @@ def api_generate_spec(*, output: Path | None, api: str) -> None:
             output.write_text(written + "\n", encoding="utf-8")
         except OSError as error:
             frame.refuse(f"{output} can't be written: {error.strerror}.")
-        click.echo(f"Written to {output}.", err=True)
+        if as_json:
+            frame.answer({"output": str(output), "api": api}, as_json=True)
+        else:
+            click.echo(f"Written to {output}.", err=True)
 
 
 COMMANDS = (doctor, secrets_rotate, module_test, api_generate_spec)

@@ -249,5 +249,7 @@ class TestTheDocument:
         muster = CommandLine({"MUSTER_BASE_URL": base_url, "MUSTER_DATA_DIR": str(tmp_path)})
         wanted = openapi_document(base_url)
         assert (await muster("api:generate-spec")).json == wanted
-        assert (await muster("api:generate-spec", "--output", tmp_path / "spec.json")).code == 0
+        assert (await muster("api:generate-spec", "--json")).json == wanted
+        written = await muster("api:generate-spec", "--output", tmp_path / "spec.json", "--json")
+        assert written.json == {"output": str(tmp_path / "spec.json"), "api": "end-user"}
         assert json.loads((tmp_path / "spec.json").read_text()) == wanted
