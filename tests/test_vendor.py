@@ -92,6 +92,14 @@ def test_every_icon_that_a_template_names_is_vendored() -> None:
         assert icon(name).startswith("<svg ")
 
 
+def test_every_vendored_icon_is_named_somewhere() -> None:
+    sources = [*TEMPLATES, *vendor.ROOT.glob("app/**/*.py"), *vendor.ROOT.glob("tests/gallery/**/*.[hp]*")]
+    quoted = {
+        name for path in sources for name in re.findall(r"[\"'/]([a-z0-9-]+)[\"']", path.read_text(errors="replace"))
+    }
+    assert set(vendor.ICONS) - quoted == set()
+
+
 def test_an_icon_is_silent_unless_it_has_a_label() -> None:
     assert 'aria-hidden="true"' in icon("fingerprint")
     labelled = icon("fingerprint", 'Finger "print"')
