@@ -154,9 +154,11 @@ def acts_named(text: str) -> list[str]:
     return [act for act, label in ACTS.items() if text.casefold() in label.casefold()]
 
 
-def subject_label(kind: str, subject: str) -> str:
-    """`Person 12`; the settings of the clock, of which there is one, without a number."""
+def subject_label(kind: str, subject: str, name: str | None = None) -> str:
+    """`Person 12`, or by its name where one is given; the settings of the clock, of which there is one, without a number."""
     label = SUBJECTS.get(kind, kind.replace("_", " ").capitalize())
+    if name:
+        return f"{label} “{name}”"
     return label if kind in {"clock_connection", "clock_settings"} else f"{label} {subject}"
 
 

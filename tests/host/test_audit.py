@@ -133,6 +133,22 @@ def recorded() -> tuple[set[str], set[str]]:
     return whole - beginnings, beginnings
 
 
+async def test_a_survey_is_called_by_its_last_title_as_far_as_the_audit_knows_one(
+    alice: Browser, database: Database
+) -> None:
+    about = {"subject_type": "survey", "subject_id": "6d0e0647-fbab-42f3-8add-90f9fed7e743"}
+    await entry(database, "survey.create", **about, after={"title": "Lunch"})
+    await entry(database, "survey.edit", **about, before={"title": "Lunch"}, after={"title": "The canteen"})
+    published = await entry(database, "survey.publish", **about, after={"status": "published"})
+    await entry(database, "survey.edit", **about, workspace="globex", after={"title": "Not ours"})
+    await entry(database, "survey.publish", subject_type="survey", subject_id="untitled")
+    text = (await alice.get("/admin/audit")).text
+    assert text.count("Survey “The canteen”") == 3
+    assert "Not ours" not in text
+    assert "Survey untitled" in text
+    assert "Everything done to Survey “The canteen”" in (await alice.get(f"/admin/audit/{published}")).text
+
+
 def test_every_act_has_words_of_its_own() -> None:
     whole, beginnings = recorded()
     assert len(whole) > 50

@@ -1,5 +1,6 @@
 """`/admin/audit`: who did what, when, with before and after. Rows are only ever added (app.host.audit)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -8,7 +9,8 @@ from zoneinfo import ZoneInfo
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, Select, and_, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true
+from sqlalchemy.dialects.postgresql import distinct_on
 
 from app.db.days import on_days
 from app.errors import NotFound
@@ -92,7 +94,10 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return exports.export(ctx, spec, base, kind)
     view = await lists.load(ctx, spec, base)
     rows = [(row, changes_of(row.before, row.after)) for row in view.rows]
-    return await page(ctx, "host/admin/audit.html", fragment="list", view=view, zone=name, rows=rows, **WORDS)
+    titles = await _titles(ctx, view.rows)
+    return await page(
+        ctx, "host/admin/audit.html", fragment="list", view=view, zone=name, rows=rows, titles=titles, **WORDS
+    )
 
 
 @get("/admin/audit/{entry_id:int}", guards=[MAY])
@@ -102,7 +107,30 @@ async def show(ctx: NamedDependency[Context], entry_id: FromPath[int]) -> Respon
     if entry is None:
         raise NotFound("There is no such entry.")
     rows, name = differences(entry.before, entry.after), await zone.name(ctx.db)
-    return await page(ctx, "host/admin/audit_entry.html", fragment="drawer", entry=entry, rows=rows, zone=name, **WORDS)
+    titles = await _titles(ctx, [entry])
+    return await page(
+        ctx, "host/admin/audit_entry.html", fragment="drawer", entry=entry, rows=rows, zone=name, titles=titles, **WORDS
+    )
+
+
+async def _titles(ctx: Context, entries: Sequence[Any]) -> dict[str, str]:
+    """What the surveys that these entries are about were called last, by their uid, as far as the audit itself says."""
+    uids = {one.subject_id for one in entries if one.subject_type == "survey"}
+    if not uids:
+        return {}
+    title = func.coalesce(AuditEntry.after["title"].astext, AuditEntry.before["title"].astext)
+    named = (
+        select(AuditEntry.subject_id, title.label("title"))
+        .ext(distinct_on(AuditEntry.subject_id))
+        .where(
+            AuditEntry.workspace == ctx.workspace,
+            AuditEntry.subject_type == "survey",
+            AuditEntry.subject_id.in_(uids),
+            title.is_not(None),
+        )
+        .order_by(AuditEntry.subject_id, AuditEntry.id.desc())
+    )
+    return {row.subject_id: row.title for row in await ctx.db.execute(named)}
 
 
 def _in_zone(here: ZoneInfo) -> ListSpec:
