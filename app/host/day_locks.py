@@ -68,7 +68,7 @@ async def refuse_locked(db: AsyncSession, days: Iterable[date]) -> None:
     if closed:
         others = len(closed) - 1
         which = f"{closed[0]} and {count(others, 'more day', 'more days')} are" if others else f"{closed[0]} is"
-        raise DayLocked(f"{which} locked. Unlock {'them' if others else 'it'} under Day locks first.")
+        raise DayLocked(f"{which} locked. Unlock {'them' if others else 'it'} under Day Locks first.")
 
 
 async def _tell(db: AsyncSession, actor: Actor, days: list[date], *, locked: bool) -> None:

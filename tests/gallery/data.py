@@ -208,7 +208,7 @@ MENU = [
             ("Analytics", "/charts", "chart-bar", None), ("API Logs", "/error", "api", None), ("Settings", "/forms-errors", "settings", None))]},
     {"label": "Surveys", "icon": "forms", "items": [
         {"label": label, "url": "#", "icon": name, "active": False, "badge": None}
-        for label, name in (("Overview", "chart-histogram"), ("Surveys", "clipboard-list"), ("Responses", "message"), ("Rating details", "star"))]},
+        for label, name in (("Overview", "chart-histogram"), ("Surveys", "clipboard-list"), ("Responses", "message"), ("Rating Details", "star"))]},
     {"label": "Host", "icon": "building", "items": [
         {"label": label, "url": "#", "icon": name, "active": False, "badge": None}
         for label, name in (("People", "users-group"), ("Attendance", "calendar-event"), ("Kiosk", "id"), ("App Library", "apps"))]},

@@ -40,7 +40,7 @@ MENU: tuple[MenuGroup, ...] = (
         (
             MenuItem("People", "/people", "users", "host.people"),
             MenuItem("Attendance", "/attendance", "calendar-stats", "host.attendance"),
-            MenuItem("Day locks", "/attendance/locks", "lock", "host.locks"),
+            MenuItem("Day Locks", "/attendance/locks", "lock", "host.locks"),
             MenuItem("Kiosk", "/kiosk", "id", "host.people"),
             MenuItem("App Library", "/apps", "apps", "apps.manage", platform_only=True),
         ),

@@ -23,7 +23,7 @@ MENU = MenuGroup(
         MenuItem("Users", "/admin/users", "users-group", "admin.users"),
         MenuItem("Roles", "/admin/roles", "shield", "admin.roles"),
         MenuItem("Tenants", "/admin/tenants", "building", "admin.tenants", platform_only=True),
-        MenuItem("API tokens", "/admin/tokens", "key", "admin.tokens"),
+        MenuItem("API Tokens", "/admin/tokens", "key", "admin.tokens"),
         MenuItem("Policies", "/admin/policies", "adjustments", "admin.policies"),
         MenuItem("Audit", "/admin/audit", "history", "admin.audit"),
         MenuItem("Jobs", "/admin/jobs", "progress", "admin.jobs"),

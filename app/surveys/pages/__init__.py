@@ -43,7 +43,7 @@ MENU: tuple[MenuGroup, ...] = (
             MenuItem("Overview", "/surveys/overview", "chart-bar", "surveys.view", "surveys"),
             MenuItem("Surveys", "/surveys/list", "forms", "surveys.view", "surveys", also=OF_ONE_SURVEY),
             MenuItem("Responses", "/surveys/responses", "clipboard-list", "surveys.view", "surveys"),
-            MenuItem("Rating details", "/surveys/ratings", "star", "surveys.view", "surveys", platform_only=True),
+            MenuItem("Rating Details", "/surveys/ratings", "star", "surveys.view", "surveys", platform_only=True),
         ),
     ),
 )
