@@ -13,8 +13,8 @@ function load() {
   return library;
 }
 
-// Untoned series take the colours that no tone has first, so that a mixed chart stays readable.
-const ORDER = [1, 4, 5, 8, 2, 3, 6, 7];
+// Untoned series take the colours that are furthest from any tone's first, so that a mixed chart stays readable.
+const ORDER = [5, 8, 4, 3, 1, 2, 6, 7];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 // A cell that holds no number is a gap, not a zero.
 const number = (cell) => {
@@ -60,7 +60,7 @@ function settings(table) {
       responsive: true, maintainAspectRatio: false, indexAxis: kind === "horizontal" ? "y" : "x",
       interaction: { mode: round ? "nearest" : "index", intersect: round },
       plugins: { legend: { display: round || series.length > 1, position: round ? "right" : "bottom", labels: { color: ink, boxWidth: 12, boxHeight: 12 } } },
-      scales: round ? {} : { x: { ...scale, grid: { display: kind === "horizontal", color: lines } }, y: { ...scale, beginAtZero: true } },
+      scales: round ? {} : { x: { ...scale, ticks: { color: ink, maxRotation: 0, autoSkipPadding: 12 }, grid: { display: kind === "horizontal", color: lines } }, y: { ...scale, beginAtZero: true } },
     },
   };
 }

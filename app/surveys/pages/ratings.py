@@ -85,6 +85,7 @@ class Share(NamedTuple):
     value: int
     percent: Any
     url: str
+    tone: str = "warn"
 
 
 @get("/surveys/ratings", guards=[Requires("surveys.view", module="surveys", platform_only=True)])
