@@ -35,7 +35,9 @@ async def company(database):
 
 def names(text):
     return [
-        line.split('aria-label="Remarks on ')[1].split('"')[0] for line in text.splitlines() if "Remarks on" in line
+        line.split('aria-label="Remarks on ')[1].split('"')[0]
+        for line in text.splitlines()
+        if 'aria-label="Remarks on' in line
     ]
 
 
