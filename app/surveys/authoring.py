@@ -152,8 +152,7 @@ async def publish(db: AsyncSession, actor: Actor, uid: UUID, now: datetime, ceil
 async def archive(db: AsyncSession, actor: Actor, uid: UUID) -> bool:
     """Nobody is asked any more; answers stay. Returns whether anything changed. Raises NotFound, Conflict for a draft."""
     stored = await lock(db, uid)
-    if stored.status == "draft":
-        raise Conflict("Nobody is asked a draft, so it can't be archived. Delete it if it is not needed.")
+    refuse_archiving_a_draft(stored)
     if stored.status == "archived":
         return False
     await _act(db, actor, "archive", stored, {"status": "archived"})
@@ -166,10 +165,21 @@ async def delete(db: AsyncSession, actor: Actor, uid: UUID) -> None:
     refuse_above(ceiling)
     stored = await lock(db, uid)
     refuse_above(ceiling, stored.definition.enforcement)
-    if stored.status != "draft" or stored.answered:
-        raise Conflict("Only a draft can be deleted; what was published can be archived.")
+    refuse_deleting_what_was_asked(stored)
     await db.execute(delete_from(Survey).where(Survey.id == stored.id))
     await history.note(db, actor, "delete", stored, None)
+
+
+def refuse_archiving_a_draft(stored: Stored) -> None:
+    """Raises Conflict."""
+    if stored.status == "draft":
+        raise Conflict("Nobody is asked a draft, so it can't be archived. Delete it if it is not needed.")
+
+
+def refuse_deleting_what_was_asked(stored: Stored) -> None:
+    """Raises Conflict for anything but a draft without responses."""
+    if stored.status != "draft" or stored.answered:
+        raise Conflict("Only a draft can be deleted; what was published can be archived.")
 
 
 async def people_to_ask_again(db: AsyncSession, uid: UUID) -> int:

@@ -201,6 +201,21 @@ async def test_a_draft_is_deleted_after_a_question_and_nothing_else_is(database:
     assert (await alice.submit(f"/surveys/delete/{live.uid}")).status_code == 409
 
 
+async def test_nobody_is_asked_to_confirm_what_the_state_does_not_allow(database: Database, alice: Browser) -> None:
+    """The question to delete said of a survey with answers that nobody was ever asked."""
+    draft, live = await made(database, title="Plan"), await asked(database)
+    for act, stored, why in (
+        ("archive", draft, "Nobody is asked a draft"),
+        ("delete", live, "Only a draft can be deleted"),
+        ("publish", live, "“Lunch” was published already."),
+    ):
+        answer = await alice.get(f"/surveys/{act}/{stored.uid}")
+        assert (answer.status_code, why in answer.text) == (409, True)
+    assert (await alice.submit(f"/surveys/archive/{live.uid}")).status_code == 303
+    answer = await alice.get(f"/surveys/archive/{live.uid}")
+    assert (answer.status_code, "“Lunch” was archived already." in answer.text) == (409, True)
+
+
 async def test_a_copy_is_opened_for_editing(database: Database, alice: Browser) -> None:
     stored = await asked(database)
     answer = await alice.submit(f"/surveys/duplicate/{stored.uid}")

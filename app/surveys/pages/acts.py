@@ -1,5 +1,5 @@
 """What is done to a whole survey from the list, its page or the editor: publish, archive, delete, duplicate. The dangerous ones
-say first what they will do, with the number."""
+say first what they will do, with the number; an act that its state does not allow is refused instead of asked about."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.counting import people
+from app.errors import Conflict
 from app.surveys import audience, authoring
 from app.surveys.ceilings import ceiling_of, refuse_above
 from app.surveys.definition import name_of, unpublishable
@@ -26,7 +27,8 @@ PUBLISHER = Requires("surveys.publish", module="surveys")
 async def ask_publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     stored = await authoring.load(ctx.db, uid_of(uid))
     refuse_above(await ceiling_of(ctx.db), stored.definition.enforcement)
-    missing = unpublishable(stored.definition, datetime.now(UTC)) if stored.status != "published" else []
+    _refuse_again(stored, "published")
+    missing = unpublishable(stored.definition, datetime.now(UTC))
     number = await audience.size(ctx.db, stored.definition)
     return await _ask(
         ctx,
@@ -51,6 +53,8 @@ async def publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response
 @get("/surveys/archive/{uid:str}", guards=[PUBLISHER])
 async def ask_archive(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     stored = await authoring.load(ctx.db, uid_of(uid))
+    authoring.refuse_archiving_a_draft(stored)
+    _refuse_again(stored, "archived")
     unit = f"{'response' if stored.responses == 1 else 'responses'} to version {stored.version} stay"
     unit += "s" if stored.responses == 1 else ""
     consequence = (
@@ -71,6 +75,7 @@ async def archive(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response
 async def ask_delete(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     stored = await authoring.load(ctx.db, uid_of(uid))
     refuse_above(await ceiling_of(ctx.db), stored.definition.enforcement)
+    authoring.refuse_deleting_what_was_asked(stored)
     number = len(stored.questions)
     unit = f"{'question goes' if number == 1 else 'questions go'} with it"
     consequence = "Nobody was ever asked. It can't be brought back; the audit keeps what it said."
@@ -96,6 +101,12 @@ async def _ask(ctx: Context, stored: Stored, act: str, **values: Any) -> Respons
 
 async def _done(ctx: Context, answer: str, *, changed: bool) -> Response[Any]:
     return await done(ctx, "/surveys/list", answer, level="success" if changed else "info")
+
+
+def _refuse_again(stored: Stored, status: str) -> None:
+    """Raises Conflict where the survey has the state already that the question would lead to."""
+    if stored.status == status:
+        raise Conflict(f"“{stored.definition.title}” was {status} already.")
 
 
 def _publishing(stored: Stored) -> str:
