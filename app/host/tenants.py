@@ -126,7 +126,9 @@ async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
 
 
 def _check(key: str, name: str, ceiling: str) -> None:
-    if not TENANT_KEY.fullmatch(key) or key in (PLATFORM, "shared"):
+    if key in (PLATFORM, "shared"):
+        raise Invalid.at("key", f"The key {key} is the platform's; choose another one.")
+    if not TENANT_KEY.fullmatch(key):
         raise Invalid.at("key", "A key has small letters, digits and underscores, begins with a letter, 40 at most.")
     if not name.strip() or len(name) > LONGEST_NAME:
         raise Invalid.at("name", f"Give a name of at most {LONGEST_NAME} characters.")

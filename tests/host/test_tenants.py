@@ -161,6 +161,15 @@ async def test_a_key_that_is_none_never_reaches_the_owner(
         await tenants.create_tenant(database, urls.owner, cluster.app_role, key=key, name=name, ceiling=ceiling)
 
 
+@pytest.mark.parametrize("key", ["main", "shared"])
+async def test_a_key_of_the_platform_is_refused_as_that(
+    database: Database, urls: DatabaseUrls, cluster: TestCluster, key: str
+) -> None:
+    """The rules of a key, which both keep, explained nothing."""
+    with pytest.raises(Invalid, match=f"The key {key} is the platform's"):
+        await tenants.create_tenant(database, urls.owner, cluster.app_role, key=key, name="X")
+
+
 async def test_an_unknown_workspace_is_refused(database: Database) -> None:
     async with database.shared_transaction() as db:
         await tenants.refuse_unknown(db, "main")
