@@ -1,7 +1,7 @@
 """Every column that holds sealed text: bringing all to the first key, and counting what does not open. Sealing: app.secrets."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Table, select, update
@@ -58,10 +58,7 @@ class Rotation:
 
     rotated: int = 0
     unchanged: int = 0
-    broken: list[str] | None = None
-
-    def break_at(self, where: str) -> None:
-        self.broken = [*(self.broken or []), where]
+    broken: list[str] = field(default_factory=list)
 
 
 async def rotate(database: Database, keys: KeyRing) -> Rotation:
@@ -87,7 +84,7 @@ async def _rotate_rows(
         try:
             renewed = keys.rotated(text, sealed.place(workspace, bound_to))
         except SecretError:
-            total.break_at(f"{workspace}: {sealed.name}, row {row_id}")
+            total.broken.append(f"{workspace}: {sealed.name}, row {row_id}")
             continue
         if renewed == text:
             total.unchanged += 1
@@ -107,7 +104,7 @@ async def examine(database: Database, keys: KeyRing) -> Rotation:
                 rows = (await db.execute(sealed.rows(workspace, after))).all()
             for row_id, bound_to, text in rows:
                 if not _opens(keys, sealed.place(workspace, bound_to), text, total):
-                    total.break_at(f"{workspace}: {sealed.name}, row {row_id}")
+                    total.broken.append(f"{workspace}: {sealed.name}, row {row_id}")
             if len(rows) < BATCH:
                 break
             after = rows[-1].id

@@ -96,15 +96,15 @@ async def begin_anew(db: AsyncSession) -> None:
 
 def known_spans(rows: Sequence[Cursor], zone: ZoneInfo) -> list[Span]:
     """The days that are read completely: of each backfill as far as it got, and of the live window until its last walk."""
-    spans = [Span(row.starts_on, row.done_until) for row in rows if _is_backfill(row)]  # type: ignore[arg-type]
+    spans = [
+        Span(row.starts_on, row.done_until)
+        for row in rows
+        if row.kind == "backfill" and row.starts_on is not None and row.done_until is not None
+    ]
     live = next((row for row in rows if row.kind == LIVE), None)
     if live is not None and live.starts_on and live.covered_until:
         spans.append(Span(live.starts_on, live.covered_until.astimezone(zone).date() + DAY))
     return spans
-
-
-def _is_backfill(row: Cursor) -> bool:
-    return row.kind == "backfill" and row.starts_on is not None and row.done_until is not None
 
 
 def live_reach(live: Cursor | None, first: date, zone: ZoneInfo) -> tuple[date, Span | None]:

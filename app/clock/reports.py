@@ -24,6 +24,7 @@ from app.clock.models import (
     StaleDay,
     SyncRun,
 )
+from app.clock.progress import complete_up_to
 from app.clock.punch_counts import count_by_day
 from app.clock.zones import zone_day
 
@@ -42,8 +43,6 @@ OUTCOME_DAYS = 30
 
 async def status(db: AsyncSession, now: datetime) -> dict[str, Any]:
     """The integration API's status; `last_sync` is the run's row or None."""
-    from app.clock.progress import complete_up_to
-
     connection = await db.get(Connection, 1)
     counts = await entity_counts(db)
     counts["transactions"] = (await count_by_day(db, days=(None, None), equal={})).total

@@ -51,7 +51,7 @@ def secrets_rotate(*, as_json: bool) -> None:
         return await sealed.rotate(parts.database, parts.keys)
 
     done = frame.with_parts(rotate)
-    document = {"rotated": done.rotated, "unchanged": done.unchanged, "broken": done.broken or []}
+    document = {"rotated": done.rotated, "unchanged": done.unchanged, "broken": done.broken}
     sentence = f"{done.rotated} secrets sealed anew, {done.unchanged} had the first key already."
     frame.answer(document, sentence, as_json=as_json)
     if done.broken:

@@ -11,14 +11,14 @@ from alembic import command
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from app.db.migrate import SHARED, _config
+from app.db.migrate import SHARED, config_of
 from app.db.session import PLATFORM
 
 
 def draft(owner_url: str, module: str, title: str) -> None:
     """Writes migrations/versions/MODULE/DATE_title.py."""
     engine = create_engine(make_url(owner_url).set(drivername="postgresql+psycopg"))
-    config = _config(module)
+    config = config_of(module)
     config.set_main_option("file_template", "%%(rev)s")
     slug = re.sub(r"\W+", "_", title.lower()).strip("_")
     with engine.connect() as connection:

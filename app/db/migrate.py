@@ -84,7 +84,7 @@ async def out_of_step(db: AsyncSession) -> dict[str, Literal["behind", "ahead"]]
 @cache
 def _steps() -> dict[str, tuple[str, ...]]:
     """Of each module, the newest first."""
-    scripts = {module: ScriptDirectory.from_config(_config(module)) for module in MODULES}
+    scripts = {module: ScriptDirectory.from_config(config_of(module)) for module in MODULES}
     return {module: tuple(step.revision for step in found.walk_revisions()) for module, found in scripts.items()}
 
 
@@ -120,7 +120,7 @@ def _upgrade(connection: Connection, schema: str, module: str, app_role: str) ->
         raise Conflict(
             f"The tables of {schema}.{module} are at {before}, which only a newer Muster knows. Run that one."
         )
-    config = _config(module)
+    config = config_of(module)
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
     _grant(connection, schema, app_role)
@@ -150,7 +150,8 @@ def _marked(mark: str) -> set[str]:
     return {table.name for table in Base.metadata.tables.values() if table.info.get(mark)}
 
 
-def _config(module: str) -> Config:
+def config_of(module: str) -> Config:
+    """What Alembic needs to know of a module's steps."""
     config = Config()
     config.set_main_option("script_location", str(ROOT))
     config.set_main_option("version_locations", str(ROOT / "versions" / module))

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.session import PLATFORM, Database, enter_workspace
+from app.db.session import Database, enter_workspace
 from app.errors import Refusal, Unavailable
 from app.parts import Parts
 from app.web import sessions
@@ -102,10 +102,10 @@ class Gate:
             user_agent=_header(scope, b"user-agent"),
         )
         cookie = _cookies(scope).get(sessions.cookie_name(self.parts.settings))
-        if cookie and not scope["path"].startswith(API):
-            await sessions.resume(context, cookie)
         if not scope["path"].startswith(API):
-            await enter_workspace(session, context.workspace or PLATFORM)
+            if cookie:
+                await sessions.resume(context, cookie)
+            await enter_workspace(session, context.workspace)
         return context
 
 
