@@ -26,7 +26,7 @@ def ends_with_the_connection(response: httpx.Response) -> bool:
 
 
 def _window_bits(response: httpx.Response) -> int | None:
-    encoding = response.headers.get("content-encoding", "").strip().lower()
+    encoding = response.headers.get("content-encoding", "").lower()
     if encoding not in _KNOWN:
         raise OutboundError(
             SHAPE, f"The answer is packed as {encoding[:40]!r}, which was not asked for.", status=response.status_code

@@ -68,8 +68,7 @@ class Allowed:
     port: int | None
 
     def covers(self, address: Address, port: int) -> bool:
-        same_family = address.version == self.network.version
-        return same_family and address in self.network and self.port in (None, port)
+        return address in self.network and self.port in (None, port)
 
 
 @dataclass(frozen=True, slots=True)

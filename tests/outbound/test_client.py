@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from random import Random
 from time import perf_counter
 from typing import Any
 
@@ -331,12 +332,27 @@ async def test_a_broken_answer_is_forgotten_when_the_next_one_is_whole(liar: Lia
     assert [record.tc_code for record in desk.records] == ["TC-NET", "TC-NET", None]
 
 
-async def test_json_cut_by_a_closing_connection_is_a_network_failure(liar: Liar, desk: Desk) -> None:
-    liar.says("/x/", then_closes(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"data":[{"id":1'))
+@pytest.mark.parametrize(
+    ("speech", "code", "retryable"),
+    [
+        (then_closes(b'HTTP/1.1 200 OK\r\n\r\n{"data":[{"id":1'), "TC-NET", True),
+        (answer(b'{"data":[{"id":1'), "TC-SHAPE", False),
+        (
+            then_closes(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{"data":[{"id":1\r\n0\r\n\r\n'),
+            "TC-SHAPE",
+            False,
+        ),
+    ],
+    ids=["no end but the connection's", "with a length", "in chunks"],
+)
+async def test_json_cut_by_a_closing_connection_is_a_network_failure(
+    liar: Liar, desk: Desk, speech: Any, code: str, retryable: bool
+) -> None:
+    liar.says("/x/", speech)
     reply = await desk.get(liar.url)
     with pytest.raises(OutboundError) as caught:
         reply.json()
-    assert (caught.value.code, caught.value.retryable) == ("TC-NET", True)
+    assert (caught.value.code, caught.value.retryable) == (code, retryable)
 
 
 # Size.
@@ -346,6 +362,9 @@ async def test_a_body_over_the_cap_is_refused_before_it_is_read(liar: Liar, desk
     liar.says("/x/", then_closes(answer(b"x", length=100_001)))
     error = await refused(desk.get(liar.url))
     assert (error.code, error.retryable, len(liar.heard)) == ("TC-SHAPE", False, 1)
+    assert "larger than 97 KiB" in error.message
+    liar.says("/x/", answer(b"x" * 100_000))
+    assert len((await desk.get(liar.url)).body) == 100_000
 
 
 async def test_a_body_without_a_length_is_cut_at_the_cap(liar: Liar, desk: Desk) -> None:
@@ -368,13 +387,18 @@ async def test_a_bomb_never_unfolds(liar: Liar, desk: Desk, packing: str) -> Non
     assert error.code == "TC-SHAPE"
 
 
-@pytest.mark.parametrize("packing", ["gzip", "x-gzip", "deflate", "identity"])
+@pytest.mark.parametrize("packing", ["gzip", "x-gzip", "deflate", "identity", "GZIP"])
 async def test_packed_answers_are_unpacked(liar: Liar, desk: Desk, packing: str) -> None:
-    packed = {"gzip": gzip.compress, "x-gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}[packing](
-        HELLO
-    )
-    liar.says("/x/", answer(packed, headers=(("Content-Encoding", packing),)))
-    assert (await desk.get(liar.url)).body == HELLO
+    pack = {"deflate": zlib.compress, "identity": bytes}.get(packing, gzip.compress)
+    body = Random(1).randbytes(20_000) * 2  # it repeats itself as far back as packing may look
+    liar.says("/x/", answer(pack(body), headers=(("Content-Encoding", packing),)))
+    assert (await desk.get(liar.url)).body == body
+
+
+@pytest.mark.parametrize("packing", ["gzip", "deflate"])
+async def test_an_empty_answer_is_whole_however_it_says_it_is_packed(liar: Liar, desk: Desk, packing: str) -> None:
+    liar.says("/x/", answer(b"", headers=(("Content-Encoding", packing),)))
+    assert (await desk.get(liar.url)).body == b""
 
 
 async def test_gzip_in_two_members_is_one_answer(liar: Liar, desk: Desk) -> None:

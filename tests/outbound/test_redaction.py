@@ -33,8 +33,12 @@ def spellings(secret: str) -> dict[str, str]:
         "html, quotes kept": html.escape(secret, quote=False),
         "base64": base64.b64encode(raw).decode().rstrip("=")[: len(raw) * 8 // 6],
         "basic": base64.b64encode(b"operator:" + raw).decode(),
-        "base64url": base64.urlsafe_b64encode(b"x" + raw).decode(),
+        "base64url": base64.urlsafe_b64encode(b"o" + raw).decode(),
+        "base64url, one letter later": base64.urlsafe_b64encode(b"oo" + raw).decode(),
         "hex": raw.hex(),
+        "hex, capitals": raw.hex().upper(),
+        "letter by letter": "".join(f"\\u{ord(letter):04x}" for letter in secret),
+        "letter by letter, capitals": "".join(f"\\u{ord(letter):04X}" for letter in secret),
     }
 
 
@@ -45,6 +49,14 @@ def test_a_known_secret_is_found_in_every_spelling(spelling: str) -> None:
     core = said[4:-4].strip('"')
     assert core not in kept
     assert "wrong" in kept
+
+
+@pytest.mark.parametrize(
+    ("secret", "said"),
+    [("secretsecret", "c2VjcmV0c2VjcmV0"), ("~~~???", "fn5+Pz8/"), ("~~~???", "fn5-Pz8_")],
+)
+def test_of_a_secret_in_base64_alone_no_letter_is_left(secret: str, said: str) -> None:
+    assert Redactor([secret]).text(said) == GONE
 
 
 @settings(max_examples=100, deadline=None)
@@ -104,6 +116,8 @@ def test_a_biometric_template_under_an_innocent_key_is_gone() -> None:
         KNOWING.row({"fingerprint": template[:100], "x": template}),
     ):
         assert template[10:40] not in kept
+    assert KNOWING.row({"finger": "x" * 48}) == '{"finger":"' + "x" * 48 + '"}'
+    assert KNOWING.row({"finger": "x" * 49}) == f'{{"finger":"{GONE}"}}'
 
 
 def test_unknown_tokens_are_known_by_their_looks() -> None:
@@ -116,6 +130,13 @@ def test_a_very_short_password_is_not_shown_by_its_gaps() -> None:
     kept = Redactor(["a"]).excerpt(b'{"msg":"a bad password a"}')
     assert "bad" in kept
     assert kept.count(GONE) == 2
+    assert Redactor(["abc"]).text("xabcx abc") == f"xabcx {GONE}"
+    assert Redactor(["abcd"]).text("xabcdx") == f"x{GONE}x"
+
+
+def test_an_excerpt_is_two_kib_of_what_was_said() -> None:
+    assert KNOWING.excerpt(b"." * 2048) == "." * 2048
+    assert KNOWING.excerpt(b"." * 2049) == "." * 2045 + "…"
 
 
 def test_an_excerpt_never_holds_what_postgresql_refuses() -> None:
@@ -123,6 +144,7 @@ def test_an_excerpt_never_holds_what_postgresql_refuses() -> None:
     kept.encode()
     assert "\0" not in kept
     assert "\x1b" not in kept
+    assert KNOWING.excerpt(b"a~b\x7f") == "a~b\ufffd"
     row = KNOWING.row({"na\0me": "a\0b", "half": "\ud800", "deep": [["\0"]]})
     row.encode()
     assert "\0" not in row
