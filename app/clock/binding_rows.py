@@ -21,19 +21,20 @@ from app.db.among import among
 from app.db.session import workspace_of
 from app.host.models import Employee, KioskEnrolment
 
+FIRST_MIRRORED = "First mirrored."
 _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended('clock bindings ' || :workspace, 0))")
-_MAKE_MISSING = text(
-    """
+_MAKE = """
     WITH made AS (
         INSERT INTO clock_employee_bindings (clock_employee_id, emp_code)
         SELECT id, emp_code FROM clock_employees e
         WHERE NOT EXISTS (SELECT 1 FROM clock_employee_bindings b WHERE b.clock_employee_id = e.id)
-        ON CONFLICT DO NOTHING RETURNING id
+        {of_some} ON CONFLICT DO NOTHING RETURNING id
     )
     INSERT INTO clock_binding_history (binding_id, to_state, decided_by, why)
-    SELECT id, 'unbound', 'Muster', 'First mirrored.' FROM made
-    """
-)
+    SELECT id, 'unbound', 'Muster', :why FROM made
+"""
+_MAKE_MISSING = text(_MAKE.format(of_some=""))
+_MAKE_SOME = text(_MAKE.format(of_some="AND e.emp_code = ANY(CAST(:codes AS text[]))"))
 _READ = select(
     Binding.id,
     Binding.clock_employee_id,
@@ -121,7 +122,12 @@ async def hold(db: AsyncSession) -> None:
 
 async def make_missing(db: AsyncSession) -> None:
     """A binding for every mirrored person who has none."""
-    await db.execute(_MAKE_MISSING)
+    await db.execute(_MAKE_MISSING, {"why": FIRST_MIRRORED})
+
+
+async def make_some(db: AsyncSession, codes: Collection[str], why: str) -> None:
+    """The same for the people of these codes; `why` is what their history begins with."""
+    await db.execute(_MAKE_SOME, {"codes": list(codes), "why": why})
 
 
 async def read_all(db: AsyncSession) -> list[Code]:

@@ -11,6 +11,7 @@ import msgspec
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock import binding_rows
 from app.clock.counts import Counts
 from app.clock.parsing import Device, Employee, Ref, Unit
 
@@ -155,19 +156,6 @@ LISTINGS: dict[str, Listing] = {
 }  # fmt: skip
 _STATEMENTS = {resource: (listing.count, listing.upsert) for resource, listing in LISTINGS.items()}
 
-_BIND = text(
-    """
-    WITH bound AS (
-        INSERT INTO clock_employee_bindings (clock_employee_id, emp_code)
-        SELECT e.id, e.emp_code FROM clock_employees e
-        WHERE e.emp_code = ANY(:codes) AND NOT EXISTS (
-            SELECT 1 FROM clock_employee_bindings b WHERE b.clock_employee_id = e.id)
-        ON CONFLICT DO NOTHING RETURNING id
-    )
-    INSERT INTO clock_binding_history (binding_id, to_state, decided_by, why)
-    SELECT id, 'unbound', 'Muster', 'First mirrored.' FROM bound
-    """
-)
 # A reader that becomes a clock, or a clock a reader, changes what its punches are; the operator's own mark is over both.
 _JUDGE_TERMINALS = text(
     """
@@ -193,7 +181,7 @@ async def write_listing(db: AsyncSession, resource: str, generation: int, rows: 
         await db.execute(_JUDGE_TERMINALS, {"rows": given})
     await db.execute(upsert, {"rows": given, "generation": generation})
     if resource == "employees":
-        await db.execute(_BIND, {"codes": list(records)})
+        await binding_rows.make_some(db, list(records), binding_rows.FIRST_MIRRORED)
     return Counts(created=created, updated=updated, unchanged=len(rows) - created - updated)
 
 

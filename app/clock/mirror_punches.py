@@ -11,6 +11,7 @@ from weakref import WeakSet
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock import binding_rows
 from app.clock.counts import Counts
 from app.clock.parsing import Punch
 from app.db.direct import driver
@@ -101,15 +102,8 @@ _ADOPT = text(
 )
 _MAKE_PEOPLE = text(
     """
-    WITH made AS (
-        INSERT INTO clock_employees (emp_code, absent_since) SELECT code, now() FROM unnest(CAST(:codes AS text[])) AS code
-        ON CONFLICT DO NOTHING RETURNING id, emp_code
-    ), bound AS (
-        INSERT INTO clock_employee_bindings (clock_employee_id, emp_code) SELECT id, emp_code FROM made
-        ON CONFLICT DO NOTHING RETURNING id
-    )
-    INSERT INTO clock_binding_history (binding_id, to_state, decided_by, why)
-    SELECT id, 'unbound', 'Muster', 'First seen on a punch.' FROM bound
+    INSERT INTO clock_employees (emp_code, absent_since) SELECT code, now() FROM unnest(CAST(:codes AS text[])) AS code
+    ON CONFLICT DO NOTHING
     """
 )
 _MAKE_TERMINALS = text(
@@ -179,6 +173,7 @@ async def _bring_up_to_date(db: AsyncSession, target: Target, generation: dict[s
 async def make_people(db: AsyncSession, codes: Sequence[str]) -> None:
     """People whom no listing named, each with an unbound binding: they can be bound like any other."""
     await db.execute(_MAKE_PEOPLE, {"codes": list(codes)})
+    await binding_rows.make_some(db, codes, "First seen on a punch.")
 
 
 async def make_terminals(db: AsyncSession, aliases: dict[str, str | None]) -> None:
