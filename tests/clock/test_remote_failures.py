@@ -162,6 +162,24 @@ async def test_a_sign_in_without_a_usable_token_is_shape(liar: Liar, profile: Pr
     assert made.store.rejections == 0
 
 
+@pytest.mark.parametrize(
+    ("profile", "document"),
+    [
+        (CLOUD, {"code": "ZBSY0002", "message": "Wrong username\nor \u0000 password. "}),
+        (ONPREM, {"non_field_errors": ["Wrong username\nor \u0000 password."]}),
+    ],
+    ids=["cloud", "onprem"],
+)
+async def test_what_the_server_says_ends_our_sentence_on_one_line_with_one_full_stop(
+    liar: Liar, profile: Profile, document: dict[str, Any]
+) -> None:
+    made = rig(liar, profile)
+    liar.says(profile.sign_in.path, says_json(document, 400))
+    assert (
+        await failed(made)
+    ).message == "The server refused the user name or password (400): Wrong username or password."
+
+
 # TC-TOKEN
 
 

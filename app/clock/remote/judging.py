@@ -134,7 +134,7 @@ def _rejection(reply: Reply, profile: Profile) -> str:
     document = _peek(reply)
     errors = document.get("non_field_errors")
     first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], str) else ""
-    said = f": {first[:_SAID_LENGTH]}" if first else _said(document, profile)
+    said = _told(first) if first else _said(document, profile)
     sentence = f"The server refused the user name or password ({reply.status}){said}."
     bare = reply.status == HTTPStatus.BAD_REQUEST and not first
     return f"{sentence} {profile.sign_in.bare_400_hint}".strip() if bare else sentence
@@ -202,7 +202,14 @@ def _code(document: dict[str, Any], profile: Profile) -> str | None:
 
 def _said(document: dict[str, Any], profile: Profile) -> str:
     said = next((document[name] for name in profile.envelope.message if isinstance(document.get(name), str)), "")
-    return f": {said[:_SAID_LENGTH]}" if said.strip() else ""
+    return _told(said)
+
+
+def _told(said: str) -> str:
+    """The server's words as the end of a sentence of ours: on one line, without the full stop that ours has."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in said[:_SAID_LENGTH])
+    words = " ".join(plain.split()).rstrip(".")
+    return f": {words}" if words else ""
 
 
 def _first(document: Any, pointers: Iterable[tuple[str, ...]]) -> Any:
