@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import explaining, remedies, resolutions, surroundings, time_line
 from app.clock.codes import OUTCOMES, Outcome, outcome_label
+from app.clock.models import Device
 from app.clock.models import Punch as PunchRow
 from app.clock.queries import PUNCHES
 from app.clock.remedies import Link
@@ -79,7 +80,7 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         sentence=sentence,
         change=change,
         links=remedies.links(seen, because),
-        line=time_line.draw(seen.punch, _shown(seen, because), judgement, behind),
+        line=await _named(db, time_line.draw(seen.punch, _shown(seen, because), judgement, behind)),
         records=because.records if because is not None else (),
         pending=_pending(outcome, verdict),
         retry=_retry(seen, outcome),
@@ -122,6 +123,14 @@ def _shown(seen: Surroundings, because: Reason | None) -> list[Any]:
     members = {tap.punch.id for tap in (*shift.taps, *shift.folds)} if shift is not None else set()
     day = seen.punch.at.astimezone(zone).date()
     return [one for one in seen.read.punches if one.id in members or one.at.astimezone(zone).date() == day]
+
+
+async def _named(db: AsyncSession, line: dict[str, Any]) -> dict[str, Any]:
+    """The line with its terminals by what people call them, where they have a name."""
+    taps = line["taps"]
+    called = select(Device.sn, Device.alias).where(Device.sn.in_({tap["terminal"] for tap in taps}))
+    names = {row.sn: row.alias for row in await db.execute(called)}
+    return {**line, "taps": [{**tap, "terminal": names.get(tap["terminal"]) or tap["terminal"]} for tap in taps]}
 
 
 def _behind(seen: Surroundings, judgement: Judgement, because: Reason | None) -> list[time_line.Band]:

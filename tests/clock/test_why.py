@@ -54,6 +54,13 @@ async def test_the_line_shows_the_days_taps_with_the_record_behind_them(database
     assert line["label"] == "Taps of 2 March"
 
 
+async def test_each_tap_says_its_terminal_as_people_call_it_or_by_its_serial_number(database: Database) -> None:
+    await ada_works(database, "I 08:00")
+    async with database.transaction() as db:
+        await punch(db, "100", "O 17:00", sn="T2")
+    assert [tap["terminal"] for tap in (await why_of(database, "Mon 08:00")).line["taps"]] == ["Gate", "T2"]
+
+
 async def test_a_night_shift_is_drawn_whole(database: Database) -> None:
     await ada_works(database, "I 22:00, O Tue 06:00")
     assert [tap["time"] for tap in (await why_of(database, "Mon 22:00")).line["taps"]] == ["22:00:00", "06:00:00"]
