@@ -58,10 +58,6 @@ class Hours:
         """The end of what the record covers: an open one ends right after its clock-in (instants go to the microsecond)."""
         return self.clock_out or self.clock_in + timedelta(microseconds=1)
 
-    def overlaps(self, other: "Hours") -> bool:
-        """Whether both cover some instant and are of one kind; touching is not overlap."""
-        return self.kind == other.kind and self.clock_in < other.covered_until and other.clock_in < self.covered_until
-
     def workday(self, zone: ZoneInfo) -> date:
         """The local date of the clock-in."""
         return self.clock_in.astimezone(zone).date()

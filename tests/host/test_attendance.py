@@ -1,6 +1,8 @@
 """Attendance records by hand: what the verbs do, refuse, remember and tell."""
 
 import asyncio
+import random
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,6 +16,7 @@ from app.host.hours import Hours
 from tests.host.staff import ALICE, Ear, acts_on, at, hire, hours, record_of, work
 
 DAY = at("00:00").date()
+PAIRS = 40
 
 
 async def test_a_record_is_added_pending_and_by_hand(db: AsyncSession, ear: Ear) -> None:
@@ -71,6 +74,35 @@ async def test_hours_that_touch_or_are_of_another_kind_are_no_overlap(
     ada = await hire(db)
     await work(db, ada, "08:00", "17:00")
     await work(db, ada, *span, kind=kind)
+
+
+def drawn(dice: random.Random) -> Hours:
+    start = at("08:00") + timedelta(minutes=dice.randrange(120))
+    length = dice.choice([None, *range(1, 60)])
+    end = start + timedelta(minutes=length) if length else None
+    return Hours(start, end, kind=dice.choice(["regular", "overtime"]))
+
+
+def minutes_covered(one: Hours) -> set[datetime]:
+    """By brute force, on whole minutes."""
+    if one.clock_out is None:
+        return {one.clock_in}
+    return {one.clock_in + timedelta(minutes=n) for n in range((one.clock_out - one.clock_in) // timedelta(minutes=1))}
+
+
+async def test_two_records_overlap_exactly_when_they_share_a_minute_and_a_kind(db: AsyncSession) -> None:
+    dice, refused = random.Random(20), 0
+    for number in range(PAIRS):
+        one, other = drawn(dice), drawn(dice)
+        employee_id = await hire(db, id_number=str(number))
+        await attendance.add(db, ALICE, employee_id, one)
+        if one.kind == other.kind and minutes_covered(one) & minutes_covered(other):
+            with pytest.raises(Conflict, match="overlaps"):
+                await attendance.add(db, ALICE, employee_id, other)
+            refused += 1
+        else:
+            await attendance.add(db, ALICE, employee_id, other)
+    assert PAIRS / 10 < refused < PAIRS / 2
 
 
 async def test_an_open_record_covers_its_clock_in_alone(db: AsyncSession) -> None:

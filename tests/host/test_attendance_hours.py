@@ -1,4 +1,4 @@
-"""The hours of one record: what may be kept, what overlaps, how much was worked."""
+"""The hours of one record: what may be kept, how it is told, how much was worked."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -24,22 +24,6 @@ def spans(draw: st.DrawFn) -> Hours:
         start + timedelta(minutes=length) if length else None,
         kind=draw(st.sampled_from(["regular", "overtime"])),
     )
-
-
-def minutes_covered(one: Hours) -> set[datetime]:
-    """By brute force, on whole minutes."""
-    if one.clock_out is None:
-        return {one.clock_in}
-    count = int((one.clock_out - one.clock_in).total_seconds() // 60)
-    return {one.clock_in + timedelta(minutes=n) for n in range(count)}
-
-
-@given(spans(), spans())
-@settings(max_examples=300, deadline=None)
-def test_two_records_overlap_exactly_when_they_share_a_minute_and_a_kind(one: Hours, other: Hours) -> None:
-    shared = one.kind == other.kind and bool(minutes_covered(one) & minutes_covered(other))
-    assert one.overlaps(other) is shared
-    assert other.overlaps(one) is shared
 
 
 @given(spans())

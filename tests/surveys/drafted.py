@@ -9,7 +9,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.host.audit import Actor
 from app.surveys import authoring, definition_rows
 from app.surveys.definition import Definition, Question, checked
-from app.surveys.item import Item, ItemQuestion
 from app.surveys.models import Survey
 from app.surveys.stored import Stored, load
 
@@ -52,25 +51,3 @@ async def published(db: AsyncSession, **fields: Any) -> Stored:
         columns["wording_id"] = await definition_rows.wording(db, stored.uid, version, stored.definition)
     await db.execute(update(Survey).where(Survey.id == stored.id).values(columns))
     return await load(db, stored.uid)
-
-
-def item_of(stored: Stored) -> Item:
-    """The survey as a person meets it."""
-    definition = stored.definition
-    return Item(
-        workspace=stored.workspace,
-        survey=stored.uid,
-        version=stored.version,
-        content_hash=stored.content_hash,
-        type=definition.type,
-        enforcement=definition.enforcement,
-        title=definition.title,
-        message_html=definition.message,
-        category=definition.category,
-        ends_at=definition.ends_at,
-        questions=tuple(
-            ItemQuestion(one.key, one.label, one.type, one.options, one.required)
-            for one in definition.questions
-            if one.key
-        ),
-    )
