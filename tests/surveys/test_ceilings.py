@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.session import Database
 from app.errors import Forbidden, Invalid
 from app.host import user_types
-from app.host.shared import Tenant
-from app.surveys import authoring
+from app.host.shared import Tenant, User
+from app.surveys import audience, authoring
 from app.surveys.models import Survey
 from tests.surveys.authored import ANN, NOW, archive, make, read, save
 from tests.surveys.drafted import defined
@@ -110,6 +110,51 @@ async def test_user_types_are_those_of_the_workspace(database: Database) -> None
     with pytest.raises(Invalid) as refused:
         await make(database, user_types=("pilot", "staff"))
     assert [one.message for one in refused.value.details] == ["There is no user type “pilot” here."]
+
+
+@pytest.mark.parametrize(
+    ("workspace", "types", "tenants", "people"),
+    [
+        ("main", (), (), "alice, eve, nora, vera"),
+        ("main", ("staff",), (), "vera"),
+        ("main", ("admin", "employee"), (), "alice, eve, nora"),
+        ("main", (), ("globex",), "eve"),
+        ("main", (), ("main",), "alice, nora, vera"),
+        ("main", (), ("main", "globex"), "alice, eve, nora, vera"),
+        ("main", ("admin",), ("main",), "alice"),
+        ("main", (), ("acme",), ""),
+        ("globex", (), (), "eve"),
+        ("globex", ("staff",), (), ""),
+    ],
+)
+async def test_an_audience_is_counted_without_who_was_deactivated(
+    database: Database, workspace: str, types: tuple[str, ...], tenants: tuple[str, ...], people: str
+) -> None:
+    async with database.transaction() as db:
+        await db.execute(update(User).where(User.email == "bob@example.org").values(active=False))
+    async with database.transaction(workspace) as db:
+        counted = await audience.size(db, defined(user_types=types, tenants=tenants))
+    assert counted == len([name for name in people.split(", ") if name])
+
+
+async def test_a_deactivated_tenant_is_no_part_of_an_audience(database: Database) -> None:
+    async with database.transaction() as db:
+        await db.execute(update(Tenant).where(Tenant.key == "globex").values(active=False))
+        assert await audience.size(db, defined()) == 4
+        assert await audience.size(db, defined(tenants=("globex", "main"))) == 4
+
+
+async def test_an_audience_is_called_by_the_labels_of_its_workspace(database: Database) -> None:
+    async with database.transaction() as db:
+        await user_types.rename(db, ANN, "staff", "Crew")
+        told = await audience.names(db)
+        assert (told.of_types(["staff"]), told.of_workspaces(["main", "acme"])) == ("Crew", "the platform itself, Acme")
+    async with database.transaction("globex") as db:
+        assert (await audience.names(db)).of_types(["staff"]) == "Staff"
+
+
+def test_where_there_are_no_tenants_the_platform_has_its_name() -> None:
+    assert audience.named(None, None).of_workspaces(["main"]) == "the platform itself"
 
 
 async def test_a_type_or_tenant_that_was_deleted_stays_in_the_filter(database: Database) -> None:

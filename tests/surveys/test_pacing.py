@@ -113,8 +113,9 @@ def test_pacing_to_the_second(state: dict[str, Any], reason: str, until: datetim
     assert found.changes_at == until
 
 
-def test_zero_is_no_cooldown_and_no_limit() -> None:
-    free = replace(OPTIONAL, cooldown_days=0, max_prompts=0)
+@pytest.mark.parametrize("none", [0, None])
+def test_zero_or_blank_is_no_cooldown_and_no_limit(none: int | None) -> None:
+    free = replace(OPTIONAL, cooldown_days=none, max_prompts=none)
     assert verdict(free, last_shown_at=NOW, impressions=1000).promptable
 
 
@@ -133,6 +134,7 @@ def test_a_required_survey_knows_no_pacing() -> None:
         (2, {OTHER: NOW - 2 * HOUR + SECOND}, "gap"),
         (2, {ONE: NOW - SECOND}, "optional"),
         (2, {ONE: NOW - SECOND, OTHER: NOW - HOUR}, "gap"),
+        (2, {UUID(int=3): NOW - 3 * HOUR, OTHER: NOW - HOUR, UUID(int=4): NOW - 5 * HOUR}, "gap"),
     ],
 )
 def test_a_gap_spaces_different_optional_surveys(hours: int, shown: dict[UUID, datetime], reason: str) -> None:
