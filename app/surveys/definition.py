@@ -258,7 +258,7 @@ _NAMES: Final = {
     "max_prompts": "Max prompts",
     "questions": "Questions",
 }
-_PARTS: Final = {"label": "text", "type": "type", "options": "options", "required": "required"}
+_PARTS: Final = {"label": "text"}
 
 
 def name_of(field: str) -> str:

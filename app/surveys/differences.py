@@ -84,7 +84,7 @@ def _questions(old: Sequence[Question], new: Sequence[Question]) -> Iterator[Dif
     were = {one.key: (number, one) for number, one in enumerate(old)}
     are = {one.key for one in new}
     for number, one in enumerate(new):
-        if one.key is None or one.key not in were:
+        if one.key not in were:
             yield Difference(f"questions.{number}", f"Question {number + 1}, added", NOTHING, one.label, content=True)
         else:
             yield from _parts(number, were[one.key][1], one)

@@ -48,7 +48,7 @@ AT_THE_BOUND = [
     raw(snooze_hours=1, cooldown_days=0, max_prompts=0),
     raw(snooze_hours=720, cooldown_days=365, max_prompts=100),
     raw(starts_at=NOW, ends_at=NOW + timedelta(microseconds=1)),
-    raw(ends_at=datetime(9998, 12, 31, tzinfo=UTC)),
+    raw(starts_at=datetime(1970, 1, 1, tzinfo=UTC), ends_at=datetime(9998, 12, 31, tzinfo=UTC)),
     raw(questions=tuple(Question(None, "q", "free_text") for _ in range(50))),
     asking(label="x" * 1000, options=tuple(f"{n:0200}" for n in range(50))),
     asking(label="two\nlines\tand a tab", options=()),
@@ -90,7 +90,9 @@ OVER_A_BOUND = [
     (raw(starts_at=NOW, ends_at=NOW), ["ends_at"]),
     (raw(starts_at=NOW, ends_at=NOW - timedelta(days=1)), ["ends_at"]),
     (raw(starts_at=datetime(1, 1, 1, tzinfo=UTC)), ["starts_at"]),
+    (raw(starts_at=datetime(1969, 12, 31, tzinfo=UTC)), ["starts_at"]),
     (raw(ends_at=datetime(9999, 12, 31, tzinfo=UTC)), ["ends_at"]),
+    (raw(starts_at=datetime(9999, 1, 1, tzinfo=UTC), ends_at=datetime(1, 1, 1, tzinfo=UTC)), ["starts_at", "ends_at"]),
     (raw(questions=tuple(Question(None, "q", "free_text") for _ in range(51))), ["questions"]),
     (asking(label=""), ["questions.0.label"]),
     (asking(label="x" * 1001), ["questions.0.label"]),
@@ -110,6 +112,19 @@ OVER_A_BOUND = [
 @pytest.mark.parametrize(("definition", "fields"), OVER_A_BOUND)
 def test_what_passes_a_bound_is_told_at_its_field(definition: Definition, fields: list[str]) -> None:
     assert fields_of(definition) == fields
+
+
+@pytest.mark.parametrize(
+    ("definition", "told"),
+    [
+        (raw(message="x" * 30_001), "At most 20,000 characters"),
+        (raw(message="<em>" * 1001), "too much markup"),
+        (asking(type="free_text", options=("a",)), "This kind of question (free text) takes no options"),
+    ],
+)
+def test_a_problem_is_told_by_what_it_is(definition: Definition, told: str) -> None:
+    (problem,) = problems(tidy(definition))
+    assert told in problem.message
 
 
 @pytest.mark.parametrize("kind", sorted(set(QUESTION_TYPES) - WITH_OPTIONS))
@@ -134,6 +149,9 @@ def test_a_refusal_names_the_first_problems_and_holds_all_of_them() -> None:
     assert refused.value.message.startswith("The survey can't be saved. Title: Give the survey a title; Type: Choose")
     assert refused.value.message.endswith(" And 2 more.")
     assert len(refused.value.details) == 5
+    with pytest.raises(Invalid) as three:
+        checked(raw(title="", category="c" * 101, snooze_hours=0))
+    assert three.value.message.endswith("; Snooze: Give 1 to 720 hours.")
 
 
 @pytest.mark.parametrize(
@@ -147,6 +165,7 @@ def test_a_refusal_names_the_first_problems_and_holds_all_of_them() -> None:
         ("questions.0.bogus", "Question 1, bogus"),
         ("questions.x.y", "questions"),
         ("bogus", "bogus"),
+        ("bogus.1", "bogus"),
     ],
 )
 def test_fields_are_called_what_people_call_them(field: str, name: str) -> None:
@@ -314,6 +333,12 @@ def test_a_question_with_the_same_words_and_another_id_is_another_question() -> 
 )
 def test_where_people_agree_every_change_of_content_needs_a_new_version(changed: dict[str, Any]) -> None:
     assert need_new_version(AGREED, replace(AGREED, **changed))
+
+
+def test_so_it_does_where_people_agree_before_or_afterwards_alone() -> None:
+    without, agreed = defined(title="Other"), replace(AGREED, title="Lunch")
+    for old, new in ((without, agreed), (agreed, without)):
+        assert "title" in [one.field for one in need_new_version(old, new)]
 
 
 def test_where_people_agree_audience_window_pacing_and_category_are_still_free() -> None:
