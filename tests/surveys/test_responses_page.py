@@ -6,6 +6,7 @@ import json
 import re
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import update
@@ -108,6 +109,23 @@ async def test_filters_narrow_list_total_and_export_alike(
         if not counted_up:
             lines = (await vera.get(f"/surveys/responses?export=jsonl&{query}")).text.splitlines()
             assert len(lines) == len(expected), query
+
+
+async def test_the_filters_send_no_more_than_was_chosen(
+    database: Database, receipts: dict[str, str], meal: Stored, vera: Browser
+) -> None:
+    """What a link brought along stays while somebody filters on; where there is none, "None" was sent and matched nothing."""
+    assert sent_unseen((await vera.get("/surveys/responses")).text) == {}
+    chosen = {"user": str(await user_id(database, "nora")), "question": str(meal.questions[0].key), "choice": "4"}
+    shown = (await vera.get(f"/surveys/responses?{urlencode(chosen)}")).text
+    assert sent_unseen(shown) == chosen
+    assert await listed(vera, receipts, urlencode({**sent_unseen(shown), "outcome": "answered"})) == ["nora ate"]
+
+
+def sent_unseen(page: str) -> dict[str, str]:
+    """The hidden fields of the form with the filters."""
+    (form,) = re.findall(r'<form[^>]*id="filters-.*?</form>', page, re.DOTALL)
+    return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
 
 
 @pytest.mark.parametrize("counted_up", [False, True])
