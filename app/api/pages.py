@@ -7,7 +7,7 @@ from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 
 from app.api.tokens import Scope
-from app.web.context import Context
+from app.web.context import context_of
 from app.web.errors import envelope, handle, logged
 from app.web.guards import Requires
 
@@ -30,12 +30,10 @@ def answer_either(request: Request[Any, Any, Any], error: Exception) -> Response
     """The exception handler of such a page: the envelope of the APIs for a program, a page for everybody else."""
     if not _is_program(request):
         return handle(request, error)
-    context: Context = request.scope["muster"]  # type: ignore[typeddict-item]
-    return envelope(logged(request, error), context.request_id)
+    return envelope(logged(request, error), context_of(request.scope).request_id)
 
 
 def _is_program(connection: ASGIConnection) -> bool:  # type: ignore[type-arg]
     """Whoever sends Authorization is one. A browser behind a proxy that asks for a password sends its own, beside the session."""
     sent = connection.headers.get("authorization", "")
-    context: Context = connection.scope["muster"]  # type: ignore[typeddict-item]
-    return sent.partition(" ")[0].lower() == "bearer" or (bool(sent) and context.person is None)
+    return sent.partition(" ")[0].lower() == "bearer" or (bool(sent) and context_of(connection.scope).person is None)

@@ -17,7 +17,7 @@ from app.db.session import PLATFORM, entered, entering
 from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn, RateLimited
 from app.host.policies import enabled
 from app.host.shared import ApiToken, Tenant, User
-from app.web.context import Context
+from app.web.context import Context, context_of
 from app.web.sessions import PERSON_COLUMNS, person_of
 
 USED_EVERY = timedelta(minutes=1)
@@ -62,7 +62,7 @@ class Scope:
         self.switches = [name for name in (f"module_{module}" if module else None, policy) if name]
 
     async def __call__(self, connection: ASGIConnection, _: BaseRouteHandler) -> None:  # type: ignore[type-arg]
-        context: Context = connection.scope["muster"]  # type: ignore[typeddict-item]
+        context = context_of(connection.scope)
         token_id, scopes = await _identify(context, connection.headers.get("authorization", ""))
         if self.scope not in scopes:
             raise InsufficientScope(f"This token does not carry the scope {self.scope}.")

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import asyncpg
 from litestar import Request
 from litestar.datastructures import FormMultiDict
+from litestar.types import Scope
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, alone
@@ -60,8 +61,15 @@ class Context:
     policies: dict[str, Any] = field(default_factory=dict)
     flashes: list[dict[str, str]] = field(default_factory=list)
     cookies: list[str] = field(default_factory=list)
-    _transaction: "Transaction | None" = field(default=None, repr=False)
+    _transaction: Transaction | None = field(default=None, repr=False)
     _request: Request[Any, Any, Any] | None = None
+
+    def meet(self, request: Request[Any, Any, Any]) -> None:
+        """Once routing is done, or has failed."""
+        self._request = request
+
+    def held_by(self, transaction: Transaction) -> None:
+        self._transaction = transaction
 
     @property
     def request(self) -> Request[Any, Any, Any]:
@@ -144,7 +152,7 @@ class Context:
             yield connection
         await self.settle()
 
-    def _held(self) -> "Transaction":
+    def _held(self) -> Transaction:
         if self._transaction is None:
             raise RuntimeError("only the gate's requests hold a transaction")
         return self._transaction
@@ -157,6 +165,22 @@ async def provide_context(request: Request[Any, Any, Any]) -> Context:
     """Litestar's dependency `ctx`. Raises NotFound for an id in the address that no row can have."""
     if any(isinstance(given, int) and abs(given) > LARGEST_ID for given in request.path_params.values()):
         raise NotFound
-    context: Context = request.scope["muster"]  # type: ignore[typeddict-item]
-    context._request = request  # noqa: SLF001 - the context is completed here, nowhere else
+    context = context_of(request.scope)
+    context.meet(request)
     return context
+
+
+def put(scope: Scope, context: Context) -> None:
+    """For whoever comes behind the gate."""
+    scope["muster"] = context  # type: ignore[typeddict-unknown-key]
+
+
+def context_of(scope: Scope) -> Context:
+    """The request's context, behind the gate."""
+    context: Context = scope["muster"]  # type: ignore[typeddict-item]
+    return context
+
+
+def context_in(scope: Scope) -> Context | None:
+    """None before the gate, and for what needs no database."""
+    return context_of(scope) if "muster" in scope else None

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.errors import Conflict, FieldError, Forbidden, Invalid, NotFound, NotSignedIn, Refusal, TooLarge, Unavailable
+from app.web.context import context_in
 from app.web.returning import is_ours, told, with_its_query
 
 log = structlog.get_logger()
@@ -190,16 +191,16 @@ def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
         "details": refusal.details,
         "request_id": _request_id(request.scope),
     }
-    context = request.scope.get("muster")
+    context = context_in(request.scope)
     headers = {"Vary": "HX-Request"}
     if request.headers.get("hx-request") == "true":
         html = render("errors/fragment.html", target=request.headers.get("hx-target", ""), **values)
         headers["X-Refusal"] = str(refusal.status)  # static/js/toasts.js shows it where it can be read
-    elif context is None or context.person is None:  # type: ignore[attr-defined]
+    elif context is None or context.person is None:
         html = render("errors/error.html", ways=_ways_on(request, refusal, []), **values)
     else:
-        context._request = request  # type: ignore[attr-defined]  # noqa: SLF001 - routing failed before the dependency ran
-        around = frame(context)  # type: ignore[arg-type]
+        context.meet(request)
+        around = frame(context)
         html = render(
             "errors/error.html", **around, flashes=[], ways=_ways_on(request, refusal, around["menu"]), **values
         )
@@ -223,8 +224,8 @@ def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[
 
 
 def _request_id(scope: Scope) -> str:
-    context = scope.get("muster")
-    return context.request_id if context is not None else ""  # type: ignore[attr-defined]
+    context = context_in(scope)
+    return context.request_id if context is not None else ""
 
 
 async def plain_answer(send: Send, scope: Scope, refusal: Refusal) -> None:

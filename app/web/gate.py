@@ -21,7 +21,7 @@ from app.db.session import Database, enter_workspace
 from app.errors import Refusal, Unavailable
 from app.parts import Parts
 from app.web import sessions
-from app.web.context import Context
+from app.web.context import Context, put
 from app.web.errors import API, plain_answer
 
 log = structlog.get_logger()
@@ -47,7 +47,7 @@ class _Undone(Exception):
 
 
 class Gate:
-    """Wraps the Litestar application; `scope["muster"]` holds the request's Context behind it."""
+    """Wraps the Litestar application; behind it, `context_of` has the request's Context."""
 
     def __init__(self, app: ASGIApp, parts: Parts) -> None:
         self.app, self.parts = app, parts
@@ -86,7 +86,7 @@ class Gate:
             log.warning("database unreachable", error=type(fault).__name__)
             await plain_answer(answer.send, scope, Unavailable("The database can't be reached. Try again in a moment."))
             return
-        scope["muster"] = context  # type: ignore[typeddict-unknown-key]
+        put(scope, context)
         answer.holds(transaction, context)
         try:
             await self.app(scope, receive, answer.send)
@@ -119,7 +119,7 @@ class _Answer:
 
     def holds(self, transaction: AbstractAsyncContextManager[AsyncSession], context: Context) -> None:
         self._transaction, self._context = transaction, context
-        context._transaction = self  # noqa: SLF001 - who holds it is known here alone
+        context.held_by(self)
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":

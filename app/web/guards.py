@@ -7,7 +7,7 @@ from app.db.session import PLATFORM
 from app.errors import Forbidden, ModuleUnavailable, NotSignedIn
 from app.host.permission_words import needed
 from app.host.policies import enabled
-from app.web.context import Context
+from app.web.context import context_of
 
 
 class Requires:
@@ -20,7 +20,7 @@ class Requires:
         self.permission, self.module, self.platform_only = permission, module, platform_only
 
     async def __call__(self, connection: ASGIConnection, _: BaseRouteHandler) -> None:  # type: ignore[type-arg]
-        context: Context = connection.scope["muster"]  # type: ignore[typeddict-item]
+        context = context_of(connection.scope)
         if context.person is None:
             raise NotSignedIn("Sign in to see this page.")
         if self.permission and not context.may(self.permission):
