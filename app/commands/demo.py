@@ -94,8 +94,10 @@ def _introduce(base_url: str, clock_url: str, sign_ins: "Sequence[SignIn]") -> N
     for one in sign_ins:
         click.echo(f"  {one.role or 'No role':14} {one.email:24} {one.password:24} {one.note}".rstrip())
     click.echo(f"\nThe simulated time clock: {clock_url}/   Ctrl-C ends everything.")
-    click.echo("A command in another terminal reaches it with this, which allows what Muster refuses by itself:")
-    click.echo(f"  export MUSTER_OUTBOUND_ALLOW={os.environ['MUSTER_OUTBOUND_ALLOW']}\n")
+    click.echo(
+        "In another terminal this lets commands reach it, which they refuse by themselves, and print links to here:"
+    )
+    click.echo(f"  export MUSTER_OUTBOUND_ALLOW={os.environ['MUSTER_OUTBOUND_ALLOW']} MUSTER_BASE_URL={base_url}\n")
 
 
 COMMANDS = (demo,)
