@@ -148,7 +148,9 @@ def _of_litestar(error: HTTPException) -> Refusal:
         return Internal("Something went wrong on our side. The log has the details under the number below.")
     extra = error.extra if isinstance(error.extra, list) else []
     details = [FieldError(str(item.get("key", "")), str(item.get("message", ""))) for item in extra if item]
-    return Invalid("The request can't be read.", details=details)
+    return Invalid(
+        "The form can't be read: it broke off, or has too many parts. Load the page again and repeat.", details=details
+    )
 
 
 def envelope(refusal: Refusal, request_id: str) -> Response[bytes]:

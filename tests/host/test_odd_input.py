@@ -74,3 +74,21 @@ async def test_a_form_that_is_no_text_is_refused_in_words(alice: Browser, encodi
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://h:x"])
 async def test_an_origin_that_is_no_address_is_not_ours(alice: Browser, origin: str) -> None:
     assert (await alice.submit("/people/add", {}, headers={"Origin": origin})).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("multipart/form-data", b"name=Ada"),
+        ("multipart/form-data; boundary=xx", b"name=Ada"),
+        ("multipart/form-data; boundary=xx", b'--xx\r\nContent-Disposition: form-data; name="name"\r\n\r\nAda'),
+        ("multipart/form-data; boundary=xx", b'--xx\r\nContent-Disposition: form-data; name="id"\r\n\r\n7\r\n' * 1001),
+    ],
+)
+async def test_a_form_that_broke_on_its_way_is_refused_with_what_to_do(
+    alice: Browser, content_type: str, body: bytes
+) -> None:
+    headers = {"content-type": content_type, "x-csrf-token": alice.csrf_token}
+    answer = await alice.post("/people/add", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert "Load the page again and repeat." in answer.text
