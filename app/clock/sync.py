@@ -43,7 +43,7 @@ _log = structlog.get_logger("muster.clock.sync")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Ending:
     """How a run ends, and whether the next one is queued: at once, or not before an instant."""
 
     status: str
@@ -76,7 +76,7 @@ async def run(
     running.watch, running.term, running.goes_on = watch, term, row.trigger == "resume"
     async with _heartbeat(running):
         try:
-            verdict = await _carry_out(running, row.request)
+            ending = await _carry_out(running, row.request)
         except lease.LeaseLostError:
             await running.flush_log()
             async with parts.database.transaction(workspace) as db:
@@ -90,11 +90,11 @@ async def run(
             sentence = (
                 f"Muster itself failed ({type(error).__name__}); its log says where. The next run goes on from here."
             )
-            broke = Verdict("failed", TcCode.IMPORT, sentence)  # the one code for a fault that is not the server's
+            broke = Ending("failed", TcCode.IMPORT, sentence)  # the one code for a fault that is not the server's
             with suppress(lease.LeaseLostError):
                 await _close(running, row, broke)
             raise
-        return await _close(running, row, verdict)
+        return await _close(running, row, ending)
 
 
 async def _prepare(
@@ -117,8 +117,8 @@ async def _prepare(
     )
 
 
-async def _carry_out(running: Running, request: Mapping[str, Any]) -> Verdict:
-    """The steps. What stops them becomes a verdict; a lost lease and our own faults go through."""
+async def _carry_out(running: Running, request: Mapping[str, Any]) -> Ending:
+    """The steps. What stops them becomes an ending; a lost lease and our own faults go through."""
     spent = False
     try:
         await _open_remote(running)
@@ -130,7 +130,7 @@ async def _carry_out(running: Running, request: Mapping[str, Any]) -> Verdict:
     except (StoppedError, RestoredError, SecretError, ImportFailedError, OutboundError) as error:
         return _stopped_by(running, error)
     if spent:
-        return Verdict("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
+        return Ending("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
     return _finished(running)
 
 
@@ -162,7 +162,7 @@ async def _mirror(running: Running, request: Mapping[str, Any]) -> None:
             await sync_listing(running, resource)
 
 
-def _finished(running: Running) -> Verdict:
+def _finished(running: Running) -> Ending:
     """Everything was read; what is wrong all the same makes the run partial: SHAPE before CONFLICT before TRUNCATED."""
     aside = sum(counts.set_aside for counts in running.counts.values())
     found = running.findings
@@ -176,27 +176,27 @@ def _finished(running: Running) -> Verdict:
         )
     problems += [(TcCode.TRUNCATED, sentence) for sentence in found.get("incomplete", ())]
     if problems:
-        return Verdict("partial", problems[0][0], " ".join(sentence for _, sentence in problems))
-    return Verdict("succeeded")
+        return Ending("partial", problems[0][0], " ".join(sentence for _, sentence in problems))
+    return Ending("succeeded")
 
 
 def _stopped_by(
     running: Running, error: StoppedError | RestoredError | SecretError | ImportFailedError | OutboundError
-) -> Verdict:
+) -> Ending:
     match error:
         case StoppedError():
-            return Verdict("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
+            return Ending("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
         case RestoredError():
-            return Verdict("failed", TcCode.SHAPE, error.sentence)
+            return Ending("failed", TcCode.SHAPE, error.sentence)
         case SecretError():
-            return Verdict("failed", TcCode.AUTH, str(error))
+            return Ending("failed", TcCode.AUTH, str(error))
         case ImportFailedError():
-            return Verdict("failed", TcCode.IMPORT, str(error))
+            return Ending("failed", TcCode.IMPORT, str(error))
         case OutboundError(code=TcCode.RATE):
             not_before = running.now() + timedelta(seconds=error.retry_after_s or 0)
-            return Verdict("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
+            return Ending("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
         case _:
-            return Verdict("failed", TcCode(error.code), error.message)
+            return Ending("failed", TcCode(error.code), error.message)
 
 
 def _budget_sentence(running: Running) -> str:
@@ -204,20 +204,20 @@ def _budget_sentence(running: Running) -> str:
     return f"The run used up its {spent}; the next one goes on from here."
 
 
-async def _close(running: Running, row: SyncRun, verdict: Verdict) -> RunEnd:
+async def _close(running: Running, row: SyncRun, ending: Ending) -> RunEnd:
     """The run's last transaction: its row, the connection's health, the lease, and the next run if there is more to do."""
     await running.flush_log()
     async with running.parts.database.transaction(running.workspace) as db:
         await lease.keep(db, running.fence, running.term)
-        await _set_health(db, verdict, running.now())
+        await _set_health(db, ending, running.now())
         closed = (
             await db.execute(
                 update(SyncRun)
                 .where(SyncRun.id == running.run_id)
                 .values(
-                    status=verdict.status,
-                    error_code=verdict.code.value if verdict.code else None,
-                    error_message=verdict.message,
+                    status=ending.status,
+                    error_code=ending.code.value if ending.code else None,
+                    error_message=ending.message,
                     finished_at=running.now(),
                     calls=running.budget.made,
                     resources={name: counts.plain() for name, counts in running.counts.items()},
@@ -228,26 +228,26 @@ async def _close(running: Running, row: SyncRun, verdict: Verdict) -> RunEnd:
             )
         ).scalar_one()
         await lease.give_back(db, running.fence)
-        if verdict.goes_on:
+        if ending.goes_on:
             request = {name: value for name, value in row.request.items() if name != "budget_seconds"}
-            await runs.queue_run(db, "resume", request, SYSTEM, due_at=_goes_on_at(running, verdict))
+            await runs.queue_run(db, "resume", request, SYSTEM, due_at=_goes_on_at(running, ending))
     return end_of(closed)
 
 
-def _goes_on_at(running: Running, verdict: Verdict) -> datetime | None:
+def _goes_on_at(running: Running, ending: Ending) -> datetime | None:
     """A server that sends us away and says to come back at once is not asked by run after run where none gets a row."""
-    if verdict.not_before is None or any(counts.fetched for counts in running.counts.values()):
-        return verdict.not_before
-    return max(verdict.not_before, running.now() + _REST)
+    if ending.not_before is None or any(counts.fetched for counts in running.counts.values()):
+        return ending.not_before
+    return max(ending.not_before, running.now() + _REST)
 
 
-async def _set_health(db: AsyncSession, verdict: Verdict, now: datetime) -> None:
-    if verdict.status in ("succeeded", "partial"):
+async def _set_health(db: AsyncSession, ending: Ending, now: datetime) -> None:
+    if ending.status in ("succeeded", "partial"):
         await connection.mark_working(db, now)
-    elif verdict.status == "failed":
-        await connection.mark_failed(db, verdict.code.value if verdict.code else "", verdict.message or "", now)
-    elif verdict.not_before is not None:
-        await db.execute(update(Connection).values(not_before=verdict.not_before))
+    elif ending.status == "failed":
+        await connection.mark_failed(db, ending.code.value if ending.code else "", ending.message or "", now)
+    elif ending.not_before is not None:
+        await db.execute(update(Connection).values(not_before=ending.not_before))
 
 
 async def _let_go(running: Running) -> None:
