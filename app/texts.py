@@ -14,6 +14,11 @@ def trimmed(text: str) -> str:
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
 
 
+def id_number_key(id_number: str) -> str:
+    """How ID numbers compare: trimmed and case-folded (design: decisions, "Clock: bindings")."""
+    return trimmed(id_number).casefold()
+
+
 def is_keepable(text: str) -> bool:
     return _UNKEEPABLE.search(text) is None
 

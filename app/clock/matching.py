@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from rapidfuzz import fuzz, process
 
 from app.clock.codes import BindingState
-from app.texts import trimmed
+from app.texts import id_number_key
 
 SIMILAR = 88.0
 KEPT_CANDIDATES = 3
@@ -334,8 +334,8 @@ def _key(number: str, host: Directory) -> str:
 
 
 def number_key(number: str, *, ignore_leading_zeros: bool = False) -> str:
-    """How ID numbers compare: trimmed and case-folded, without leading zeros where the setting says so."""
-    key = trimmed(number).casefold()
+    """How a code compares with ID numbers: like these among themselves, without leading zeros where the setting says so."""
+    key = id_number_key(number)
     return (key.lstrip("0") or key[-1:]) if ignore_leading_zeros else key
 
 

@@ -14,7 +14,7 @@ from app.host import audit, events
 from app.host.audit import Actor, Change
 from app.host.models import Employee, KioskEnrolment
 from app.host.shared import User
-from app.texts import EMAIL, is_keepable_line, trimmed
+from app.texts import EMAIL, id_number_key, is_keepable_line, trimmed
 
 LONGEST = {"id_number": 50, "name": 200, "email": 254, "department": 100, "position": 100}
 LABELS = {
@@ -41,11 +41,6 @@ class Details:
     @classmethod
     def of(cls, row: Any) -> "Details":
         return cls(**{field.name: getattr(row, field.name) for field in fields(cls)})
-
-
-def id_number_key(id_number: str) -> str:
-    """How ID numbers compare: trimmed and case-folded (design: decisions, "Clock: bindings")."""
-    return trimmed(id_number).casefold()
 
 
 def cleaned(details: Details) -> Details:

@@ -21,8 +21,9 @@ from app.errors import Conflict, FieldError, Invalid
 from app.host import audit, events, kiosk
 from app.host.audit import Actor, Change
 from app.host.models import Employee, KioskEnrolment
-from app.host.people import Details, cleaned, id_number_key
+from app.host.people import Details, cleaned
 from app.host.shared import User
+from app.texts import id_number_key
 
 COLUMNS = ("id_number", "name", "email", "department", "position", "active", "kiosk_code", "user_email")
 NEEDED = ("id_number", "name")

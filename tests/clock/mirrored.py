@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Binding, ClockEmployee, Connection, Device, Punch
 from app.host.models import AttendanceRecord, Employee
-from app.host.people import id_number_key
+from app.texts import id_number_key
 from tests.clock.mirror_store import CODES, when
 
 _numbers = count(1)
