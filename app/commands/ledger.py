@@ -74,10 +74,21 @@ def person_erase(*, email: str, yes: bool, workspace: str, as_json: bool) -> Non
     if not yes:
         for line in ("This goes:", *held.goes, "This stays:", *held.stays):
             click.echo(line, err=True)
-        if not click.confirm(f"Erase {person.email}? This cannot be undone", err=True):
+        if not _agreed(f"Erase {person.email}? This cannot be undone"):
             frame.refuse("Nothing was erased.")
     erased = frame.with_parts(partial(_erase, person=person), workspace=workspace)
     frame.answer(_document(person, erased), f"{person.email} is erased: {_told(erased)}.", as_json=as_json)
+
+
+def _agreed(question: str) -> bool:
+    """Ends the command where nobody can answer: a script without standard input is refused, not interrupted."""
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort as stopped:
+        if isinstance(stopped.__context__, EOFError):
+            click.echo(err=True)
+            frame.refuse("Nobody answered, so nothing was erased; --yes erases without asking.")
+        raise
 
 
 async def _held(parts: "Parts", *, workspace: str, email: str) -> "tuple[Person, Held]":

@@ -222,6 +222,11 @@ async def test_people_of_another_workspace_are_not_there(
 async def test_the_command_asks_before_it_erases(
     muster: CommandLine, database: Database, parts: Parts, survey: Stored, nora: Person
 ) -> None:
+    unanswered = await muster("person:erase", nora.email)
+    assert (unanswered.code, unanswered.err.splitlines()[-1]) == (
+        1,
+        "Error: Nobody answered, so nothing was erased; --yes erases without asking.",
+    )
     refused = await muster("person:erase", nora.email, stdin="n\n")
     assert refused.code == 1
     assert refused.err.endswith("Error: Nothing was erased.\n")
