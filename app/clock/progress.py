@@ -148,7 +148,8 @@ async def _terminals(db: AsyncSession, settings: ClockSettings, now: datetime) -
         # Punches arrive some seconds late anyway; only a clock that is ahead shows an arrival before the punch.
         if skew is not None and abs(skew) > settings.skew_warn_seconds:
             way = "fast" if skew < 0 else "slow, or it uploads late"
-            found.append(Warning("skew", sn, f"The clock of terminal {name} is {abs(skew)} s {way}."))
+            off = f"{abs(skew)} s" if abs(skew) < 120 else f"{abs(skew) // 60} min"  # noqa: PLR2004 - two minutes
+            found.append(Warning("skew", sn, f"The clock of terminal {name} is {off} {way}."))
     return found
 
 

@@ -160,7 +160,7 @@ async def test_last_run_and_warnings_are_named(parts: Parts, database: Database,
     text = (await alice.get("/clock")).text
     assert f"/clock_sync/runs/{number}" in text
     assert "/clock_sync/disappearance/employees" in text
-    assert "2040 s fast" in text
+    assert "34 min fast" in text
 
 
 @pytest.mark.parametrize(
