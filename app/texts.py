@@ -7,6 +7,9 @@ EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 # A database stores no NUL and no half of a surrogate pair, and a page shows none of the others. The strict one is of a single line.
 _UNKEEPABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _UNKEEPABLE_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+# Spreadsheets run cells that begin like this as formulas.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_GUARDED = tuple(f"'{one}" for one in _FORMULA)
 
 
 def trimmed(text: str) -> str:
@@ -31,3 +34,13 @@ def is_keepable_line(text: str) -> bool:
 def whole(text: str, digits: int) -> int | None:
     """The number that it writes with at most so many digits, 0 to 9 alone: `isdigit` takes others too, and `int` not all of those."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
+def guarded(cell: str) -> str:
+    """As a cell of a CSV file, which an apostrophe keeps a text."""
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The other way round."""
+    return cell[1:] if cell.startswith(_GUARDED) else cell

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.commands import frame
+from app.texts import guarded
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
@@ -53,11 +54,10 @@ def _write_csv(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _cell(value: Any) -> Any:
-    """Several breaks in one cell, as on the page. What a spreadsheet would run as a formula gets an apostrophe, which our
-    import takes away again."""
+    """Several breaks in one cell, as on the page."""
     if isinstance(value, list):
         return ", ".join(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
+    return guarded(value) if isinstance(value, str) else value
 
 
 def _write_jsonl(rows: Iterable[dict[str, Any]]) -> None:

@@ -23,14 +23,12 @@ from app.host.audit import Actor, Change
 from app.host.models import Employee, KioskEnrolment
 from app.host.people import Details, cleaned
 from app.host.shared import User
-from app.texts import id_number_key
+from app.texts import id_number_key, unguarded
 
 COLUMNS = ("id_number", "name", "email", "department", "position", "active", "kiosk_code", "user_email")
 NEEDED = ("id_number", "name")
 MOST_LINES = 50_000
 _YES, _NO = {"true", "yes", "y", "1", "active"}, {"false", "no", "n", "0", "inactive"}
-# What our own exports put before a cell that a spreadsheet would run as a formula.
-_GUARDED = ("'=", "'+", "'-", "'@")
 _ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
 Key = tuple[str, str]
 
@@ -132,7 +130,7 @@ def _take(
     if len(cells) != len(header):
         problems.append(FieldError(f"line {number}", f"{len(cells)} cells, but the header has {len(header)}."))
         return
-    plain = [cell[1:] if cell.startswith(_GUARDED) else cell for cell in cells]
+    plain = [unguarded(cell) for cell in cells]
     lines.append(Line(number, {name: cell.strip() for name, cell in zip(header, plain, strict=True)}))
 
 

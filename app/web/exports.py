@@ -11,6 +11,7 @@ from litestar.response import Stream
 from sqlalchemy import Select
 
 from app.errors import Invalid
+from app.texts import guarded
 from app.web.context import Context
 from app.web.list_spec import Column, ListSpec
 from app.web.lists import asked, condition, ordering, visible_columns
@@ -18,8 +19,6 @@ from app.web.lists import asked, condition, ordering, visible_columns
 # The response names the charset of a text itself.
 KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
 BATCH = 1000
-# Spreadsheets run cells that begin like this as formulas; an apostrophe keeps them text.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def asked_for(context: Context) -> str | None:
@@ -81,6 +80,6 @@ def _cell(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, (list, tuple)):
         return ", ".join(str(one) for one in value)
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
+    if isinstance(value, str):
+        return guarded(value)
     return "" if value is None else value
