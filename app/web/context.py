@@ -15,6 +15,7 @@ from app.db.session import PLATFORM, alone
 from app.errors import NotFound, NotSignedIn
 from app.host.audit import Actor
 from app.parts import Parts
+from app.texts import is_keepable_line
 
 LARGEST_ID = 2**63 - 1  # what a bigint holds
 
@@ -162,12 +163,18 @@ class Context:
 
 
 async def provide_context(request: Request[Any, Any, Any]) -> Context:
-    """Litestar's dependency `ctx`. Raises NotFound for an id in the address that no row can have."""
-    if any(isinstance(given, int) and abs(given) > LARGEST_ID for given in request.path_params.values()):
+    """Litestar's dependency `ctx`. Raises NotFound for an id or a key in the address that no row can have."""
+    if not all(_may_be_kept(part) for part in request.path_params.values()):
         raise NotFound
     context = context_of(request.scope)
     context.meet(request)
     return context
+
+
+def _may_be_kept(part: Any) -> bool:
+    if isinstance(part, int):
+        return abs(part) <= LARGEST_ID
+    return not isinstance(part, str) or is_keepable_line(part)
 
 
 def put(scope: Scope, context: Context) -> None:

@@ -6,7 +6,6 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 from sqlalchemy import update
 
-from app.errors import NotFound
 from app.host.shared import User
 from app.texts import is_keepable_line
 from app.web.context import Context
@@ -20,8 +19,6 @@ async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> 
     """Remembers the ticked columns of one list; none, or `reset`, goes back to the defaults."""
     form = await ctx.form()
     keys = [str(key)[:50] for key in form.getall("columns", []) if is_keepable_line(str(key))][:50]
-    if not is_keepable_line(name):
-        raise NotFound
     columns = dict(ctx.user.preferences.get("columns", {}))
     columns.pop(name, None)
     if keys and not form.get("reset"):

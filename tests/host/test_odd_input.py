@@ -39,6 +39,13 @@ async def test_an_id_that_no_row_can_have_is_not_found(alice: Browser, url: str,
     assert (await alice.get(url.format(number))).status_code == 404
 
 
+@pytest.mark.parametrize(
+    "url", ["/admin/tenants/7%00", "/admin/users/types/7%00", "/surveys/view/7%00", "/welcome/7%00"]
+)
+async def test_a_key_that_no_row_can_have_is_not_found(alice: Browser, url: str) -> None:
+    assert (await alice.get(url)).status_code == 404
+
+
 async def test_a_bulk_act_on_an_id_that_no_row_can_have_reaches_nobody(alice: Browser) -> None:
     assert (await alice.submit("/people/bulk", {"action": "deactivate", "id": str(10**20)})).status_code == 422
     assert (await alice.submit("/people/999999999999999999999/deactivate")).status_code == 404
