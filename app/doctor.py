@@ -1,4 +1,4 @@
-"""What `muster doctor` looks at: database, roles, migrations, keys, queue, workers, outbound policy. It changes nothing."""
+"""What `muster doctor` looks at: database, roles, migrations, keys, queue, workers, time clocks, outbound policy. It changes nothing."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,6 +7,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.engine import make_url
 
 from app import sealed
+from app.clock.models import Connection
 from app.config import Settings
 from app.counting import count
 from app.db.migrate import SHARED, out_of_step
@@ -41,7 +42,7 @@ async def examine(parts: Parts, owner_url: str | None) -> list[Finding]:
     migrations = await _migrations(parts.database)
     findings.append(migrations)
     if migrations.level != "failed":
-        findings += [await _keys(parts), *await _jobs(parts.database)]
+        findings += [await _keys(parts), *await _jobs(parts.database), await _clocks(parts.database)]
     return [*findings, outbound(parts.settings)]
 
 
@@ -107,6 +108,22 @@ async def _jobs(database: Database) -> list[Finding]:
     level = "failed" if jobs.overdue or jobs.silent else "warning" if jobs.failed else "ok"
     workers = Finding("workers", "ok", f"{alive} alive") if alive else _NO_WORKER
     return [Finding("jobs", level, sentence), workers]
+
+
+async def _clocks(database: Database) -> Finding:
+    """What the last call to each time clock brought; none is made. A pause is somebody's wish."""
+    async with database.shared_transaction() as db:
+        tenants = (await db.scalars(select(Tenant.key).where(Tenant.active).order_by(Tenant.key))).all()
+    connected, wrong = 0, []
+    for workspace in (PLATFORM, *tenants):
+        async with database.transaction(workspace) as db:
+            found = (await db.execute(select(Connection.status, Connection.last_error_code))).one_or_none()
+        connected += found is not None
+        if found is not None and found.status in ("unverified", "failing", "locked"):
+            wrong.append(" ".join(filter(None, (workspace, found.status, found.last_error_code))))
+    if wrong:
+        return Finding("clocks", "warning", f"{'; '.join(wrong)}. The dashboard of the workspace says more.")
+    return Finding("clocks", "ok", f"{count(connected, 'connection', 'connections')}, none of them failing.")
 
 
 _NO_WORKER = Finding("workers", "failed", "None was heard of within a minute; start `muster worker`.")

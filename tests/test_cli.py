@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 from sqlalchemy import func, select, update
 
@@ -73,8 +74,8 @@ async def test_a_user_with_a_password_from_standard_input_can_sign_in(muster: Co
         (("alice@example.org", "--name", "Alice"), "address"),
         (("no address", "--name", "Ada"), "e-mail"),
         (("ada@example.org", "--name", " "), "name"),
-        (("ada@example.org", "--name", "Ada", "--role", "King"), "King"),
-        (("ada@example.org", "--name", "Ada", "--type", "king"), "type"),
+        (("ada@example.org", "--name", "Ada", "--role", "King"), "no role King; there are Administrator, "),
+        (("ada@example.org", "--name", "Ada", "--type", "king"), "no user type king; there are admin, "),
         (("ada@example.org", "--name", "Ada", "--workspace", "initech"), "initech"),
         (("ada@example.org", "--name", "Ada", "--password-stdin"), "password"),
     ],
@@ -239,6 +240,23 @@ async def test_an_app_role_that_there_is_not_is_one_line(empty: DatabaseUrls, tm
 async def test_an_address_that_asks_for_what_there_is_not_is_one_line(muster: CommandLine) -> None:
     url = "postgresql://u:hunter2@127.0.0.1:1/x?sslmode=maybe"
     assert "sslmode" in (await muster("doctor", MUSTER_DATABASE_URL=url)).refusal
+
+
+async def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    ended = await CommandLine({"MUSTER_DATA_DIR": str(file / "data")})("doctor")
+    assert ended.refusal == f"{file / 'data'} can't be used: Not a directory."
+
+
+async def test_a_worker_without_the_queues_schema_says_what_makes_it(muster: CommandLine, urls: DatabaseUrls) -> None:
+    with psycopg.connect(urls.owner) as owner:
+        owner.execute("ALTER SCHEMA saq RENAME TO was_saq")
+    try:
+        assert "run `muster migrate:modules`" in (await muster("worker")).refusal
+    finally:
+        with psycopg.connect(urls.owner) as owner:
+            owner.execute("ALTER SCHEMA was_saq RENAME TO saq")
 
 
 async def test_a_database_that_cannot_be_reached_is_one_line(muster: CommandLine) -> None:

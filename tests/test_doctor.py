@@ -8,14 +8,17 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 from psycopg import sql
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from app import jobs
+from app.clock.models import Connection
 from app.config import Settings
 from app.db.session import Database
 from app.doctor import Finding, outbound
 from app.host.shared import Job, User, WorkerHeartbeat
 from app.outbound.policy import AllowListError
+from app.parts import Parts
+from tests.clock.sync_rows import connected
 from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine, Ended
 from tests.conftest import Browser
@@ -38,7 +41,7 @@ async def test_all_is_well_with_a_worker(muster: CommandLine) -> None:
     ended = await muster("doctor", "--json")
     assert ended.code == 0
     assert set(levels(ended).values()) == {"ok"}
-    assert set(levels(ended)) == {"database", "roles", "migrations", "keys", "jobs", "workers", "outbound"}
+    assert set(levels(ended)) == {"database", "roles", "migrations", "keys", "jobs", "workers", "clocks", "outbound"}
     told = await muster("doctor")
     assert len(told.out.splitlines()) == len(ended.json)
 
@@ -53,6 +56,19 @@ async def test_a_silent_worker_is_none(muster: CommandLine, database: Database) 
     async with database.shared_transaction() as db:
         await db.execute(insert(WorkerHeartbeat).values(worker="w", host="h", pid=1, seen_at=HOURS_AGO))
     assert levels(await muster("doctor", "--json"))["workers"] == "failed"
+
+
+@pytest.mark.usefixtures("a_worker")
+async def test_a_time_clock_that_fails_is_named_and_warned_of(muster: CommandLine, parts: Parts) -> None:
+    await connected(parts, status="unverified")
+    assert levels(await muster("doctor", "--json"))["clocks"] == "warning", "it was never tested"
+    failing = {"status": "failing", "last_error_code": "TC-NETWORK"}
+    for values, level in ((failing, "warning"), ({"status": "paused"}, "ok"), ({"status": "healthy"}, "ok")):
+        async with parts.database.transaction() as db:
+            await db.execute(update(Connection).values(**values))
+        ended = await muster("doctor", "--json")
+        assert (ended.code, levels(ended)["clocks"]) == (0, level)
+        assert ("main failing TC-NETWORK" in ended.out) == (values is failing)
 
 
 @pytest.mark.usefixtures("a_worker")

@@ -17,6 +17,7 @@ import structlog
 from psycopg_pool import AsyncConnectionPool
 from saq import CronJob
 from saq.queue.postgres import PostgresQueue
+from sqlalchemy import text
 
 from app import wiring
 from app.db.migrate import out_of_step
@@ -63,6 +64,8 @@ async def _await_database(database: Database) -> None:
     while not await _answers(database.url, insist=loop.time() > patient_until):  # noqa: ASYNC110 - nobody says when it has come
         await asyncio.sleep(1)
     async with database.transaction(PLATFORM) as db:
+        # Where a backup without the queue was restored, the schema is missing: that is an error by itself.
+        await db.execute(text("SELECT has_schema_privilege('saq', 'CREATE')"))
         behind = [module for module, standing in (await out_of_step(db)).items() if standing == "behind"]
     if behind:
         raise Conflict(f"The tables of {', '.join(behind)} are older than this program; run `muster migrate:modules`.")

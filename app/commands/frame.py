@@ -245,6 +245,8 @@ def _database_reason(error: Exception) -> str | None:
         (asyncpg.AdminShutdownError, asyncpg.CrashShutdownError, asyncpg.CannotConnectNowError): _AWAY,
         (OSError, asyncpg.PostgresConnectionError): _AWAY,
     }
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename} can't be used: {error.strerror}."
     cause = getattr(error.orig, "__cause__", None) or error.orig if isinstance(error, DBAPIError) else error
     found = next((sentence for kinds, sentence in sentences.items() if isinstance(cause, kinds)), None)
     return found and found.format(str(cause) or "it gave no answer in time")

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 TESTS = {"clock": "tests/clock", "host": "tests/host", "surveys": "tests/surveys"}
+NAMED = 3
 MARKS = {"ok": "ok  ", "warning": "warn", "failed": "FAIL"}
 
 
 @click.command("doctor")
 @frame.json_option
 def doctor(*, as_json: bool) -> None:
-    """Check database, migrations, keys, queue, workers and outbound policy: one line each."""
+    """Check database, migrations, keys, queue, workers, time clocks and outbound policy: one line each."""
     from app import doctor as checks
 
     settings = frame.settings_of_environment()
@@ -55,7 +56,11 @@ def secrets_rotate(*, as_json: bool) -> None:
     sentence = f"{done.rotated} secrets sealed anew, {done.unchanged} had the first key already."
     frame.answer(document, sentence, as_json=as_json)
     if done.broken:
-        frame.refuse(f"No key opens {', '.join(done.broken)}; enter these again.")
+        more = f" and {len(done.broken) - NAMED} more" if len(done.broken) > NAMED else ""
+        frame.refuse(
+            f"No key opens {'; '.join(done.broken[:NAMED])}{more}."
+            " Add the key that they were sealed with to MUSTER_SECRET_KEYS again; without it, they are lost."
+        )
 
 
 @click.command("module:test")

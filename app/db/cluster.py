@@ -4,6 +4,7 @@ Who uses the server, and for how long, lives in embedded.py; where it lies and a
 """
 
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -105,7 +106,9 @@ def make_data(home: Home, settings: Mapping[str, str]) -> None:
          *(["--no-sync"] if settings.get("fsync") == "off" else []), *options],
     )  # fmt: skip
     if made.returncode != 0:
-        raise EmbeddedError(f"PostgreSQL could not make its data directory in {home.folder}:\n{made.stdout.strip()}")
+        raise EmbeddedError(
+            f"PostgreSQL could not make its data directory in {home.folder}:\n{_what_was_wrong(made.stdout)}"
+        )
     draft.rename(home.data)
 
 
@@ -186,7 +189,7 @@ def launch(home: Home, sockets: Path, settings: Mapping[str, str], wait_s: float
             return
         heard = _read_from(home.log, heard_from)
         if _ORPHANS_REMAIN not in heard or time.monotonic() > deadline:
-            raise EmbeddedError(f"PostgreSQL did not start. Its log, {home.log}, ends with:\n{_tail(heard)}")
+            raise EmbeddedError(f"PostgreSQL did not start. Its log, {home.log}, says:\n{_what_was_wrong(heard)}")
         progress("Waiting for the processes of a killed PostgreSQL to end")
         time.sleep(0.2)
 
@@ -267,6 +270,15 @@ def _read_from(log: Path, offset: int) -> str:
     with log.open("rb") as file:
         file.seek(max(offset, log.stat().st_size - 20_000))
         return file.read().decode(errors="replace")
+
+
+def _what_was_wrong(text: str) -> str:
+    """The lines of PostgreSQL that stop it, where there are any: it says much before and after them."""
+    grave = [line for line in text.splitlines() if _GRAVE.search(line)]
+    return "\n".join(grave) or _tail(text)
+
+
+_GRAVE = re.compile(r"\b(FATAL|PANIC|error):")
 
 
 def _tail(text: str, lines: int = 12) -> str:

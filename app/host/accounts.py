@@ -244,8 +244,9 @@ def _checked(email: str, name: str) -> tuple[str, str]:
 
 
 async def _check_type(db: AsyncSession, key: str) -> None:
-    if key not in await user_types.read(db):
-        raise Invalid.at("type", f"There is no user type {key}.")
+    known = await user_types.read(db)
+    if key not in known:
+        raise Invalid.at("type", f"There is no user type {key}; there are {', '.join(sorted(known))}.")
 
 
 async def _role_ids(db: AsyncSession, names: Collection[str], reach: frozenset[str]) -> Sequence[int]:
@@ -254,7 +255,8 @@ async def _role_ids(db: AsyncSession, names: Collection[str], reach: frozenset[s
     rows = (await db.execute(statement.where(Role.workspace == workspace_of(db), Role.name.in_(names)))).all()
     missing = sorted(set(names) - {row.name for row in rows})
     if missing:
-        raise Invalid.at("roles", f"There is no role {', '.join(missing)}.")
+        known = await db.scalars(select(Role.name).where(Role.workspace == workspace_of(db)).order_by(Role.name))
+        raise Invalid.at("roles", f"There is no role {', '.join(missing)}; there are {', '.join(known)}.")
     for row in rows:
         administrators.check_grant(reach, row.permissions, what=f"The role {row.name}")
     return [row.id for row in rows]

@@ -231,6 +231,9 @@ def test_a_durable_server_keeps_every_safety_on_and_a_test_server_has_them_off(d
 def test_a_server_that_will_not_start_says_why_in_the_words_of_its_log(data_dir: Path) -> None:
     with pytest.raises(embedded.EmbeddedError, match='invalid value for parameter "shared_buffers": "lots"'):
         embedded.start(data_dir, extra_settings={"shared_buffers": "lots"})
+    with pytest.raises(embedded.EmbeddedError, match="FATAL:") as refused:
+        embedded.start(data_dir, extra_settings={"restore_command": "", "standby_mode_of_old": "on"})
+    assert "starting PostgreSQL" not in str(refused.value)
     embedded.start(data_dir).stop()
 
 
