@@ -1,6 +1,7 @@
 """Rows to structs: kept exactly, read strictly, set aside with a reason."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.parsing import LocalTimes, Parser, TimeError, read_date
+from app.clock.parsing import Device, Employee, Enrolled, LocalTimes, Parser, Ref, Shift, TimeError, Unit, read_date
 from app.clock.profiles import CLOUD, ONPREM
 from app.outbound import Redactor
 
@@ -69,6 +70,8 @@ def reason(**changes: Any) -> str:
         ("2025-01-31T01:14:58Z", datetime(2025, 1, 31, 9, 14, 58)),
         ("2025-01-30 21:14:58-0400", datetime(2025, 1, 31, 9, 14, 58)),
         ("2025-01-30T21:14:58 -04:00", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-31T06:44:58+05:30", datetime(2025, 1, 31, 9, 14, 58)),
+        ("2025-01-31T19:14:58+18:00", datetime(2025, 1, 31, 9, 14, 58)),
         ("2099-12-31 23:59:59", datetime(2099, 12, 31, 23, 59, 59)),
         ("1900-01-01 00:00:00", datetime(1900, 1, 1)),
     ],
@@ -86,6 +89,7 @@ def test_every_format_seen_is_read(text: str, local: datetime) -> None:
      "2025-01-31 24:00:00", "2025-01-31 09:60:00", "2025-01-31 09:14:60", "2025-01-31 9:14:58", "2025/01/31 09:14:58",
      "20250131 091458", "2025-W05-5 09:14:58", "2025-01-31 09:14", "2025-01-31 09-14-58", "2025-01-31_09:14:58",
      "٢٠٢٥-01-31 09:14:58", "1899-12-31 23:59:59", "0001-01-01 00:00:00", "9999-12-31 23:59:59", "2025-01-31 09:14:58+25:00",
+     "2025-01-31 09:14:58+18:01", "01/31/2025 24:00:00",
      "2025-01-31 09:14:58 PM", "2025-01-31T09:14:58.1234567", "1738286098", "\t2025-01-31 09:14:58", "2025-01-31 09:14:58\n"],
 )  # fmt: skip
 def test_everything_else_is_no_time(text: str) -> None:
@@ -112,7 +116,8 @@ def test_everything_else_is_no_time(text: str) -> None:
 )
 def test_local_time_becomes_an_instant(zone: ZoneInfo, local: str, utc: datetime) -> None:
     times = LocalTimes(zone)
-    times.read(local[:14] + "00:00")  # the same hour is remembered first
+    times.read(local[:11] + "00:30:00")  # another hour is remembered first, then the same one
+    times.read(local[:14] + "00:00")
     assert times.read(local)[1] == utc.replace(tzinfo=UTC)
 
 
@@ -181,13 +186,31 @@ def test_codes_of_people_are_kept_to_the_letter() -> None:
     assert punch(emp_code=10136).emp_code == "10136"
 
 
+@pytest.mark.parametrize("code", ["7", "ÑÑ"])
+@pytest.mark.parametrize("nothing", ["", None])
+def test_a_terminal_that_is_not_named_is_none(code: str, nothing: str | None) -> None:
+    read = punch(emp_code=code, terminal_sn=nothing, terminal_alias=nothing, area_alias=nothing)
+    assert (read.terminal_sn, read.terminal_alias, read.area_alias) == (None, None, None)
+
+
 def test_the_cloud_s_ids_are_texts() -> None:
     assert punch(id="0af3" * 8).remote_id == "0af3" * 8
 
 
 @pytest.mark.parametrize(
     ("sent", "code"),
-    [("0", 0), ("5", 5), (4, 4), ("9", 9), ("255", 255), (None, None), ("", None), (99999, 99999), ("-1", -1)],
+    [
+        ("0", 0),
+        ("5", 5),
+        (4, 4),
+        ("9", 9),
+        ("255", 255),
+        (None, None),
+        ("", None),
+        (99999, 99999),
+        ("-1", -1),
+        (2**31 - 1, 2**31 - 1),
+    ],
 )
 def test_punch_codes_are_numbers_as_sent(sent: Any, code: int | None) -> None:
     assert punch(punch_state=sent).code == code
@@ -197,7 +220,7 @@ def test_punch_codes_are_numbers_as_sent(sent: Any, code: int | None) -> None:
 @pytest.mark.parametrize(
     ("sent", "degrees"),
     [(0.0, None), (0, None), (255, None), (255.0, None), ("255", None), (None, None), ("", None), (36.5, 36.5), ("36.55", 36.55),
-     (-1, None), (6553.5, None), (97.7, 97.7)],
+     (-1, None), (6553.5, None), (97.7, 97.7), (149.99, 149.99), (150, None), ("36.556", 36.56), ("0.0", None)],
 )  # fmt: skip
 def test_temperatures_that_were_not_measured_are_none(sent: Any, degrees: float | None) -> None:
     assert punch(temperature=sent).temperature == degrees
@@ -206,6 +229,9 @@ def test_temperatures_that_were_not_measured_are_none(sent: Any, degrees: float 
 def test_a_reference_to_a_picture_is_kept_and_a_picture_is_not() -> None:
     assert punch(photo="/media/punches/1.jpg").photo_ref == "/media/punches/1.jpg"
     assert punch(captured=True).photo_ref == "/media/punches/122723/"
+    assert punch(captured=1).photo_ref is None
+    without = Parser(replace(ONPREM, captured_photo=None), MANILA, Redactor())
+    assert without.punches([PUNCH | {"captured": True}]).rows[0].photo_ref is None
     for inline in ("data:image/png;base64,AAAA", "/9j/" + "A" * 9000, ["x"], 7):
         assert punch(photo=inline).photo_ref is None
 
@@ -218,6 +244,7 @@ def test_a_reference_to_a_picture_is_kept_and_a_picture_is_not() -> None:
         ({"punch_time": 1738286098}, "punch_time"),
         ({"punch_time": "0000-00-00 00:00:00"}, "no"),
         ({"punch_time": "0021-08-26 09:14:58"}, "outside the years"),
+        ({"punch_time": " " * 46 + "2025-08-26 09:14:58"}, "punch_time is longer than 64"),
         ({"upload_time": "soon"}, "no time"),
         ({"emp_code": ""}, "emp_code is missing"),
         ({"emp_code": "  "}, "emp_code is missing"),
@@ -227,6 +254,7 @@ def test_a_reference_to_a_picture_is_kept_and_a_picture_is_not() -> None:
         ({"emp_code": "7" * 65}, "longer than 64"),
         ({"emp_code": "7\0"}, "NUL"),
         ({"emp_code": "7\ud800"}, "half a character"),
+        ({"\ud800": 1}, "half a character"),
         ({"terminal_sn": "x" * 65}, "longer than 64"),
         ({"terminal_alias": "x\0"}, "NUL"),
         ({"area_alias": "x" * 201}, "longer than 200"),
@@ -236,6 +264,8 @@ def test_a_reference_to_a_picture_is_kept_and_a_picture_is_not() -> None:
         ({"id": ""}, "id is missing"),
         ({"punch_state": "I"}, "no whole number"),
         ({"punch_state": 10**12}, "too large"),
+        ({"punch_state": 2**31}, "too large"),
+        ({"verify_type": -(2**31)}, "too large"),
         ({"punch_state": True}, "punch_state"),
         ({"verify_type": {}}, "verify_type"),
         ({"temperature": "warm"}, "temperature"),
@@ -273,6 +303,201 @@ def test_relatives_that_name_fields_otherwise_are_understood() -> None:
     row = {name: value for name, value in PUNCH.items() if name not in ("punch_time", "punch_state")}
     parsed = Parser(CLOUD, MANILA, Redactor()).punches([{**row, "punchTime": "2025-08-26 09:14:58", "punchState": "1"}])
     assert (parsed.rows[0].code, parsed.rows[0].punched_at_raw) == (1, "2025-08-26 09:14:58")
+
+
+# People, terminals, organisation, schedules.
+
+
+def test_the_employee_seen_in_the_wild_is_read() -> None:
+    (read,) = PARSER.employees([EMPLOYEE]).rows
+    assert read == Employee(
+        "772", "0010136", "Ana", "Cruz", Ref("3", "K", "Kitchen"), None, (Ref("1", "N", "North"),), "ana@clock.example",
+        "+63 1", date(2024, 2, 29), True, Enrolled(True, False, False, True, True), "/media/people/0010136/",
+        datetime(2025, 8, 26, 1, 14, 58, tzinfo=UTC),
+    )  # fmt: skip
+    assert read.full_name == "Ana Cruz"
+
+
+CLOUD_ID = "0af3" * 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "read"),
+    [
+        ({"last_name": None}, {"full_name": "Ana"}),
+        ({"first_name": " Ana ", "last_name": " "}, {"first_name": " Ana ", "last_name": None, "full_name": "Ana"}),
+        ({"first_name": 7}, {"first_name": "7"}),
+        ({"first_name": "x" * 200, "email": "x" * 254, "mobile": "x" * 40}, {"mobile": "x" * 40}),
+        ({"enable_att": None}, {"active": True}),
+        ({"enable_att": False}, {"active": False}),
+        ({"attemployee": {"enable_attendance": "0"}}, {"active": False}),
+        ({"attemployee": {"enable_attendance": "yes"}}, {"active": True}),
+        ({"disabled": "on"}, {"active": False}),
+        ({"is_disabled": 1}, {"active": False}),
+        ({"disabled": "No", "is_disabled": ""}, {"active": True}),
+        ({"department": None}, {"department": None}),
+        ({"department": ""}, {"department": None}),
+        ({"department": "Kitchen"}, {"department": Ref(None, None, "Kitchen")}),
+        ({"department": 3}, {"department": Ref("3", None, None)}),
+        ({"department": CLOUD_ID}, {"department": Ref(CLOUD_ID, None, None)}),
+        ({"position": {"id": 9, "position_code": "C", "position_name": "Cook"}}, {"position": Ref("9", "C", "Cook")}),
+        ({"area": None}, {"areas": ()}),
+        ({"area": {"id": 1}}, {"areas": (Ref("1", None, None),)}),
+        ({"area": [2, None, "North"]}, {"areas": (Ref("2", None, None), Ref(None, None, "North"))}),
+        ({"hire_date": " "}, {"hired_on": None}),
+        ({"hire_date": "01/31/2025", "update_time": None}, {"hired_on": date(2025, 1, 31), "updated_at_utc": None}),
+        ({"photo": None, "photo_url": "/a.jpg", "avatar": "/b.jpg"}, {"photo_ref": "/a.jpg"}),
+        ({"photo": None, "avatar": "/b.jpg"}, {"photo_ref": "/b.jpg"}),
+        ({"photo": "/" + "x" * 499}, {"photo_ref": "/" + "x" * 499}),
+        ({"photo": "/" + "x" * 500}, {"photo_ref": None}),
+        ({"photo": "/a\n.jpg"}, {"photo_ref": None}),
+    ],
+)
+def test_what_servers_say_of_people_otherwise_is_understood(changes: dict[str, Any], read: dict[str, Any]) -> None:
+    (found,) = PARSER.employees([EMPLOYEE | changes]).rows
+    assert {name: getattr(found, name) for name in read} == read
+
+
+@pytest.mark.parametrize("yes", [True, 1, "true", " TRUE ", "1", "yes", "y", "on"])
+@pytest.mark.parametrize("no", [None, False, 0, "", "false", "0", "No", "n", "off"])
+def test_yes_and_no_are_read_in_every_spelling(yes: Any, no: Any) -> None:
+    disabled, enabled = PARSER.employees([EMPLOYEE | {"disabled": yes}, EMPLOYEE | {"disabled": no}]).rows
+    assert (disabled.active, enabled.active) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_enrolled"),
+    [
+        ("Ver 10:1", True),
+        ("Ver 10:0", False),
+        ("ver 10: 03", True),
+        (" - ", False),
+        ("", False),
+        ("No", False),
+        ("none", False),
+        ("null", False),
+        ("TXdEU0", True),
+        (None, False),
+        (True, True),
+        (False, False),
+        (0, False),
+        (2, True),
+        (-1, False),
+        ({}, False),
+        ({"count": 1}, True),
+    ],
+)
+def test_what_is_enrolled_is_known_and_nothing_of_it_kept(said: Any, is_enrolled: bool) -> None:
+    (by_finger,) = PARSER.employees([EMPLOYEE | {"fingerprint": said}]).rows
+    assert by_finger.enrolled.fingerprint is is_enrolled
+    (by_old_face,) = PARSER.employees([EMPLOYEE | {"face": said, "vl_face": "-"}]).rows
+    assert by_old_face.enrolled.face is is_enrolled
+    (by_face,) = PARSER.employees([EMPLOYEE | {"face": "-", "vl_face": said, "palm": said}]).rows
+    assert (by_face.enrolled.face, by_face.enrolled.palm) == (is_enrolled, is_enrolled)
+
+
+@pytest.mark.parametrize(
+    ("said", "there"),
+    [("8812", True), (8812, True), ("", False), (" ", False), ("0", False), (0, False), ("-", False), (None, False)],
+)
+def test_of_cards_and_passwords_only_that_they_are_there_is_known(said: Any, there: bool) -> None:
+    (read,) = PARSER.employees([EMPLOYEE | {"card_no": said, "device_password": said}]).rows
+    assert (read.enrolled.card, read.enrolled.password) == (there, there)
+
+
+def test_the_terminal_seen_in_the_wild_is_read() -> None:
+    (read,) = PARSER.devices([DEVICE]).rows
+    assert read == Device(
+        "4", "MFP3241700893", "Gate", "SpeedFace", "10.0.0.9", "1.2", "2.4.1", "online", "8", Ref("1", "N", "North"),
+        datetime(2025, 8, 26, 1, 14, 58, tzinfo=UTC), 10, 9, None, 3, 700, True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "read"),
+    [
+        ({"state": " 0 "}, {"state": "offline"}),
+        ({"state": "ONLINE"}, {"state": "online"}),
+        ({"state": None}, {"state": "unknown"}),
+        ({"user_count": "", "face_count": 0}, {"user_count": None, "face_count": 0}),
+        ({"user_count": 2**31 - 1}, {"user_count": 2**31 - 1}),
+        ({"is_attendance": None}, {"is_attendance": None}),
+        ({"is_attendance": "False"}, {"is_attendance": False}),
+        ({"last_activity": ""}, {"last_activity_at": None}),
+    ],
+)
+def test_what_servers_say_of_terminals_otherwise_is_understood(changes: dict[str, Any], read: dict[str, Any]) -> None:
+    (found,) = PARSER.devices([DEVICE | changes]).rows
+    assert {name: getattr(found, name) for name in read} == read
+
+
+@pytest.mark.parametrize(
+    ("resource", "word"),
+    [("departments", "dept"), ("positions", "position"), ("areas", "area"), ("locations", "location")],
+)
+def test_units_are_read_under_the_names_of_their_kind(resource: str, word: str) -> None:
+    parent = {"id": 1, f"{word}_code": "R", f"{word}_name": "Root"}
+    row = {"id": 3, f"{word}_code": "K", f"{word}_name": "Kitchen", f"parent_{word}": parent}
+    read = PARSER.units(resource, [row, {"id": 4, f"{word}_code": "L"}]).rows
+    assert read == [Unit("3", "K", "Kitchen", Ref("1", "R", "Root")), Unit("4", "L", "L", None)]
+
+
+SHIFT = {
+    "att_date": "2025-08-26", "timetable_alias": "Early", "check_in": "2025-08-26 08:00:00",
+    "check_out": "2025-08-26 17:00:00", "break_minutes": 30, "day_off": False,
+}  # fmt: skip
+
+
+def test_shifts_are_read_in_local_time() -> None:
+    read = PARSER.shifts([SHIFT, {"att_date": "2025-08-27", "day_off": "yes"}]).rows
+    early, late = datetime(2025, 8, 26, 8), datetime(2025, 8, 26, 17)
+    assert read == [
+        Shift(date(2025, 8, 26), "Early", early, late, 30, False),
+        Shift(date(2025, 8, 27), None, None, None, None, True),
+    ]
+    assert PARSER.shifts([SHIFT | {"day_off": None}]).rows[0].day_off is False
+
+
+@pytest.mark.parametrize(
+    ("resource", "changes", "said"),
+    [
+        ("employees", {"id": None}, "id is missing"),
+        ("employees", {"emp_code": " "}, "emp_code is missing"),
+        ("employees", {"first_name": True}, "first_name is no text"),
+        ("employees", {"last_name": "x" * 201}, "last_name is longer than 200 characters"),
+        ("employees", {"email": "x" * 255}, "email is longer than 254 characters"),
+        ("employees", {"mobile": "x" * 41}, "mobile is longer than 40 characters"),
+        ("employees", {"hire_date": 5}, "hire_date is no text"),
+        ("employees", {"hire_date": "soon"}, "hire_date: 'soon' is no date"),
+        ("employees", {"update_time": "soon"}, "update_time: 'soon' is no time"),
+        ("employees", {"enable_att": "maybe"}, "enable_att is neither yes nor no"),
+        ("employees", {"disabled": 1.0}, "disabled is neither yes nor no"),
+        ("employees", {"department": 1.5}, "department is no whole number"),
+        ("employees", {"department": {"id": "x" * 65}}, "department.id is longer than 64 characters"),
+        ("employees", {"department": {"dept_code": "x" * 65}}, "department.dept_code is longer than 64 characters"),
+        ("employees", {"area": [{"area_name": "x\0"}]}, "area.area_name holds a NUL character"),
+        ("devices", {"sn": ""}, "sn is missing"),
+        ("devices", {"ip_address": "x" * 65}, "ip_address is longer than 64 characters"),
+        ("devices", {"user_count": -1}, "user_count is below zero"),
+        ("devices", {"fp_count": 2**31}, "fp_count is too large a number"),
+        ("devices", {"face_count": "few"}, "face_count is no whole number"),
+        ("devices", {"palm_count": True}, "palm_count is no whole number"),
+        ("devices", {"transaction_count": 1.5}, "transaction_count is no whole number"),
+        ("shifts", {"att_date": None}, "att_date is missing"),
+        ("shifts", {"check_in": "8"}, "check_in: '8' is no time"),
+        ("shifts", {"break_minutes": -1}, "break_minutes is below zero"),
+    ],
+)
+def test_so_does_a_row_of_people_terminals_or_schedules(resource: str, changes: dict[str, Any], said: str) -> None:
+    base = {"employees": EMPLOYEE, "devices": DEVICE, "shifts": SHIFT}[resource]
+    (aside,) = getattr(PARSER, resource)([base | changes]).set_aside
+    assert aside.reason == said
+
+
+@pytest.mark.parametrize("row", [None, 7, "row", []])
+def test_what_is_no_object_is_set_aside_everywhere(row: Any) -> None:
+    for read in (PARSER.employees, PARSER.devices, PARSER.shifts, lambda rows: PARSER.units("areas", rows)):
+        assert [one.reason for one in read([row]).set_aside] == ["the row is no object"]
 
 
 JUNK = st.recursive(

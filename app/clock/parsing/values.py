@@ -75,7 +75,7 @@ def flag(value: Any, field: str) -> bool | None:
     """Yes or no in any of the spellings seen; None when nothing is said."""
     if value is None or isinstance(value, bool):
         return value
-    word = str(value).strip().lower() if isinstance(value, str | int) else "?"
+    word = str(value).strip().lower()
     if word in _TRUE:
         return True
     if word in _FALSE:
@@ -85,16 +85,12 @@ def flag(value: Any, field: str) -> bool | None:
     raise RowError(f"{field} is neither yes nor no")
 
 
-def temperature(value: Any) -> float | None:
+def temperature(value: float | str) -> float | None:
     """Degrees; None for 0 and 255, which terminals send when they did not measure, and for what no body has."""
-    if value is None or value == "":
-        return None
     try:
-        degrees = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
-    except (ValueError, OverflowError):
-        degrees = None
-    if degrees is None:
-        raise RowError("temperature is no number")
+        degrees = float(value)
+    except ValueError:
+        raise RowError("temperature is no number") from None
     measured = 0.0 < degrees < _HIGHEST_TEMPERATURE and degrees != _NOT_MEASURED
     return round(degrees, 2) if measured else None
 
