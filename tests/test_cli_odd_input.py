@@ -235,6 +235,16 @@ async def test_what_is_said_names_the_days_the_number_and_the_instant(muster: Co
     )
 
 
+async def test_what_the_simulator_refuses_is_told_in_words_of_the_command(muster: CommandLine) -> None:
+    """It named an option that the command lacked, and the usage of another program."""
+    ended = await muster("clock:simulate", "--fault", "no_such_fault")
+    assert (ended.code, "--list-faults shows them all" in ended.err) == (2, True)
+    ended = await muster("clock:simulate", "--list-faults")
+    assert (ended.code, "signin_401" in ended.out) == (0, True)
+    ended = await muster("clock:simulate", "--zone", "Nowhere/Land")
+    assert (ended.code, ended.err.startswith("Usage: muster clock:simulate")) == (2, True)
+
+
 def test_every_command_that_gives_a_result_gives_it_as_one_json_document_on_request() -> None:
     """Contract: "Commands". Those that run until they are ended, and the tests of a module, have none to give."""
     without = {name for name, one in cli.commands.items() if not any(p.name == "as_json" for p in one.params)}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
@@ -238,6 +239,13 @@ def clock_device(*, serial: str, direction: str | None, kind: str | None, worksp
     frame.answer({"sn": serial, **given, "changed": changed, "judged_again": again}, sentence, as_json=as_json)
 
 
+def _zone(_: click.Context, __: click.Parameter, name: str) -> str:
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise click.BadParameter(f"{name!r} is no time zone.") from None
+
+
 @click.command("clock:simulate")
 @click.option("--port", type=click.IntRange(1, 65535), default=9009, show_default=True)
 @click.option("--profile", type=click.Choice(PROFILES), default="cloud", show_default=True)
@@ -245,9 +253,18 @@ def clock_device(*, serial: str, direction: str | None, kind: str | None, worksp
 @click.option("--days", type=click.IntRange(0, 3650), default=30, show_default=True, help="Days of history.")
 @click.option("--seed", type=int, default=7, show_default=True)
 @click.option("--fault", "faults", multiple=True, metavar="NAME", help="May be given several times.")
-@click.option("--zone", default="Europe/Berlin", show_default=True, help="The server's own time zone.")
+@click.option("--list-faults", is_flag=True, help="Name the faults, and end.")
+@click.option("--zone", default="Europe/Berlin", show_default=True, callback=_zone, help="The server's own time zone.")
 def clock_simulate(
-    *, port: int, profile: str, employees: int, days: int, seed: int, faults: Sequence[str], zone: str
+    *,
+    port: int,
+    profile: str,
+    employees: int,
+    days: int,
+    seed: int,
+    faults: Sequence[str],
+    list_faults: bool,
+    zone: str,
 ) -> None:
     """Run the time-clock simulator alone, until it is interrupted."""
     from app.simulator.__main__ import main
@@ -269,6 +286,8 @@ def clock_simulate(
     ]
     for fault in faults:
         arguments += ["--fault", fault]
+    if list_faults:
+        arguments.append("--list-faults")
     raise SystemExit(main([str(argument) for argument in arguments]))
 
 
