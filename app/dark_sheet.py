@@ -17,7 +17,9 @@ SHEETS = (
     "vendor/tabler-core@*/css/tabler.min.css",
     "css/muster.css",
     "css/shell.css",
+    "css/lists.css",
     "css/components.css",
+    "css/drawings.css",
     "css/surveys.css",
 )
 SHEET = STATIC / "css" / "dark.css"

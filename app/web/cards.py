@@ -1,6 +1,6 @@
 """Rows of a list as cards on a phone: the cells say what they are, since no heading stands above them there.
 
-What the marks look like: static/css/components.css.
+What the marks look like: static/css/lists.css.
 """
 
 from collections.abc import Sequence
