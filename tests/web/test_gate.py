@@ -13,6 +13,7 @@ from sqlalchemy.exc import InvalidRequestError
 from app.host.shared import Session, User
 from app.main import open_site
 from app.parts import Parts
+from app.web.gate import client_ip
 from tests.conftest import Browser, SignIn
 
 
@@ -22,7 +23,50 @@ async def test_every_answer_carries_the_security_headers(visitor: Browser) -> No
         assert headers["content-security-policy"].startswith("default-src 'self'; img-src 'self' data:;")
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["referrer-policy"] == headers["cross-origin-opener-policy"] == "same-origin"
+        assert headers["permissions-policy"] == "camera=(), geolocation=(), microphone=()"
         assert headers["x-request-id"]
+        assert "strict-transport-security" not in headers
+
+
+async def test_pages_are_kept_by_nobody(visitor: Browser) -> None:
+    assert (await visitor.get("/sign-in")).headers.get_list("cache-control") == ["no-store"]
+    assert (await visitor.get("/static/css/muster.css")).headers.get("cache-control") != "no-store"
+
+
+@pytest.mark.parametrize(("base_url", "secure"), [("https://testserver", True), ("http://testserver", False)])
+async def test_where_the_portal_has_https_browsers_keep_to_it(
+    site: Litestar, parts: Parts, base_url: str, secure: bool
+) -> None:
+    gate = open_site(site, replace(parts, settings=replace(parts.settings, env="production", base_url=base_url)))
+    async with Browser(transport=httpx.ASGITransport(app=gate), base_url=base_url) as browser:
+        headers = (await browser.get("/sign-in")).headers
+    assert headers.get("strict-transport-security") == ("max-age=31536000; includeSubDomains" if secure else None)
+    assert ("; Secure" in headers["set-cookie"]) is secure
+    assert "; HttpOnly; SameSite=Lax" in headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    ("trusted", "forwarded", "ip"),
+    [
+        (0, "", "10.0.0.9"),
+        (0, "198.51.100.1", "10.0.0.9"),
+        (1, "", "10.0.0.9"),
+        (1, "198.51.100.1", "198.51.100.1"),
+        (1, "203.0.113.6, 198.51.100.1", "198.51.100.1"),
+        (1, " 203.0.113.6 ,, 198.51.100.1 ", "198.51.100.1"),
+        (2, "198.51.100.1", "10.0.0.9"),
+        (2, "198.51.100.1, 10.0.0.8", "198.51.100.1"),
+        (2, "203.0.113.6, 198.51.100.1, 10.0.0.8", "198.51.100.1"),
+    ],
+)
+def test_what_a_caller_says_of_its_address_counts_as_far_back_as_proxies_are_trusted(
+    trusted: int, forwarded: str, ip: str
+) -> None:
+    scope: Any = {"client": ("10.0.0.9", 1), "headers": [(b"x-forwarded-for", forwarded.encode())] if forwarded else []}
+    assert client_ip(scope, trusted) == ip
+    assert client_ip({**scope, "client": None}, trusted) == ("" if ip == "10.0.0.9" else ip)
 
 
 @pytest.fixture
@@ -57,8 +101,13 @@ async def test_what_is_refused_before_there_is_a_page_leads_to_no_other_site(in_
     assert 'href="/people"' in (await in_production.get("/people")).text
 
 
-async def test_a_host_of_ours_is_served_in_production(in_production: Browser) -> None:
-    assert (await in_production.get("/sign-in", headers={"Host": "testserver"})).status_code == 200
+@pytest.mark.parametrize("host", ["testserver", "testserver:8000", "TestServer"])
+async def test_a_host_of_ours_is_served_in_production(in_production: Browser, host: str) -> None:
+    assert (await in_production.get("/sign-in", headers={"Host": host})).status_code == 200
+
+
+async def test_every_host_is_served_in_development(visitor: Browser) -> None:
+    assert (await visitor.get("/sign-in", headers={"Host": "muster.example"})).status_code == 200
 
 
 async def test_a_page_sends_strangers_to_sign_in_and_back(visitor: Browser) -> None:
@@ -79,9 +128,33 @@ async def test_a_form_without_its_token_is_refused(alice: Browser) -> None:
     assert (await alice.submit("/sign-out")).status_code == 303
 
 
-async def test_a_form_from_another_site_is_refused_even_with_the_token(alice: Browser) -> None:
-    answer = await alice.submit("/sign-out", headers={"Origin": "https://evil.example"})
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("https://evil.example", 403),
+        ("http://testserver.evil.example", 403),
+        ("https://evil.example/testserver", 403),
+        ("null", 403),
+        ("http://testserver", 303),
+    ],
+)
+async def test_a_form_from_another_site_is_refused_even_with_the_token(
+    alice: Browser, origin: str, status: int
+) -> None:
+    assert (await alice.submit("/sign-out", headers={"Origin": origin})).status_code == status
+
+
+async def test_a_file_is_no_token(alice: Browser) -> None:
+    answer = await alice.post("/sign-out", files={"csrf_token": ("token.txt", alice.csrf_token)})
     assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("other", ["a/b=c", "x[y]=1", "expires", "=", 'q="open', "é=1"])
+async def test_an_odd_cookie_of_another_application_on_this_host_signs_nobody_out(alice: Browser, other: str) -> None:
+    own = f"muster={alice.cookies['muster']}"
+    for cookies in (f"{other}; {own}", f"{own}; {other}"):
+        alice.cookies.clear()
+        assert (await alice.get("/account", headers={"Cookie": cookies.encode()})).status_code == 200
 
 
 async def test_the_token_of_another_session_does_not_fit(sign_in: SignIn) -> None:
