@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 from uuid import uuid4
 
 import pytest
@@ -69,6 +70,15 @@ async def test_each_question_says_what_it_came_to(
         "Warm salad",
     ):
         assert words in page
+
+
+@pytest.mark.parametrize(("query", "rows"), [("", 4), ("outcome=answered", 3)])
+async def test_the_export_holds_the_responses_of_the_view(meal: Stored, vera: Browser, query: str, rows: int) -> None:
+    page = (await vera.get(f"/surveys/view/{meal.uid}?{query}")).text
+    links = {url[-5:]: unescape(url) for url in re.findall(r'href="([^"]*export=[^"]*)"', page)}
+    assert len((await vera.get(links["jsonl"])).text.splitlines()) == rows
+    answer = await vera.get(links["t=csv"])
+    assert (answer.headers["content-type"], len(answer.text.splitlines())) == ("text/csv; charset=utf-8", rows + 1)
 
 
 async def test_counters_and_funnel_are_of_everybody_asked(meal: Stored, vera: Browser) -> None:

@@ -116,10 +116,10 @@ async def _results(ctx: Context, scope: Scope, questions: Sequence[Asked]) -> Re
 
 def _ledger(uid: UUID, version: int, asked: Narrowed) -> dict[str, Any]:
     """The rows behind the figures, as a list and as files."""
-    ledger = with_query("/surveys/responses", {"survey": uid, "version": version, **asked.query})
+    query = {"survey": uid, "version": version, **asked.query}
     kinds = {"csv": "CSV", "jsonl": "JSON Lines"}
-    exports = [(label, with_query(ledger, {}, export=kind)) for kind, label in kinds.items()]
-    return {"ledger": ledger, "exports": exports}
+    exports = [(label, with_query("/surveys/responses", query, export=kind)) for kind, label in kinds.items()]
+    return {"ledger": with_query("/surveys/responses", query), "exports": exports}
 
 
 def narrowed(ctx: Context) -> Narrowed:
