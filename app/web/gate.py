@@ -182,4 +182,4 @@ def _header(scope: Scope, name: bytes) -> str:
 def _cookie(scope: Scope, name: str) -> str | None:
     """Read by hand: one odd cookie of another application on this host, and the standard library reads none behind it."""
     pairs = (pair.partition("=") for pair in _header(scope, b"cookie").split(";"))
-    return next((value.strip() for found, _, value in pairs if found.strip() == name), None)
+    return {found.strip(): value.strip() for found, _, value in pairs}.get(name)

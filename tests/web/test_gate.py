@@ -164,7 +164,8 @@ async def test_the_token_of_another_session_does_not_fit(sign_in: SignIn) -> Non
 
 
 async def test_signing_out_ends_the_session_in_the_database(alice: Browser) -> None:
-    await alice.submit("/sign-out")
+    answer = await alice.submit("/sign-out")
+    assert answer.headers["set-cookie"].startswith("muster=; Path=/; Max-Age=0; ")
     alice.cookies.delete("muster")
     assert (await alice.get("/")).status_code == 303
 
