@@ -21,18 +21,17 @@ function open() {
 function settle() {
   const shown = card();
   tell("");
-  badge.hidden = !shown;
+  count(shown ? Number(shown.dataset.waiting) : 0);
   if (!shown) return box.close();
   box.dataset.enforcement = shown.dataset.enforcement;
   box.setAttribute("closedby", insists() ? "none" : "closerequest");
-  count(Number(shown.dataset.waiting));
   document.getElementById("prompt-status").textContent = body.querySelector("[data-said]")?.textContent.trim() ?? "";
   if (box.open || insists() || !(wasClosed() || document.querySelector("dialog[open]"))) open();
 }
 
 function count(waiting) {
-  badge.querySelector(".prompt-badge-count").textContent = waiting;
-  badge.setAttribute("aria-label", `Questions for you: ${waiting} waiting`);
+  badge.querySelector(".prompt-badge-count").textContent = waiting || "";
+  badge.setAttribute("aria-label", waiting ? `Questions for you: ${waiting} waiting` : "Questions for you");
 }
 
 function tell(text, ...more) {
@@ -51,7 +50,7 @@ function signInLink() {
 if (box) {
   body.addEventListener("htmx:afterSwap", (event) => { if (event.detail.target === body) settle(); });
   badge.addEventListener("click", (event) => {
-    if (event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    if (!card() || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
     open();
   });

@@ -69,7 +69,8 @@ def test_one_answers_by_keyboard_alone_and_the_queue_goes_on(ask: Callable[..., 
     expect(nora.locator("#flashes")).to_contain_text("It is recorded that you disagree. Receipt")
     expect(nora.locator(OPEN)).to_have_count(0)
     expect(nora.locator("#flashes").get_by_role("button", name="Copy the whole receipt")).to_be_visible()
-    expect(nora.locator("#prompt-badge")).to_be_hidden()
+    expect(nora.locator(".prompt-badge-count")).to_be_hidden()
+    expect(nora.locator("#prompt-badge")).to_have_accessible_name("Questions for you")
     assert violations(nora) == []
 
 
