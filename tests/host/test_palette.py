@@ -86,7 +86,7 @@ async def test_without_script_it_is_a_page_and_needs_signing_in(alice: Browser, 
 
 async def test_another_module_adds_what_it_holds(alice: Browser, sources: list[palette.Source]) -> None:
     async def terminals(ctx: Context, asked: str) -> tuple[str, list[palette.Found]]:
-        found = [palette.Found("/clock_devices?q=GATE", "Gate 7", "GATE7", "router")]
+        found = [palette.Found("/clock_devices?q=GATE", "Gate 7", "GATE7", "devices")]
         return "Terminals", found if ctx.may("clock.devices") and asked in "gate 7" else []
 
     for _ in range(2):
