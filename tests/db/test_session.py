@@ -32,6 +32,39 @@ async def narrow(urls: DatabaseUrls):
     await database.close()
 
 
+@pytest.mark.parametrize(
+    ("workspace", "schema"),
+    [("main", "main"), ("acme", "tenant_acme"), ("a_1", "tenant_a_1"), ("a" * 40, "tenant_" + "a" * 40)],
+)
+def test_a_workspace_has_a_schema(workspace: str, schema: str) -> None:
+    assert session.schema_of(workspace) == schema
+
+
+@pytest.mark.parametrize(
+    "workspace", ["", "shared", "Acme", "1a", "_a", "a-b", "a b", "a" * 41, "acme\n", "é", 'a"; DROP SCHEMA main']
+)
+def test_what_is_no_key_of_a_workspace_names_no_schema(workspace: str) -> None:
+    with pytest.raises(ValueError, match="not a workspace key"):
+        session.schema_of(workspace)
+
+
+async def test_a_transaction_enters_one_workspace_and_no_other(database: Database) -> None:
+    async with database.shared_transaction() as db:
+        await session.enter_workspace(db, "acme")
+        await session.enter_workspace(db, "acme")
+        with pytest.raises(RuntimeError, match="belongs to acme, not to globex"):
+            await session.enter_workspace(db, "globex")
+        assert await db.scalar(PATH) == "tenant_acme, shared"
+
+
+async def test_a_snapshot_reads_one_moment_and_writes_nothing(database: Database) -> None:
+    async with database.snapshot("acme") as db:
+        for setting, value in (("transaction_isolation", "repeatable read"), ("transaction_read_only", "on")):
+            assert await db.scalar(text(f"SHOW {setting}")) == value
+    async with database.transaction("acme") as db:
+        assert await db.scalar(text("SHOW transaction_read_only")) == "off"
+
+
 async def test_each_statement_alone_is_kept_at_once_in_the_schema_it_names(
     narrow: Database, database: Database
 ) -> None:

@@ -124,6 +124,7 @@ async def test_a_second_factor_is_on_once_a_code_of_it_was_given(
     assert stored
     assert key not in stored
     assert key not in await everything_audited(database)
+    assert "user.enable_second_factor" in await acts(database)
     assert (await submit_sign_in(visitor, "bob")).status_code == 422
     assert (await submit_sign_in(visitor, "bob", otp=code_of(key, steps=1))).status_code == 303
 

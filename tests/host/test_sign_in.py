@@ -430,7 +430,10 @@ async def test_a_new_link_kills_the_one_before_and_an_old_one_dies_by_itself(
     second = await link_for(database, "nora")
     assert (await visitor.get(f"/welcome/{first}")).status_code == 404
     async with database.shared_transaction() as db:
+        until = (await db.scalars(select(OneTimeLink.expires_at).where(OneTimeLink.used_at.is_(None)))).one()
+        assert timedelta(days=2, hours=23) < until - datetime.now(UTC) <= timedelta(days=3)
         await db.execute(update(OneTimeLink).values(expires_at=datetime.now(UTC) - timedelta(seconds=1)))
+        assert await identity.use_link(db, second, ANOTHER) is None
     assert (await visitor.get(f"/welcome/{second}")).status_code == 404
     assert (await visitor.get("/welcome/made-up")).status_code == 404
 
