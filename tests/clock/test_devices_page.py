@@ -144,6 +144,13 @@ async def test_an_empty_list_says_what_to_do_next(database: Database, bob: Brows
     assert "No terminals yet" in (await bob.get("/clock_devices")).text
 
 
+async def test_the_drawer_names_the_zone_of_its_times(database: Database, gate: int, bob: Browser) -> None:
+    async with database.transaction() as db:
+        found = (await db.execute(select(Device.last_activity_at).where(Device.id == gate))).scalar_one()
+    text_ = (await bob.get(f"/clock_devices/{gate}")).text
+    assert f"<dd>{found:%Y-%m-%d %H:%M:%S} UTC</dd>" in text_
+
+
 async def test_the_drawer_shows_three_weeks_and_what_was_set(database: Database, gate: int, bob: Browser) -> None:
     async with database.transaction() as db:
         await devices.set_direction(db, ALICE, "T1", "in")

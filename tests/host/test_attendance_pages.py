@@ -53,6 +53,13 @@ async def test_every_view_shows_the_record(database: Database, bob: Browser) -> 
             assert word in text, (url, word)
 
 
+async def test_a_record_names_the_zone_of_its_times(database: Database, bob: Browser) -> None:
+    _, record_id = await one_record(database)
+    text = (await bob.get(f"/attendance/{record_id}")).text
+    assert "<dt>Clock-in</dt><dd>2026-11-20 08:00:00 UTC</dd>" in text
+    assert "<dt>Clock-out</dt><dd>2026-11-20 17:00:00 UTC</dd>" in text
+
+
 async def test_strangers_sign_in_and_whoever_may_not_see_is_refused(
     database: Database, visitor: Browser, sign_in
 ) -> None:
