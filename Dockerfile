@@ -1,14 +1,15 @@
 # syntax=docker/dockerfile:1
 FROM python:3.13-slim-bookworm AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
-WORKDIR /src
+WORKDIR /muster
 RUN python -m venv /venv
 COPY requirements.lock ./
 RUN /venv/bin/pip install --require-hashes -r requirements.lock
 COPY pyproject.toml README.md ./
 COPY app app
 COPY workers workers
-RUN /venv/bin/pip install --no-deps --no-build-isolation .
+# As in a checkout: the command finds templates and migrations beside the code, from any folder. A copy of the code would not.
+RUN /venv/bin/pip install --no-deps --no-build-isolation --editable .
 
 FROM python:3.13-slim-bookworm
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 MUSTER_ENV=production MUSTER_DATA_DIR=/data PATH=/venv/bin:$PATH
@@ -25,5 +26,5 @@ VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
   CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/health/live', timeout=4)"]
-ENTRYPOINT ["python", "-m", "app"]
+ENTRYPOINT ["muster"]
 CMD ["serve", "--host", "0.0.0.0", "--port", "8000", "--no-worker"]
