@@ -52,6 +52,9 @@ async def test_the_right_password_opens_a_session_and_leads_to_where_one_wanted_
     )
     assert (answer.status_code, answer.headers["location"]) == (303, "/admin/audit")
     assert (await visitor.get("/admin/audit")).status_code == 200
+    alice = await user_of(database, "alice")
+    assert alice.last_sign_in_at
+    assert datetime.now(UTC) - alice.last_sign_in_at < timedelta(minutes=1)
 
 
 @pytest.mark.parametrize(
@@ -154,6 +157,7 @@ async def test_the_second_factor_is_asked_for_and_its_code_signs_in(
     asked = await submit_sign_in(visitor, "alice")
     assert asked.status_code == 422
     assert 'name="otp"' in asked.text
+    assert (await user_of(database, "alice")).failed_sign_ins == 0
     assert (await visitor.get("/account")).status_code == 303
     assert (await submit_sign_in(visitor, "alice", otp=code_of(secret))).status_code == 303
     assert (await visitor.get("/account")).status_code == 200
@@ -410,6 +414,24 @@ async def test_a_password_that_is_too_short_leaves_the_link_alive(visitor: Brows
     assert answer.status_code == 422
     assert "At least 12 characters" in answer.text
     assert (await visitor.get(f"/welcome/{secret}")).status_code == 200
+
+
+@pytest.mark.parametrize(("length", "taken"), [(11, False), (12, True)])
+async def test_a_password_has_twelve_characters_or_more(
+    visitor: Browser, database: Database, length: int, *, taken: bool
+) -> None:
+    answer = await fill_in(
+        visitor, f"/welcome/{await link_for(database, 'nora')}", {"password": "pass phrase!"[:length]}
+    )
+    assert answer.status_code == (303 if taken else 422)
+
+
+async def test_no_password_opens_an_account_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even the one that is looked at in its place."""
+    hashed = await identity.hash_password(PASSWORD)
+    assert await identity.verify_password(hashed, PASSWORD)
+    monkeypatch.setattr(identity, "_NOBODY", hashed)
+    assert not await identity.verify_password(None, PASSWORD)
 
 
 async def test_of_two_who_use_one_link_at_once_one_wins(database: Database) -> None:
