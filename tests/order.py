@@ -14,6 +14,7 @@ LONG = (
     "faults/test_kill.py",
     "browser/test_flows.py",
     "db/test_embedded.py",
+    "test_odd_requests.py",
     "gallery/test_gallery.py",
     "test_jobs.py",
     "clock/test_api_fuzz.py",

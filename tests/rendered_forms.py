@@ -1,0 +1,93 @@
+"""What a page asks for: its forms with their fields, as a browser would send them."""
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+_UNSENT = ("submit", "button", "image", "reset", "file")
+_TYPED = {"text": "x", "search": "x", "email": "new@example.org", "password": "correct horse battery staple"}
+
+
+@dataclass
+class Control:
+    """`sent`: what a browser sends for it as it stands, or after somebody typed something where it is empty; None for nothing.
+    `free`: any text can be typed into it."""
+
+    name: str
+    kind: str
+    sent: str | None
+    free: bool
+
+
+@dataclass
+class RenderedForm:
+    method: str
+    action: str
+    controls: list[Control] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(one.name for one in self.controls))
+
+    def valid(self) -> list[tuple[str, str]]:
+        return [(one.name, one.sent) for one in self.controls if one.sent is not None]
+
+
+class Rendered(HTMLParser):
+    """`forms` in their order; a button that sends the form elsewhere makes one of its own."""
+
+    def __init__(self, text: str, url: str) -> None:
+        super().__init__()
+        self.url, self.forms = url, list[RenderedForm]()
+        self._open: RenderedForm | None = None
+        self._ids: dict[str, RenderedForm] = {}
+        self._choice: Control | None = None
+        self._text: Control | None = None
+        self.feed(text)
+
+    def controls_to(self, action: str) -> list[Control]:
+        """Of what asks that address, such as the filters of a list."""
+        return [one for form in self.forms if (form.method, form.action) == ("get", action) for one in form.controls]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self._open = RenderedForm(
+                given.get("method", "get").lower(), urlsplit(given.get("action") or self.url).path
+            )
+            self.forms.append(self._open)
+            self._ids[given.get("id", "")] = self._open
+        elif tag == "option" and self._choice:
+            if "selected" in given or not self._choice.sent:
+                self._choice.sent = given.get("value", "")
+        elif given.get("name") and tag in ("input", "button", "select", "textarea"):
+            self._control(tag, given)
+
+    def _control(self, tag: str, given: dict[str, str]) -> None:
+        form = self._ids.get(given["form"]) if given.get("form") else self._open
+        if form is None:
+            return
+        kind = given.get("type", "text" if tag == "input" else "submit" if tag == "button" else tag)
+        control = Control(given["name"], kind, given.get("value", ""), kind in ("text", "search", "hidden", "textarea"))
+        if kind in ("checkbox", "radio"):
+            control.sent = given.get("value", "on") if "checked" in given else None
+        else:
+            control.sent = None if kind in _UNSENT else control.sent or _TYPED.get(kind, "")
+        form.controls.append(control)
+        if "formaction" in given:
+            self.forms.append(RenderedForm(form.method, urlsplit(given["formaction"]).path, form.controls))
+        self._choice = control if tag == "select" else self._choice
+        self._text = control if tag == "textarea" else self._text
+
+    def handle_data(self, data: str) -> None:
+        if self._text is not None:
+            self._text.sent = (self._text.sent or "") + data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._open = None
+        elif tag == "select":
+            self._choice = None
+        elif tag == "textarea" and self._text is not None:
+            self._text.sent = self._text.sent or "x"
+            self._text = None
