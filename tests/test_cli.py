@@ -242,6 +242,14 @@ async def test_an_address_that_asks_for_what_there_is_not_is_one_line(muster: Co
     assert "sslmode" in (await muster("doctor", MUSTER_DATABASE_URL=url)).refusal
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_output_that_finds_no_space_is_not_told_as_a_database_that_is_away() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "app", "api:generate-spec"]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, "no space is left" in ended.stderr) == (1, True)
+
+
 async def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()

@@ -1,6 +1,7 @@
 """What every command stands in: settings, database, parts, options that many share, what is printed, what a refusal looks like."""
 
 import asyncio
+import errno
 import json
 import os
 import sys
@@ -247,6 +248,8 @@ def _database_reason(error: Exception) -> str | None:
     }
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename} can't be used: {error.strerror}."
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return "What this prints can't be written: no space is left."
     cause = getattr(error.orig, "__cause__", None) or error.orig if isinstance(error, DBAPIError) else error
     found = next((sentence for kinds, sentence in sentences.items() if isinstance(cause, kinds)), None)
     return found and found.format(str(cause) or "it gave no answer in time")
