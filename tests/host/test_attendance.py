@@ -332,9 +332,39 @@ async def test_locking_tells_the_days_that_changed(db: AsyncSession, ear: Ear) -
     assert ear.heard == [DaysChanged((DAY.replace(day=18), DAY.replace(day=19)), locked=True)]
     assert await day_locks.unlock(db, ALICE, DAY, DAY) == [DAY]
     assert await day_locks.locked(db, [first, last]) == {first}
-    assert [act.act for act in await acts_on(db, "days", "2026-11-20..2026-11-20")] == [
-        "attendance.lock", "attendance.unlock",
+    is_open, is_locked = {"state": "open", "days": 1}, {"state": "locked", "days": 1}
+    assert [(act.act, act.before, act.after) for act in await acts_on(db, "days", "2026-11-20..2026-11-20")] == [
+        ("attendance.lock", is_open, is_locked), ("attendance.unlock", is_locked, is_open),
     ]  # fmt: skip
+    (both,) = await acts_on(db, "days", "2026-11-18..2026-11-19")
+    assert both.after == {"state": "locked", "days": 2}
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (1, "2026-11-20 is locked. Unlock it under Day Locks first."),
+        (2, "2026-11-20 and 1 more day are locked. Unlock them under Day Locks first."),
+        (3, "2026-11-20 and 2 more days are locked. Unlock them under Day Locks first."),
+    ],
+)
+async def test_a_refusal_names_the_first_locked_day_and_counts_the_others(
+    db: AsyncSession, days: int, said: str
+) -> None:
+    closed = [DAY + timedelta(days=number) for number in range(days)]
+    await day_locks.lock(db, ALICE, closed[0], closed[-1])
+    with pytest.raises(DayLocked) as refused:
+        await day_locks.refuse_locked(db, [*reversed(closed), DAY - timedelta(days=1)])
+    assert refused.value.message == said
+
+
+async def test_two_years_of_days_are_locked_at_once_and_no_more(db: AsyncSession) -> None:
+    last = DAY + timedelta(days=730)
+    assert len(await day_locks.lock(db, ALICE, DAY, last)) == 731
+    for verb in (day_locks.lock, day_locks.unlock):
+        with pytest.raises(Invalid) as refused:
+            await verb(db, ALICE, DAY, last + timedelta(days=1))
+        assert [one.message for one in refused.value.details] == ["At most 731 days at once; these are 732."]
 
 
 async def test_a_wrong_range_of_days_is_refused(db: AsyncSession) -> None:
