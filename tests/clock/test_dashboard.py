@@ -168,7 +168,7 @@ async def test_last_run_and_warnings_are_named(parts: Parts, database: Database,
     [
         ("unverified", "not tested yet"),
         ("healthy", "Connected to clock.example.org"),
-        ("failing", "failed 5 min ago: No route. It never worked."),
+        ("failing", "clock.example.org failed 5 min ago: No route. It never worked."),
         ("locked", "until 13:10"),
         ("paused", "paused"),
     ],
@@ -186,6 +186,17 @@ def test_health_is_one_sentence_a_status(status: str, words: str) -> None:
         last_success_at=now if status == "healthy" else None,
     )
     assert words in health.of(found, now).sentence
+
+
+def test_a_fault_of_ours_is_not_said_of_the_server() -> None:
+    now = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+    broke = Connection(
+        base_url="https://clock.example.org", status="failing", last_error_code="TC-IMPORT",
+        last_error_message="Muster itself failed.", last_error_at=now, last_success_at=now,
+    )  # fmt: skip
+    said = health.of(broke, now)
+    assert said.sentence.startswith("The last run failed 0 s ago: Muster itself failed.")
+    assert "clock.example.org" not in said.sentence
 
 
 async def test_it_reads_little_however_many_punches_there_are(parts: Parts, database: Database, alice: Browser) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
+from app.clock.codes import TcCode
 from app.clock.models import Connection
 from app.web.templating import ago, clock
 
@@ -40,8 +41,10 @@ def of(found: Connection | None, now: datetime) -> Health:
             )
         case "failing":
             what = (found.last_error_message or "It failed").rstrip(".")
-            when = ago(found.last_error_at, now)
-            return Health("failing", "bad", f"{host} failed {when}: {what}. {success}", found.last_error_code)
+            who = "The last run" if found.last_error_code == TcCode.IMPORT else host  # that fault is never the server's
+            return Health(
+                "failing", "bad", f"{who} failed {ago(found.last_error_at, now)}: {what}. {success}", found.last_error_code
+            )
         case "locked":
             return Health(
                 "locked",
