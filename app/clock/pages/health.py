@@ -43,7 +43,10 @@ def of(found: Connection | None, now: datetime) -> Health:
             what = (found.last_error_message or "It failed").rstrip(".")
             who = "The last run" if found.last_error_code == TcCode.IMPORT else host  # that fault is never the server's
             return Health(
-                "failing", "bad", f"{who} failed {ago(found.last_error_at, now)}: {what}. {success}", found.last_error_code
+                "failing",
+                "bad",
+                f"{who} failed {ago(found.last_error_at, now)}: {what}. {success}",
+                found.last_error_code,
             )
         case "locked":
             return Health(
