@@ -62,10 +62,10 @@ async def read(db: AsyncSession, resource: str, window: str = "") -> Cursor | No
     return await db.scalar(select(Cursor).where(Cursor.resource == resource, Cursor.window == window))
 
 
-async def read_all(db: AsyncSession, resource: str = PUNCHES) -> Sequence[Cursor]:
-    """Every row of a resource, oldest days first."""
+async def read_all(db: AsyncSession) -> Sequence[Cursor]:
+    """Every row of punches, those of a kind by their days."""
     order = (Cursor.kind, Cursor.starts_on, Cursor.window)
-    return (await db.scalars(select(Cursor).where(Cursor.resource == resource).order_by(*order))).all()
+    return (await db.scalars(select(Cursor).where(Cursor.resource == PUNCHES).order_by(*order))).all()
 
 
 async def write(db: AsyncSession, resource: str, window: str, **values: Any) -> None:

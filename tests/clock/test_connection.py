@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from app.clock import connection, lease, runs, settings, sync
+from app.clock import connection, cursors, lease, runs, settings, sync
 from app.clock.connection import ConnectionForm
 from app.clock.session_store import SharedSession, password_place
 from app.db.session import Database
@@ -386,3 +386,28 @@ def test_segments_say_what_the_reader_of_rows_says(zone):
         shift = [shift for since, shift in instant if since <= moment][-1]
         assert shift == utc.astimezone(ZoneInfo(zone)).utcoffset()
         moment += timedelta(minutes=30)
+
+
+async def test_beginning_anew_forgets_what_was_read_and_not_what_a_person_asked_for(database: Database) -> None:
+    async with database.transaction() as db:
+        for window, kind in (("live", "live"), ("backfill:1", "backfill"), ("check:1", "check"), ("asked:1", "asked")):
+            await cursors.write(db, cursors.PUNCHES, window, kind=kind, page=3)
+        for resource in ("devices", "employees"):
+            await cursors.write(db, resource, "", kind="listing", state="refused", pending={}, note="x", generation=5)
+        await cursors.move(db, "devices", "", cursors.Position(page=4, received=200))
+        found = text(
+            'SELECT resource, "window", page, rows_seen, state, pending, note, generation'
+            " FROM clock_sync_cursors ORDER BY 1, 2"
+        )
+        assert [(row.resource, row.page, row.rows_seen) for row in await db.execute(found)][:2] == [
+            ("devices", 4, 200),
+            ("employees", 0, 0),
+        ]
+        kinds = [row.kind for row in await cursors.read_all(db)]
+        assert kinds == ["asked", "backfill", "check", "live"]
+        await cursors.begin_anew(db)
+        assert (await db.execute(found)).all() == [
+            ("devices", "", 0, 0, "open", None, None, 5),
+            ("employees", "", 0, 0, "open", None, None, 5),
+            (cursors.PUNCHES, "asked:1", 3, 0, "open", None, None, 0),
+        ]

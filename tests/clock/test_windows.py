@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.cursors import known_spans, live_reach
+from app.clock.cursors import Position, known_spans, live_reach
 from app.clock.models import Cursor
 from app.clock.progress import is_silent, judge
 from app.clock.settings import ClockSettings
@@ -115,6 +115,11 @@ def test_only_days_that_were_read_are_checked():
 
 def live(starts_on, covered_until):
     return Cursor(kind="live", window="live", starts_on=starts_on, covered_until=covered_until)
+
+
+def test_one_more_walk_over_the_same_rows_begins_at_the_first_page():
+    began = datetime(2026, 3, 1, tzinfo=BERLIN)
+    assert Position(7, 9, 20, b"x", 1, began).again() == Position(0, 0, 20, None, 2, began)
 
 
 def test_a_live_window_that_goes_on_keeps_its_beginning():
