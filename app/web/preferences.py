@@ -6,6 +6,7 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 from sqlalchemy import update
 
+from app.errors import NotFound
 from app.host.shared import User
 from app.texts import is_keepable_line
 from app.web.context import Context
@@ -13,16 +14,25 @@ from app.web.guards import signed_in
 from app.web.pages import go
 from app.web.returning import way_back
 
+LONGEST_NAME = 50
+MOST_LISTS = 100
+"""More than there are, so that an address typed by hand fills nobody's row."""
+
 
 @post("/preferences/columns/{name:str}", guards=[signed_in], status_code=200)
 async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> Redirect:
-    """Remembers the ticked columns of one list; none, or `reset`, goes back to the defaults."""
+    """Remembers the ticked columns of one list; none, or `reset`, goes back to the defaults.
+
+    Raises NotFound for a name that no list can have.
+    """
     form = await ctx.form()
     keys = [str(key)[:50] for key in form.getall("columns", []) if is_keepable_line(str(key))][:50]
     columns = dict(ctx.user.preferences.get("columns", {}))
     columns.pop(name, None)
+    if len(name) > LONGEST_NAME or len(columns) >= MOST_LISTS:
+        raise NotFound
     if keys and not form.get("reset"):
-        columns[name[:50]] = keys
+        columns[name] = keys
     preferences = {**ctx.user.preferences, "columns": columns}
     await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(preferences=preferences))
     return go(await way_back(ctx) or "/")

@@ -1,10 +1,13 @@
 """What no keyboard types and no database keeps: a NUL, or a number beyond every id. It is refused, and breaks no page."""
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from app.clock.models import Device
 from app.db.session import Database
+from app.host.shared import User
+from app.parts import Parts
+from app.web import preferences
 from tests.conftest import Browser
 from tests.host.staff import hire
 
@@ -56,6 +59,15 @@ async def test_columns_that_a_list_does_not_have_leave_its_own(database: Databas
         await hire(db)
     await alice.submit("/preferences/columns/people", {"columns": "of_an_earlier_version"})
     assert (await alice.get("/people?export=csv")).text.startswith("Name,ID number,")
+
+
+async def test_columns_of_lists_that_there_are_not_fill_nobodys_row(parts: Parts, alice: Browser) -> None:
+    assert (await alice.submit(f"/preferences/columns/{'x' * 51}", {"columns": "name"})).status_code == 404
+    async with parts.database.transaction() as db:
+        many = {"columns": {f"list{number}": ["name"] for number in range(preferences.MOST_LISTS)}}
+        await db.execute(update(User).values(preferences=many))
+    assert (await alice.submit("/preferences/columns/one_more", {"columns": "name"})).status_code == 404
+    assert (await alice.submit("/preferences/columns/list7", {"columns": "name"})).status_code == 303
 
 
 @pytest.mark.parametrize(
