@@ -13,6 +13,7 @@ from app.counting import count
 from app.db.migrate import SHARED, out_of_step
 from app.db.session import PLATFORM, Database
 from app.host.shared import Job, Tenant, WorkerHeartbeat
+from app.jobs import WORKER_SILENT_AFTER
 from app.outbound.policy import parse_allow_list
 from app.parts import Parts
 
@@ -102,7 +103,9 @@ async def _jobs(database: Database) -> list[Finding]:
             await db.execute(select(overdue.label("overdue"), silent.label("silent"), failed.label("failed")))
         ).one()
         alive = await db.scalar(
-            select(func.count()).where(WorkerHeartbeat.seen_at > func.now() - SILENT_AFTER).select_from(WorkerHeartbeat)
+            select(func.count())
+            .where(WorkerHeartbeat.seen_at > func.now() - WORKER_SILENT_AFTER)
+            .select_from(WorkerHeartbeat)
         )
     sentence = f"{jobs.overdue} overdue, {jobs.silent} without a sign of life, {jobs.failed} failed in a day"
     level = "failed" if jobs.overdue or jobs.silent else "warning" if jobs.failed else "ok"
@@ -126,7 +129,9 @@ async def _clocks(database: Database) -> Finding:
     return Finding("clocks", "ok", f"{count(connected, 'connection', 'connections')}, none of them failing.")
 
 
-_NO_WORKER = Finding("workers", "failed", "None was heard of within a minute; start `muster worker`.")
+_NO_WORKER = Finding(
+    "workers", "failed", f"None was heard of for {WORKER_SILENT_AFTER.seconds} s; start `muster worker`."
+)
 
 
 def outbound(settings: Settings) -> Finding:
