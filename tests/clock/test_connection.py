@@ -411,3 +411,19 @@ async def test_beginning_anew_forgets_what_was_read_and_not_what_a_person_asked_
             ("employees", "", 0, 0, "open", None, None, 5),
             (cursors.PUNCHES, "asked:1", 3, 0, "open", None, None, 0),
         ]
+
+
+async def test_a_lease_that_was_taken_over_is_kept_by_its_new_holder_alone(database: Database) -> None:
+    async with database.transaction() as db:
+        assert await lease.holder(db) == (None, False)
+        old = await lease.take(db, 1)
+        await lease.keep(db, old)
+        new = await lease.take(db, 2)
+        await lease.keep(db, new)
+        with pytest.raises(lease.LeaseLostError):
+            await lease.keep(db, old)
+        await lease.give_back(db, old)
+        assert await lease.holder(db) == (2, True)
+        await lease.break_off(db)
+        with pytest.raises(lease.LeaseLostError):
+            await lease.keep(db, new)
