@@ -5,7 +5,7 @@ acting person may do themselves (the command line: everything): it bounds what t
 Verbs that change rights end the account's sessions, all but `keep`, the acting person's own.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -14,16 +14,18 @@ from sqlalchemy import ColumnElement, Text, cast, delete, func, select, update
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, Invalid, NotFound
 from app.host import administrators, audit, identity, second_factor, user_types
-from app.host.audit import Actor
+from app.host.audit import Actor, Change
 from app.host.roles import EVERYTHING
 from app.host.shared import Role, User, UserRole
 from app.texts import EMAIL
 from app.web.sessions import end_others
 
 LONGEST = 200
+NOT_ONESELF = "You can't deactivate yourself. Another administrator can."
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,30 +145,60 @@ async def deactivate(db: AsyncSession, actor: Actor, user_id: int, *, reach: fro
     """They are signed out, can't sign in, and their tokens and links stop. Raises Conflict for the last administrator."""
     await find(db, user_id)
     if user_id == actor.id:
-        raise Conflict("You can't deactivate yourself. Another administrator can.")
+        raise Conflict(NOT_ONESELF)
     await administrators.check_reach(db, reach, user_id)
+    return bool(await _deactivate(db, actor, [user_id]))
+
+
+async def deactivate_several(
+    db: AsyncSession, actor: Actor, user_ids: Iterable[int], *, reach: frozenset[str] = EVERYTHING
+) -> list[int]:
+    """Those of them that are `open_to` the acting person; returns whom it changed. Raises Conflict, as for one, when the
+    workspace would be left without administrator: then nobody is deactivated."""
+    return await _deactivate(db, actor, await open_to(db, actor, user_ids, reach=reach))
+
+
+async def _deactivate(db: AsyncSession, actor: Actor, user_ids: Iterable[int]) -> list[int]:
     async with administrators.kept(db):
-        changed = await db.scalar(
-            update(User).where(User.id == user_id, User.active).values(active=False).returning(User.id)
-        )
-    if changed is None:
-        return False
-    await identity.kill_links(db, user_id)
-    await end_others(db, user_id)
-    await audit.record(db, actor, "user.deactivate", "user", user_id, before={"active": True}, after={"active": False})
-    return True
+        changed = await _set_active(db, user_ids, active=False)
+    for user_id in changed:
+        await identity.kill_links(db, user_id)
+        await end_others(db, user_id)
+    changes = [Change(one, {"active": True}, {"active": False}) for one in changed]
+    await audit.record_many(db, actor, "user.deactivate", "user", changes)
+    return changed
 
 
 async def activate(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING) -> bool:
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
-    changed = await db.scalar(
-        update(User).where(User.id == user_id, ~User.active).values(active=True).returning(User.id)
-    )
-    if changed is not None:
-        before, after = {"active": False}, {"active": True}
-        await audit.record(db, actor, "user.activate", "user", user_id, before=before, after=after)
-    return changed is not None
+    return bool(await _activate(db, actor, [user_id]))
+
+
+async def activate_several(
+    db: AsyncSession, actor: Actor, user_ids: Iterable[int], *, reach: frozenset[str] = EVERYTHING
+) -> list[int]:
+    """Those of them that are `open_to` the acting person. Returns whom it changed."""
+    return await _activate(db, actor, await open_to(db, actor, user_ids, reach=reach))
+
+
+async def _activate(db: AsyncSession, actor: Actor, user_ids: Iterable[int]) -> list[int]:
+    changed = await _set_active(db, user_ids, active=True)
+    changes = [Change(one, {"active": False}, {"active": True}) for one in changed]
+    await audit.record_many(db, actor, "user.activate", "user", changes)
+    return changed
+
+
+async def open_to(
+    db: AsyncSession, actor: Actor, user_ids: Iterable[int], *, reach: frozenset[str] = EVERYTHING
+) -> set[int]:
+    """Those whom the acting person may activate or deactivate: neither themselves nor who may do more than they."""
+    return await administrators.within_reach(db, reach, user_ids) - {actor.id}
+
+
+async def _set_active(db: AsyncSession, user_ids: Iterable[int], *, active: bool) -> list[int]:
+    others = (among(User.id, user_ids), User.workspace == workspace_of(db), User.active != active)
+    return sorted(await db.scalars(update(User).where(*others).values(active=active).returning(User.id)))
 
 
 async def invite(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING) -> str:

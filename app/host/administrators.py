@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import any_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, Forbidden
 from app.host.permission_words import label_of
@@ -68,6 +69,14 @@ def check_grant(reach: frozenset[str], granted: Iterable[str], *, what: str) -> 
 async def check_reach(db: AsyncSession, reach: frozenset[str], user_id: int) -> None:
     """Raises Forbidden when the account may more than the acting person: a reset link for it would be a way up."""
     check_grant(reach, await permissions_of(db, user_id), what="This account")
+
+
+async def within_reach(db: AsyncSession, reach: frozenset[str], user_ids: Iterable[int]) -> set[int]:
+    """Those of the accounts that may no more than the acting person: the ones that `check_reach` lets pass."""
+    asked = set(user_ids)
+    beyond = select(UserRole.user_id).join(Role, Role.id == UserRole.role_id)
+    beyond = beyond.where(among(UserRole.user_id, asked), ~Role.permissions.contained_by(sorted(reach)))
+    return asked - set(await db.scalars(beyond))
 
 
 async def permissions_of(db: AsyncSession, user_id: int) -> frozenset[str]:

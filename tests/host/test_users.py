@@ -280,6 +280,102 @@ async def test_nobody_deactivates_themselves(alice: Browser, database: Database)
     assert (await user_of(database, "alice")).active
 
 
+async def ids_of(database: Database, *shorts: str) -> list[str]:
+    return [str(await user_id_of(database, short)) for short in shorts]
+
+
+async def active_ones(database: Database) -> set[str]:
+    async with database.shared_transaction() as db:
+        emails = await db.scalars(select(User.email).where(User.active, User.workspace == "main"))
+        return {email.partition("@")[0] for email in emails}
+
+
+async def test_a_bulk_act_asks_with_the_number_and_is_audited_for_each(
+    alice: Browser, bob: Browser, database: Database
+) -> None:
+    chosen = {"action": "deactivate", "id": await ids_of(database, "bob", "vera")}
+    asked = await alice.submit("/admin/users/bulk", chosen, headers={"HX-Request": "true"})
+    assert "<html" not in asked.text
+    assert "Deactivate 2 users?" in asked.text
+    assert "They are signed out everywhere and can&#39;t sign in" in asked.text
+    assert await acts(database) == []
+    answer = await alice.submit("/admin/users/bulk", {**chosen, "confirmed": "1", "number": "2"})
+    assert answer.headers["location"] == "/admin/users"
+    assert "2 users were deactivated." in (await alice.get("/admin/users")).text
+    assert (await bob.get("/account")).status_code == 303
+    assert not {"bob", "vera"} & await active_ones(database)
+    assert await acts(database) == ["user.deactivate", "user.deactivate"]
+    everyone = {"action": "activate", "all": "1", "confirmed": "1", "number": "2"}
+    await alice.submit("/admin/users/bulk?type=staff", everyone)
+    assert {"bob", "vera"} <= await active_ones(database)
+    assert (await acts(database))[2:] == ["user.activate", "user.activate"]
+    nobody = await alice.submit("/admin/users/bulk?type=staff", everyone)
+    assert nobody.status_code == 409
+    assert "None of the selected users can be activated." in nobody.text
+
+
+async def test_a_bulk_act_kills_links_like_the_single_one(alice: Browser, visitor: Browser, database: Database) -> None:
+    made = LINK.search((await alice.submit(f"/admin/users/{await user_id_of(database, 'bob')}/link")).text)
+    assert made
+    chosen = {"action": "deactivate", "id": await ids_of(database, "bob"), "confirmed": "1", "number": "1"}
+    await alice.submit("/admin/users/bulk", chosen)
+    assert (await visitor.get(f"/welcome/{made[1]}")).status_code == 404
+
+
+async def test_a_bulk_act_on_everybody_leaves_oneself_and_says_so(alice: Browser, database: Database) -> None:
+    await make_administrator(database, "bob")
+    before = await active_ones(database)
+    everyone = {"action": "deactivate", "all": "1"}
+    asked = await alice.submit("/admin/users/bulk", everyone)
+    assert f"Deactivate {len(before) - 1} users?" in asked.text
+    assert "You can&#39;t deactivate yourself. Another administrator can." in asked.text
+    await alice.submit("/admin/users/bulk", {**everyone, "confirmed": "1", "number": str(len(before) - 1)})
+    assert await active_ones(database) == {"alice"}
+    alone = await alice.submit("/admin/users/bulk", everyone)
+    assert alone.status_code == 409
+    assert "You can&#39;t deactivate yourself." in alone.text
+
+
+async def test_a_bulk_act_leaves_who_may_more_and_says_how_many(sign_in: SignIn, database: Database) -> None:
+    bob = await with_users_only(sign_in, database)
+    async with database.transaction() as db:
+        vera = await accounts.find_by_email(db, "vera@example.org")
+        await accounts.edit(db, COMMAND_LINE, vera.id, name=vera.name, kind=vera.type, roles=[])
+    chosen = {"action": "deactivate", "id": await ids_of(database, "alice", "vera")}
+    asked = await bob.submit("/admin/users/bulk", chosen)
+    assert "Deactivate 1 user?" in asked.text
+    assert "1 selected account may do more than you and stays as it is." in asked.text
+    await bob.submit("/admin/users/bulk", {**chosen, "confirmed": "1", "number": "1"})
+    assert {"alice", "vera"} & await active_ones(database) == {"alice"}
+    await change_user(database, "alice", active=False)
+    chosen = {"action": "activate", "id": await ids_of(database, "alice")}
+    assert (await bob.submit("/admin/users/bulk", {**chosen, "confirmed": "1", "number": "1"})).status_code == 409
+
+
+async def test_several_at_once_never_take_the_last_administrator(database: Database) -> None:
+    everybody = [int(one) for one in await ids_of(database, "alice", "bob", "vera")]
+    with pytest.raises(Conflict, match="Make somebody else an administrator first"):
+        async with database.transaction() as db:
+            await accounts.deactivate_several(db, COMMAND_LINE, everybody)
+    assert {"alice", "bob", "vera"} <= await active_ones(database)
+    assert await acts(database) == []
+
+
+async def test_a_bulk_act_reaches_no_other_workspace_and_needs_a_selection_an_act_and_the_permission(
+    alice: Browser, bob: Browser, visitor: Browser, database: Database
+) -> None:
+    theirs = {"action": "deactivate", "id": await ids_of(database, "eve"), "confirmed": "1", "number": "1"}
+    assert (await alice.submit("/admin/users/bulk", theirs)).status_code == 409
+    async with database.transaction() as db:
+        assert await accounts.deactivate_several(db, COMMAND_LINE, [await user_id_of(database, "eve")]) == []
+    assert (await user_of(database, "eve")).active
+    assert (await alice.submit("/admin/users/bulk", {"action": "deactivate"})).status_code == 422
+    assert (await alice.submit("/admin/users/bulk", {"action": "unlock", "all": "1"})).status_code == 404
+    everyone = {"action": "deactivate", "all": "1", "confirmed": "1", "number": "2"}
+    assert (await bob.submit("/admin/users/bulk", everyone)).status_code == 403
+    assert (await visitor.submit("/admin/users/bulk", everyone)).headers["location"].startswith("/sign-in")
+
+
 async def test_the_last_administrator_keeps_their_role(alice: Browser, database: Database) -> None:
     alice_id = await user_id_of(database, "alice")
     data = {"name": "Alice Ahn", "type": "admin", "roles": ["Viewer"]}

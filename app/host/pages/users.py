@@ -8,17 +8,19 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, Select, case, exists, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, case, exists, func, literal, select, union_all
 
-from app.errors import NotFound
+from app.counting import count
+from app.errors import Conflict, NotFound
 from app.host import accounts, user_types
 from app.host.pages.history import history
 from app.host.shared import ApiToken, Role, Session, User, UserRole, UserType
 from app.web import exports, lists
-from app.web.asking import ask_first
+from app.web.asking import ask_first, ask_to
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 MAY = Requires("admin.users")
@@ -69,13 +71,18 @@ SPEC = ListSpec(
         Filter("state", "State", lambda value: value == STATE, kind="select", options=STATES),
     ),
     empty=Empty("users", "No accounts", "Invite the first person.", "/admin/users/new", "Invite a user"),
+    bulk_url="/admin/users/bulk",
+    bulk=(
+        BulkAction("deactivate", "Deactivate", "user-off", danger=True),
+        BulkAction("activate", "Activate", "user-check"),
+    ),
 )
 
 
 @get("/admin/users", guards=[MAY])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     types, roles = await offers(ctx)
-    spec, base = SPEC.offering(role={one: one for one in roles}, type=types), _base(ctx)
+    spec, base = _spec(types, roles), _base(ctx)
     if kind := exports.asked_for(ctx):
         return exports.export(ctx, spec, base, kind)
     view = await lists.load(ctx, spec, base)
@@ -208,6 +215,57 @@ async def act(ctx: NamedDependency[Context], user_id: FromPath[int], action: Fro
     return await done(ctx, f"/admin/users/{user_id}", message, level="success" if changed else "info")
 
 
+@dataclass(frozen=True, slots=True)
+class Several:
+    """An act of ACTS on many accounts. `changes`: those that it changes at all; the others of a selection stay as they are."""
+
+    verb: Callable[..., Awaitable[list[int]]]
+    changes: SQLColumnExpression[bool]
+    past: str
+
+
+BULK = {
+    "deactivate": Several(accounts.deactivate_several, User.active, "deactivated"),
+    "activate": Several(accounts.activate_several, ~User.active, "activated"),
+}
+
+
+@post("/admin/users/bulk", guards=[MAY], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    action = str((await ctx.form()).get("action", ""))
+    if action not in BULK:
+        raise NotFound
+    several = BULK[action]
+    chosen = await chosen_ids(ctx, _spec(*await offers(ctx)), _base(ctx).where(several.changes))
+    able = await accounts.open_to(ctx.db, ctx.actor, chosen, reach=ctx.user.permissions)
+    refused = _refused(ctx, set(chosen) - able)
+    if not able:
+        raise Conflict(f"None of the selected users can be {several.past}.{refused}")
+    if not await confirmed(ctx, len(able)):
+        return await ask_to(
+            ctx,
+            ACTS[action].submit,
+            count(len(able), "user", "users"),
+            consequence=ACTS[action].consequence + refused,
+            danger=ACTS[action].danger,
+            fields=await carried(ctx, len(able)),
+            cancel_url="/admin/users",
+        )
+    changed = await several.verb(ctx.db, ctx.actor, able, reach=ctx.user.permissions)
+    return await done(ctx, "/admin/users", f"{count(len(changed), 'user was', 'users were')} {several.past}.")
+
+
+def _refused(ctx: Context, left: set[int]) -> str:
+    """Why some stay as they are, as a sentence for each reason."""
+    oneself = f" {accounts.NOT_ONESELF}" if ctx.user.id in left else ""
+    beyond = len(left - {ctx.user.id})
+    one, several = (
+        "account may do more than you and stays as it is",
+        "accounts may do more than you and stay as they are",
+    )
+    return oneself + (f" {count(beyond, f'selected {one}', f'selected {several}')}." if beyond else "")
+
+
 async def offers(ctx: Context) -> tuple[dict[str, str], list[str]]:
     """The workspace's user types and the names of its roles, by one SELECT."""
     types = select(literal("type").label("kind"), UserType.key, UserType.label).where(
@@ -217,6 +275,10 @@ async def offers(ctx: Context) -> tuple[dict[str, str], list[str]]:
     rows = (await ctx.db.execute(union_all(types, roles).order_by("label"))).all()
     named = {row.key: row.label for row in rows if row.kind == "type"}
     return named or dict(user_types.FROM_THE_START), [row.key for row in rows if row.kind == "role"]
+
+
+def _spec(types: dict[str, str], roles: list[str]) -> ListSpec:
+    return SPEC.offering(role={one: one for one in roles}, type=types)
 
 
 def _base(ctx: Context) -> Select[Any]:
@@ -239,4 +301,4 @@ def _act(word: str) -> Act:
     return ACTS[word]
 
 
-ROUTES = [index, show, ask, act]
+ROUTES = [index, bulk, show, ask, act]
