@@ -2,13 +2,14 @@
 
 import hashlib
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import and_, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.db.session import PLATFORM, workspace_of
 from app.errors import Conflict, Invalid, NotFound
 from app.host import audit
@@ -119,18 +120,24 @@ async def revoke(db: AsyncSession, actor: audit.Actor, token_id: int, *, owner_i
 
     Raises NotFound for a token of another workspace.
     """
-    statement = select(ApiToken.name, ApiToken.revoked_at, User.name.label("owner")).join(User)
+    statement = select(ApiToken.id).join(User)
     statement = statement.where(ApiToken.id == token_id, User.workspace == workspace_of(db))
     if owner_id is not None:
         statement = statement.where(ApiToken.user_id == owner_id)
-    row = (await db.execute(statement)).one_or_none()
-    if row is None:
+    if await db.scalar(statement) is None:
         raise NotFound("There is no such token.")
-    ended = update(ApiToken).where(ApiToken.id == token_id, ApiToken.revoked_at.is_(None))
-    if await db.scalar(ended.values(revoked_at=func.now()).returning(ApiToken.id)) is None:
-        return False
-    await audit.record(db, actor, "token.revoke", "token", token_id, before={"owner": row.owner, "name": row.name})
-    return True
+    return bool(await revoke_several(db, actor, [token_id]))
+
+
+async def revoke_several(db: AsyncSession, actor: audit.Actor, token_ids: Iterable[int]) -> list[int]:
+    """Those of this workspace. Returns the ones that worked until now."""
+    here = (User.id == ApiToken.user_id, User.workspace == workspace_of(db))
+    ended = update(ApiToken).where(among(ApiToken.id, token_ids), ApiToken.revoked_at.is_(None), *here)
+    ended_now = ended.values(revoked_at=func.now()).returning(ApiToken.id, ApiToken.name, User.name.label("owner"))
+    rows = sorted(await db.execute(ended_now))
+    changes = [audit.Change(row.id, {"owner": row.owner, "name": row.name}, None) for row in rows]
+    await audit.record_many(db, actor, "token.revoke", "token", changes)
+    return [row.id for row in rows]
 
 
 def _check(chosen: Collection[str], scopes: Collection[str], name: str, days: int | None) -> None:

@@ -106,6 +106,54 @@ async def test_revoking_asks_first_and_is_audited_once(alice: Browser, database:
     assert (await acts(database)).count("token.revoke") == 1
 
 
+async def revoked_ones(database: Database) -> set[int]:
+    async with database.shared_transaction() as db:
+        return set(await db.scalars(select(ApiToken.id).where(ApiToken.revoked_at.is_not(None))))
+
+
+async def test_many_are_revoked_after_a_question_that_says_the_number(
+    alice: Browser, visitor: Browser, database: Database, token: Any
+) -> None:
+    bearer = {"Authorization": f"Bearer {await token('bob', 'clock:read')}"}
+    first, second = await token_of(database, "bob"), await token_of(database, "vera", name="Kept")
+    async with database.shared_transaction() as db:
+        listed = set(await db.scalars(select(ApiToken.id)))
+    chosen = {"action": "revoke", "id": [str(one) for one in listed]}
+    asked = await alice.submit("/admin/tokens/bulk", chosen, headers={"HX-Request": "true"})
+    assert "<html" not in asked.text
+    assert "Revoke 3 tokens?" in asked.text
+    assert "they can&#39;t be brought back. None of them was ever used." in asked.text
+    assert (await visitor.get("/api/v1/clock/status", headers=bearer)).status_code == 200
+    assert "The latest use was on 20" in (await alice.submit("/admin/tokens/bulk", chosen)).text
+    assert await revoked_ones(database) == set()
+    everything = {"action": "revoke", "all": "1", "confirmed": "1", "number": "2"}
+    answer = await alice.submit("/admin/tokens/bulk?q=bob", everything)
+    assert answer.headers["location"] == "/admin/tokens"
+    assert "2 tokens were revoked." in (await alice.get("/admin/tokens")).text
+    assert await revoked_ones(database) == listed - {second}
+    assert first in await revoked_ones(database)
+    assert (await visitor.get("/api/v1/clock/status", headers=bearer)).status_code == 401
+    assert (await acts(database)).count("token.revoke") == 2
+    again = await alice.submit("/admin/tokens/bulk?q=bob", everything)
+    assert again.status_code == 409
+    assert "None of the selected tokens can be revoked: each was already." in again.text
+
+
+async def test_many_are_revoked_in_the_own_workspace_and_by_who_may(
+    eve: Browser, bob: Browser, visitor: Browser, database: Database
+) -> None:
+    token_id = await token_of(database, "vera")
+    chosen = {"action": "revoke", "id": str(token_id), "confirmed": "1", "number": "1"}
+    assert (await eve.submit("/admin/tokens/bulk", chosen)).status_code == 409
+    assert (await bob.submit("/admin/tokens/bulk", chosen)).status_code == 403
+    assert (await visitor.submit("/admin/tokens/bulk", chosen)).status_code == 303
+    async with database.transaction("globex") as db:
+        assert await tokens.revoke_several(db, COMMAND_LINE, [token_id]) == []
+    assert await revoked_ones(database) == set()
+    assert (await eve.submit("/admin/tokens/bulk", {"action": "revoke"})).status_code == 422
+    assert (await eve.submit("/admin/tokens/bulk", {"action": "erase", "all": "1"})).status_code == 404
+
+
 async def test_another_workspaces_token_is_as_good_as_none(eve: Browser, database: Database) -> None:
     token_id = await token_of(database, "bob")
     assert (await eve.get(f"/admin/tokens/{token_id}/revoke")).status_code == 404

@@ -9,16 +9,19 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Select, case, func, select
 
-from app.errors import Invalid, NotFound
+from app.counting import count
+from app.db.among import among
+from app.errors import Conflict, Invalid, NotFound
 from app.host import administrators, tokens
 from app.host.shared import ApiToken, User
 from app.host.tokens import SCOPES
 from app.web import exports, lists
-from app.web.asking import ask_first
+from app.web.asking import ask_first, ask_to
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 MAY = Requires("admin.tokens")
@@ -76,6 +79,8 @@ SPEC = ListSpec(
         "/admin/tokens/new",
         "Make a token",
     ),
+    bulk_url="/admin/tokens/bulk",
+    bulk=(BulkAction("revoke", "Revoke", "ban", danger=True),),
 )
 LIVES = {"30": "30 days", "90": "90 days", "365": "A year", "never": "Never: until it is revoked"}
 NAME = Text(
@@ -92,7 +97,7 @@ OWNER = Email("email", "E-mail of its owner", required=True, help="It acts as th
 
 @get("/admin/tokens", guards=[MAY])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    base = BASE.where(User.workspace == ctx.workspace)
+    base = _base(ctx)
     if kind := exports.asked_for(ctx):
         return exports.export(ctx, SPEC, base, kind)
     view = await lists.load(ctx, SPEC, base)
@@ -136,9 +141,35 @@ async def revoke(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Resp
     return await done(ctx, "/admin/tokens", "The token was revoked.")
 
 
+@post("/admin/tokens/bulk", guards=[MAY], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    if (await ctx.form()).get("action") != "revoke":
+        raise NotFound
+    ids = await chosen_ids(ctx, SPEC, _base(ctx).where(ApiToken.revoked_at.is_(None)))
+    if not ids:
+        raise Conflict("None of the selected tokens can be revoked: each was already.")
+    if not await confirmed(ctx, len(ids)):
+        return await _ask_to_revoke_several(ctx, ids)
+    revoked = await tokens.revoke_several(ctx.db, ctx.actor, ids)
+    return await done(ctx, "/admin/tokens", f"{count(len(revoked), 'token was', 'tokens were')} revoked.")
+
+
+async def _ask_to_revoke_several(ctx: Context, ids: list[int]) -> Response[str]:
+    latest = await ctx.db.scalar(select(func.max(ApiToken.last_used_at)).where(among(ApiToken.id, ids)))
+    used = f"The latest use was on {latest:%Y-%m-%d}." if latest else "None of them was ever used."
+    return await ask_to(
+        ctx,
+        "Revoke",
+        count(len(ids), "token", "tokens"),
+        consequence=f"Whatever uses them is refused from now on, and they can't be brought back. {used}",
+        fields=await carried(ctx, len(ids)),
+        cancel_url="/admin/tokens",
+    )
+
+
 async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_id: int | None = None) -> Response[str]:
     """The question before a token is revoked; with `owner_id` about that person's only. Raises NotFound."""
-    statement = BASE.where(ApiToken.id == token_id, User.workspace == ctx.workspace)
+    statement = _base(ctx).where(ApiToken.id == token_id)
     if owner_id is not None:
         statement = statement.where(ApiToken.user_id == owner_id)
     token = (await ctx.db.execute(statement)).one_or_none()
@@ -165,10 +196,14 @@ def days_of(life: str) -> int | None:
     return None if life == "never" else int(life)
 
 
+def _base(ctx: Context) -> Select[Any]:
+    return BASE.where(User.workspace == ctx.workspace)
+
+
 async def _new_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
     return await page(
         ctx, "host/admin/token_new.html", fragment="drawer", status=status, form=form, home="/admin/tokens"
     )
 
 
-ROUTES = [index, new, make, ask, revoke]
+ROUTES = [index, new, make, bulk, ask, revoke]
