@@ -9,7 +9,7 @@ the attempt number fences whoever was taken for dead (design: architecture, "SAQ
 All times are the database's: workers run on machines whose clocks differ.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, NotFound
 from app.host import audit
@@ -105,14 +106,10 @@ async def request_daily(db: AsyncSession, name: str) -> int | None:
 
 async def retry(db: AsyncSession, actor: audit.Actor, job_id: int) -> None:
     """Gives a failed job of this workspace one more attempt. Raises NotFound or Conflict."""
-    twin = aliased(Job)
-    of_same_key = exists().where(
-        twin.workspace == Job.workspace, twin.key == Job.key, twin.status.in_(["queued", "running"])
-    )
     here = and_(Job.id == job_id, Job.workspace == workspace_of(db))
     queued = await db.scalar(
         update(Job)
-        .where(here, Job.status == "failed", ~of_same_key)
+        .where(here, _retryable())
         .values(status="queued", due_at=func.now(), finished_at=None, heartbeat_at=None)
         .returning(Job.name)
     )
@@ -120,6 +117,21 @@ async def retry(db: AsyncSession, actor: audit.Actor, job_id: int) -> None:
         raise await _why_not_retried(db, here)
     await audit.record(db, actor, "job.retry", "job", job_id, after={"name": queued})
     await _notify(db)
+
+
+async def retryable(db: AsyncSession, job_ids: Iterable[int]) -> list[int]:
+    """Those of the jobs that `retry` takes one after the other: failed, and of those with the same key the latest alone."""
+    latest = select(func.max(Job.id)).where(among(Job.id, job_ids), Job.workspace == workspace_of(db), _retryable())
+    return sorted(await db.scalars(latest.group_by(Job.key)))
+
+
+def _retryable() -> ColumnElement[bool]:
+    """Failed, and no other of the same key waits or runs."""
+    twin = aliased(Job)
+    of_same_key = exists().where(
+        twin.workspace == Job.workspace, twin.key == Job.key, twin.status.in_(["queued", "running"])
+    )
+    return and_(Job.status == "failed", ~of_same_key)
 
 
 async def _why_not_retried(db: AsyncSession, here: ColumnElement[bool]) -> NotFound | Conflict:

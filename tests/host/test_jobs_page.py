@@ -66,6 +66,63 @@ async def test_only_a_failed_job_is_retried(alice: Browser, database: Database, 
     assert (await alice.submit(f"/admin/jobs/{number}/retry")).status_code == 409
 
 
+async def states(database: Database) -> dict[int, str]:
+    async with database.shared_transaction() as db:
+        return {row.id: row.status for row in await db.execute(select(Job.id, Job.status))}
+
+
+async def test_failed_jobs_are_retried_many_at_once_after_a_question(alice: Browser, database: Database) -> None:
+    first, second = await job(database, "failed", key="one"), await job(database, "failed", key="two")
+    finished = await job(database, "done")
+    chosen = {"action": "retry", "id": [str(first), str(second), str(finished)]}
+    asked = await alice.submit("/admin/jobs/bulk", chosen, headers={"HX-Request": "true"})
+    assert "<html" not in asked.text
+    assert "Retry 2 jobs?" in asked.text
+    assert "Each is queued for one more attempt" in asked.text
+    assert "as it is" not in asked.text
+    assert await acts(database) == []
+    answer = await alice.submit("/admin/jobs/bulk", {**chosen, "confirmed": "1", "number": "2"})
+    assert answer.headers["location"] == "/admin/jobs"
+    assert "2 jobs are queued again" in (await alice.get("/admin/jobs")).text
+    assert await states(database) == {first: "queued", second: "queued", finished: "done"}
+    assert await acts(database) == ["job.retry", "job.retry"]
+    again = await alice.submit("/admin/jobs/bulk", chosen)
+    assert again.status_code == 409
+    assert "None of the selected jobs can be retried: none of them failed." in again.text
+
+
+async def test_of_failed_jobs_of_the_same_work_the_latest_is_retried_and_the_others_are_told(
+    alice: Browser, database: Database
+) -> None:
+    earlier, latest = [await job(database, "failed", key="sync") for _ in range(2)]
+    waits, failed = await job(database, "queued", key="match"), await job(database, "failed", key="match")
+    every = {"action": "retry", "all": "1"}
+    asked = await alice.submit("/admin/jobs/bulk?status=failed", every)
+    assert "Retry 1 job?" in asked.text
+    assert "2 other failed jobs stay as they are: the same work is queued or running already" in asked.text
+    await alice.submit("/admin/jobs/bulk?status=failed", {**every, "confirmed": "1", "number": "1"})
+    assert await states(database) == {earlier: "failed", latest: "queued", waits: "queued", failed: "failed"}
+    again = await alice.submit("/admin/jobs/bulk", every)
+    assert again.status_code == 409
+    assert "the same work is queued or running already." in again.text
+
+
+async def test_many_jobs_are_retried_in_the_own_workspace_and_by_who_may(
+    alice: Browser, eve: Browser, bob: Browser, visitor: Browser, database: Database
+) -> None:
+    number = await job(database, "failed")
+    await job(database, "queued", workspace="globex", key="key failed")
+    chosen = {"action": "retry", "id": str(number), "confirmed": "1", "number": "1"}
+    assert (await eve.submit("/admin/jobs/bulk", chosen)).status_code == 409
+    assert (await bob.submit("/admin/jobs/bulk", chosen)).status_code == 403
+    assert (await visitor.submit("/admin/jobs/bulk", chosen)).status_code == 303
+    assert (await states(database))[number] == "failed"
+    assert (await alice.submit("/admin/jobs/bulk", {"action": "retry"})).status_code == 422
+    assert (await alice.submit("/admin/jobs/bulk", {"action": "stop", "all": "1"})).status_code == 404
+    assert (await alice.submit("/admin/jobs/bulk", chosen)).status_code == 303
+    assert (await states(database))[number] == "queued"
+
+
 async def test_workers_that_live_and_that_went_silent_are_told_apart(
     alice: Browser, eve: Browser, database: Database
 ) -> None:

@@ -9,17 +9,21 @@ from litestar.params import FromPath
 from sqlalchemy import Select, func, select
 
 from app import jobs
-from app.errors import NotFound
+from app.counting import count
+from app.errors import Conflict, NotFound
 from app.host.shared import Job, WorkerHeartbeat
 from app.web import exports, lists
+from app.web.asking import ask_to
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
 
 MAY = Requires("admin.jobs")
 STATES = {"queued": "Queued", "running": "Running", "failed": "Failed", "done": "Done"}
 KINDS = {name: kind.label for name, kind in jobs.KINDS.items()}
+SAME_WORK = "the same work is queued or running already"
 SHOWN_WORKERS_FOR = timedelta(hours=24)
 
 
@@ -64,12 +68,14 @@ SPEC = ListSpec(
         Filter("name", "Work", lambda value: Job.name == value, kind="select", options=KINDS),
     ),
     empty=Empty("inbox", "No jobs", "Syncs, imports and other work in the background appear here."),
+    bulk_url="/admin/jobs/bulk",
+    bulk=(BulkAction("retry", "Retry", "refresh"),),
 )
 
 
 @get("/admin/jobs", guards=[MAY])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    base = BASE.where(Job.workspace == ctx.workspace)
+    base = _base(ctx)
     if kind := exports.asked_for(ctx):
         return exports.export(ctx, SPEC, base, kind)
     view = await lists.load(ctx, SPEC, base)
@@ -80,7 +86,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/admin/jobs/{job_id:int}", guards=[MAY])
 async def show(ctx: NamedDependency[Context], job_id: FromPath[int]) -> Response[Any]:
-    job = (await ctx.db.execute(BASE.where(Job.id == job_id, Job.workspace == ctx.workspace))).one_or_none()
+    job = (await ctx.db.execute(_base(ctx).where(Job.id == job_id))).one_or_none()
     if job is None:
         raise NotFound("There is no such job.")
     kind = jobs.KINDS.get(job.name)
@@ -93,6 +99,40 @@ async def show(ctx: NamedDependency[Context], job_id: FromPath[int]) -> Response
 async def retry(ctx: NamedDependency[Context], job_id: FromPath[int]) -> Response[Any]:
     await jobs.retry(ctx.db, ctx.actor, job_id)
     return await done(ctx, "/admin/jobs", "The job is queued again and starts as soon as a worker is free.")
+
+
+@post("/admin/jobs/bulk", guards=[MAY], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    if (await ctx.form()).get("action") != "retry":
+        raise NotFound
+    failed = await chosen_ids(ctx, SPEC, _base(ctx).where(Job.status == "failed"))
+    able = await jobs.retryable(ctx.db, failed)
+    if not able:
+        raise Conflict(f"None of the selected jobs can be retried: {SAME_WORK if failed else 'none of them failed'}.")
+    if not await confirmed(ctx, len(able)):
+        return await _ask_to_retry(ctx, len(able), len(failed) - len(able))
+    for job_id in able:
+        await jobs.retry(ctx.db, ctx.actor, job_id)
+    answer = f"{count(len(able), 'job is queued again and starts', 'jobs are queued again and start')}"
+    return await done(ctx, "/admin/jobs", f"{answer} as soon as a worker is free.")
+
+
+async def _ask_to_retry(ctx: Context, number: int, others: int) -> Response[str]:
+    stay = count(others, "other failed job stays as it is", "other failed jobs stay as they are")
+    return await ask_to(
+        ctx,
+        "Retry",
+        count(number, "job", "jobs"),
+        consequence="Each is queued for one more attempt and starts as soon as a worker is free."
+        + (f" {stay}: {SAME_WORK}, or is retried with a later one." if others else ""),
+        danger=False,
+        fields=await carried(ctx, number),
+        cancel_url="/admin/jobs",
+    )
+
+
+def _base(ctx: Context) -> Select[Any]:
+    return BASE.where(Job.workspace == ctx.workspace)
 
 
 async def _workers(ctx: Context, now: datetime) -> list[dict[str, Any]]:
@@ -116,4 +156,4 @@ async def _workers(ctx: Context, now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-ROUTES = [index, show, retry]
+ROUTES = [index, bulk, show, retry]
