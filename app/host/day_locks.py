@@ -51,6 +51,25 @@ async def unlock(db: AsyncSession, actor: Actor, first: date, last: date) -> lis
     return changed
 
 
+async def unlock_days(db: AsyncSession, actor: Actor, days: Iterable[date]) -> list[date]:
+    """Opens these days and no other; returns those that were locked. Each stretch of days without a gap is one `unlock`, and so
+    one act of the audit. Raises Invalid beyond MOST_DAYS."""
+    wanted = sorted(set(days))
+    check_number(len(wanted))
+    return [day for first, last in stretches(wanted) for day in await unlock(db, actor, first, last)]
+
+
+def stretches(days: Iterable[date]) -> list[tuple[date, date]]:
+    """First and last day of every stretch without a gap, of ascending days."""
+    found: list[tuple[date, date]] = []
+    for day in days:
+        if found and day - found[-1][1] == timedelta(days=1):
+            found[-1] = (found[-1][0], day)
+        else:
+            found.append((day, day))
+    return found
+
+
 async def locked(db: AsyncSession, days: Iterable[date]) -> set[date]:
     """Those of the days that are locked."""
     wanted = set(days)
@@ -99,7 +118,11 @@ def check_unlock(first: date, last: date) -> None:
     """Raises Invalid when this is no range of days, or a longer one than is changed at once."""
     if first > last:
         raise Invalid("The first day comes after the last.", details=[FieldError("to", "Choose a later day.")])
-    number = (last - first).days + 1
+    check_number((last - first).days + 1)
+
+
+def check_number(number: int) -> None:
+    """Raises Invalid when these are more days than are changed at once."""
     if number > MOST_DAYS:
         raise Invalid.at("to", f"At most {MOST_DAYS} days at once; these are {number:,}.")
 

@@ -11,8 +11,8 @@ from app.web.list_spec import ListSpec
 Carried = list[tuple[str, str]]
 
 
-async def chosen_ids(ctx: Context, spec: ListSpec, base: Select[Any]) -> list[int]:
-    """The ids of the ticked rows, or of the whole filter. Raises Invalid when nothing is ticked."""
+async def chosen_ids(ctx: Context, spec: ListSpec, base: Select[Any]) -> list[Any]:
+    """The keys of the ticked rows, or of the whole filter. Raises Invalid when nothing is ticked."""
     which = await lists.selected(ctx, spec)
     return list(await ctx.db.scalars(base.with_only_columns(spec.key).where(which).order_by(spec.key)))
 

@@ -96,12 +96,10 @@ class Filter:
     def _date(self, text: str) -> date | None:
         if not text:
             return None
-        try:
-            if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
-                return date.fromisoformat(text)
-        except ValueError:
-            pass
-        raise self._wrong("Give a date such as 2026-11-21.")
+        day = day_of(text)
+        if day is None:
+            raise self._wrong("Give a date such as 2026-11-21.")
+        return day
 
     def _wrong(self, message: str) -> Invalid:
         return Invalid(f"{self.label}: {message}", details=[FieldError(self.name, message)])
@@ -118,10 +116,13 @@ class Filter:
 
 @dataclass(frozen=True)
 class BulkAction:
+    """Actions with the same `menu` stand behind a button of that name, which has the icon of the first; others are buttons."""
+
     value: str
     label: str
     icon: str
     danger: bool = False
+    menu: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,14 @@ class ListSpec:
         """The same list with the options of some filters, which only the request knows."""
         filters = tuple(replace(item, options=options.get(item.name, item.options)) for item in self.filters)
         return replace(self, filters=filters)
+
+
+def day_of(text: str) -> date | None:
+    """The day that `2026-11-21` says, None for what says none."""
+    try:
+        return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII) else None
+    except ValueError:
+        return None
 
 
 def contains(*columns: Any) -> Callable[[str], Condition]:

@@ -8,6 +8,7 @@ whole filter, into a condition. Streaming the same rows: app.web.exports.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from sqlalchemy import Select, UnaryExpression, and_, false, func, select, true
@@ -16,7 +17,7 @@ from app.db.among import among
 from app.errors import Invalid
 from app.texts import whole
 from app.web.context import LARGEST_ID, Context
-from app.web.list_spec import Column, Condition, Filter, ListSpec, Query
+from app.web.list_spec import Column, Condition, Filter, ListSpec, Query, day_of
 from app.web.templating import with_query
 
 PER_PAGE = (25, 50, 100, 200)
@@ -215,11 +216,22 @@ async def selected(context: Context, spec: ListSpec) -> Condition:
         if wanted.errors:
             raise Invalid("The filter can't be read; load the list again.")
         return condition(spec, wanted)
-    given = [whole(str(value), len(str(LARGEST_ID))) for value in form.getall("id", [])]
-    ids = [one for one in given if one is not None and one <= LARGEST_ID]
-    if not ids:
+    given = [_key_of(spec, str(value)) for value in form.getall("id", [])]
+    keys = [one for one in given if one is not None]
+    if not keys:
         raise Invalid("Select at least one row first.")
-    return among(spec.key, ids)
+    return among(spec.key, keys)
+
+
+def _key_of(spec: ListSpec, text: str) -> int | date | str | None:
+    """What a ticked box holds, as the list's key has it: a number, a day or a plain word; None for what no row can have."""
+    kind = spec.key.type.python_type
+    if kind is int:
+        number = whole(text, len(str(LARGEST_ID)))
+        return number if number is not None and number <= LARGEST_ID else None
+    if kind is date:
+        return day_of(text)
+    return text if re.fullmatch(r"\w{1,200}", text, re.ASCII) else None
 
 
 def _number(raw: Any, default: int) -> int:

@@ -468,6 +468,69 @@ async def test_days_are_locked_and_unlocked_after_a_question(database: Database,
     assert (await bob.submit("/attendance/locks/unlock", days)).status_code == 422
 
 
+async def lock_days(database: Database, *days: int) -> None:
+    async with database.transaction() as db:
+        for day in days:
+            await day_locks.lock(db, ALICE, DAY.replace(day=day), DAY.replace(day=day))
+
+
+async def locked_days(database: Database) -> list[int]:
+    async with database.transaction() as db:
+        return [day.day for day in await db.scalars(select(DayLock.day).order_by(DayLock.day))]
+
+
+async def test_ticked_days_are_unlocked_after_a_question_and_no_day_between(database: Database, bob: Browser) -> None:
+    await lock_days(database, 2, 3, 4, 5, 9)
+    chosen = {"action": "unlock", "id": ["2026-11-02", "2026-11-03", "2026-11-05", "2026-11-30", "2026-02-30", "7"]}
+    question = await bob.submit("/attendance/locks/bulk", chosen, headers={"HX-Request": "true"})
+    assert "<html" not in question.text
+    assert "Unlock 3 days?" in question.text
+    assert (
+        "From 2026-11-02 to 2026-11-05, in 2 stretches. Attendance on these days can be changed again" in question.text
+    )
+    assert await locked_days(database) == [2, 3, 4, 5, 9]
+    answer = await bob.submit("/attendance/locks/bulk", {**chosen, "confirmed": "1", "number": "3"})
+    assert urlsplit(answer.headers["location"]).path == "/attendance/locks"
+    assert "3 days are open again." in (await bob.get("/attendance/locks")).text
+    assert await locked_days(database) == [4, 9]
+    async with database.transaction() as db:
+        acts = [
+            *await acts_on(db, "days", "2026-11-02..2026-11-03"),
+            *await acts_on(db, "days", "2026-11-05..2026-11-05"),
+        ]
+        assert [(one.act, one.after) for one in acts if one.act == "attendance.unlock"] == [
+            ("attendance.unlock", {"state": "open", "days": 2}),
+            ("attendance.unlock", {"state": "open", "days": 1}),
+        ]
+    again = await bob.submit("/attendance/locks/bulk", chosen)
+    assert again.status_code == 409
+    assert "These days are open already." in again.text
+
+
+async def test_locked_days_of_a_filter_are_unlocked_and_asked_about_again_when_the_number_changed(
+    database: Database, bob: Browser
+) -> None:
+    await lock_days(database, 2, 3, 9)
+    every = {"action": "unlock", "all": "1", "confirmed": "1"}
+    url = "/attendance/locks/bulk?from=2026-11-03"
+    assert "Unlock 2 days?" in (await bob.submit(url, {**every, "number": "3"})).text
+    assert (await bob.submit(url, {**every, "number": "2"})).status_code == 303
+    assert await locked_days(database) == [2]
+    assert (await bob.submit("/attendance/locks/bulk", {"action": "unlock"})).status_code == 422
+    assert (await bob.submit("/attendance/locks/bulk", {"action": "unlock", "id": "7"})).status_code == 422
+    assert (await bob.submit("/attendance/locks/bulk", {"action": "lock", "all": "1"})).status_code == 404
+
+
+async def test_no_more_days_are_unlocked_at_once_than_by_their_range(
+    database: Database, bob: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await lock_days(database, 2, 4, 9)
+    monkeypatch.setattr(day_locks, "MOST_DAYS", 2)
+    answer = await bob.submit("/attendance/locks/bulk", {"action": "unlock", "all": "1"})
+    assert answer.status_code == 422
+    assert "At most 2 days at once; these are 3." in answer.text
+
+
 async def test_wrong_days_come_back_with_the_error(bob: Browser) -> None:
     for days in (
         {"from": "2026-11-20", "to": "2026-11-19"},
@@ -499,6 +562,8 @@ async def test_a_day_of_any_year_that_is_locked_already_can_be_opened(database: 
 async def test_locks_need_their_own_permission(vera: Browser, visitor: Browser) -> None:
     assert (await visitor.get("/attendance/locks")).status_code == 303
     assert (await vera.get("/attendance/locks")).status_code == 403
+    every = {"action": "unlock", "all": "1", "confirmed": "1", "number": "0"}
+    assert (await vera.submit("/attendance/locks/bulk", every)).status_code == 403
     for act in ("lock", "unlock"):
         assert (
             await vera.submit(f"/attendance/locks/{act}", {"from": "2026-11-20", "to": "2026-11-20", "confirmed": "1"})

@@ -8,15 +8,16 @@ from litestar.di import NamedDependency
 from sqlalchemy import Select, func, select
 
 from app.counting import count
-from app.errors import Invalid
+from app.errors import Conflict, Invalid, NotFound
 from app.host import day_locks, zone
 from app.host.models import AttendanceRecord, DayLock
 from app.web import exports, lists
-from app.web.asking import ask_first
+from app.web.asking import ask_first, ask_to
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Day, Form
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec, between
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, between
 from app.web.pages import done, page
 
 FORM = Form(
@@ -57,6 +58,12 @@ SPEC = ListSpec(
     empty=Empty(
         "lock-open", "No day is locked", "Lock a period when its hours are settled, for instance after payroll."
     ),
+    bulk_url="/attendance/locks/bulk",
+    bulk=(BulkAction("unlock", "Unlock", "lock-open"),),
+)
+WHAT_UNLOCKING_DOES = (
+    "Attendance on these days can be changed again, and punches that said “Date locked” are judged anew: records may come or"
+    " change."
 )
 
 
@@ -97,6 +104,35 @@ async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
     return await done(ctx, "/attendance/locks", f"{count(len(days), 'day is', 'days are')} open again.")
 
 
+@post("/attendance/locks/bulk", guards=[Requires("host.locks")], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    if (await ctx.form()).get("action") != "unlock":
+        raise NotFound
+    days = await chosen_ids(ctx, SPEC, BASE)
+    if not days:
+        raise Conflict("These days are open already.")
+    day_locks.check_number(len(days))
+    if not await confirmed(ctx, len(days)):
+        return await ask_to(
+            ctx,
+            "Unlock",
+            count(len(days), "day", "days"),
+            consequence=f"{_between(days)} {WHAT_UNLOCKING_DOES}",
+            danger=False,
+            fields=await carried(ctx, len(days)),
+            cancel_url="/attendance/locks",
+        )
+    opened = await day_locks.unlock_days(ctx.db, ctx.actor, days)
+    return await done(ctx, "/attendance/locks", f"{count(len(opened), 'day is', 'days are')} open again.")
+
+
+def _between(days: list[date]) -> str:
+    """Which days, ascending, as far as a sentence holds them."""
+    stretches = len(day_locks.stretches(days))
+    apart = f", in {stretches:,} stretches" if stretches > 1 else ""
+    return f"From {days[0]} to {days[-1]}{apart}."
+
+
 async def _ask_lock(ctx: Context, first: date, last: date) -> Response[Any]:
     day_locks.check_lock(first, last)
     pending = await ctx.db.scalar(
@@ -125,10 +161,7 @@ async def _ask_unlock(ctx: Context, first: date, last: date) -> Response[Any]:
     if not number:
         raise Invalid(f"No day from {first} to {last} is locked.")
     days = count(number, "day", "days")
-    consequence = (
-        f"From {first} to {last}. Attendance on these days can be changed again, and punches that said “Date locked” are"
-        " judged anew: records may come or change."
-    )
+    consequence = f"From {first} to {last}. {WHAT_UNLOCKING_DOES}"
     return await _ask(ctx, "unlock", f"Unlock {days}", consequence, (first, last))
 
 
@@ -152,4 +185,4 @@ async def _page(ctx: Context, form: Bound, *, status: int = 200) -> Response[Any
     )
 
 
-ROUTES = [index, lock, unlock]
+ROUTES = [index, lock, unlock, bulk]
