@@ -77,6 +77,43 @@ async def test_a_deactivated_tenant_is_out_at_once_and_comes_back_whole(
     assert await acts(database) == ["tenant.deactivate", "tenant.activate"]
 
 
+async def test_many_tenants_are_deactivated_after_a_question_and_come_back(
+    alice: Browser, eve: Browser, database: Database
+) -> None:
+    chosen = {"action": "deactivate", "id": ["acme", "globex", "nobody", "no key"]}
+    asked = await alice.submit("/admin/tenants", chosen, headers={"HX-Request": "true"})
+    assert "<html" not in asked.text
+    assert "Deactivate 2 tenants?" in asked.text
+    assert re.search(r"<strong>1</strong> person can&#39;t sign in", asked.text)
+    assert "1 browser is signed out" in asked.text
+    assert await acts(database) == []
+    answer = await alice.submit("/admin/tenants", {**chosen, "confirmed": "1", "number": "2"})
+    assert answer.headers["location"] == "/admin/tenants"
+    assert "2 tenants were deactivated." in (await alice.get("/admin/tenants")).text
+    assert (await eve.get("/account")).status_code == 303
+    again = await alice.submit("/admin/tenants", chosen)
+    assert again.status_code == 409
+    assert "None of the selected tenants can be deactivated: each was already." in again.text
+    every = {"action": "activate", "all": "1"}
+    assert "Activate 1 tenant?" in (await alice.submit("/admin/tenants?q=glob", every)).text
+    await alice.submit("/admin/tenants?q=glob", {**every, "confirmed": "1", "number": "1"})
+    assert (await tenant_of(database, "globex")).active
+    assert not (await tenant_of(database, "acme")).active
+    assert await acts(database) == ["tenant.deactivate", "tenant.deactivate", "tenant.activate"]
+
+
+async def test_many_tenants_are_acted_on_by_who_may_with_a_selection_and_an_act(
+    alice: Browser, eve: Browser, bob: Browser, visitor: Browser, database: Database
+) -> None:
+    every = {"action": "deactivate", "all": "1", "confirmed": "1", "number": "2"}
+    for browser, status in ((eve, 403), (bob, 403), (visitor, 303)):
+        assert (await browser.submit("/admin/tenants", every)).status_code == status
+    assert (await tenant_of(database, "globex")).active
+    assert (await alice.submit("/admin/tenants", {"action": "deactivate"})).status_code == 422
+    assert (await alice.submit("/admin/tenants", {"action": "deactivate", "id": "a\x00b"})).status_code == 422
+    assert (await alice.submit("/admin/tenants", {"action": "drop", "all": "1"})).status_code == 404
+
+
 async def test_other_tenants_stay_signed_in(alice: Browser, sign_in: SignIn) -> None:
     eve = await sign_in("eve")
     await alice.submit("/admin/tenants/acme/deactivate")

@@ -8,15 +8,17 @@ from litestar.params import FromPath
 from sqlalchemy import Select, func, select
 
 from app.counting import count
-from app.errors import NotFound
+from app.db.among import among
+from app.errors import Conflict, NotFound
 from app.host import tenants
 from app.host.shared import Session, Tenant, User
 from app.web import exports, lists
-from app.web.asking import ask_first
+from app.web.asking import ask_first, ask_to
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
 from app.web.pages import done, page
 
 MAY = Requires("admin.tenants", platform_only=True)
@@ -51,7 +53,14 @@ SPEC = ListSpec(
         Filter("state", "State", lambda value: Tenant.active == (value == "active"), kind="select", options=STATES),
     ),
     empty=Empty("building", "No tenants", "The command below makes the first one, with all its tables."),
+    # Behind its address stand the keys of tenants, which may be any word; so the list itself takes the acts.
+    bulk_url="/admin/tenants",
+    bulk=(
+        BulkAction("deactivate", "Deactivate", "ban", danger=True),
+        BulkAction("activate", "Activate", "circle-check"),
+    ),
 )
+VERBS = {"deactivate": tenants.deactivate, "activate": tenants.activate}
 FORM = Form(
     Text("name", "Name", required=True, longest=tenants.LONGEST_NAME),
     Choice("ceiling", "What its survey authors may do", required=True, options=tenants.CEILINGS),
@@ -64,6 +73,45 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return exports.export(ctx, SPEC, BASE, kind)
     view = await lists.load(ctx, SPEC, BASE)
     return await page(ctx, "host/admin/tenants.html", fragment="list", view=view, states=STATES)
+
+
+@post("/admin/tenants", guards=[MAY], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    action = str((await ctx.form()).get("action", ""))
+    if action not in VERBS:
+        raise NotFound
+    keys = await chosen_ids(ctx, SPEC, BASE.where(Tenant.active == (action == "deactivate")))
+    if not keys:
+        raise Conflict(f"None of the selected tenants can be {action}d: each was already.")
+    if not await confirmed(ctx, len(keys)):
+        return await _ask_several(ctx, action, keys)
+    changed = [key for key in keys if await VERBS[action](ctx.db, ctx.actor, key)]
+    return await done(ctx, "/admin/tenants", f"{count(len(changed), 'tenant was', 'tenants were')} {action}d.")
+
+
+async def _ask_several(ctx: Context, action: str, keys: list[str]) -> Response[str]:
+    does: dict[str, Any] = {
+        "consequence": "Their people can sign in again, their tokens work again, and their time clocks are read again.",
+        "danger": False,
+    }
+    if action == "deactivate":
+        does = await _what_deactivating_does(ctx, keys)
+    which = count(len(keys), "tenant", "tenants")
+    fields = await carried(ctx, len(keys))
+    return await ask_to(ctx, action.capitalize(), which, fields=fields, cancel_url="/admin/tenants", **does)
+
+
+async def _what_deactivating_does(ctx: Context, keys: list[str]) -> dict[str, Any]:
+    """Number, unit and consequence of the question."""
+    theirs = select(User.id).where(among(User.workspace, keys), User.active)
+    people = await ctx.db.scalar(select(func.count()).select_from(theirs.subquery())) or 0
+    signed_in = await ctx.db.scalar(select(func.count()).where(Session.user_id.in_(theirs))) or 0
+    return {
+        "number": people,
+        "unit": "person can't sign in any more" if people == 1 else "people can't sign in any more",
+        "consequence": f"{count(signed_in, 'browser is', 'browsers are')} signed out at once, and API tokens stop working."
+        " Nothing is deleted: activating takes it back.",
+    }
 
 
 @get("/admin/tenants/{key:str}", guards=[MAY])
@@ -97,30 +145,21 @@ async def ask(ctx: NamedDependency[Context], key: FromPath[str], action: FromPat
         )
     if action != "deactivate":
         raise NotFound
-    theirs = select(User.id).where(User.workspace == key, User.active)
-    people = await ctx.db.scalar(select(func.count()).select_from(theirs.subquery())) or 0
-    signed_in = await ctx.db.scalar(select(func.count()).where(Session.user_id.in_(theirs))) or 0
     return await ask_first(
         ctx,
         question=f"Deactivate {tenant.name}?",
-        number=people,
-        unit="person can't sign in any more" if people == 1 else "people can't sign in any more",
-        consequence=(
-            f"{count(signed_in, 'browser is', 'browsers are')} signed out at once, and API tokens stop working. Nothing is"
-            " deleted: activating takes it back."
-        ),
         submit="Deactivate",
         cancel_url="/admin/tenants",
+        **await _what_deactivating_does(ctx, [key]),
     )
 
 
 @post("/admin/tenants/{key:str}/{action:str}", guards=[MAY], status_code=200)
 async def act(ctx: NamedDependency[Context], key: FromPath[str], action: FromPath[str]) -> Response[Any]:
     tenant = await tenants.find(ctx.db, key)
-    verbs = {"deactivate": tenants.deactivate, "activate": tenants.activate}
-    if action not in verbs:
+    if action not in VERBS:
         raise NotFound
-    changed = await verbs[action](ctx.db, ctx.actor, key)
+    changed = await VERBS[action](ctx.db, ctx.actor, key)
     message = f"{tenant.name} was {action}d." if changed else f"{tenant.name} was {action}d already."
     return await done(ctx, "/admin/tenants", message, level="success" if changed else "info")
 
@@ -129,4 +168,4 @@ async def _tenant_page(ctx: Context, tenant: Any, form: Bound, *, status: int = 
     return await page(ctx, "host/admin/tenant.html", fragment="drawer", status=status, tenant=tenant, form=form)
 
 
-ROUTES = [index, show, save, ask, act]
+ROUTES = [index, bulk, show, save, ask, act]
