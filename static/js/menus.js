@@ -1,4 +1,4 @@
-// <details class="menu"> closes on Escape, on a click elsewhere and when another opens. Without script it is a plain disclosure.
+// <details class="menu"> closes on Escape, on a click elsewhere, when another opens and when its form is sent. Without script it is a plain disclosure.
 // A long menu shows where one is.
 document.querySelector(".shell-menu [aria-current]")?.scrollIntoView({ block: "nearest" });
 
@@ -14,6 +14,13 @@ document.addEventListener("keydown", (event) => {
     if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
     event.preventDefault();
   }
+});
+// What was chosen may open a dialog, which Escape then closes, and which gives the focus back to the menu.
+document.addEventListener("submit", (event) => {
+  const menu = event.submitter?.closest("details.menu");
+  if (!menu) return;
+  menu.querySelector("summary").focus();
+  menu.open = false;
 });
 document.addEventListener("toggle", (event) => {
   const menu = event.target;

@@ -83,6 +83,8 @@ BULK = {
     "actions": [
         {"value": "accept", "label": "Accept", "icon": "check"},
         {"value": "ignore", "label": "Ignore", "icon": "eye-off", "danger": True},
+        {"value": "site_hq", "label": "HQ", "icon": "location", "menu": "Site"},
+        {"value": "site_mill", "label": "Mill", "icon": "location", "menu": "Site"},
     ],
 }
 EMPTY = {

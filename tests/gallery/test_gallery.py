@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from itertools import product
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.chromium import COLOURS, SIZES, chromium, settle, sticks_out, violations, watched
 from tests.gallery.site import FRAGMENTS, PAGES, fragment, render, serve
@@ -99,6 +99,26 @@ def test_a_selection_is_counted_and_the_whole_filter_can_be_taken(page: Page) ->
     assert page.evaluate("document.activeElement.tagName") == "H2"
     page.keyboard.press("Escape")
     assert page.locator("#dialog-box[open]").count() == 0
+
+
+@pytest.mark.browser
+def test_a_bulk_act_of_a_menu_opens_above_and_leaves_the_menu_closed_behind_its_question(page: Page) -> None:
+    page.set_viewport_size(LOOKS["phone"]["viewport"])  # type: ignore[arg-type]
+    page.goto("/list")
+    page.locator("[data-bulk-item]").first.check()
+    menu = page.locator(".bulk summary", has_text="Site")
+    menu.press("Enter")
+    assert violations(page) == []
+    assert not sticks_out(page)
+    act = page.get_by_role("button", name="Mill…")
+    expect(act).to_be_in_viewport(ratio=1)
+    with page.expect_request("**/bulk?**") as sent:
+        act.press("Enter")
+    assert "action=site_mill" in (sent.value.post_data or "")
+    page.get_by_role("heading", name="Ignore 1,397 people?").wait_for()
+    page.keyboard.press("Escape")
+    assert page.locator("#dialog-box[open], details.menu[open]").count() == 0
+    expect(menu).to_be_focused()
 
 
 @pytest.mark.browser
