@@ -1,17 +1,20 @@
 """The clock's commands against the simulator over HTTP: connect, sync, import, bind, retry, backfill, settings."""
 
 import ast
+import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from app import demo, sealed
+from app.clock import lease, runs
 from app.clock.models import Binding, Connection, Device, Punch, Setting, SyncRun
 from app.db.session import Database
+from app.host.audit import COMMAND_LINE
 from app.host.models import AttendanceRecord
 from app.secrets import KeyRing, new_key_text
 from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
@@ -117,6 +120,22 @@ async def test_some_resources_without_import_write_no_attendance(muster: Command
     await muster("clock:sync", "--resource", "employees")
     real = (await muster("clock:import", "--json")).json
     assert not real["dry_run"]
+
+
+async def test_a_sync_takes_up_the_run_of_a_command_that_was_killed(
+    muster: CommandLine, database: Database, connected: str
+) -> None:
+    async with database.transaction() as db:
+        dead, _ = await runs.start_run(db, "command", {}, COMMAND_LINE)
+        await lease.take(db, dead, timedelta(seconds=3))
+        await db.execute(update(SyncRun).values(status="running"))
+    ended = await asyncio.wait_for(muster("clock:sync", "--json"), 30)
+    assert ended.code == 0
+    assert f"Run {dead} is under way already" in ended.err
+    assert ended.json["trigger"] == "resume"
+    assert ended.json["resources"]["transactions"]["created"] == await count(database, Punch) > 0
+    async with database.transaction() as db:
+        assert (await runs.get_run(db, dead)).status == "truncated"
 
 
 async def test_a_failed_sync_prints_the_run_and_exits_with_its_code(

@@ -74,7 +74,8 @@ def _tell(run: dict[str, Any], *, as_json: bool) -> None:
 
 
 async def _sync(parts: "Parts", *, workspace: str, request: dict[str, Any]) -> dict[str, Any]:
-    """Starts a run and carries it out; one that somebody else carries out already is watched to its end instead."""
+    """Starts a run and carries it out. One that another process carries out is watched to its end, and taken up should that
+    process die."""
     from app.clock import runs, sync
     from app.host.audit import COMMAND_LINE
 
@@ -83,23 +84,18 @@ async def _sync(parts: "Parts", *, workspace: str, request: dict[str, Any]) -> d
     if joined:
         click.echo(f"Run {run_id} is under way already; this joins it.", err=True)
     with _bar() as bar:
-        task = bar.add_task("starting", total=None)
+        carry_out = partial(sync.run, parts, workspace, watch=partial(_show, bar, bar.add_task("starting", total=None)))
         try:
-            run_id = (await sync.run(parts, workspace, run_id, watch=partial(_show, bar, task))).run_id
+            end = await carry_out(run_id)
+            while end.status in runs.OPEN:
+                await asyncio.sleep(LOOK_S)
+                end = await carry_out(run_id)
+            run_id = end.run_id
         except Exception:
             # A fault of ours is in the log, and closed the run as failed: then the run says so.
             if (await _run_row(parts, workspace, run_id))["status"] != "failed":
                 raise
-        return await _ended(parts, workspace, run_id)
-
-
-async def _ended(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any]:
-    """The run once it is over: another process may be carrying it out."""
-    while True:
-        found = await _run_row(parts, workspace, run_id)
-        if found["status"] not in ("queued", "running"):
-            return found
-        await asyncio.sleep(LOOK_S)
+    return await _run_row(parts, workspace, run_id)
 
 
 async def _run_row(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any]:
