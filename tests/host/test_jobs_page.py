@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import insert, select
 
+from app import jobs
 from app.db.session import Database
 from app.host.shared import Job, WorkerHeartbeat
 from tests.conftest import Browser
@@ -116,6 +117,8 @@ async def test_many_jobs_are_retried_in_the_own_workspace_and_by_who_may(
     assert (await eve.submit("/admin/jobs/bulk", chosen)).status_code == 409
     assert (await bob.submit("/admin/jobs/bulk", chosen)).status_code == 403
     assert (await visitor.submit("/admin/jobs/bulk", chosen)).status_code == 303
+    async with database.transaction("globex") as db:
+        assert await jobs.retryable(db, [number]) == []
     assert (await states(database))[number] == "failed"
     assert (await alice.submit("/admin/jobs/bulk", {"action": "retry"})).status_code == 422
     assert (await alice.submit("/admin/jobs/bulk", {"action": "stop", "all": "1"})).status_code == 404
