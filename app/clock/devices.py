@@ -3,6 +3,7 @@
 Each verb says how many punches are judged again because of it. Pages and `muster clock:device` call the same ones.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from app.clock import due
 from app.clock.codes import Direction
 from app.clock.models import Device, Punch
 from app.clock.settings import read_settings
+from app.db.among import among
 from app.errors import Invalid, NotFound
 from app.host import audit
 from app.host.audit import Actor
@@ -44,7 +46,7 @@ async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: 
     if direction is not None and direction not in DIRECTIONS:
         raise Invalid.at("direction", f"Give one of {', '.join(DIRECTIONS)}.")
     device = await _held(db, serial)
-    again = await judged_again(db, serial, direction=direction)
+    again = await judged_again(db, [serial], direction=direction)
     return await _set(db, actor, device, "direction", direction, judge=again > 0)
 
 
@@ -53,7 +55,7 @@ async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None
     if kind is not None and kind not in KINDS:
         raise Invalid.at("kind", f"Give one of {', '.join(KINDS)}.")
     device = await _held(db, serial)
-    again = await judged_again(db, serial, kind=kind)
+    again = await judged_again(db, [serial], kind=kind)
     return await _set(db, actor, device, "kind_mark", kind, judge=again > 0)
 
 
@@ -67,18 +69,17 @@ async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str 
     return await _set(db, actor, await _held(db, serial), "remarks", text, judge=False)
 
 
-async def judged_again(db: AsyncSession, serial: str, **change: str | None) -> int:
-    """How many punches would be judged again if `direction` or `kind` became what is given; 0 where it comes to the same."""
-    device = (await db.execute(select(*_SEEN).where(Device.sn == serial))).one_or_none()
-    if device is None:
-        raise NotFound("There is no such terminal.")
+async def judged_again(db: AsyncSession, serials: Sequence[str], **change: str | None) -> int:
+    """How many punches would be judged again if `direction` or `kind` of these terminals became what is given; those of a
+    terminal where it comes to the same do not count."""
     if "direction" in change:
         default = (await read_settings(db)).default_direction
-        same = (change["direction"] or default) == (device.direction or default)
+        another = func.coalesce(Device.direction, default) != (change["direction"] or default)
     else:
-        same = (change["kind"] or device.remote_kind) == device.kind
-    waiting = select(func.count()).select_from(Punch).where(due.waiting_of_terminal(serial))
-    return 0 if same else await db.scalar(waiting) or 0
+        another = func.coalesce(change["kind"], REMOTE_KIND) != KIND
+    turned = select(Device.sn).where(among(Device.sn, serials), another)
+    waiting = select(func.count()).select_from(Punch).where(due.waiting_at(Punch.terminal_sn.in_(turned)))
+    return await db.scalar(waiting) or 0
 
 
 async def serial_and_name(db: AsyncSession, device_id: int) -> tuple[str, str]:
@@ -89,13 +90,16 @@ async def serial_and_name(db: AsyncSession, device_id: int) -> tuple[str, str]:
     return row.sn, row.alias or row.sn
 
 
-_SEEN: tuple[Any, ...] = (
-    Device.sn, Device.direction, Device.kind_mark, Device.remarks, KIND.label("kind"), REMOTE_KIND.label("remote_kind"),
-)  # fmt: skip
+async def serials_of(db: AsyncSession, device_ids: Sequence[int]) -> list[str]:
+    """In the order of the ids, so that two acts that hold many terminals wait for each other and never for ever."""
+    return list(await db.scalars(select(Device.sn).where(among(Device.id, device_ids)).order_by(Device.id)))
+
+
+_SET: tuple[Any, ...] = (Device.sn, Device.direction, Device.kind_mark, Device.remarks)
 
 
 async def _held(db: AsyncSession, serial: str) -> Any:
-    device = (await db.execute(select(*_SEEN).where(Device.sn == serial).with_for_update())).one_or_none()
+    device = (await db.execute(select(*_SET).where(Device.sn == serial).with_for_update())).one_or_none()
     if device is None:
         raise NotFound("There is no such terminal.")
     return device

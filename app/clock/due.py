@@ -44,12 +44,12 @@ async def ask_for_import(db: AsyncSession) -> None:
 
 async def mark_terminal(db: AsyncSession, serial: str) -> int:
     """After a terminal's direction or kind changed."""
-    return await mark(db, waiting_of_terminal(serial))
+    return await mark(db, waiting_at(Punch.terminal_sn == serial))
 
 
-def waiting_of_terminal(serial: str) -> ColumnElement[bool]:
-    """What `mark_terminal` marks."""
-    return and_(Punch.terminal_sn == serial, _UNSETTLED)
+def waiting_at(terminals: ColumnElement[bool]) -> ColumnElement[bool]:
+    """What `mark_terminal` marks; `terminals` is a condition on Punch.terminal_sn."""
+    return and_(terminals, _UNSETTLED)
 
 
 async def on_host_event(db: AsyncSession, event: Event) -> None:

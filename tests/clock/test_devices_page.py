@@ -238,7 +238,7 @@ async def test_saying_what_holds_already_judges_nothing(database: Database) -> N
 async def test_what_stands_is_not_judged_again(database: Database) -> None:
     await ada_works(database, "I 08:00, O 17:00")
     async with database.transaction() as db:
-        assert await devices.judged_again(db, "T1", kind="access") == 0
+        assert await devices.judged_again(db, ["T1"], kind="access") == 0
         assert await devices.set_kind(db, ALICE, "T1", "access") == Changed(changed=True)
     await import_all(database)
     async with database.transaction() as db:
@@ -251,4 +251,89 @@ async def test_only_the_terminals_own_punches_are_judged_again(database: Databas
         await mirror_person(db, "7", await employ(db, "Bea"))
         await punch(db, "7", "x 09:00", sn="T9")
         await mirror_terminal(db, "T9")
-        assert await devices.judged_again(db, "T9", direction="in") == 1
+        assert await devices.judged_again(db, ["T9"], direction="in") == 1
+
+
+async def chosen(database: Database, *serials: str) -> list[str]:
+    async with database.transaction() as db:
+        return [str(await id_of(db, serial)) for serial in serials]
+
+
+async def test_a_bulk_act_says_the_punches_before_it_judges_them_again(database: Database, bob: Browser) -> None:
+    await ada_works(database, "x 08:00, x 17:00")
+    async with database.transaction() as db:
+        await mirror_terminal(db, "T2", alias="Side door")
+        await mirror_terminal(db, "T3")
+        await punch(db, "ada", "x 09:00", sn="T2")
+        await devices.set_direction(db, ALICE, "T3", "in")
+    form = {"action": "direction_in", "id": await chosen(database, "T1", "T2", "T3"), "back": "/clock_devices?q=t"}
+    asked = await bob.submit("/clock_devices/bulk", form, headers={"HX-Request": "true"})
+    for words in ("Set the direction of 2 terminals to “In”?", "Every tap is a clock-in", "<strong>3</strong> punches"):
+        assert words in asked.text
+    assert "Set 2 terminals, and judge 3 punches again" in asked.text
+    assert "<html" not in asked.text
+    agreed = {**form, "confirmed": "1", "number": "2"}
+    for punches in ("2", ""):
+        assert "judge 3 punches again" in (await bob.submit("/clock_devices/bulk", {**agreed, "punches": punches})).text
+    done = await bob.submit("/clock_devices/bulk", {**agreed, "punches": "3"})
+    assert (done.status_code, done.headers["location"]) == (303, "/clock_devices?q=t")
+    said = "The direction of 2 terminals is “In” now. 3 punches are judged again."
+    assert said in (await bob.get("/clock_devices")).text
+    async with database.transaction() as db:
+        assert set(await db.scalars(select(Device.direction))) == {"in"}
+        for serial, again in (("T1", 2), ("T2", 1)):
+            (entry,) = await acts_on(db, "terminal", serial)
+            assert (entry.act, entry.actor_name) == ("clock.device.direction", "Bob Brandt")
+            assert (entry.before, entry.after) == ({"direction": None}, {"direction": "in", "judged_again": again})
+    nothing = await bob.submit("/clock_devices/bulk", form)
+    assert nothing.status_code == 409
+    assert "The direction of these terminals is “In” already." in nothing.text
+
+
+async def test_a_bulk_act_reaches_the_whole_filter_and_nothing_else(
+    database: Database, gate: int, bob: Browser
+) -> None:
+    form = {"action": "kind_attendance", "all": "1"}
+    asked = (await bob.submit("/clock_devices/bulk?kind=access", form)).text
+    assert "Set the kind of 1 terminal to “Attendance clock”?" in asked
+    assert "None of their punches is judged again." in asked
+    assert "<html" in asked
+    await bob.submit("/clock_devices/bulk?kind=access", {**form, "confirmed": "1", "number": "1", "punches": "0"})
+    async with database.transaction() as db:
+        marks = await db.execute(select(Device.sn, Device.kind_mark).order_by(Device.sn))
+        assert [tuple(row) for row in marks] == [("T1", None), ("T2", "attendance")]
+
+
+@pytest.mark.parametrize(("action", "value"), [
+    ("direction_by_code", "by_code"), ("direction_in", "in"), ("direction_out", "out"), ("direction_undirected", "undirected"),
+    ("direction_default", None), ("kind_attendance", "attendance"), ("kind_access", "access"), ("kind_default", None),
+])  # fmt: skip
+async def test_every_bulk_act_is_offered_and_sets_its_word(
+    database: Database, gate: int, bob: Browser, action: str, value: str | None
+) -> None:
+    column = "direction" if action.startswith("direction") else "kind_mark"
+    other = {"direction": "in" if value != "in" else "out", "kind_mark": "access" if value != "access" else None}[
+        column
+    ]
+    async with database.transaction() as db:
+        await db.execute(update(Device).values({column: other}))
+    assert f'name="action" value="{action}"' in (await bob.get("/clock_devices")).text
+    form = {"action": action, "all": "1", "confirmed": "1", "number": "2", "punches": "0"}
+    assert (await bob.submit("/clock_devices/bulk", form)).status_code == 303
+    async with database.transaction() as db:
+        assert set(await db.scalars(select(getattr(Device, column)))) == {value}
+
+
+async def test_a_bulk_act_needs_a_selection_and_a_word_that_it_knows(gate: int, bob: Browser) -> None:
+    assert (await bob.submit("/clock_devices/bulk", {"action": "direction_in"})).status_code == 422
+    for action in ("direction_sideways", "direction", ""):
+        assert (await bob.submit("/clock_devices/bulk", {"action": action, "all": "1"})).status_code == 404
+
+
+async def test_whoever_may_not_act_has_no_boxes(database: Database, gate: int, vera: Browser, eve: Browser) -> None:
+    assert "data-bulk" not in (await vera.get("/clock_devices")).text
+    form = {"action": "direction_in", "id": str(gate), "confirmed": "1", "number": "1", "punches": "0"}
+    assert (await vera.submit("/clock_devices/bulk", form)).status_code == 403
+    assert (await eve.submit("/clock_devices/bulk", form)).status_code == 409
+    async with database.transaction() as db:
+        assert set(await db.scalars(select(Device.direction))) == {None}

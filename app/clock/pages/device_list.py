@@ -13,7 +13,7 @@ from app.clock.models import Area, Connection, DailyTotal, Device, Setting
 from app.clock.settings import ClockSettings
 from app.web import lists
 from app.web.context import Context
-from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
 from app.web.lists import Listing
 
 DAYS = 14
@@ -45,6 +45,20 @@ NOTHING_YET = Empty(
     "/clock_sync",
     "Open the Sync Center",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class BulkAct:
+    """What is set on many terminals: `direction` or `kind`, to `value`; None leaves it to the settings or the server."""
+
+    what: str
+    value: str | None
+
+
+WORDS = {"direction": DIRECTIONS, "kind": KINDS}
+ACTS = {
+    f"{what}_{value or 'default'}": BulkAct(what, value) for what, words in WORDS.items() for value in (*words, None)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +107,7 @@ def base(framed: Frame) -> Select[Any]:
 
 async def load(ctx: Context, framed: Frame) -> Listing:
     """One page: one SELECT for the total, one for the rows. Only the rows of the page are counted up."""
-    spec = spec_of(framed)
+    spec = spec_of(framed, may_act=ctx.may("clock.devices.edit"))
     wanted = lists.asked(spec, ctx.request.query_params)
     known = select(Device.id).outerjoin(Area, Area.code == Device.area_code).where(lists.condition(spec, wanted))
     total = await ctx.db.scalar(select(func.count()).select_from(known.subquery())) or 0
@@ -113,6 +127,12 @@ def daily(first: date, last: date) -> Any:
     return func.array(
         select(func.coalesce(total, 0)).select_from(series).order_by(day).scalar_subquery(), type_=ARRAY(Integer)
     )
+
+
+def chosen(act: BulkAct) -> Select[Any]:
+    """The terminals that are not set like this yet, for a bulk act to choose from."""
+    set_to = Device.direction if act.what == "direction" else Device.kind_mark
+    return select(Device.id).outerjoin(Area, Area.code == Device.area_code).where(set_to.is_distinct_from(act.value))
 
 
 def columns() -> tuple[Column, ...]:
@@ -146,7 +166,22 @@ def backlog(row: Any) -> int | None:
     return max(0, int(row.transaction_count) - int(row.mirrored))
 
 
-def spec_of(framed: Frame) -> ListSpec:
+def bulk(framed: Frame) -> tuple[BulkAction, ...]:
+    """One menu sets the direction, another the kind."""
+    default = {"direction": f"{DIRECTIONS[framed.default_direction]} (default)", "kind": "What the server says"}
+    icons = {"direction": "route", "kind": "tag"}
+    return tuple(
+        BulkAction(
+            word,
+            WORDS[act.what].get(act.value or "", default[act.what]),
+            icons[act.what],
+            menu=act.what.capitalize(),
+        )
+        for word, act in ACTS.items()
+    )
+
+
+def spec_of(framed: Frame, *, may_act: bool = False) -> ListSpec:
     direction = func.coalesce(Device.direction, framed.default_direction)
     off = func.abs(Device.clock_skew_seconds) > framed.skew_warn_seconds
     return ListSpec(
@@ -169,4 +204,6 @@ def spec_of(framed: Frame) -> ListSpec:
         key=Device.id,
         sort="terminal",
         empty=NOTHING_YET if framed.connected else NOT_CONNECTED,
+        bulk_url="/clock_devices/bulk",
+        bulk=bulk(framed) if may_act else (),
     )  # fmt: skip

@@ -15,11 +15,12 @@ from app.clock.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, Changed
 from app.clock.models import DailyTotal, Device
 from app.clock.pages import device_list as terminals
 from app.counting import count
-from app.errors import NotFound
+from app.errors import Conflict, NotFound
 from app.host.audit import Actor
 from app.host.pages.history import history
 from app.web import exports
 from app.web.asking import ask_first
+from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.guards import Requires
@@ -31,7 +32,6 @@ ACT = Requires("clock.devices.edit", module="clock")
 HISTORY_DAYS = 21
 Verb = Callable[[AsyncSession, Actor, str, str | None], Awaitable[Changed]]
 VERBS: dict[str, Verb] = {"direction": devices.set_direction, "kind": devices.set_kind}
-WORDS = {"direction": DIRECTIONS, "kind": KINDS}
 MEANS = {
     "by_code": "Each punch says by its code whether it is in, out or a break.",
     "in": "Every tap is a clock-in, whatever code it carries.",
@@ -40,6 +40,10 @@ MEANS = {
     "attendance": "Its punches become attendance.",
     "access": "It only opens a door: its punches never become attendance.",
 }
+JUDGING = (
+    "punches that belong to no record yet are judged again by the next import, and may become attendance. Records that stand"
+    " stay as they are."
+)
 REMARKS = Form(Text("remarks", "Remarks", longest=LONGEST_REMARKS, lines=3))
 
 
@@ -50,6 +54,24 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return exports.export(ctx, terminals.spec_of(framed), terminals.base(framed), kind)
     view = await terminals.load(ctx, framed)
     return await page(ctx, "clock/devices.html", fragment="list", view=view, **_drawn(ctx, framed))
+
+
+@post("/clock_devices/bulk", guards=[ACT], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    act = terminals.ACTS.get(str((await ctx.form()).get("action", "")))
+    if act is None:
+        raise NotFound
+    ids = await chosen_ids(ctx, terminals.spec_of(await terminals.frame(ctx)), terminals.chosen(act))
+    if not ids:
+        raise Conflict(f"The {act.what} of these terminals is {_word(act.what, act.value)} already.")
+    serials = await devices.serials_of(ctx.db, ids)
+    number = await devices.judged_again(ctx.db, serials, **{act.what: act.value})
+    if not await confirmed(ctx, len(ids)) or (await ctx.form()).get("punches") != str(number):
+        return await _ask_of_many(ctx, act, len(ids), number)
+    changed = [await VERBS[act.what](ctx.db, ctx.actor, serial, act.value) for serial in serials]
+    are = count(sum(one.changed for one in changed), "terminal", "terminals")
+    again = _again(sum(one.judged_again for one in changed))
+    return await done(ctx, "/clock_devices", f"The {act.what} of {are} is {_word(act.what, act.value)} now.{again}")
 
 
 @get("/clock_devices/{device_id:int}", guards=[SEE])
@@ -96,29 +118,46 @@ async def _set(ctx: Context, device_id: int, what: str) -> Response[Any]:
     serial, name = await devices.serial_and_name(ctx.db, device_id)
     form = await ctx.form()
     value = str(form.get(what, "")) or None
-    number = await devices.judged_again(ctx.db, serial, **{what: value})
+    number = await devices.judged_again(ctx.db, [serial], **{what: value})
     if number and (form.get("confirmed") != "1" or form.get("number") != str(number)):
         return await _ask(ctx, name, what=what, value=value, number=number)
     changed = await VERBS[what](ctx.db, ctx.actor, serial, value)
     if not changed.changed:
         return await _leave(ctx, f"The {what} of {name} is that already.")
-    again = f" {count(changed.judged_again, 'punch is', 'punches are')} judged again." if changed.judged_again else ""
-    return await _leave(ctx, f"The {what} of {name} is {_word(what, value)} now.{again}")
+    return await _leave(ctx, f"The {what} of {name} is {_word(what, value)} now.{_again(changed.judged_again)}")
+
+
+def _again(number: int) -> str:
+    return f" {count(number, 'punch is', 'punches are')} judged again." if number else ""
 
 
 async def _ask(ctx: Context, name: str, *, what: str, value: str | None, number: int) -> Response[Any]:
     return await ask_first(
         ctx,
         question=f"Set the {what} of {name} to {_word(what, value)}?",
-        consequence=(
-            f"{MEANS.get(value or '', '')} Its punches that belong to no record yet are judged again by the next import, and"
-            " may become attendance. Records that stand stay as they are."
-        ).strip(),
+        consequence=f"{MEANS.get(value or '', '')} Its {JUDGING}".strip(),
         submit=f"Set it, and judge {count(number, 'punch', 'punches')} again",
         number=number,
         unit="punch" if number == 1 else "punches",
         danger=False,
         fields=[(what, value or ""), ("number", str(number))],
+        cancel_url="/clock_devices",
+    )
+
+
+async def _ask_of_many(ctx: Context, act: terminals.BulkAct, number: int, punches: int) -> Response[Any]:
+    which = count(number, "terminal", "terminals")
+    again = f", and judge {count(punches, 'punch', 'punches')} again" if punches else ""
+    judged = f"Their {JUDGING}" if punches else "None of their punches is judged again."
+    return await ask_first(
+        ctx,
+        question=f"Set the {act.what} of {which} to {_word(act.what, act.value)}?",
+        consequence=f"{MEANS.get(act.value or '', '')} {judged}".strip(),
+        submit=f"Set {which}{again}",
+        number=punches or None,
+        unit="punch" if punches == 1 else "punches",
+        danger=False,
+        fields=[*await carried(ctx, number), ("punches", str(punches))],
         cancel_url="/clock_devices",
     )
 
@@ -131,7 +170,7 @@ async def _leave(ctx: Context, said: str) -> Response[Any]:
 
 def _word(what: str, value: str | None) -> str:
     if value is not None:
-        return f"“{WORDS[what].get(value, value)}”"
+        return f"“{terminals.WORDS[what].get(value, value)}”"
     return "what the settings say" if what == "direction" else "what the server says"
 
 
@@ -175,4 +214,4 @@ def _bar(day: date, values: tuple[int, int], serial: str) -> dict[str, Any]:
     }
 
 
-ROUTES = [index, show, direction, kind, remarks]
+ROUTES = [index, bulk, show, direction, kind, remarks]
