@@ -1,9 +1,9 @@
 """Whom a survey addresses: how many active accounts, asked yet or not, and what people call their types and workspaces."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, and_, false, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, workspace_of
@@ -15,20 +15,22 @@ from app.surveys.words import Names
 THE_PLATFORM = "the platform itself"
 
 
-async def size(db: AsyncSession, definition: Definition) -> int:
-    """A tenant's survey asks that tenant's people, the platform's those of its `tenants`, or of every workspace where that is
-    blank (design: decisions, "Surveys: who is asked, when")."""
+async def size(db: AsyncSession, *definitions: Definition) -> int:
+    """How many people any of the surveys asks. A tenant's survey asks that tenant's people, the platform's those of its
+    `tenants`, or of every workspace where that is blank (design: decisions, "Surveys: who is asked, when")."""
     workspace = workspace_of(db)
-    people = select(func.count()).select_from(User).where(User.active)
-    if definition.user_types:
-        people = people.where(User.type.in_(definition.user_types))
+    audiences = {(one.user_types, one.tenants if workspace == PLATFORM else ()) for one in definitions}
+    asked = or_(false(), *(_addressed(types, tenants) for types, tenants in sorted(audiences)))
+    people = select(func.count()).select_from(User).where(User.active, asked)
     if workspace != PLATFORM:
         return await db.scalar(people.where(User.workspace == workspace)) or 0
     gone = select(Tenant.key).where(~Tenant.active)
-    people = people.where(User.workspace.not_in(gone))
-    if definition.tenants:
-        people = people.where(User.workspace.in_(definition.tenants))
-    return await db.scalar(people) or 0
+    return await db.scalar(people.where(User.workspace.not_in(gone))) or 0
+
+
+def _addressed(types: Collection[str], tenants: Collection[str]) -> ColumnElement[bool]:
+    """What is blank means everyone."""
+    return and_(User.type.in_(types) if types else true(), User.workspace.in_(tenants) if tenants else true())
 
 
 def names_in(workspace: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:

@@ -1,13 +1,15 @@
 """Reads a survey as it is stored now, and holds it while somebody changes it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import NotFound
 from app.surveys.definition import Definition, Question
@@ -49,16 +51,28 @@ class Stored:
 
 async def load(db: AsyncSession, uid: UUID) -> Stored:
     """Two statements. Raises NotFound, also for a survey of another workspace and for one that was removed."""
-    responses = select(func.count()).where(Response.survey_id == Survey.id, Response.version == Survey.version)
-    found = await db.execute(
-        select(Survey, responses.scalar_subquery()).where(*_there(uid)).execution_options(**_FRESH)
-    )
-    row = found.one_or_none()
-    if row is None:
+    found = await _read(db, *_there(uid))
+    if not found:
         raise _missing()
-    asked = select(QuestionRow).where(QuestionRow.survey_id == row.Survey.id).order_by(QuestionRow.position)
-    questions = (await db.scalars(asked.execution_options(**_FRESH))).all()
-    return _stored(workspace_of(db), row.Survey, row[1], tuple(_question(one) for one in questions))
+    return found[0]
+
+
+async def load_all(db: AsyncSession, ids: Sequence[int]) -> list[Stored]:
+    """Those of them that are there, in the order of their ids. Two statements."""
+    return await _read(db, among(Survey.id, ids), Survey.deleted_at.is_(None))
+
+
+async def _read(db: AsyncSession, *which: ColumnElement[bool]) -> list[Stored]:
+    responses = select(func.count()).where(Response.survey_id == Survey.id, Response.version == Survey.version)
+    statement = select(Survey, responses.scalar_subquery()).where(*which).order_by(Survey.id)
+    rows = (await db.execute(statement.execution_options(**_FRESH))).all()
+    theirs = among(QuestionRow.survey_id, [row.Survey.id for row in rows])
+    asked = select(QuestionRow).where(theirs).order_by(QuestionRow.survey_id, QuestionRow.position)
+    questions: dict[int, list[Question]] = {row.Survey.id: [] for row in rows}
+    for one in await db.scalars(asked.execution_options(**_FRESH)):
+        questions[one.survey_id].append(_question(one))
+    workspace = workspace_of(db)
+    return [_stored(workspace, row.Survey, row[1], tuple(questions[row.Survey.id])) for row in rows]
 
 
 async def lock(db: AsyncSession, uid: UUID) -> Stored:

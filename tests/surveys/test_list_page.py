@@ -1,6 +1,8 @@
 """`/surveys/list` and the acts of its rows: what is shown, narrowed, exported and offered, and what is asked before an act."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -10,7 +12,7 @@ from app.db.session import Database
 from app.host.shared import AuditEntry, Tenant
 from app.parts import Parts
 from app.surveys.models import PromptState, Survey
-from app.surveys.pages.acts_allowed import allowed
+from app.surveys.pages.acts_allowed import allowed, hindrance
 from app.surveys.stored import Stored
 from tests.conftest import Browser, SignIn
 from tests.surveys.calling import statements
@@ -33,6 +35,11 @@ async def asked(database: Database, workspace: str = "main", **fields: object) -
 async def set_ceiling(database: Database, ceiling: str) -> None:
     async with database.shared_transaction() as db:
         await db.execute(update(Tenant).where(Tenant.key == "globex").values(ceiling=ceiling))
+
+
+async def statuses(database: Database, workspace: str = "main") -> dict[str, str]:
+    async with database.transaction(workspace) as db:
+        return {row.title: row.status for row in await db.execute(select(Survey.title, Survey.status))}
 
 
 async def acts_in_audit(database: Database) -> list[str]:
@@ -246,3 +253,117 @@ async def test_bob_and_nora_have_no_business_here(database: Database, bob: Brows
 async def test_an_empty_list_says_what_to_do_next_to_whoever_may(alice: Browser, vera: Browser) -> None:
     assert "Write the first one" in (await alice.get("/surveys/list")).text
     assert "Write the first one" not in (await vera.get("/surveys/list")).text
+
+
+@pytest.mark.parametrize(
+    ("act", "fields", "ceiling", "why"),
+    [
+        ("publish", {}, "full", None),
+        ("publish", {"status": "archived"}, "full", None),
+        ("publish", {"status": "published"}, "full", "is published already"),
+        ("publish", {"enforcement": "required"}, "optional", "lies above the authoring ceiling"),
+        ("publish", {"questions": ()}, "full", "can't be asked as it is"),
+        ("publish", {"ends_at": datetime(2020, 1, 1, tzinfo=UTC)}, "full", "can't be asked as it is"),
+        ("archive", {"status": "published", "enforcement": "required"}, "none", None),
+        ("archive", {}, "full", "is a draft, which nobody is asked"),
+        ("archive", {"status": "archived"}, "full", "is archived already"),
+        ("delete", {}, "full", None),
+        ("delete", {"responses": 1}, "full", "is no draft without responses"),
+        ("delete", {"status": "archived"}, "full", "is no draft without responses"),
+        ("delete", {"enforcement": "required"}, "optional", "lies above the authoring ceiling"),
+    ],
+)
+async def test_each_survey_has_its_reason_to_stay_as_it_is(
+    database: Database, act: str, fields: dict[str, Any], ceiling: str, why: str | None
+) -> None:
+    stored = await made(database)
+    columns = {name: fields[name] for name in fields if name in ("status", "responses")}
+    changed = {name: value for name, value in fields.items() if name not in columns}
+    stored = replace(stored, definition=replace(stored.definition, **changed), **columns)
+    assert (hindrance(act, stored, ceiling, datetime.now(UTC)) or (None,))[0] == why
+
+
+async def test_many_are_published_and_the_question_says_how_many_are_not_and_why(
+    database: Database, alice: Browser
+) -> None:
+    await made(database, title="Doors", user_types=["staff"], enforcement="required")
+    await made(database, title="Trip", user_types=["staff"])
+    await made(database, title="Empty", questions=[])
+    await asked(database)
+    form = {"action": "publish", "all": "1", "back": "/surveys/list?sort=title"}
+    question = await alice.submit("/surveys/list/bulk", form, headers={"HX-Request": "true"})
+    for words in (
+        "Publish 2 surveys?",
+        "<strong>2</strong> people are asked",
+        "1 is required and can&#39;t be closed before an answer.",
+        "2 of the 4 selected stay as they are: 1 can&#39;t be asked as it is, 1 is published already.",
+    ):
+        assert words in question.text
+    assert "<html" not in question.text
+    assert "Publish 2 surveys?" in (
+        await alice.submit("/surveys/list/bulk", {**form, "confirmed": "1", "number": "4"})
+    ).text  # fmt: skip
+    answer = await alice.submit("/surveys/list/bulk", {**form, "confirmed": "1", "number": "2"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/surveys/list?sort=title")
+    assert "2 surveys were published." in (await alice.get("/surveys/list")).text
+    assert (await statuses(database))["Empty"] == "draft"
+    assert (await acts_in_audit(database)).count("survey.publish") == 3
+    refused = await alice.submit("/surveys/list/bulk", form)
+    assert refused.status_code == 409
+    assert "None of these surveys can be published: 1 can&#39;t be asked as it is, 3 are published" in refused.text
+
+
+async def test_many_are_archived_and_their_answers_stay(database: Database, parts: Parts, alice: Browser) -> None:
+    stored = await lunch(database)
+    await record(database, parts.keys, stored, await user_id(database, "nora"))
+    draft, doors = await made(database, title="Trip"), await asked(database, title="Doors")
+    form = {"action": "archive", "id": [str(one.id) for one in (stored, draft, doors)]}
+    question = (await alice.submit("/surveys/list/bulk", form)).text
+    assert "Archive 2 surveys?" in question
+    assert "<strong>1</strong> response stays" in question
+    assert "1 of the 3 selected stays as it is: 1 is a draft, which nobody is asked." in question
+    assert "btn-danger" in question
+    assert (await alice.submit("/surveys/list/bulk", {**form, "confirmed": "1", "number": "2"})).status_code == 303
+    assert await statuses(database) == {"Lunch": "archived", "Trip": "draft", "Doors": "archived"}
+    again = (await alice.submit("/surveys/list/bulk", {**form, "action": "publish"})).text
+    assert "1 response was given before; who gave one is not asked again." in again
+
+
+async def test_only_drafts_of_the_filter_are_deleted(database: Database, alice: Browser) -> None:
+    await made(database, title="Trip one")
+    await made(database, title="Trip two")
+    await asked(database, title="Trip three")
+    await made(database, title="Doors")
+    form = {"action": "delete", "all": "1"}
+    question = (await alice.submit("/surveys/list/bulk?q=trip", form)).text
+    assert "Delete 2 drafts?" in question
+    assert "<strong>2</strong> questions go with them" in question
+    await alice.submit("/surveys/list/bulk?q=trip", {**form, "confirmed": "1", "number": "2"})
+    assert await statuses(database) == {"Trip three": "published", "Doors": "draft"}
+    assert (await acts_in_audit(database)).count("survey.delete") == 2
+
+
+async def test_a_bulk_act_needs_a_selection_and_an_act_that_there_is(database: Database, alice: Browser) -> None:
+    await made(database)
+    assert (await alice.submit("/surveys/list/bulk", {"action": "publish"})).status_code == 422
+    for act in ("duplicate", "explode", ""):
+        assert (await alice.submit("/surveys/list/bulk", {"action": act, "all": "1"})).status_code == 404
+
+
+async def test_boxes_and_bulk_acts_are_for_whoever_may(database: Database, vera: Browser, eve: Browser) -> None:
+    stored = await asked(database)
+    await asked(database, "globex")
+    assert "data-bulk" not in (await vera.get("/surveys/list")).text
+    for act in ("publish", "archive", "delete"):
+        chosen = {"action": act, "id": str(stored.id), "confirmed": "1", "number": "1"}
+        assert (await vera.submit("/surveys/list/bulk", chosen)).status_code == 403
+    assert await statuses(database) == {"Lunch": "published"}
+    await set_ceiling(database, "none")
+    shown = (await eve.get("/surveys/list")).text
+    assert [act for act in ("publish", "archive", "delete") if f'name="action" value="{act}"' in shown] == ["archive"]
+    for act, status in (("publish", 403), ("delete", 403), ("archive", 303)):
+        chosen = {"action": act, "all": "1", "confirmed": "1", "number": "1"}
+        assert (await eve.submit("/surveys/list/bulk", chosen)).status_code == status
+    assert (await statuses(database), await statuses(database, "globex")) == (
+        {"Lunch": "published"}, {"Lunch": "archived"},
+    )  # fmt: skip

@@ -4,6 +4,7 @@ from litestar.types import ControllerRouterHandler
 
 from app.surveys.pages import (
     acts,
+    bulk_acts,
     editor,
     editor_saving,
     erase,
@@ -24,6 +25,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *editor.ROUTES,
     *editor_saving.ROUTES,
     *acts.ROUTES,
+    *bulk_acts.ROUTES,
     *prompt.ROUTES,
     *overview.ROUTES,
     *responses.ROUTES,

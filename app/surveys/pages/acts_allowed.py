@@ -4,9 +4,23 @@ What is not offered here is refused by app.surveys.authoring, whoever asks.
 """
 
 from collections.abc import Collection
+from datetime import datetime
 
 from app.errors import Forbidden
 from app.surveys.ceilings import refuse_above
+from app.surveys.definition import unpublishable
+from app.surveys.stored import Stored
+
+# Why an act leaves a survey as it is: the words after "1" and after "2".
+Hindrance = tuple[str, str]
+_UNDELETABLE = ("is no draft without responses", "are no drafts without responses")
+_BY_STATUS: dict[tuple[str, str], Hindrance] = {
+    ("publish", "published"): ("is published already", "are published already"),
+    ("archive", "archived"): ("is archived already", "are archived already"),
+    ("archive", "draft"): ("is a draft, which nobody is asked", "are drafts, which nobody is asked"),
+    ("delete", "published"): _UNDELETABLE,
+    ("delete", "archived"): _UNDELETABLE,
+}
 
 BY_PUBLISHERS = frozenset({"publish", "archive"})
 
@@ -21,6 +35,19 @@ def allowed(
         acts |= {"publish"} if status != "published" else set()
         acts |= {"delete"} if status == "draft" and not responses else set()
     return frozenset(act for act in acts if needed_for(act) in permissions)
+
+
+def hindrance(act: str, stored: Stored, ceiling: str, now: datetime) -> Hindrance | None:
+    """Why publish, archive or delete leaves one of many surveys as it is; None where it does not."""
+    if why := _BY_STATUS.get((act, stored.status)):
+        return why
+    if act == "delete" and stored.answered:
+        return _UNDELETABLE
+    if act != "archive" and limits(ceiling, stored.definition.enforcement):
+        return "lies above the authoring ceiling", "lie above the authoring ceiling"
+    if act == "publish" and unpublishable(stored.definition, now):
+        return "can't be asked as it is", "can't be asked as they are"
+    return None
 
 
 def needed_for(act: str) -> str:

@@ -11,11 +11,12 @@ from app.surveys import audience, tallies
 from app.surveys.ceilings import ceiling_in
 from app.surveys.models import Survey
 from app.surveys.numbers import percent
+from app.surveys.pages.acts_allowed import limits, needed_for
 from app.surveys.results import RESPONDED
 from app.surveys.tallies import Scope
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES, Names
 from app.web.context import Context
-from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
 
 _COUNTED = tallies.whole(Scope()).subquery()
 _PEOPLE, _OUTCOME = _COUNTED.c.people, _COUNTED.c.outcome
@@ -71,6 +72,12 @@ FILTERS = (
     Filter("enforcement", "Enforcement", lambda word: Survey.enforcement == word, kind="select", options=ENFORCEMENTS),
 )
 
+BULK = (
+    BulkAction("publish", "Publish", "send"),
+    BulkAction("archive", "Archive", "archive", danger=True),
+    BulkAction("delete", "Delete drafts", "trash", danger=True),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Around:
@@ -94,7 +101,13 @@ async def around(ctx: Context) -> Around:
     return Around(list(row[0]), row[1], audience.named(*row[2:]))
 
 
-def spec_of(found: Around) -> ListSpec:
+def bulk_of(ctx: Context, found: Around) -> tuple[BulkAction, ...]:
+    """What this person may do to many surveys. Archiving is within every ceiling."""
+    made = not limits(found.ceiling, "optional")
+    return tuple(one for one in BULK if ctx.may(needed_for(one.value)) and (made or one.value == "archive"))
+
+
+def spec_of(found: Around, bulk: tuple[BulkAction, ...] = ()) -> ListSpec:
     return ListSpec(
         name="surveys",
         label="surveys",
@@ -104,6 +117,8 @@ def spec_of(found: Around) -> ListSpec:
         columns=_columns(found.names),
         filters=(*FILTERS, _category(found.categories)),
         empty=Empty("forms", "No survey yet", "A survey asks for a rating, a consent, a vote or an opinion."),
+        bulk_url="/surveys/list/bulk",
+        bulk=bulk,
     )
 
 

@@ -1,4 +1,4 @@
-"""`/surveys/list`: every survey of the workspace, how far it got, and what can be done with it. The acts: acts."""
+"""`/surveys/list`: every survey of the workspace, how far it got, and what can be done with it. The acts: acts and bulk_acts."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from app.surveys.overview import stage
 from app.surveys.pages.acts_allowed import allowed, limits
-from app.surveys.pages.survey_list import BASE, Around, around, rate_of, spec_of, window_of
+from app.surveys.pages.survey_list import BASE, Around, around, bulk_of, rate_of, spec_of, window_of
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
 from app.web import exports, lists
 from app.web.context import Context
@@ -23,7 +23,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     found = await around(ctx)
     if kind := exports.asked_for(ctx):
         return exports.export(ctx, spec_of(found), BASE, kind)
-    view = await lists.load(ctx, spec_of(found), BASE)
+    view = await lists.load(ctx, spec_of(found, bulk_of(ctx, found)), BASE)
     view.rows = [_drawn(ctx, found, row) for row in view.rows]
     may_write = ctx.may("surveys.author") and not limits(found.ceiling, "optional")
     if may_write:

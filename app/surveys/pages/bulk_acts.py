@@ -1,0 +1,130 @@
+"""Bulk acts of the list of surveys: of a selection, those are published, archived or deleted whose state allows it; the others
+stay as they are, and the question says how many and why. One survey: acts."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, post
+from litestar.di import NamedDependency
+from sqlalchemy import select
+
+from app.counting import count
+from app.errors import Conflict, Forbidden, NotFound
+from app.host.permission_words import needed
+from app.surveys import audience, authoring
+from app.surveys.ceilings import ceiling_of, refuse_above
+from app.surveys.models import Survey
+from app.surveys.pages.acts_allowed import Hindrance, hindrance, needed_for
+from app.surveys.pages.survey_list import BULK, around, spec_of
+from app.surveys.stored import Stored, load_all
+from app.web.asking import ask_to
+from app.web.choosing import carried, chosen_ids, confirmed
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import done
+
+ACTS = {action.value for action in BULK}
+PAST = {"publish": "published", "archive": "archived", "delete": "deleted"}
+WHAT = {"publish": ("survey", "surveys"), "archive": ("survey", "surveys"), "delete": ("draft", "drafts")}
+
+
+@post("/surveys/list/bulk", guards=[Requires("surveys.view", module="surveys")], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    act = str((await ctx.form()).get("action", ""))
+    ceiling = await _may(ctx, act)
+    there = select(Survey.id).where(Survey.deleted_at.is_(None))
+    chosen = await load_all(ctx.db, await chosen_ids(ctx, spec_of(await around(ctx)), there))
+    now = datetime.now(UTC)
+    hindered = {one.uid: why for one in chosen if (why := hindrance(act, one, ceiling, now))}
+    able = [one for one in chosen if one.uid not in hindered]
+    if not able:
+        raise Conflict(f"None of these surveys can be {PAST[act]}: {_told(hindered.values())}.")
+    if not await confirmed(ctx, len(able)):
+        return await _ask(ctx, act, able, _staying(hindered.values(), len(chosen)))
+    for one in able:
+        await _do(ctx, act, one, now, ceiling)
+    were = count(len(able), f"{WHAT[act][0]} was", f"{WHAT[act][1]} were")
+    return await done(ctx, "/surveys/list", f"{were} {PAST[act]}.")
+
+
+async def _may(ctx: Context, act: str) -> str:
+    """The workspace's ceiling. Raises NotFound for another act, Forbidden for whoever may not."""
+    if act not in ACTS:
+        raise NotFound
+    if not ctx.may(needed_for(act)):
+        raise Forbidden(needed(needed_for(act)))
+    ceiling = await ceiling_of(ctx.db)
+    if act != "archive":
+        refuse_above(ceiling)
+    return ceiling
+
+
+async def _do(ctx: Context, act: str, stored: Stored, now: datetime, ceiling: str) -> None:
+    match act:
+        case "publish":
+            await authoring.publish(ctx.db, ctx.actor, stored.uid, now, ceiling)
+        case "archive":
+            await authoring.archive(ctx.db, ctx.actor, stored.uid)
+        case "delete":
+            await authoring.delete(ctx.db, ctx.actor, stored.uid)
+
+
+async def _ask(ctx: Context, act: str, able: Sequence[Stored], staying: str) -> Response[Any]:
+    consequence, number, unit = await _consequence(ctx, act, able)
+    return await ask_to(
+        ctx,
+        act.capitalize(),
+        count(len(able), *WHAT[act]),
+        consequence=consequence + staying,
+        number=number,
+        unit=unit,
+        danger=act != "publish",
+        fields=await carried(ctx, len(able)),
+        cancel_url="/surveys/list",
+    )
+
+
+async def _consequence(ctx: Context, act: str, able: Sequence[Stored]) -> tuple[str, int, str]:
+    """What the act does, and its number with the unit."""
+    responses = sum(one.responses for one in able)
+    if act == "publish":
+        number = await audience.size(ctx.db, *(one.definition for one in able))
+        return _publishing(able, responses), number, "person is asked" if number == 1 else "people are asked"
+    if act == "archive":
+        says = (
+            "Nobody is asked any more, and whoever has not answered yet no longer can."
+            " Answers stay as they are. Publishing again takes it back: same versions, same answers."
+        )
+        return says, responses, "response stays" if responses == 1 else "responses stay"
+    questions = sum(len(one.questions) for one in able)
+    says = "Nobody was ever asked. They can't be brought back; the audit keeps what they said."
+    return says, questions, "question goes with them" if questions == 1 else "questions go with them"
+
+
+def _publishing(able: Sequence[Stored], responses: int) -> str:
+    required = sum(one.definition.enforcement == "required" for one in able)
+    says = "Each asks the people of its audience within its own window."
+    if required:
+        says += f" {count(required, 'is required and', 'are required and')} can't be closed before an answer."
+    if responses:
+        were = count(responses, "response was", "responses were")
+        says += f" {were} given before; who gave one is not asked again."
+    return f"{says} Archiving ends it."
+
+
+def _staying(why: Iterable[Hindrance], selected: int) -> str:
+    """A sentence on those of the selection that stay as they are, "" where there are none."""
+    why = list(why)
+    if not why:
+        return ""
+    stay = "stays as it is" if len(why) == 1 else "stay as they are"
+    return f" {len(why):,} of the {selected:,} selected {stay}: {_told(why)}."
+
+
+def _told(why: Iterable[Hindrance]) -> str:
+    return ", ".join(count(number, *reason) for reason, number in sorted(Counter(why).items()))
+
+
+ROUTES = [bulk]
