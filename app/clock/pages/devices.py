@@ -147,15 +147,14 @@ async def _ask(ctx: Context, name: str, *, what: str, value: str | None, number:
 
 async def _ask_of_many(ctx: Context, act: terminals.BulkAct, number: int, punches: int) -> Response[Any]:
     which = count(number, "terminal", "terminals")
-    again = f", and judge {count(punches, 'punch', 'punches')} again" if punches else ""
     judged = f"Their {JUDGING}" if punches else "None of their punches is judged again."
     return await ask_first(
         ctx,
         question=f"Set the {act.what} of {which} to {_word(act.what, act.value)}?",
         consequence=f"{MEANS.get(act.value or '', '')} {judged}".strip(),
-        submit=f"Set {which}{again}",
+        submit=f"Set {which}",
         number=punches or None,
-        unit="punch" if punches == 1 else "punches",
+        unit="punch is judged again" if punches == 1 else "punches are judged again",
         danger=False,
         fields=[*await carried(ctx, number), ("punches", str(punches))],
         cancel_url="/clock_devices",
