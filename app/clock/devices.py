@@ -43,8 +43,6 @@ class Changed:
 
 async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: str | None) -> Changed:
     """None goes back to the setting `default_direction`. Raises NotFound, Invalid."""
-    if direction is not None and direction not in DIRECTIONS:
-        raise Invalid.at("direction", f"Give one of {', '.join(DIRECTIONS)}.")
     device = await _held(db, serial)
     again = await judged_again(db, [serial], direction=direction)
     return await _set(db, actor, device, "direction", direction, judge=again > 0)
@@ -52,8 +50,6 @@ async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: 
 
 async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None) -> Changed:
     """None leaves it to the server's flag. Raises NotFound, Invalid."""
-    if kind is not None and kind not in KINDS:
-        raise Invalid.at("kind", f"Give one of {', '.join(KINDS)}.")
     device = await _held(db, serial)
     again = await judged_again(db, [serial], kind=kind)
     return await _set(db, actor, device, "kind_mark", kind, judge=again > 0)
@@ -71,7 +67,11 @@ async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str 
 
 async def judged_again(db: AsyncSession, serials: Sequence[str], **change: str | None) -> int:
     """How many punches would be judged again if `direction` or `kind` of these terminals became what is given; those of a
-    terminal where it comes to the same do not count."""
+    terminal where it comes to the same do not count. Raises Invalid for a word that is none."""
+    for name, value in change.items():
+        words = DIRECTIONS if name == "direction" else KINDS
+        if value is not None and value not in words:
+            raise Invalid.at(name, f"Give one of {', '.join(words)}.")
     if "direction" in change:
         default = (await read_settings(db)).default_direction
         another = func.coalesce(Device.direction, default) != (change["direction"] or default)
