@@ -65,7 +65,10 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/clock_transactions", {"punch_id": "SELECT max(id) FROM clock_transactions"}),
     ("/people", {"employee_id": "SELECT max(id) FROM employees WHERE deleted_at IS NULL"}),
     ("/preferences", {"name": "people"}),
-    ("/surveys/response_modal", {"receipt": "SELECT encode(row_hash, 'hex') FROM survey_responses ORDER BY number LIMIT 1"}),
+    (
+        "/surveys/response_modal",
+        {"receipt": "SELECT encode(row_hash, 'hex') FROM survey_responses ORDER BY number LIMIT 1"},
+    ),
     ("/surveys/archive", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'published'"}),
     ("/surveys/view", {"uid": "SELECT max(uid::text) FROM surveys WHERE status <> 'draft'"}),
     ("/surveys", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'draft' AND deleted_at IS NULL"}),
