@@ -113,7 +113,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _ask_to_retry(ctx, len(able), len(failed) - len(able))
     for job_id in able:
         await jobs.retry(ctx.db, ctx.actor, job_id)
-    answer = f"{count(len(able), 'job is queued again and starts', 'jobs are queued again and start')}"
+    answer = count(len(able), "job is queued again and starts", "jobs are queued again and start")
     return await done(ctx, "/admin/jobs", f"{answer} as soon as a worker is free.")
 
 

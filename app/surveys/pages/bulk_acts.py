@@ -3,6 +3,7 @@ stay as they are, and the question says how many and why. One survey: acts."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ from app.surveys import audience, authoring
 from app.surveys.ceilings import ceiling_of, refuse_above
 from app.surveys.models import Survey
 from app.surveys.pages.acts_allowed import Hindrance, hindrance, needed_for
-from app.surveys.pages.survey_list import BULK, around, spec_of
+from app.surveys.pages.survey_list import around, spec_of
 from app.surveys.stored import Stored, load_all
 from app.web.asking import ask_to
 from app.web.choosing import carried, chosen_ids, confirmed
@@ -25,9 +26,16 @@ from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done
 
-ACTS = {action.value for action in BULK}
-PAST = {"publish": "published", "archive": "archived", "delete": "deleted"}
-WHAT = {"publish": ("survey", "surveys"), "archive": ("survey", "surveys"), "delete": ("draft", "drafts")}
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """The words of an act of BULK: what was done, and to one and to many of what."""
+
+    past: str
+    what: tuple[str, str] = ("survey", "surveys")
+
+
+ACTS = {"publish": Act("published"), "archive": Act("archived"), "delete": Act("deleted", ("draft", "drafts"))}
 
 
 @post("/surveys/list/bulk", guards=[Requires("surveys.view", module="surveys")], status_code=200)
@@ -40,13 +48,14 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     hindered = {one.uid: why for one in chosen if (why := hindrance(act, one, ceiling, now))}
     able = [one for one in chosen if one.uid not in hindered]
     if not able:
-        raise Conflict(f"None of these surveys can be {PAST[act]}: {_told(hindered.values())}.")
+        raise Conflict(f"None of these surveys can be {ACTS[act].past}: {_told(hindered.values())}.")
     if not await confirmed(ctx, len(able)):
         return await _ask(ctx, act, able, _staying(hindered.values(), len(chosen)))
-    for one in able:
-        await _do(ctx, act, one, now, ceiling)
-    were = count(len(able), f"{WHAT[act][0]} was", f"{WHAT[act][1]} were")
-    return await done(ctx, "/surveys/list", f"{were} {PAST[act]}.")
+    for stored in able:
+        await _do(ctx, act, stored, now, ceiling)
+    one, many = ACTS[act].what
+    were = count(len(able), f"{one} was", f"{many} were")
+    return await done(ctx, "/surveys/list", f"{were} {ACTS[act].past}.")
 
 
 async def _may(ctx: Context, act: str) -> str:
@@ -76,7 +85,7 @@ async def _ask(ctx: Context, act: str, able: Sequence[Stored], staying: str) -> 
     return await ask_to(
         ctx,
         act.capitalize(),
-        count(len(able), *WHAT[act]),
+        count(len(able), *ACTS[act].what),
         consequence=consequence + staying,
         number=number,
         unit=unit,
