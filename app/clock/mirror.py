@@ -101,7 +101,6 @@ def _employee(person: Employee, known: Known) -> dict[str, Any]:
         "position_code": code_of(person.position, known.get("positions", {})),
         "area_codes": [code for code in areas if code],
         "email": person.email,
-        "mobile": person.mobile,
         "hired_on": person.hired_on,
         "active": person.active,
         "has_fingerprint": person.enrolled.fingerprint,
@@ -147,7 +146,7 @@ LISTINGS: dict[str, Listing] = {
         "emp_code",
         {
             "remote_id": "text", "first_name": "text", "last_name": "text", "full_name": "text",
-            "department_code": "text", "position_code": "text", "area_codes": "text[]", "email": "text", "mobile": "text",
+            "department_code": "text", "position_code": "text", "area_codes": "text[]", "email": "text",
             "hired_on": "date", "active": "boolean", "has_fingerprint": "boolean", "has_face": "boolean",
             "has_palm": "boolean", "has_card": "boolean", "has_password": "boolean", "photo_ref": "text",
         },

@@ -151,7 +151,6 @@ class ClockEmployee(Base):
     position_code: Mapped[str | None]
     area_codes: Mapped[Words]
     email: Mapped[str | None]
-    mobile: Mapped[str | None]
     hired_on: Mapped[date | None]
     active: Mapped[bool] = mapped_column(server_default=text("true"))
     has_fingerprint: Mapped[Flag]

@@ -173,7 +173,7 @@ async def _bare(parts: Parts) -> None:
             Punch(
                 remote_id=row.remote_id, emp_code=row.emp_code, punched_at_raw=row.punched_at_raw,
                 punched_at_local=row.punched_at_local, punched_at_utc=row.punched_at_utc, code=row.punch_code,
-                verify=row.verify_code, terminal_sn=row.terminal_sn, terminal_alias=row.terminal_alias, area_alias=None,
+                verify=row.verify_code, terminal_sn=row.terminal_sn, terminal_alias=row.terminal_alias,
                 temperature=float(row.temperature) if row.temperature is not None else None,
                 uploaded_at_utc=row.uploaded_at_utc, photo_ref=row.photo_ref,
             )

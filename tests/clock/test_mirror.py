@@ -24,7 +24,7 @@ def punch(remote_id, emp_code="A", seconds=0, **changes):
     fields = {
         "remote_id": remote_id, "emp_code": emp_code, "punched_at_raw": f"{at:%Y-%m-%d %H:%M:%S}",
         "punched_at_local": at.replace(tzinfo=None), "punched_at_utc": at, "code": 0, "verify": 1,
-        "terminal_sn": "T1", "terminal_alias": "Gate", "area_alias": None, "temperature": None, "uploaded_at_utc": None,
+        "terminal_sn": "T1", "terminal_alias": "Gate", "temperature": None, "uploaded_at_utc": None,
         "photo_ref": None,
     }  # fmt: skip
     return Punch(**{**fields, **changes})
@@ -151,8 +151,8 @@ async def test_a_person_that_names_a_department_by_its_id_alone_gets_its_code(da
 
 def test_a_reference_without_a_code_and_unknown_is_none():
     assert code_of(None, {}) is None
-    assert code_of(Ref("9", None, "Sales"), {}) is None
-    assert code_of(Ref("9", "S", "Sales"), {"9": "T"}) == "S"
+    assert code_of(Ref("9", None), {}) is None
+    assert code_of(Ref("9", "S"), {"9": "T"}) == "S"
 
 
 async def test_a_terminal_that_becomes_a_door_reader_has_its_punches_judged_again(database):

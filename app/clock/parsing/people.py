@@ -38,12 +38,10 @@ def employee_from(row: Row, times: LocalTimes) -> Employee:
         position=_ref(row.get("position"), "position", "position"),
         areas=_refs(row.get("area"), "area"),
         email=optional_text(row.get("email"), "email", 254),
-        mobile=optional_text(row.get("mobile"), "mobile", 40),
         hired_on=_day(row.get("hire_date"), "hire_date"),
         active=_active(row),
         enrolled=_enrolled(row),
         photo_ref=next((found for name in _PHOTO_FIELDS if (found := reference(row.get(name)))), None),
-        updated_at_utc=_instant(row.get("update_time"), "update_time", times),
     )
 
 
@@ -56,9 +54,7 @@ def device_from(row: Row, times: LocalTimes, states: Mapping[str, str]) -> Devic
         terminal_name=optional_text(row.get("terminal_name"), "terminal_name"),
         ip_address=optional_text(row.get("ip_address"), "ip_address", CODE_LENGTH),
         firmware=optional_text(row.get("fw_ver"), "fw_ver"),
-        push_version=optional_text(row.get("push_ver"), "push_ver"),
         state=states.get(str(row.get("state")).strip().lower(), "unknown"),
-        terminal_tz=optional_text(row.get("terminal_tz"), "terminal_tz", CODE_LENGTH),
         area=_ref(row.get("area"), "area", "area"),
         last_activity_at=_instant(row.get("last_activity"), "last_activity", times),
         user_count=count(row.get("user_count"), "user_count"),
@@ -123,19 +119,18 @@ def _refs(value: Any, word: str) -> tuple[Ref, ...]:
 
 
 def _ref(value: Any, word: str, field: str) -> Ref | None:
-    """A nested row, or only its id (a number, or the 32 digits of the cloud's ids), or only its name (any other text)."""
+    """A nested row, or only its id (a number, or the 32 digits of the cloud's ids). A bare name tells no row from another."""
     if value is None or value == "":
         return None
     if isinstance(value, Mapping):
         return Ref(
             remote_id=optional_text(value.get("id"), f"{field}.id", CODE_LENGTH),
             code=optional_text(value.get(f"{word}_code"), f"{field}.{word}_code", CODE_LENGTH),
-            name=optional_text(value.get(f"{word}_name"), f"{field}.{word}_name"),
         )
     if isinstance(value, str):
-        return Ref(value, None, None) if _LONG_ID.fullmatch(value) else Ref(None, None, optional_text(value, field))
+        return Ref(value, None) if _LONG_ID.fullmatch(value) else None
     number = whole_number(value, field)
-    return Ref(str(number), None, None)
+    return Ref(str(number), None)
 
 
 def _day(value: Any, field: str) -> date | None:

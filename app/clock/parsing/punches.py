@@ -22,7 +22,7 @@ _SHORT = 64  # when all texts of a row together are no longer, none of them is t
 
 
 class PunchWire(msgspec.Struct, gc=False):
-    """A punch row's listed fields with the types servers send; everything else is dropped on the way in."""
+    """What we keep of a punch row, with the types servers send; everything else is dropped on the way in, whatever it holds."""
 
     id: int | str
     emp_code: str | int
@@ -31,7 +31,6 @@ class PunchWire(msgspec.Struct, gc=False):
     verify_type: str | int | None = None
     terminal_sn: str | None = None
     terminal_alias: str | None = None
-    area_alias: str | None = None
     temperature: float | str | None = None
     upload_time: str | None = None
     photo: Any = None
@@ -66,7 +65,6 @@ def punch_from(wire: PunchWire, times: LocalTimes, captured_photo: str | None) -
         _SMALL_NUMBERS[verify] if verify in _SMALL_NUMBERS else whole_number(verify, "verify_type"),
         wire.terminal_sn or None,
         wire.terminal_alias or None,
-        wire.area_alias or None,
         temperature(heat) if heat else None,
         uploaded,
         _photo(wire, remote_id, captured_photo) if wire.photo or wire.captured else None,
@@ -75,14 +73,13 @@ def punch_from(wire: PunchWire, times: LocalTimes, captured_photo: str | None) -
 
 def _refuse_bad_text(wire: PunchWire, emp_code: str) -> None:
     """All texts at once; one by one only when there is something to find."""
-    together = f"{emp_code}{wire.punch_time}{wire.terminal_sn}{wire.terminal_alias}{wire.area_alias}"
+    together = f"{emp_code}{wire.punch_time}{wire.terminal_sn}{wire.terminal_alias}"
     if emp_code.strip() and len(together) <= _SHORT and together.isascii() and "\0" not in together:
         return
     required_code(emp_code, "emp_code")
     checked_text(wire.punch_time, "punch_time", RAW_TIME_LENGTH)
     checked_text(wire.terminal_sn or "", "terminal_sn", CODE_LENGTH)
     checked_text(wire.terminal_alias or "", "terminal_alias", NAME_LENGTH)
-    checked_text(wire.area_alias or "", "area_alias", NAME_LENGTH)
 
 
 def _photo(wire: PunchWire, remote_id: str, captured_photo: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What a row becomes: one struct per resource, holding the listed fields and nothing else."""
+"""What a row becomes: one struct per resource, holding what is stored or shown and nothing else."""
 
 from datetime import date, datetime
 
@@ -20,7 +20,6 @@ class Punch(msgspec.Struct, frozen=True, gc=False):
     verify: int | None
     terminal_sn: str | None
     terminal_alias: str | None
-    area_alias: str | None
     temperature: float | None
     uploaded_at_utc: datetime | None
     photo_ref: str | None
@@ -31,7 +30,6 @@ class Ref(msgspec.Struct, frozen=True):
 
     remote_id: str | None
     code: str | None
-    name: str | None
 
 
 class Enrolled(msgspec.Struct, frozen=True):
@@ -53,12 +51,10 @@ class Employee(msgspec.Struct, frozen=True):
     position: Ref | None
     areas: tuple[Ref, ...]
     email: str | None
-    mobile: str | None
     hired_on: date | None
     active: bool
     enrolled: Enrolled
     photo_ref: str | None
-    updated_at_utc: datetime | None
 
     @property
     def full_name(self) -> str:
@@ -74,9 +70,7 @@ class Device(msgspec.Struct, frozen=True):
     terminal_name: str | None
     ip_address: str | None
     firmware: str | None
-    push_version: str | None
     state: str
-    terminal_tz: str | None
     area: Ref | None
     last_activity_at: datetime | None
     user_count: int | None
