@@ -11,12 +11,12 @@ from litestar.datastructures import FormMultiDict
 
 from app.errors import Forbidden, Invalid
 from app.secrets import KeyRing
+from app.web import sessions
 from app.web.context import Context, provide_context
 from app.web.returning import told
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 FIELD, HEADER = "csrf_token", "x-csrf-token"
-VISITOR = "muster-visitor"
 _EXPIRED = "This form is too old, or it came from another site. Load the page again and repeat."
 
 
@@ -66,13 +66,14 @@ def _same_origin(context: Context) -> bool:
 
 
 def _visitor(context: Context) -> bytes:
-    known = context.request.cookies.get(VISITOR)
+    name = f"{sessions.cookie_name(context.parts.settings)}-visitor"
+    known = context.request.cookies.get(name)
     if known:
         return known.encode()
     fresh = secrets.token_urlsafe(24)
     secure = "; Secure" if context.parts.settings.secure else ""
-    context.cookies.append(f"{VISITOR}={fresh}; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax{secure}")
-    context.request.cookies[VISITOR] = fresh
+    context.cookies.append(f"{name}={fresh}; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax{secure}")
+    context.request.cookies[name] = fresh
     return fresh.encode()
 
 

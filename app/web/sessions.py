@@ -64,6 +64,7 @@ _FIND = (
 
 
 def cookie_name(settings: Settings) -> str:
+    """With HTTPS, a name that browsers take from this very host over HTTPS alone: no neighbour under its domain can set it."""
     return "__Host-muster" if settings.secure else "muster"
 
 

@@ -44,6 +44,8 @@ async def test_where_the_portal_has_https_browsers_keep_to_it(
         headers = (await browser.get("/sign-in")).headers
     assert headers.get("strict-transport-security") == ("max-age=31536000; includeSubDomains" if secure else None)
     assert ("; Secure" in headers["set-cookie"]) is secure
+    assert headers["set-cookie"].startswith("__Host-muster-visitor=" if secure else "muster-visitor=")
+    assert "; Path=/; " in headers["set-cookie"]
     assert "; HttpOnly; SameSite=Lax" in headers["set-cookie"]
 
 
