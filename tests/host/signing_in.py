@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pyotp
+from argon2 import PasswordHasher
 from sqlalchemy import select, update
 
 from app.db.session import Database
@@ -17,6 +18,7 @@ from tests.conftest import Browser
 
 PASSWORD = "correct horse battery staple"
 ANOTHER = "a sentence that is easy to remember"
+_hash_for_little = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash
 _TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 
@@ -31,8 +33,16 @@ async def user_of(database: Database, short: str) -> User:
 
 
 async def give_password(database: Database, short: str, password: str = PASSWORD) -> int:
+    """One of a hash that costs nothing to check: the tests sign in hundreds of times. `give_costly_password` is as in life."""
+    return await _give(database, short, _hash_for_little(password))
+
+
+async def give_costly_password(database: Database, short: str, password: str = PASSWORD) -> int:
+    return await _give(database, short, await identity.hash_password(password))
+
+
+async def _give(database: Database, short: str, password_hash: str) -> int:
     user_id = await user_id_of(database, short)
-    password_hash = await identity.hash_password(password)
     async with database.shared_transaction() as db:
         await identity.set_password(db, user_id, password_hash)
     return user_id
