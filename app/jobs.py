@@ -50,7 +50,7 @@ KINDS: dict[str, Kind] = {
     "clock_import": Kind("Import punches into attendance", timeout=timedelta(hours=1)),
     "clock_match": Kind("Match clock codes with people", timeout=timedelta(minutes=15)),
     "clock_sync": Kind("Sync with the time clock", timeout=timedelta(hours=3)),
-    "clock_purge": Kind("Remove old punches and API logs", timeout=timedelta(minutes=30)),
+    "clock_purge": Kind("Remove old punches, runs and API logs", timeout=timedelta(minutes=30)),
     "surveys_tally": Kind("Count survey responses", timeout=timedelta(minutes=15)),
     "surveys_head": Kind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
     "housekeeping": Kind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),

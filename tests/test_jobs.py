@@ -24,7 +24,7 @@ from app.errors import Conflict, NotFound
 from app.faults import described
 from app.host import housekeeping, policies
 from app.host.audit import SYSTEM
-from app.host.shared import AuditEntry, Job, Session, Tenant, User, WorkerHeartbeat
+from app.host.shared import ApiToken, AuditEntry, Job, Session, Tenant, User, WorkerHeartbeat
 from app.jobs import Claim
 from app.parts import Parts
 from tests.clock.mirrored import connect
@@ -472,10 +472,21 @@ async def test_housekeeping_takes_what_is_over_and_leaves_the_rest(database: Dat
                 "expires_at": expires_at,
             }
             db.add(Session(**values))
+        soon = datetime.now(UTC) + timedelta(days=1)
+        for name, ended in {
+            "expired": {"expires_at": old},
+            "revoked": {"expires_at": soon, "revoked_at": old},
+            "just revoked": {"revoked_at": datetime.now(UTC)},
+            "of a day": {"expires_at": soon},
+            "for ever": {},
+        }.items():
+            db.add(ApiToken(user_id=user_id, name=name, token_hash=name.encode(), hint="", scopes=["me"], **ended))
         await db.flush()
         await housekeeping.tidy(db)
         assert list(await db.scalars(select(Job.id))) == [running]
         assert list(await db.scalars(select(Session.id_hash))) == [b"\x01"]
+        kept = await db.scalars(select(ApiToken.name).order_by(ApiToken.id))
+        assert list(kept) == ["just revoked", "of a day", "for ever"]
 
 
 async def test_a_daily_job_is_asked_for_once_a_day_and_workspace(database: Database) -> None:

@@ -1,4 +1,5 @@
-"""Removes what is kept for a time only: old punches, API logs and rows set aside. Never a punch that waits, never a total."""
+"""Removes what is kept for a time only: old punches, API logs, rows set aside, runs that went well. Never a punch that waits,
+never a total."""
 
 from datetime import date, datetime, timedelta
 
@@ -28,6 +29,17 @@ _LOGS = text(
 _ASIDE = text(
     "DELETE FROM clock_set_aside WHERE id IN (SELECT id FROM clock_set_aside WHERE at < :before ORDER BY id LIMIT :rows)"
 )
+# A run of the schedule that succeeded tells nothing without its calls: what it brought is in the punches and totals. What failed,
+# ended early or was partial stays, and so does what a person began, which the audit names, and the last good one.
+_RUNS = text(
+    """
+    DELETE FROM clock_sync_runs WHERE id IN (
+        SELECT id FROM clock_sync_runs
+        WHERE trigger = 'schedule' AND status = 'succeeded' AND finished_at < :before
+            AND id < (SELECT max(id) FROM clock_sync_runs WHERE status = 'succeeded')
+        ORDER BY id LIMIT :rows)
+    """
+)
 
 
 async def purge(database: Database, workspace: str, now: datetime) -> dict[str, int]:
@@ -36,11 +48,11 @@ async def purge(database: Database, workspace: str, now: datetime) -> dict[str, 
         settings = await read_settings(db, now)
         found = await connection.load(db)
     today = zone_day(found, now)
-    gone = {"transactions": 0, "api_logs": 0, "set_aside": 0}
+    gone = {"transactions": 0, "api_logs": 0, "set_aside": 0, "sync_runs": 0}
     if settings.retain_transactions_days:
         gone["transactions"] = await _purge_punches(database, workspace, settings.kept_from(today))
     before = now - timedelta(days=settings.retain_api_logs_days)
-    for name, statement in (("api_logs", _LOGS), ("set_aside", _ASIDE)):
+    for name, statement in (("api_logs", _LOGS), ("set_aside", _ASIDE), ("sync_runs", _RUNS)):
         while True:
             async with database.transaction(workspace) as db:
                 deleted = (await db.execute(statement, {"before": before, "rows": ROWS_AT_ONCE})).rowcount  # type: ignore[attr-defined]

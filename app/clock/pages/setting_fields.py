@@ -95,7 +95,12 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
         "Daily totals stay whatever is removed. A punch that still waits is never removed.",
         (
             _number("retain_transactions_days", "Keep punches", "days", "0 keeps them for ever; else at least 62."),
-            _number("retain_api_logs_days", "Keep API logs", "days", "Rows that were set aside go with them."),
+            _number(
+                "retain_api_logs_days",
+                "Keep API logs",
+                "days",
+                "With them go rows that were set aside, and runs of the schedule that succeeded.",
+            ),
         ),
     ),
     (
