@@ -14,7 +14,7 @@ def connect() -> None:
 def connect_pages() -> None:
     """The same for what only pages ask. It loads them, which costs a worker or a command as much as all that it needs itself."""
     from app.clock import offers
-    from app.host import attendance_queries
+    from app.host import attendance_queries, subjects
     from app.host.pages import palette
     from app.surveys import offers as survey_offers
 
@@ -22,3 +22,5 @@ def connect_pages() -> None:
     palette.offer(offers.codes)
     palette.offer(offers.terminals)
     palette.offer(survey_offers.surveys)
+    for kind, ids in {**offers.VANISHING, **survey_offers.VANISHING}.items():
+        subjects.offer(kind, ids)

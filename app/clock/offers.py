@@ -1,16 +1,19 @@
-"""What the clock offers to the host's pages: codes and terminals for the palette, and the punches behind a record."""
+"""What the clock offers to the host's pages: codes and terminals for the palette, the punches behind a record, and which punches and
+runs are still there."""
 
 from collections.abc import Sequence
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.models import ClockEmployee, Device, Punch
+from app.clock.models import ClockEmployee, Device, Punch, SyncRun
 from app.host.attendance_queries import Link
 from app.host.pages.palette import MOST_EACH, Found
 from app.host.policies import enabled
 from app.web.context import Context
 from app.web.list_spec import contains
+
+VANISHING = {"punch": select(Punch.id), "sync_run": select(SyncRun.id)}
 
 
 async def codes(ctx: Context, asked: str) -> tuple[str, list[Found]]:

@@ -174,7 +174,7 @@ def subject_named(text: str) -> tuple[str, str]:
 
 
 def subject_page(kind: str, subject: str) -> str | None:
-    """The address that shows that subject, where there is one. Whether it is still there, and who may see it, the page says."""
+    """The address that shows that subject, where there is one. Whether it is still there: subjects.py; who may see it, the page says."""
     beginning = _PAGES.get(kind) or _LISTS.get(kind)
     return beginning + quote(subject, safe="") if beginning else _ALONE.get(kind)
 

@@ -1,4 +1,4 @@
-"""What surveys offer to the host's pages: surveys by title for the palette."""
+"""What surveys offer to the host's pages: surveys by title for the palette, and which of them are still there."""
 
 from sqlalchemy import select
 
@@ -8,6 +8,8 @@ from app.surveys.models import Survey
 from app.surveys.words import STATUSES
 from app.web.context import Context
 from app.web.list_spec import contains
+
+VANISHING = {"survey": select(Survey.uid).where(Survey.deleted_at.is_(None))}
 
 
 async def surveys(ctx: Context, asked: str) -> tuple[str, list[Found]]:

@@ -11,7 +11,8 @@ from sqlalchemy.exc import DBAPIError
 
 from app.clock import bindings
 from app.db.session import Database
-from app.host import applications
+from app.host import applications, user_types
+from app.host.audit import COMMAND_LINE
 from app.host.audit_words import (
     ACTS,
     SUBJECTS,
@@ -21,7 +22,7 @@ from app.host.audit_words import (
     subject_named,
     subject_page,
 )
-from app.host.shared import AuditEntry
+from app.host.shared import AuditEntry, Role
 from tests.cluster import ROOT
 from tests.conftest import Browser
 
@@ -147,6 +148,25 @@ async def test_a_survey_is_called_by_its_last_title_as_far_as_the_audit_knows_on
     assert "Not ours" not in text
     assert "Survey untitled" in text
     assert "Everything done to Survey “The canteen”" in (await alice.get(f"/admin/audit/{published}")).text
+
+
+async def test_only_what_is_still_there_is_led_to(alice: Browser, database: Database, selects: list[str]) -> None:
+    async with database.transaction() as db:
+        role_id = await db.scalar(select(Role.id).where(Role.workspace == "main").limit(1))
+        guests = await user_types.add(db, COMMAND_LINE, "Guest")
+    uid = "6d0e0647-fbab-42f3-8add-90f9fed7e743"
+    there = [("role", role_id), ("user_type", guests), ("user", 12), ("employee", 7)]
+    gone = [(kind, 987654321) for kind in ("application", "attendance", "job", "punch", "role", "sync_run")]
+    gone += [("survey", uid), ("user_type", "gone"), ("punch", "12 punches"), ("role", "9" * 30), ("survey", "x")]
+    numbers = {one: await entry(database, "x", subject_type=one[0], subject_id=str(one[1])) for one in there + gone}
+    selects.clear()
+    text = (await alice.get("/admin/audit")).text
+    assert len(selects) == 5, "zone, rows, their number, titles, and one for what is still there of eight kinds"
+    for (kind, subject), number in numbers.items():
+        link = f'<a href="{subject_page(kind, str(subject))}">{subject_label(kind, str(subject))}</a>'
+        said = (await alice.get(f"/admin/audit/{number}")).text
+        assert (link in text, link in said) == ((kind, subject) in there,) * 2, (kind, subject)
+        assert ("no longer there" in said) is ((kind, subject) in gone)
 
 
 def test_every_act_has_words_of_its_own() -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 
 from app.db.days import on_days
 from app.errors import NotFound
-from app.host import zone
+from app.host import subjects, zone
 from app.host.audit_words import (
     act_label,
     acts_named,
@@ -94,10 +94,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return exports.export(ctx, spec, base, kind)
     view = await lists.load(ctx, spec, base)
     rows = [(row, changes_of(row.before, row.after)) for row in view.rows]
-    titles = await _titles(ctx, view.rows)
-    return await page(
-        ctx, "host/admin/audit.html", fragment="list", view=view, zone=name, rows=rows, titles=titles, **WORDS
-    )
+    said = await _said(ctx, view.rows)
+    return await page(ctx, "host/admin/audit.html", fragment="list", view=view, zone=name, rows=rows, **said, **WORDS)
 
 
 @get("/admin/audit/{entry_id:int}", guards=[MAY])
@@ -107,10 +105,16 @@ async def show(ctx: NamedDependency[Context], entry_id: FromPath[int]) -> Respon
     if entry is None:
         raise NotFound("There is no such entry.")
     rows, name = differences(entry.before, entry.after), await zone.name(ctx.db)
-    titles = await _titles(ctx, [entry])
+    said = await _said(ctx, [entry])
     return await page(
-        ctx, "host/admin/audit_entry.html", fragment="drawer", entry=entry, rows=rows, zone=name, titles=titles, **WORDS
+        ctx, "host/admin/audit_entry.html", fragment="drawer", entry=entry, rows=rows, zone=name, **said, **WORDS
     )
+
+
+async def _said(ctx: Context, entries: Sequence[Any]) -> dict[str, Any]:
+    """What is known of the subjects today: titles, and which of them have no page any more."""
+    gone = await subjects.gone(ctx.db, {(one.subject_type, one.subject_id) for one in entries})
+    return {"titles": await _titles(ctx, entries), "gone": gone}
 
 
 async def _titles(ctx: Context, entries: Sequence[Any]) -> dict[str, str]:
