@@ -14,6 +14,8 @@ from app.clock.models import Connection, Punch, StaleDay
 from app.clock.pages import health
 from app.clock.queries import PunchFilter, counted_by_day
 from app.db.session import Database
+from app.host import accounts, roles
+from app.host.audit import COMMAND_LINE
 from app.parts import Parts
 from tests.clock.mirrored import mirror_person, mirror_terminal, punch
 from tests.clock.sync_rows import connected, disappearance, run
@@ -156,11 +158,28 @@ async def test_last_run_and_warnings_are_named(parts: Parts, database: Database,
     async with database.transaction() as db:
         number = await run(db, "failed", error_code="TC-NET")
         await disappearance(db, 12)
-        await mirror_terminal(db, "SN1", alias="Gate " + "g" * 150, clock_skew_seconds=-2040)
+        await mirror_terminal(db, "SN1/2", alias="Gate " + "g" * 150, clock_skew_seconds=-2040)
     text = (await alice.get("/clock")).text
     assert f"/clock_sync/runs/{number}" in text
-    assert "/clock_sync/disappearance/employees" in text
+    assert 'href="/clock_sync/disappearance/employees">Review who is missing</a>' in text
+    assert (
+        'fast. <a class="text-decoration-underline" href="/clock_devices?serial=SN1%2F2">Show the terminal</a>' in text
+    )
     assert "34 min fast" in text
+
+
+async def test_a_warning_leads_only_where_one_may_go(parts: Parts, database: Database, sign_in: Any) -> None:
+    await connected(parts, last_success_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await disappearance(db, 12)
+        await mirror_terminal(db, "SN1", clock_skew_seconds=-2040)
+        await roles.add(db, COMMAND_LINE, "Onlooker", ["clock.dashboard"])
+        bob = await accounts.find_by_email(db, "bob@example.org")
+        await accounts.edit(db, COMMAND_LINE, bob.id, name=bob.name, kind=bob.type, roles=["Onlooker"])
+    text = (await (await sign_in("bob")).get("/clock")).text
+    assert "34 min fast" in text
+    assert "/clock_devices" not in text
+    assert "/clock_sync" not in text
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,13 @@ STATE_ORDER = (
 )
 # Of these, some are settled already.
 _NARROWED = {Outcome.ARRIVED_LATE: {"late": "open"}}
-WARNING_URLS = {
-    "silence": "/clock_sync",
-    "disappearance": "/clock_sync/disappearance/{subject}",
-    "offline": "/clock_devices?state=offline",
-    "silent_terminal": "/clock_devices?serial={subject}",
-    "skew": "/clock_devices?serial={subject}",
+# What one does about a warning: where, in which words, and who may.
+WARNING_LINKS = {
+    "silence": ("/clock_sync", "Open the Sync Center", "clock.sync.view"),
+    "disappearance": ("/clock_sync/disappearance/{subject}", "Review who is missing", "clock.sync.view"),
+    "offline": ("/clock_devices?state=offline", "Show offline terminals", "clock.devices"),
+    "silent_terminal": ("/clock_devices?serial={subject}", "Show the terminal", "clock.devices"),
+    "skew": ("/clock_devices?serial={subject}", "Show the terminal", "clock.devices"),
 }
 
 
@@ -70,7 +71,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         series=[{"label": GROUP_LABELS[group], "tone": TONES[group]} for group in GROUPS],
         person=_person(punches),
         since=punches.since,
-        warnings=[_warning(one) for one in await progress.warnings(ctx.db, now)],
+        warnings=[_warning(ctx, one) for one in await progress.warnings(ctx.db, now)],
     )
 
 
@@ -116,12 +117,11 @@ def _row(outcome: Outcome, n: int, since: date, most: int) -> dict[str, Any]:
     }
 
 
-def _warning(one: progress.Warning) -> dict[str, str]:
-    return {
-        "kind": one.kind,
-        "sentence": one.sentence,
-        "url": WARNING_URLS[one.kind].format(subject=quote(one.subject)),
-    }
+def _warning(ctx: Context, one: progress.Warning) -> dict[str, str]:
+    """`url` is empty for whoever may not open it."""
+    url, verb, permission = WARNING_LINKS[one.kind]
+    there = url.format(subject=quote(one.subject, safe="")) if ctx.may(permission) else ""
+    return {"sentence": one.sentence, "url": there, "verb": verb}
 
 
 ROUTES = [index]
