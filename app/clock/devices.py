@@ -20,7 +20,7 @@ from app.host import audit
 from app.host.audit import Actor
 from app.texts import is_keepable, trimmed
 
-KINDS = {"attendance": "Attendance clock", "access": "Door reader"}
+KINDS = {"attendance": "Attendance", "access": "Door reader"}
 DIRECTIONS = {
     Direction.BY_CODE.value: "By code",
     Direction.IN.value: "In",

@@ -34,6 +34,15 @@ _NEEDS_MORE = (
 _SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+7)')) row.remove()"
 # What is wider than its frame is scrolled in there: the page itself does not show it.
 _SLIDES = "[...document.querySelectorAll('.list .table-scroll')].some(one => one.scrollWidth > one.clientWidth + 1)"
+# A choice of a row as wide as its longest word would have it, beside what it has.
+_CUT = """[...document.querySelectorAll('.list tbody select')].filter(one => {
+  const given = one.offsetWidth;
+  one.style.setProperty('flex', 'none', 'important');
+  one.style.setProperty('width', 'max-content', 'important');
+  const wanted = one.offsetWidth;
+  one.removeAttribute('style');
+  return wanted > given;
+}).map(one => one.name)"""
 _LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 _LENGTHEN = (
     f"for (const one of document.querySelectorAll('.list [data-title] a:not(:has(time))')) one.textContent = '{_LONG}'"
@@ -132,6 +141,7 @@ def test_a_laptop_shows_every_column_of_the_lists_however_long_a_word_is(page_of
         page.evaluate(_SHORTEN)
         if page.evaluate(_SLIDES):
             faults.append(f"{address} is wider than its place")
+        faults += [f"{address} cuts the words of {name}" for name in dict.fromkeys(page.evaluate(_CUT))]
         if page.evaluate(_LENGTHEN_CELLS, list(cells)) < len(cells):
             faults.append(f"{address} lacks one of {cells}")
         if page.evaluate(_SLIDES):

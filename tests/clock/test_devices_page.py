@@ -300,7 +300,7 @@ async def test_a_bulk_act_reaches_the_whole_filter_and_nothing_else(
 ) -> None:
     form = {"action": "kind_attendance", "all": "1"}
     asked = (await bob.submit("/clock_devices/bulk?kind=access", form)).text
-    assert "Set the kind of 1 terminal to “Attendance clock”?" in asked
+    assert "Set the kind of 1 terminal to “Attendance”?" in asked
     assert "None of their punches is judged again." in asked
     assert "<html" in asked
     await bob.submit("/clock_devices/bulk?kind=access", {**form, "confirmed": "1", "number": "1", "punches": "0"})
