@@ -49,6 +49,7 @@ class Position:
 
 
 START = Position()
+_EXCLUDED = insert(Cursor).excluded  # made for each statement anew, it costs more than the statement
 _MOVE = text(
     """
     UPDATE clock_sync_cursors SET page = :page, rows_seen = :rows_seen, total = :total,
@@ -71,7 +72,7 @@ async def read_all(db: AsyncSession) -> Sequence[Cursor]:
 async def write(db: AsyncSession, resource: str, window: str, **values: Any) -> None:
     """Writes the given columns of one row, which is made when it is not there; `kind` is needed then."""
     statement = insert(Cursor).values(resource=resource, window=window, **values)
-    changes = {name: statement.excluded[name] for name in values} | {"updated_at": func.now()}
+    changes = {name: _EXCLUDED[name] for name in values} | {"updated_at": func.now()}
     await db.execute(statement.on_conflict_do_update(index_elements=[Cursor.resource, Cursor.window], set_=changes))
 
 

@@ -82,10 +82,7 @@ async def sync_listing(run: Running, resource: str) -> None:
     begun = await _begin(run, resource)
     if begun is None:
         return
-    generation, position = begun
-    async with run.parts.database.transaction(run.workspace) as db:
-        known = await known_codes(db, _REFERS_TO.get(resource, ()))
-    walking = ListingWalk(run, resource, generation, known)
+    walking, position = begun
     resumed = position.page > 0
     while True:
         walking.set_aside = 0
@@ -100,20 +97,21 @@ async def sync_listing(run: Running, resource: str) -> None:
         position, resumed = position.again(), False
 
 
-async def _begin(run: Running, resource: str) -> tuple[int, Position] | None:
-    """(generation of the listing, where its walk stands); None when it was just read."""
+async def _begin(run: Running, resource: str) -> tuple[ListingWalk, Position] | None:
+    """The walk and where it stands; None when the listing was just read."""
     async with run.writing(resource=resource) as step:
         found = await cursors.read(step.db, resource)
         if run.has_just_read(found):
             return None
+        known = await known_codes(step.db, _REFERS_TO.get(resource, ()))
         if found is not None and (left_off := run.left_off(found)):
-            return found.generation, left_off
+            return ListingWalk(run, resource, found.generation, known), left_off
         generation = found.generation + 1 if found is not None else 1
         position = replace(START, began_at=run.now())
         await cursors.write(
             step.db, resource, "", kind="listing", state="open", generation=generation, note=None, **position.columns()
         )
-    return generation, position
+    return ListingWalk(run, resource, generation, known), position
 
 
 async def _all_came(walking: ListingWalk, total: int, *, resumed: bool) -> bool:

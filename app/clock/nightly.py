@@ -57,7 +57,7 @@ async def compare_total(run: Running) -> bool:
         return False
     everything = Span(run.horizon, date.max)
     theirs, ours = await _counts(run, everything)
-    if theirs != ours and not await _remembered(run, everything, theirs, ours):
+    if theirs != ours and not await _is_remembered(run, everything, theirs, ours):
         older = Span(run.horizon, max(run.horizon, run.today - CHECK_DAYS * DAY))
         if older.days and await _search(run, older):
             return True
@@ -100,9 +100,10 @@ async def _search(run: Running, span: Span) -> bool:
 
 async def _compare(run: Running, span: Span, page: int | None) -> bool:
     """Compares one span, and writes down that it is to be read when it differs as it did not before. Whether it does."""
-    theirs, ours = await _counts(run, span)
-    remembered = theirs == ours or await _remembered(run, span, theirs, ours)
+    theirs = await _theirs(run, span)
     async with run.writing(resource=PUNCHES, window=CHECK, day=span.first.isoformat()) as step:
+        ours = await _held(step.db, run.generation, span)
+        remembered = theirs == ours or await _remembered(step.db, span, theirs, ours)
         if not remembered:
             await cursors.write(
                 step.db, PUNCHES, f"check:{span.first}", kind="check", state="open", slice_until=None,
@@ -115,18 +116,26 @@ async def _compare(run: Running, span: Span, page: int | None) -> bool:
 
 
 async def _counts(run: Running, span: Span) -> tuple[int, int]:
-    run.refuse_when_spent()
-    open_top = span.until == date.max
-    end = None if open_top else datetime.combine(span.until, time()) - timedelta(seconds=1)
-    theirs = await run.remote.count(PUNCHES, datetime.combine(span.first, time()), end)
+    theirs = await _theirs(run, span)
     async with run.parts.database.transaction(run.workspace) as db:
         return theirs, await _held(db, run.generation, span)
 
 
-async def _remembered(run: Running, span: Span, theirs: int, ours: int) -> bool:
-    """Whether the counts differ just as they did when these days were last read to the end."""
+async def _theirs(run: Running, span: Span) -> int:
+    run.refuse_when_spent()
+    open_top = span.until == date.max
+    end = None if open_top else datetime.combine(span.until, time()) - timedelta(seconds=1)
+    return await run.remote.count(PUNCHES, datetime.combine(span.first, time()), end)
+
+
+async def _is_remembered(run: Running, span: Span, theirs: int, ours: int) -> bool:
     async with run.parts.database.transaction(run.workspace) as db:
-        found = await cursors.read(db, PUNCHES, CHECK)
+        return await _remembered(db, span, theirs, ours)
+
+
+async def _remembered(db: AsyncSession, span: Span, theirs: int, ours: int) -> bool:
+    """Whether the counts differ just as they did when these days were last read to the end."""
+    found = await cursors.read(db, PUNCHES, CHECK)
     return ((found.pending if found is not None else None) or {}).get(_name(span)) == [theirs, ours]
 
 
