@@ -17,7 +17,8 @@ from app.clock.settings import write_settings
 from app.host.audit import COMMAND_LINE
 from app.parts import Parts
 from app.secrets import Secret
-from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
+from app.simulator import PASSWORD, USERNAME, Simulator, create_simulator, serving
+from tests.simulator.worlds import fresh_world
 
 NOW = datetime(2026, 11, 20, 11, 0, tzinfo=UTC)
 ZONE = "Europe/Berlin"
@@ -133,15 +134,18 @@ class Site:
 
 @asynccontextmanager
 async def site(
-    parts: Parts, profile: str = "cloud", faults: Sequence[str] = (), *, employees: int = 20, days: int = 12,
-    now: datetime = NOW, **more: Any,
+    parts: Parts, profile: str = "cloud", faults: Sequence[str] = (), *, employees: int = 10, days: int = 9,
+    history: int | None = None, now: datetime = NOW, **more: Any,
 ) -> AsyncIterator[Site]:  # fmt: skip
-    """A connected workspace. Keyword arguments go to the simulator."""
-    world = build_world(7, employees, days, 4, now, ZONE)
+    """A connected workspace. It reads `history` days, or as many as the world has: the 90 that a workspace begins with would
+    be asked for slice by slice and in vain. Keyword arguments go to the simulator."""
+    world = fresh_world(7, employees, days, 4, now, ZONE)
     simulator = create_simulator(world, profile, faults, **more)
+    begins = now.date() - timedelta(days=days + 1 if history is None else history)
     async with serving(simulator) as address:
         made = Site(parts, simulator, address, now)
         await made.save(password=Secret(PASSWORD))
+        await made.store("history_start", begins.isoformat())
         yield made
 
 

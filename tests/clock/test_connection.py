@@ -243,8 +243,8 @@ async def test_another_profile_of_the_same_server_doubles_nothing(parts):
 
 
 async def test_a_run_under_way_stops_when_the_address_changes(parts):
-    async with site(parts, employees=60) as here:
-        await here.set(page_size=40)
+    async with site(parts) as here:
+        await here.set(page_size=15)
         run_id = await here.start()
         third = asyncio.Event()
 
@@ -266,8 +266,8 @@ async def test_a_run_under_way_stops_when_the_address_changes(parts):
 
 
 async def test_a_worker_that_was_taken_for_dead_writes_nothing_any_more(parts):
-    async with site(parts, employees=60) as here:
-        await here.set(page_size=40)
+    async with site(parts) as here:
+        await here.set(page_size=15)
         first = await here.start()
         third, taken_over = asyncio.Event(), asyncio.Event()
 

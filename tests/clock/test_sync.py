@@ -18,7 +18,7 @@ BOTH = pytest.mark.parametrize("profile", ["cloud", "onprem"])
 
 @BOTH
 async def test_a_first_sync_mirrors_everything_there_is(parts, profile):
-    async with site(parts, profile) as here:
+    async with site(parts, profile, employees=20, days=12, history=90) as here:
         end = await here.sync()
         assert (end.status, end.code) == ("succeeded", None)
         await here.holds_everything()
@@ -171,7 +171,7 @@ async def test_somebody_who_leaves_is_marked_and_unmarked_on_return(parts):
 
 @pytest.mark.parametrize("fault", ["empty_list,at=employees", "half_list,at=employees"])
 async def test_a_mass_disappearance_is_not_believed_and_waits_for_a_person(parts, fault):
-    async with site(parts, employees=60) as here:
+    async with site(parts, employees=24, days=3) as here:
         await here.sync()
         here.faults(fault)
         end = await here.sync()
@@ -182,12 +182,12 @@ async def test_a_mass_disappearance_is_not_believed_and_waits_for_a_person(parts
             waiting = await disappearance.pending(db)
             assert [row.resource for row in waiting] == ["employees"]
             gone = await disappearance.confirm_disappearance(db, COMMAND_LINE, "employees", here.now)
-        assert gone == waiting[0].pending["missing"] >= 30
+        assert gone == waiting[0].pending["missing"] >= 12
         assert await here.scalar("SELECT count(*) FROM clock_employees WHERE absent_since IS NOT NULL") == gone
 
 
 async def test_a_refused_disappearance_does_not_ask_again_for_the_same_list(parts):
-    async with site(parts, employees=60) as here:
+    async with site(parts, employees=24, days=3) as here:
         await here.sync()
         here.faults("half_list,at=employees")
         await here.sync()
@@ -241,7 +241,7 @@ async def test_every_call_is_logged_with_its_run(parts):
 
 
 async def test_a_range_is_read_again_on_request_and_the_live_cursor_stays(parts):
-    async with site(parts, days=30) as here:
+    async with site(parts, days=30, employees=20) as here:
         await here.set(history_start="2026-11-10")
         await here.sync()
         before = await here.scalar("SELECT covered_until FROM clock_sync_cursors WHERE \"window\" = 'live'")

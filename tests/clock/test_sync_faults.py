@@ -38,7 +38,7 @@ HARMLESS = [
     ("fault", "profile"), [*((fault, "cloud") for fault in HARMLESS), *((fault, "onprem") for fault in IN_THE_BUILDING)]
 )
 async def test_a_quirk_changes_nothing_of_what_is_mirrored(parts, profile, fault):
-    async with site(parts, profile, [fault], employees=10) as here:
+    async with site(parts, profile, [fault], days=8) as here:
         await here.set(page_size=60)
         end = await here.sync()
         assert (end.status, end.message) == ("succeeded", None)
@@ -64,8 +64,7 @@ async def test_punches_that_arrive_late_are_found_by_the_nightly_check(parts, fa
 
 
 async def test_a_day_older_than_the_check_is_found_by_the_total(parts):
-    async with site(parts, days=60) as here:
-        await here.set(history_start="2026-09-01")
+    async with site(parts, days=60, employees=4) as here:
         await here.sync()
         here.world.punch(0, 0, here.world.now - 45 * 86400, 0)
         here.let_pass(hours=20)
@@ -85,14 +84,14 @@ async def test_a_server_that_counts_differently_is_not_read_again_every_night(pa
         here.let_pass(hours=24)
         before = here.simulator.call_count
         await here.sync()
-        # 31 days and the total are counted, and the days that are new to the check are read once
-        assert here.simulator.call_count - before < quiet + 50
+        # a dozen days and the total are counted, and the days that are new to the check are read once
+        assert here.simulator.call_count - before < quiet + 20
 
 
 @pytest.mark.parametrize("fault", ["page_repeats", "total_off"])
 async def test_a_window_that_never_becomes_complete_stays_open_and_the_run_says_so(parts, fault):
-    async with site(parts, employees=60) as here:
-        await here.set(page_size=50)
+    async with site(parts) as here:
+        await here.set(page_size=40)
         here.faults(f"{fault},at=transactions")
         end = await here.sync()
         assert (end.status, end.code) == ("partial", "TC-TRUNCATED")
@@ -108,7 +107,7 @@ async def test_a_window_that_never_becomes_complete_stays_open_and_the_run_says_
 
 async def test_what_earlier_runs_brought_counts_where_no_run_alone_gets_every_row(parts, monkeypatch):
     monkeypatch.setattr(punch_windows, "WALKS", 1)
-    async with site(parts, faults=["unstable_paging,at=transactions"], employees=10) as here:
+    async with site(parts, faults=["unstable_paging,at=transactions"]) as here:
         await here.set(page_size=60)
         ends = [await here.sync()]
         while ends[-1].status == "partial" and len(ends) < 10:
@@ -118,7 +117,7 @@ async def test_what_earlier_runs_brought_counts_where_no_run_alone_gets_every_ro
 
 
 async def test_a_run_with_several_things_wrong_says_all_of_them_under_the_first_code(parts):
-    async with site(parts, faults=["total_off,at=transactions", "bad_row,at=employees,times=1"]) as here:
+    async with site(parts, faults=["total_off,at=transactions", "bad_row=code,at=employees,times=1"]) as here:
         end = await here.sync()
         assert (end.status, end.code) == ("partial", "TC-SHAPE")
         assert "set aside" in (end.message or "")
@@ -165,14 +164,14 @@ FAILURES = [
 @pytest.mark.parametrize(("fault", "code"), FAILURES)
 async def test_a_failure_ends_the_run_with_its_code_and_is_logged(parts, fault, code):
     async with site(parts, faults=[fault], employees=5, days=5) as here:
-        end = await here.sync()
+        end = await here.sync(resources=["employees", "transactions"])
         assert (end.status, end.code) == ("failed", code)
         assert end.message
         found = await here.connection()
         assert (found.status, found.last_error_code) == ("failing", code)
         assert await here.scalar("SELECT count(*) FROM clock_api_logs WHERE tc_code = :code", code=code) > 0
         here.faults()
-        assert (await here.sync()).status == "succeeded"
+        assert (await here.sync(resources=["employees", "transactions"])).status == "succeeded"
         await here.holds_everything()
 
 
@@ -185,12 +184,12 @@ async def test_an_answer_that_takes_too_long_as_a_whole_is_no_answer(parts, faul
 
 
 async def test_what_was_written_before_a_failure_stays_and_the_next_run_goes_on(parts):
-    async with site(parts, employees=60) as here:
-        await here.set(page_size=50)
-        here.faults("http_400,at=transactions,after=5")
+    async with site(parts) as here:
+        await here.set(page_size=20)
+        here.faults("http_400,at=transactions,after=4")
         end = await here.sync()
         assert end.status == "failed"
-        assert await here.punches() == 250
+        assert await here.punches() == 80
         here.faults()
         assert (await here.sync()).status == "succeeded"
         await here.holds_everything()
@@ -277,8 +276,8 @@ async def test_a_new_wrong_password_gets_one_try_and_locks_again(parts):
 
 
 async def test_a_run_without_budget_ends_truncated_and_queues_the_next_which_goes_on(parts):
-    async with site(parts, employees=60) as here:
-        await here.set(page_size=50, run_budget_calls=12)
+    async with site(parts) as here:
+        await here.set(page_size=10, run_budget_calls=12)
         ends = await here.sync_until_done()
         assert len(ends) > 3
         assert {(end.status, end.code) for end in ends[:-1]} == {("truncated", "TC-TRUNCATED")}
@@ -298,8 +297,8 @@ async def test_a_run_without_time_ends_truncated(parts):
 
 
 async def test_a_stopped_run_ends_after_its_page_and_queues_nothing(parts):
-    async with site(parts, employees=60) as here:
-        await here.set(page_size=50)
+    async with site(parts) as here:
+        await here.set(page_size=20)
         run_id = await here.start()
         third_page = asyncio.Event()
 

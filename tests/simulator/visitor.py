@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from app.simulator import PASSWORD, USERNAME, Simulator, World, build_world, create_simulator, serving
+from tests.simulator.worlds import fresh_world
 
 NOW = datetime(2025, 3, 12, 15, 30, tzinfo=UTC)
 ZONE = "Europe/Berlin"
@@ -90,7 +91,7 @@ async def visiting(
     profile: str = "cloud", faults: Sequence[str] = (), world: World | None = None, **options: Any
 ) -> AsyncIterator[Visitor]:
     """A served simulator and a client who has signed in, unless a fault kept it out."""
-    simulator = create_simulator(world or small_world(), profile, faults, **options)
+    simulator = create_simulator(world or fresh_world(7, 40, 7, 8, NOW, ZONE), profile, faults, **options)
     async with serving(simulator) as address, httpx.AsyncClient(base_url=address, timeout=10, verify=PLAIN) as http:
         http.headers.update({"Accessor": "Web", "Timezone": ZONE})
         visitor = Visitor(simulator, http)
