@@ -16,6 +16,10 @@ from tests.browser.conftest import PATIENCE_MS, Portal, SignedIn, submit_sign_in
 from tests.chromium import violations
 
 pytestmark = pytest.mark.browser
+_IS_UNCOVERED = """one => {
+  const { x, y, width, height } = one.getBoundingClientRect();
+  return one.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}"""
 
 
 def total(page: Page) -> int:
@@ -152,7 +156,9 @@ def test_what_is_saved_over_a_list_leads_back_to_it_as_it_was(page_of: SignedIn)
     expect(page.locator("#flashes")).to_contain_text("saved")
     page.wait_for_load_state()  # until its scripts run, a link leads to a page instead of the drawer
     assert page.url == there
-    page.get_by_role("link", name="Add a person").click()
+    another = page.get_by_role("link", name="Add a person")
+    assert another.evaluate(_IS_UNCOVERED), "what was said lies over what one goes on with"
+    another.click()
     drawer.get_by_label("Name").fill("Rita Returned")
     drawer.get_by_label("ID number").fill("R-501")
     drawer.get_by_role("button", name="Add", exact=True).click()
