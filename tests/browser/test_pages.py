@@ -164,6 +164,22 @@ def test_on_a_phone_a_row_says_what_its_values_are_and_can_be_selected(page_of: 
     assert page.locator("#surveys .row-menu:popover-open").is_visible()
 
 
+def test_on_a_phone_the_hours_of_the_week_go_down_and_every_cell_stands_at_its_day_and_hour(page_of: SignedIn) -> None:
+    page = page_of("alice", viewport=PHONE)
+    page.goto("/clock_analytics")
+    week = page.get_by_role("table", name="Punches by weekday and hour")
+    assert week.evaluate("one => one.parentElement.scrollWidth <= one.parentElement.clientWidth")
+    heads, hours = week.locator("tbody th"), week.locator("thead th")
+    assert heads.all_inner_texts() == ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    cell = week.get_by_title("Wednesday 08–09 h").bounding_box()
+    day, hour = heads.nth(2).bounding_box(), hours.nth(8).bounding_box()
+    assert cell is not None
+    assert day is not None
+    assert hour is not None
+    assert cell["x"] + cell["width"] / 2 == pytest.approx(day["x"] + day["width"] / 2, abs=1)
+    assert cell["y"] + cell["height"] / 2 == pytest.approx(hour["y"] + hour["height"] / 2, abs=1)
+
+
 def test_an_empty_workspace_says_what_to_do_next_on_every_page_of_the_menu(page_of: SignedIn) -> None:
     page, faults, silent = page_of("eve"), [], []
     for number, address in enumerate(_menu(page)):
