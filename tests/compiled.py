@@ -1,6 +1,7 @@
 """Compiled templates, kept from process to process and from run to run: each process of the suite would compile all of them."""
 
 import hashlib
+from functools import partial
 from pathlib import Path
 
 from jinja2 import FileSystemBytecodeCache
@@ -14,4 +15,6 @@ def keep_compiled_templates() -> None:
     compiler = hashlib.sha256(Path(escaping.__file__).read_bytes()).hexdigest()
     folder = ROOT / ".pytest_cache" / "templates" / compiler[:16]
     folder.mkdir(parents=True, exist_ok=True)
-    templating.environment().bytecode_cache = FileSystemBytecodeCache(str(folder))
+    kept = FileSystemBytecodeCache(str(folder))
+    # Given to what makes the environment: it compiles its components while it is made.
+    vars(templating)["SparingEnvironment"] = partial(escaping.SparingEnvironment, bytecode_cache=kept)
