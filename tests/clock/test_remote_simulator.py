@@ -14,8 +14,9 @@ from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError, Credentials, RemoteClock
 from app.outbound import AddressPolicy, CallRecord, Limits, OutboundClient, parse_allow_list
 from app.secrets import Secret
-from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
+from app.simulator import PASSWORD, USERNAME, Simulator, create_simulator, serving
 from tests.clock.remotes import MANILA, MemorySessionStore
+from tests.simulator.worlds import fresh_world
 
 NOW = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 START, END = datetime(2026, 11, 1), datetime(2026, 11, 22)
@@ -50,7 +51,7 @@ class Stand:
 async def standing(
     profile: str, *faults: str, limits: Limits = LIMITS, password: str = PASSWORD
 ) -> AsyncIterator[Stand]:
-    world = build_world(7, 30, 12, 6, NOW, "Asia/Manila")
+    world = fresh_world(7, 30, 12, 6, NOW, "Asia/Manila")
     simulator = create_simulator(world, profile, faults)
     records: list[CallRecord] = []
 
