@@ -27,11 +27,13 @@ VALUES: dict[str, bytes] = {
     NOBODY: b"00000000-0000-4000-8000-000000000000",
     "an id by hand": "#①".encode(),
 }
-# What differs for a filter of a page, for a parameter that a program sends, for a part of an address, and for a header.
+# What differs for a filter of a page, for a parameter that a program sends, for a part of an address, for a header, and for what is
+# only compared.
 OF_QUERIES = (NUL, LONG, BLANKS, DIGIT, DIGITS, "beyond integer", FIRST, LAST, SIGNS, NOBODY)
 OF_PARAMETERS = (*OF_QUERIES, NO_TEXT, "beyond bigint", "negative", "before the first instant")
 OF_ADDRESSES = (NUL, NO_TEXT, DIGITS)
 OF_HEADERS = (LONG, NO_TEXT, DIGIT, SIGNS, "no address", BLANKS)
+OF_WORDS = (NUL, LONG, BLANKS, NO_TEXT, DIGIT, SIGNS)
 
 _PARTS = "multipart/form-data; boundary=xx"
 

@@ -11,12 +11,13 @@ _TYPED = {"text": "x", "search": "x", "email": "new@example.org", "password": "c
 @dataclass
 class Control:
     """`sent`: what a browser sends for it as it stands, or after somebody typed something where it is empty; None for nothing.
-    `free`: any text can be typed into it."""
+    `free`: any text can be typed into it. `value`: what it says of itself."""
 
     name: str
     kind: str
     sent: str | None
     free: bool
+    value: str = ""
 
 
 @dataclass
@@ -31,6 +32,10 @@ class RenderedForm:
 
     def valid(self) -> list[tuple[str, str]]:
         return [(one.name, one.sent) for one in self.controls if one.sent is not None]
+
+    def buttons(self) -> list[tuple[str, str]]:
+        """What each of its buttons would add."""
+        return [(one.name, one.value) for one in self.controls if one.kind == "submit"]
 
 
 class Rendered(HTMLParser):
@@ -52,23 +57,27 @@ class Rendered(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self._open = RenderedForm(
-                given.get("method", "get").lower(), urlsplit(given.get("action") or self.url).path
-            )
+            self._open = self._named(given["id"]) if given.get("id") else RenderedForm("get", "")
+            self._open.method = given.get("method", "get").lower()
+            self._open.action = urlsplit(given.get("action") or self.url).path
             self.forms.append(self._open)
-            self._ids[given.get("id", "")] = self._open
         elif tag == "option" and self._choice:
             if "selected" in given or not self._choice.sent:
                 self._choice.sent = given.get("value", "")
         elif given.get("name") and tag in ("input", "button", "select", "textarea"):
             self._control(tag, given)
 
+    def _named(self, form_id: str) -> RenderedForm:
+        """What belongs to it may stand before it, as the boxes of a list do."""
+        return self._ids.setdefault(form_id, RenderedForm("get", ""))
+
     def _control(self, tag: str, given: dict[str, str]) -> None:
-        form = self._ids.get(given["form"]) if given.get("form") else self._open
+        form = self._named(given["form"]) if given.get("form") else self._open
         if form is None:
             return
         kind = given.get("type", "text" if tag == "input" else "submit" if tag == "button" else tag)
-        control = Control(given["name"], kind, given.get("value", ""), kind in ("text", "search", "hidden", "textarea"))
+        value, free = given.get("value", ""), kind in ("text", "search", "hidden", "textarea")
+        control = Control(given["name"], kind, value, free, value)
         if kind in ("checkbox", "radio"):
             control.sent = given.get("value", "on") if "checked" in given else None
         else:
