@@ -37,6 +37,13 @@ class Site:
         """One run in the foreground."""
         return await self.run_of(await self.start(**request))
 
+    async def sync_punches(self, **request: Any) -> RunEnd:
+        """The same of people and punches alone, where the lists beside them tell nothing."""
+        return await self.sync(resources=["employees", "transactions"], **request)
+
+    async def sync_people(self) -> RunEnd:
+        return await self.sync(resources=["employees"])
+
     async def start(self, **request: Any) -> int:
         async with self.parts.database.transaction() as db:
             run_id, _ = await runs.start_run(db, "manual", request, COMMAND_LINE)

@@ -23,7 +23,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 async def mirrored(parts: Parts) -> AsyncIterator[Site]:
     """A few people and punches with pictures, from a server that still runs."""
     async with site(parts, employees=3, days=2) as made:
-        await made.sync()
+        await made.sync_punches()
         await made.set(show_photos=True)
         async with parts.database.transaction() as db:
             await db.execute(update(Punch).values(photo_ref="/media/punches/" + Punch.remote_id + "/"))

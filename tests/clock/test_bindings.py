@@ -398,10 +398,10 @@ async def test_a_run_matches_whom_it_mirrored_and_is_partial_once_for_a_new_conf
             await employ(db, "Host One", first)
             await employ(db, "Host Two", second)
             await employ(db, "Host Twin", second)
-        end = await here.sync()
+        end = await here.sync_people()
         assert (end.status, end.code) == ("partial", "TC-CONFLICT")
         async with parts.database.transaction() as db:
             assert [(await binding(db, code)).state for code in (first, second)] == ["auto_matched", "conflict"]
         here.let_pass(minutes=15)
-        again = await here.sync()
+        again = await here.sync_people()
         assert (again.status, again.code) == ("succeeded", None)

@@ -80,7 +80,7 @@ async def test_another_address_asks_for_the_password_again_and_another_user_does
 @pytest.mark.parametrize("change", [{"username": "clock2"}, {"password": Secret("other")}, {"timezone": "Asia/Tokyo"}])
 async def test_any_change_of_how_we_sign_in_comes_back_to_unverified(parts, change):
     async with site(parts) as here:
-        await here.sync()
+        await here.sync(resources=["areas"])
         assert (await here.connection()).status == "healthy"
         await here.save(**change)
         found = await here.connection()
@@ -90,7 +90,7 @@ async def test_any_change_of_how_we_sign_in_comes_back_to_unverified(parts, chan
 
 async def test_saving_the_same_again_changes_nothing(parts):
     async with site(parts) as here:
-        await here.sync()
+        await here.sync(resources=["areas"])
         await here.save()
         assert (await here.connection()).status == "healthy"
 
@@ -113,7 +113,7 @@ async def test_a_failed_test_ends_at_its_step_and_the_connection_fails(parts):
 
 async def test_a_paused_connection_starts_nothing_until_it_is_resumed(parts):
     async with site(parts) as here:
-        await here.sync()
+        await here.sync(resources=["areas"])
         async with parts.database.transaction() as db:
             await connection.pause(db, COMMAND_LINE)
             assert not await runs.is_due(db, here.now + timedelta(days=30))
@@ -151,11 +151,11 @@ async def test_those_who_wait_for_the_turn_to_sign_in_hold_no_connection(parts, 
 
 async def test_a_session_that_cannot_be_opened_costs_a_sign_in_and_no_more(parts):
     async with site(parts) as here:
-        await here.sync()
+        await here.sync(resources=["areas"])
         async with parts.database.transaction() as db:
             await db.execute(text("UPDATE clock_connections SET tokens = 'k1.AAAA.BBBB'"))
         assert await SharedSession(parts.database, "main", parts.keys).load() is None
-        assert (await here.sync()).status == "succeeded"
+        assert (await here.sync(resources=["areas"])).status == "succeeded"
 
 
 async def test_every_session_store_refuses_nothing_that_the_protocol_asks(parts):
@@ -170,7 +170,7 @@ async def test_every_session_store_refuses_nothing_that_the_protocol_asks(parts)
 async def test_a_locked_connection_is_not_even_tested(parts):
     async with site(parts, faults=["signin_401"]) as here:
         for _ in range(5):
-            await here.sync()
+            await here.sync(resources=["areas"])
         with pytest.raises(Conflict, match="locked"):
             async for _ in connection.test(parts, "main", COMMAND_LINE, nowhere):
                 pass
@@ -178,7 +178,7 @@ async def test_a_locked_connection_is_not_even_tested(parts):
 
 async def test_a_change_of_zone_moves_the_instants_of_a_server_in_the_building(parts):
     async with site(parts, "onprem") as here:
-        await here.sync(**{"import": False})
+        await here.sync_punches(**{"import": False})
         before = await here.rows("SELECT punched_at_local, punched_at_utc FROM clock_transactions ORDER BY id")
         await here.save(timezone="America/New_York")
         after = await here.rows("SELECT punched_at_local, punched_at_utc FROM clock_transactions ORDER BY id")
@@ -186,17 +186,17 @@ async def test_a_change_of_zone_moves_the_instants_of_a_server_in_the_building(p
         assert {new[1] - old[1] for new, old in zip(after, before, strict=True)} == {timedelta(hours=6)}
         assert await here.scalar("SELECT bool_and(judge_at IS NOT NULL) FROM clock_transactions")
         held = await here.punches()
-        counts = (await here.sync()).resources["transactions"]
+        counts = (await here.sync_punches()).resources["transactions"]
         assert (counts["created"], counts["updated"]) == (0, 0)
         assert await here.punches() == held
 
 
 async def test_a_change_of_zone_moves_the_local_times_of_the_cloud_and_reads_it_again(parts):
     async with site(parts, "cloud") as here:
-        await here.sync(**{"import": False})
+        await here.sync_punches(**{"import": False})
         before = await here.rows("SELECT punched_at_local, punched_at_utc FROM clock_transactions ORDER BY id")
         await here.save(timezone="Asia/Manila")
-        end = await here.sync()
+        end = await here.sync_punches()
         assert end.status == "succeeded"
         after = await here.rows("SELECT punched_at_local, punched_at_utc FROM clock_transactions ORDER BY id")
         assert [row[1] for row in after] == [row[1] for row in before]
@@ -234,11 +234,11 @@ async def test_instants_follow_the_rules_for_hours_that_are_there_twice_or_not_a
 
 async def test_another_profile_of_the_same_server_doubles_nothing(parts):
     async with site(parts, "cloud") as here:
-        await here.sync()
+        await here.sync_punches()
         await here.holds_everything()
     async with site(parts, "onprem") as here:
         await here.save(profile="onprem", base_url=here.address, password=Secret(PASSWORD))
-        assert (await here.sync()).status == "succeeded"
+        assert (await here.sync_punches()).status == "succeeded"
         await here.holds_everything()
 
 
@@ -305,7 +305,7 @@ async def test_two_workers_with_one_run_run_it_once(parts):
 
 async def test_a_worker_that_is_told_to_end_leaves_the_run_to_the_next_at_once(parts):
     async with site(parts, faults=["slow=1,at=employees"]) as here:
-        first = await here.start()
+        first = await here.start(resources=["employees", "transactions"])
         running = asyncio.create_task(here.run_of(first))
         await asyncio.sleep(0.8)
         running.cancel()
@@ -320,7 +320,7 @@ async def test_a_worker_that_is_told_to_end_leaves_the_run_to_the_next_at_once(p
 
 async def test_the_lease_is_kept_while_a_call_takes_its_time(parts):
     async with site(parts, faults=["slow=2.5,at=departments"]) as here:
-        run_id = await here.start()
+        run_id = await here.start(resources=["departments"])
         running = asyncio.create_task(here.run_of(run_id, term=timedelta(seconds=2)))
         await asyncio.sleep(2.3)
         async with parts.database.transaction() as db:

@@ -293,7 +293,7 @@ class TestBulk:
 class TestSchedule:
     async def test_this_week_is_read_from_the_server_when_asked_for(self, bob, parts, database):
         async with site(parts) as here:
-            await here.sync()
+            await here.sync_people()
             who = (await here.rows("SELECT id FROM clock_employees WHERE absent_since IS NULL ORDER BY emp_code"))[0].id
             drawer = (await bob.get(f"/clock_employees/{who}")).text
             assert f'hx-get="/clock_employees/{who}/schedule"' in drawer
@@ -306,7 +306,7 @@ class TestSchedule:
 
     async def test_a_server_that_fails_is_said_in_place_with_its_code(self, bob, parts, database):
         async with site(parts) as here:
-            await here.sync()
+            await here.sync_people()
             who = await here.scalar("SELECT min(id) FROM clock_employees")
         answer = await bob.fragment(f"/clock_employees/{who}/schedule")
         assert answer.status_code == 200

@@ -69,25 +69,25 @@ async def test_units_that_name_their_parent_by_its_id_stand_in_their_tree_after_
 
 async def test_what_comes_in_time_is_mirrored_by_later_runs(parts):
     async with site(parts) as here:
-        await here.sync()
+        await here.sync_punches()
         for _ in range(4):
             here.let_pass(hours=30)
-            assert (await here.sync()).status == "succeeded"
+            assert (await here.sync_punches()).status == "succeeded"
             await here.holds_everything()
 
 
 async def test_a_pause_longer_than_the_live_window_leaves_no_gap(parts):
     async with site(parts) as here:
-        await here.sync()
+        await here.sync_punches()
         here.let_pass(days=11)
-        end = await here.sync()
+        end = await here.sync_punches()
         assert end.status == "succeeded"
         await here.holds_everything()
 
 
 async def test_new_punches_wait_to_be_judged_and_their_days_to_be_counted(parts):
     async with site(parts) as here:
-        await here.sync(**{"import": False})
+        await here.sync_punches(**{"import": False})
         assert await here.scalar("SELECT bool_and(judge_at IS NOT NULL) FROM clock_transactions")
         assert await here.scalar("SELECT count(*) FROM clock_stale_days") == 0
         total = "SELECT sum(total) FROM clock_analytics_daily WHERE dimension = :dimension"
@@ -126,7 +126,7 @@ async def test_a_second_start_joins_the_first(parts):
 
 async def test_a_finished_run_does_not_run_again(parts):
     async with site(parts) as here:
-        end = await here.sync()
+        end = await here.sync(resources=["areas"])
         calls = here.simulator.call_count
         again = await here.run_of(end.run_id)
         assert (again.run_id, again.status) == (end.run_id, "succeeded")
@@ -155,26 +155,26 @@ async def test_punches_of_strangers_make_people_and_terminals_that_can_be_bound(
 
 async def test_somebody_who_leaves_is_marked_and_unmarked_on_return(parts):
     async with site(parts) as here:
-        await here.sync()
+        await here.sync_people()
         person = here.world.people[0]
         person.listed = False
         here.world.changed()
-        end = await here.sync()
+        end = await here.sync_people()
         absent = "SELECT emp_code FROM clock_employees WHERE absent_since IS NOT NULL"
         assert end.resources["employees"]["missing"] == 1
         assert await here.scalar(absent) == person.code
         person.listed = True
         here.world.changed()
-        assert (await here.sync()).resources["employees"]["updated"] == 1
+        assert (await here.sync_people()).resources["employees"]["updated"] == 1
         assert await here.scalar(absent) is None
 
 
 @pytest.mark.parametrize("fault", ["empty_list,at=employees", "half_list,at=employees"])
 async def test_a_mass_disappearance_is_not_believed_and_waits_for_a_person(parts, fault):
     async with site(parts, employees=24, days=3) as here:
-        await here.sync()
+        await here.sync_people()
         here.faults(fault)
-        end = await here.sync()
+        end = await here.sync_people()
         assert (end.status, end.code) == ("partial", "TC-SHAPE")
         assert (await here.connection()).status == "healthy"
         assert await here.scalar("SELECT count(*) FROM clock_employees WHERE absent_since IS NOT NULL") == 0
@@ -188,19 +188,19 @@ async def test_a_mass_disappearance_is_not_believed_and_waits_for_a_person(parts
 
 async def test_a_refused_disappearance_does_not_ask_again_for_the_same_list(parts):
     async with site(parts, employees=24, days=3) as here:
-        await here.sync()
+        await here.sync_people()
         here.faults("half_list,at=employees")
-        await here.sync()
+        await here.sync_people()
         async with parts.database.transaction() as db:
             await disappearance.refuse_disappearance(db, Actor(1, "Bob"), "employees")
-        assert (await here.sync()).status == "partial"
+        assert (await here.sync_people()).status == "partial"
         async with parts.database.transaction() as db:
             assert await disappearance.pending(db) == []
             await disappearance.confirm_disappearance(db, COMMAND_LINE, "employees", here.now)
             with pytest.raises(Conflict):
                 await disappearance.confirm_disappearance(db, COMMAND_LINE, "employees", here.now)
         here.faults()
-        assert (await here.sync()).status == "succeeded"
+        assert (await here.sync_people()).status == "succeeded"
         assert await here.scalar("SELECT count(*) FROM clock_employees WHERE absent_since IS NOT NULL") == 0
 
 
@@ -243,13 +243,13 @@ async def test_every_call_is_logged_with_its_run(parts):
 async def test_a_range_is_read_again_on_request_and_the_live_cursor_stays(parts):
     async with site(parts, days=30, employees=20) as here:
         await here.set(history_start="2026-11-10")
-        await here.sync()
+        await here.sync_punches()
         before = await here.scalar("SELECT covered_until FROM clock_sync_cursors WHERE \"window\" = 'live'")
         held = await here.punches()
         async with parts.database.transaction() as db:
             first, last = date(2026, 10, 25), date(2026, 10, 31)
             await backfill.ask(db, COMMAND_LINE, first, last, today=here.now.date())
-        await here.sync()
+        await here.sync_punches()
         counted = "SELECT count(*) FROM clock_transactions WHERE local_date BETWEEN '2026-10-25' AND '2026-10-31'"
         assert await here.scalar(counted) > 0
         assert await here.scalar("SELECT min(local_date) FROM clock_transactions") == date(2026, 10, 25)
@@ -263,13 +263,13 @@ async def test_a_history_that_was_let_begin_in_the_future_is_read_as_far_as_the_
     """Every punch lay before it: all were let go, and the run had succeeded."""
     async with site(parts) as here:
         await here.store("history_start", "2062-11-01")
-        end = await here.sync()
+        end = await here.sync_punches()
         assert end.status == "succeeded"
         since = datetime(2026, 11, 17, tzinfo=ZoneInfo("Europe/Berlin"))
         assert await here.punches() > 0
         await here.holds_everything(since)
         here.let_pass(days=2)
-        await here.sync()
+        await here.sync_punches()
         await here.holds_everything(since)
 
 
@@ -277,7 +277,7 @@ async def test_a_later_start_of_the_history_has_no_punch_purged(parts):
     from app.clock.purge import purge
 
     async with site(parts) as here:
-        await here.sync(**{"import": False})
+        await here.sync_punches(**{"import": False})
         await here.rows("UPDATE clock_transactions SET judge_at = NULL, import_outcome = 'not_bound' RETURNING 1")
         held = await here.punches()
         await here.set(retain_transactions_days=62, history_start="2026-11-19")
@@ -290,11 +290,11 @@ async def test_a_later_start_of_the_history_has_no_punch_purged(parts):
 async def test_a_range_of_one_person_brings_that_person_alone(parts):
     async with site(parts, days=30) as here:
         await here.set(history_start="2026-11-10")
-        await here.sync()
+        await here.sync_punches()
         code = here.world.people[3].code
         async with parts.database.transaction() as db:
             await backfill.ask(db, COMMAND_LINE, date(2026, 10, 25), date(2026, 11, 5), [code], today=here.now.date())
-        await here.sync()
+        await here.sync_punches()
         old = await here.rows("SELECT DISTINCT emp_code FROM clock_transactions WHERE local_date < '2026-11-06'")
         assert [tuple(row) for row in old] == [(code,)]
 
@@ -309,26 +309,26 @@ async def test_a_range_that_is_none_is_refused(database):
 @BOTH
 async def test_a_restored_database_is_noticed_and_started_over_without_a_punch_twice(parts, profile):
     async with site(parts, profile) as here:
-        await here.sync()
+        await here.sync_punches()
         await here.holds_everything()
         here.faults("ids_restart")
-        end = await here.sync()
+        end = await here.sync_punches()
         assert (end.status, end.code) == ("failed", "TC-SHAPE")
         assert "Start over" in (end.message or "")
         await here.holds_everything()
         async with parts.database.transaction() as db:
             await backfill.start_over(db, COMMAND_LINE, date(2026, 10, 1), here.now)
-        assert (await here.sync()).status == "succeeded"
+        assert (await here.sync_punches()).status == "succeeded"
         await here.holds_everything()
         assert await here.scalar("SELECT min(id_generation) FROM clock_transactions") == 2
 
 
 async def test_a_code_that_the_server_changed_is_no_restored_database(parts):
     async with site(parts) as here:
-        await here.sync()
+        await here.sync_punches()
         here.world.people[2].code = "RENUMBERED"
         here.world.changed()
-        assert (await here.sync()).status == "succeeded"
+        assert (await here.sync_punches()).status == "succeeded"
         live = "SELECT count(*) FROM clock_transactions WHERE emp_code = 'RENUMBERED'"
         assert await here.scalar(live) > 0
 
@@ -336,9 +336,9 @@ async def test_a_code_that_the_server_changed_is_no_restored_database(parts):
 async def test_a_purge_takes_old_settled_punches_and_leaves_their_totals(parts):
     from app.clock.purge import purge
 
-    async with site(parts, days=80) as here:
+    async with site(parts, days=80, employees=4) as here:
         await here.set(history_start="2026-09-01")
-        await here.sync(**{"import": False})
+        await here.sync_punches(**{"import": False})
         async with parts.database.transaction() as db:
             from sqlalchemy import text
 
@@ -361,12 +361,12 @@ async def test_a_purge_takes_old_settled_punches_and_leaves_their_totals(parts):
         )
         held = await here.punches()
         await here.set(page_size=100)
-        end = await here.sync()
+        end = await here.sync_punches()
         assert end.status == "succeeded"
         assert await here.punches() == held
         async with parts.database.transaction() as db:
             await backfill.ask(db, COMMAND_LINE, date(2026, 9, 1), date(2026, 11, 20), today=here.now.date())
-        assert (await here.sync(**{"import": False})).status == "succeeded"
+        assert (await here.sync_punches(**{"import": False})).status == "succeeded"
         assert await here.punches() == held
         async with parts.database.transaction() as db:
             with pytest.raises(Invalid, match="before 2026-09-20 are not kept"):
@@ -377,7 +377,7 @@ async def test_the_schedule_waits_for_its_interval_and_for_whoever_asked_us_to_w
     async with site(parts) as here:
         async with parts.database.transaction() as db:
             assert await runs.is_due(db, here.now)
-        await here.sync()
+        await here.sync(resources=["areas"])
         queued = await here.scalar("SELECT max(queued_at) FROM clock_sync_runs")
         async with parts.database.transaction() as db:
             assert not await runs.is_due(db, queued + timedelta(minutes=14))
@@ -389,7 +389,7 @@ async def test_the_schedule_waits_for_its_interval_and_for_whoever_asked_us_to_w
 
 async def test_a_run_that_goes_on_with_a_dead_one_and_dies_as_well_is_taken_up_by_the_same_job(parts):
     async with site(parts) as here:
-        run_id = await here.start()
+        run_id = await here.start(resources=["areas"])
         for _ in range(2):
             async with parts.database.transaction() as db:
                 await runs.begin(db, run_id, timedelta(0), here.now)
@@ -400,9 +400,9 @@ async def test_a_run_that_goes_on_with_a_dead_one_and_dies_as_well_is_taken_up_b
 
 async def test_the_job_of_a_run_that_ended_by_itself_takes_up_no_other(parts):
     async with site(parts) as here:
-        first = await here.sync()
+        first = await here.sync(resources=["areas"])
         async with parts.database.transaction() as db:
-            other = await here.start()
+            other = await here.start(resources=["areas"])
             await runs.begin(db, other, timedelta(0), here.now)
         assert (await here.run_of(first.run_id)).run_id == first.run_id
         assert (await here.row(other)).status == "running"
@@ -414,11 +414,11 @@ async def test_a_fault_of_our_own_closes_the_run_and_the_next_one_goes_on(parts,
             owner.execute("ALTER TABLE main.clock_analytics_daily RENAME TO gone")
             try:
                 with pytest.raises(ProgrammingError):
-                    await here.sync()
+                    await here.sync_punches()
             finally:
                 owner.execute("ALTER TABLE main.gone RENAME TO clock_analytics_daily")
         (broken,) = await here.rows("SELECT status, error_code, error_message FROM clock_sync_runs")
         assert (broken.status, broken.error_code) == ("failed", "TC-IMPORT")
         assert broken.error_message.startswith("Muster itself failed (ProgrammingError)")
-        assert (await here.sync()).status == "succeeded"
+        assert (await here.sync_punches()).status == "succeeded"
         await here.holds_everything()
