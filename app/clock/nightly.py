@@ -25,7 +25,10 @@ _HELD = text(
 
 
 async def compare_days(run: Running) -> None:
-    """Counts each of the last 31 days; those that differ become stretches to read. Goes on where a run was cut."""
+    """Counts each of the last 31 days; those that differ become stretches to read. Goes on where a run was cut.
+
+    The cursor's page says how many days back it has come: on the first day more of them are read from run to run.
+    """
     async with run.parts.database.transaction(run.workspace) as db:
         rows = await cursors.read_all(db)
     if any(row.kind == LIVE and (row.pending or {}).get("everything") for row in rows):
@@ -36,9 +39,10 @@ async def compare_days(run: Running) -> None:
         if not check_is_due(now_local, found.ends_on if found is not None else None):
             return
         found = await _begin(run, found)
-    days = days_to_check(run.today, cursors.known_spans(rows, run.zone))
-    for done, day in enumerate(days[found.page :], found.page + 1):
-        await _compare(run, Span(day, day + DAY), page=done)
+    for day in days_to_check(run.today, cursors.known_spans(rows, run.zone)):
+        back = (run.today - day).days
+        if back > found.page:
+            await _compare(run, Span(day, day + DAY), page=back)
 
 
 async def compare_total(run: Running) -> bool:

@@ -72,8 +72,8 @@ def check_is_due(now_local: datetime, last: date | None) -> bool:
 
 
 def days_to_check(today: date, known: Sequence[Span]) -> list[date]:
-    """The last 31 days that have been read, oldest first: others are going to be read anyway."""
-    days = (today - number * DAY for number in range(CHECK_DAYS, 0, -1))
+    """Those of the last 31 days that have been read, latest first: others are going to be read anyway."""
+    days = (today - number * DAY for number in range(1, CHECK_DAYS + 1))
     return [day for day in days if any(span.first <= day < span.until for span in known)]
 
 

@@ -422,3 +422,11 @@ async def test_a_fault_of_our_own_closes_the_run_and_the_next_one_goes_on(parts,
         assert broken.error_message.startswith("Muster itself failed (ProgrammingError)")
         assert (await here.sync_punches()).status == "succeeded"
         await here.holds_everything()
+
+
+async def test_the_first_check_counts_each_day_once_though_more_of_them_are_read_from_run_to_run(parts):
+    async with site(parts) as here:
+        for _ in range(2):
+            await here.sync_punches()
+        asked = await here.rows("SELECT substring(query FROM 'page_size=1&start_time=(.{10}).*end_time') FROM clock_api_logs")
+        assert sorted(day for (day,) in asked if day) == [f"2026-11-{day}" for day in range(10, 20)]
