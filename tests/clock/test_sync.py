@@ -428,5 +428,7 @@ async def test_the_first_check_counts_each_day_once_though_more_of_them_are_read
     async with site(parts) as here:
         for _ in range(2):
             await here.sync_punches()
-        asked = await here.rows("SELECT substring(query FROM 'page_size=1&start_time=(.{10}).*end_time') FROM clock_api_logs")
+        asked = await here.rows(
+            "SELECT substring(query FROM 'page_size=1&start_time=(.{10}).*end_time') FROM clock_api_logs"
+        )
         assert sorted(day for (day,) in asked if day) == [f"2026-11-{day}" for day in range(10, 20)]
