@@ -171,7 +171,7 @@ def _read_iso(text: str) -> int:
     except ValueError:
         raise Refused(f"{text!r} is no time") from None
     if moment.tzinfo is None:
-        raise Refused(f"{text!r} has no offset")
+        raise Refused(f"{text!r} has no offset: give it one, or write a space for the T to mean the world's own time")
     return int(moment.timestamp())
 
 

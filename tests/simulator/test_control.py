@@ -120,6 +120,15 @@ async def test_nonsense_about_people_is_refused():
         assert "unknown field" in await refusal(visitor, "person", action="remove", emp_code="10001", why="x")
 
 
+async def test_an_instant_that_could_be_of_any_zone_is_refused_and_says_how_to_write_it():
+    async with visiting("cloud") as visitor:
+        serial = visitor.simulator.world.terminals[0].serial
+        punch = {"emp_code": "10001", "terminal_sn": serial, "code": 0}
+        assert "write a space for the T" in await refusal(visitor, "punch", **punch, at="2025-03-13T08:00:00")
+        for instant in ("2025-03-13 08:00:00", "2025-03-13T08:00:00+01:00"):
+            assert (await visitor.control("punch", **punch, at=instant))["ids"]
+
+
 async def test_a_terminal_is_added_goes_offline_becomes_a_door_and_gets_a_wrong_clock():
     async with visiting("cloud") as visitor:
         serial = visitor.simulator.world.terminals[0].serial
