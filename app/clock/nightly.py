@@ -60,8 +60,11 @@ async def compare_total(run: Running) -> bool:
     if reading or gaps(wanted, cursors.known_spans(rows, run.zone)):
         return False
     everything = Span(run.horizon, date.max)
-    theirs, ours = await _counts(run, everything)
-    if theirs != ours and not await _is_remembered(run, everything, theirs, ours):
+    theirs = await _theirs(run, everything)
+    async with run.parts.database.transaction(run.workspace) as db:
+        ours = await _held(db, run.generation, everything)
+        remembered = theirs == ours or await _remembered(db, everything, theirs, ours)
+    if not remembered:
         older = Span(run.horizon, max(run.horizon, run.today - CHECK_DAYS * DAY))
         if older.days and await _search(run, older):
             return True
@@ -95,9 +98,10 @@ async def _search(run: Running, span: Span) -> bool:
     """Halves what differs until it is a week or less; those become stretches to read."""
     if span.days <= SMALLEST:
         return await _compare(run, span, page=None)
-    theirs, ours = await _counts(run, span)
-    if theirs == ours:
-        return False
+    theirs = await _theirs(run, span)
+    async with run.parts.database.transaction(run.workspace) as db:
+        if theirs == await _held(db, run.generation, span):
+            return False
     found = [await _search(run, half) for half in halves(span)]
     return any(found)
 
@@ -119,22 +123,11 @@ async def _compare(run: Running, span: Span, page: int | None) -> bool:
     return not remembered
 
 
-async def _counts(run: Running, span: Span) -> tuple[int, int]:
-    theirs = await _theirs(run, span)
-    async with run.parts.database.transaction(run.workspace) as db:
-        return theirs, await _held(db, run.generation, span)
-
-
 async def _theirs(run: Running, span: Span) -> int:
     run.refuse_when_spent()
     open_top = span.until == date.max
     end = None if open_top else datetime.combine(span.until, time()) - timedelta(seconds=1)
     return await run.remote.count(PUNCHES, datetime.combine(span.first, time()), end)
-
-
-async def _is_remembered(run: Running, span: Span, theirs: int, ours: int) -> bool:
-    async with run.parts.database.transaction(run.workspace) as db:
-        return await _remembered(db, span, theirs, ours)
 
 
 async def _remembered(db: AsyncSession, span: Span, theirs: int, ours: int) -> bool:

@@ -11,11 +11,13 @@ from app.db.session import workspace_of
 from app.host.applications import KEPT
 from app.host.models import Application, AttendanceRecord
 from app.host.shared import Job, Role, UserType
+from app.texts import whole
 
 Subject = tuple[str, str]
 """(kind, id), as the audit keeps it."""
 
-# What may be deleted, or goes by itself: the ids that still have a page. Every other kind stays for ever.
+# What may be deleted, or goes by itself: the ids that still have a page, with `workspace` bound where a table holds those of all.
+# Every other kind stays for ever.
 VANISHING: dict[str, Select[Any]] = {
     "application": select(Application.id).where(KEPT),
     "attendance": select(AttendanceRecord.id).where(AttendanceRecord.deleted_at.is_(None)),
@@ -41,9 +43,7 @@ async def gone(db: AsyncSession, subjects: Iterable[Subject]) -> set[Subject]:
     if not by_kind:
         return asked
     found = union_all(*(_there(kind, keys) for kind, keys in by_kind.items()))
-    # Only user types ask for the workspace; a statement without them takes no parameter that it does not know.
-    given = {"workspace": workspace_of(db)} if "user_type" in by_kind else {}
-    return asked - {(kind, subject) for kind, subject in await db.execute(found, given)}
+    return asked - {(kind, subject) for kind, subject in await db.execute(found, {"workspace": workspace_of(db)})}
 
 
 def _there(kind: str, keys: list[Any]) -> Select[str, str]:
@@ -55,7 +55,7 @@ def _there(kind: str, keys: list[Any]) -> Select[str, str]:
 def _key(subject: str, kind: type) -> Any:
     """None for what cannot be the id of one: an act on many says `12 punches`."""
     if kind is int:
-        return int(subject) if subject.isascii() and subject.isdecimal() and len(subject) < 19 else None  # noqa: PLR2004 - fits a bigint
+        return whole(subject, digits=18)
     if kind is UUID:
         try:
             return UUID(subject)
