@@ -1,0 +1,101 @@
+"""What people stored with an earlier version is there after the upgrade: its dump restored, migrated, and read again."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app import doctor, wiring
+from app.clock import importing
+from app.config import read_settings
+from app.db.migrate import migrate
+from app.parts import Parts, make_parts
+from tests.cluster import DatabaseUrls, TestCluster
+from tests.conftest import command_line
+from tests.upgrade.kept import Dump, kept
+from tests.upgrade.reading import everything
+
+# What no worker has taken from the queue by then says nothing of the upgrade.
+_OF_A_RUNNING_SITE = {"jobs", "workers"}
+_JUDGE_ALL = text("UPDATE clock_transactions SET judge_at = 'epoch'")
+
+
+@pytest.fixture(scope="module", params=kept(), ids=lambda dump: dump.name)
+def dump(request: pytest.FixtureRequest) -> Dump:
+    chosen: Dump = request.param
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def upgraded(cluster: TestCluster, dump: Dump) -> Iterator[DatabaseUrls]:
+    """A database of its own with everything from the dump, at the newest step."""
+    urls = cluster.create_empty()
+    dump.restore(urls)
+    asyncio.run(migrate(urls.owner, cluster.app_role))
+    yield urls
+    cluster.drop(urls)
+
+
+@pytest.fixture
+async def old_parts(upgraded: DatabaseUrls, dump: Dump, tmp_path: Path) -> AsyncIterator[Parts]:
+    wiring.connect()
+    environment = {"MUSTER_DATA_DIR": str(tmp_path), "MUSTER_SECRET_KEYS": dump.notes["keys"]}
+    made = make_parts(read_settings(environment), upgraded.app)
+    yield made
+    await made.close()
+
+
+def _now(dump: Dump) -> datetime:
+    return datetime.fromisoformat(dump.notes["now"])
+
+
+def _kept(told: Any, found: Any) -> Any:
+    """`found` without what the earlier version did not know: a later one may say more, never less or something else."""
+    if isinstance(told, dict) and isinstance(found, dict):
+        return {name: _kept(value, found[name]) for name, value in told.items() if name in found}
+    if isinstance(told, list) and isinstance(found, list) and len(told) == len(found):
+        return [_kept(one, other) for one, other in zip(told, found, strict=True)]
+    return found
+
+
+async def _read(parts: Parts, dump: Dump) -> dict[str, Any]:
+    return await everything(parts, dump.notes["workspaces"], _now(dump))
+
+
+async def test_everything_that_was_stored_is_there(old_parts: Parts, dump: Dump) -> None:
+    found = await _read(old_parts, dump)
+    for workspace, told in dump.notes["told"].items():
+        for part, before in told.items():
+            assert _kept(before, found[workspace][part]) == before, f"{workspace}: {part}"
+
+
+async def test_judging_every_punch_again_changes_nothing(old_parts: Parts, dump: Dump) -> None:
+    for workspace, told in dump.notes["told"].items():
+        opened = partial(old_parts.database.transaction, workspace)
+        async with opened() as db:
+            await db.execute(_JUDGE_ALL)
+        await importing.import_due(opened, now=_now(dump))
+        found = (await _read(old_parts, dump))[workspace]
+        assert _kept(told["attendance"], found["attendance"]) == told["attendance"]
+        assert _kept(told["punches"], found["punches"]) == told["punches"]
+
+
+async def test_the_commands_that_look_after_a_site_are_content(
+    upgraded: DatabaseUrls, old_parts: Parts, dump: Dump, tmp_path: Path
+) -> None:
+    muster = command_line(upgraded, tmp_path)
+    muster.environment["MUSTER_SECRET_KEYS"] = dump.notes["keys"]
+    for workspace in dump.notes["workspaces"]:
+        verified = (await muster("ledger:verify", "--workspace", workspace, "--json")).json
+        assert (verified["fits"], verified["head"]) == (True, dump.notes["told"][workspace]["ledger"]["head"])
+    found = await doctor.examine(old_parts, upgraded.owner)
+    assert [one for one in found if one.level == "failed" and one.name not in _OF_A_RUNNING_SITE] == []
+
+
+async def test_a_second_upgrade_changes_nothing(upgraded: DatabaseUrls, cluster: TestCluster) -> None:
+    assert [one for one in await migrate(upgraded.owner, cluster.app_role) if one.changed] == []
