@@ -14,8 +14,10 @@ SOURCES = sorted(path for folder in ("app", "workers") for path in (ROOT / folde
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 # Cores that take data and `now` and return data.
 PURE = {
+    "app/clock/accepting.py",
     "app/clock/codes.py",
     "app/clock/covered_hours.py",
+    "app/clock/directory.py",
     "app/clock/explaining.py",
     "app/clock/lanes.py",
     "app/clock/matching.py",

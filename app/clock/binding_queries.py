@@ -41,6 +41,7 @@ _ONE_COLUMNS: tuple[Any, ...] = (
     Binding.cleared,
     Binding.resumes,
     Binding.candidates,
+    Binding.taken,
     Binding.rejected,
     Binding.decided_by,
     Binding.decided_at,
@@ -125,7 +126,7 @@ class Foretold:
 
     @property
     def needs_a_yes(self) -> bool:
-        return bool(self.punches or self.rivals)
+        return bool(self.punches or self.rivals or self.beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +177,9 @@ async def foretell_ending(db: AsyncSession, clock_employee_ids: Collection[int])
     return Ending(row.links, row.standing, row.waiting)
 
 
-async def waiting(db: AsyncSession, clock_employee_ids: Collection[int]) -> int:
-    """Punches that wait on the codes of these people."""
-    codes = select(ClockEmployee.emp_code).where(among(ClockEmployee.id, clock_employee_ids))
-    return await db.scalar(select(func.count()).select_from(Punch).where(Punch.emp_code.in_(codes), WAITS)) or 0
+async def waiting(db: AsyncSession, emp_codes: Collection[str]) -> int:
+    """Punches that wait on these codes."""
+    return await db.scalar(select(func.count()).select_from(Punch).where(among(Punch.emp_code, emp_codes), WAITS)) or 0
 
 
 def hosts_like(words: str) -> Select[Any]:

@@ -9,11 +9,12 @@ from dataclasses import asdict
 from typing import Any
 
 import msgspec
-from sqlalchemy import or_, select, text
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import due
-from app.clock.matching import Candidate, Change, Code, HostEmployee
+from app.clock.directory import Candidate, HostEmployee
+from app.clock.matching import Change, Code
 from app.clock.models import Binding, ClockEmployee
 from app.clock.settings import read_settings
 from app.clock.taps import UNPAIRED
@@ -45,6 +46,7 @@ _READ = select(
     Binding.cleared,
     Binding.resumes,
     Binding.candidates,
+    Binding.taken,
     Binding.rejected,
     Binding.reason,
     ClockEmployee.full_name,
@@ -54,12 +56,13 @@ _READ = select(
 ).join(ClockEmployee, ClockEmployee.id == Binding.clock_employee_id)
 _GIVEN = """jsonb_to_recordset(CAST(:rows AS jsonb)) AS g (
     id bigint, state text, method text, host_employee_id bigint, cleared boolean, resumes text, candidates jsonb,
-    rejected jsonb, why text, is_news boolean, from_state text, history_host bigint)"""
+    taken jsonb, rejected jsonb, why text, is_news boolean, from_state text, history_host bigint)"""
 _WRITE = text(
     f"""
     UPDATE clock_employee_bindings b SET
         state = g.state, method = g.method, host_employee_id = g.host_employee_id, cleared = g.cleared,
-        resumes = g.resumes, candidates = g.candidates, rejected = g.rejected, reason = coalesce(nullif(g.why, ''), b.reason),
+        resumes = g.resumes, candidates = g.candidates, taken = g.taken, rejected = g.rejected,
+        reason = coalesce(nullif(g.why, ''), b.reason),
         decided_by = CASE WHEN g.is_news THEN :by ELSE b.decided_by END,
         decided_at = CASE WHEN g.is_news THEN now() ELSE b.decided_at END,
         updated_at = now()
@@ -155,16 +158,28 @@ def _code(row: Any) -> Code:
         resumes=row.resumes,
         rejected=frozenset(row.rejected),
         candidates=tuple(Candidate(**one) for one in row.candidates),
+        taken=tuple(Candidate(**one) for one in row.taken),
         why=row.reason,
     )
 
 
+async def codes_of(db: AsyncSession, host_employee_ids: Collection[int]) -> dict[int, list[str]]:
+    """The codes that have these host employees now, in order."""
+    linked = select(Binding.host_employee_id, Binding.emp_code).where(
+        among(Binding.host_employee_id, host_employee_ids)
+    )
+    found: dict[int, list[str]] = {}
+    for employee_id, code in await db.execute(linked.order_by(Binding.emp_code)):
+        found.setdefault(employee_id or 0, []).append(code)
+    return found
+
+
 async def read_host(db: AsyncSession) -> tuple[list[HostEmployee], dict[str, int], bool]:
-    """Whom a code may belong to: people, kiosk codes, and whether leading zeros of ID numbers count."""
-    linked = select(Binding.host_employee_id).where(Binding.host_employee_id == Employee.id).exists()
-    eligible = (Employee.active & Employee.deleted_at.is_(None)).label("eligible")
+    """Whom a code may belong to: people, kiosk codes, and whether leading zeros of ID numbers count. Those who left keep the
+    links that they have, and explain why their ID number matches nobody."""
+    deleted = Employee.deleted_at.is_not(None)
     people = await db.execute(
-        select(Employee.id, Employee.id_number, Employee.name, eligible).where(or_(eligible, linked))
+        select(Employee.id, Employee.id_number, Employee.name, Employee.active & ~deleted, deleted)
     )
     kiosk = await db.execute(select(KioskEnrolment.code, KioskEnrolment.employee_id))
     settings = await read_settings(db)
@@ -195,6 +210,7 @@ def _row(change: Change) -> dict[str, Any]:
         "cleared": decision.cleared,
         "resumes": decision.resumes,
         "candidates": [asdict(one) for one in decision.candidates],
+        "taken": [asdict(one) for one in decision.taken],
         "rejected": sorted(code.rejected if change.rejected is None else change.rejected),
         "why": decision.why,
         "is_news": change.is_news,

@@ -15,8 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.clock import binding_rows, matching
+from app.clock.accepting import Accepting, named_by, sort_out
 from app.clock.codes import BINDING_STATES, LINKED_STATES, BindingState
-from app.clock.matching import Candidate, Change, Code, Decision
+from app.clock.directory import Candidate, directory
+from app.clock.matching import Change, Code, Decision
 from app.clock.models import Binding, ClockEmployee
 from app.errors import Conflict, Invalid, NotFound
 from app.host import audit
@@ -63,7 +65,7 @@ async def match_all(db: AsyncSession) -> MatchResult:
 async def _match(db: AsyncSession) -> MatchResult:
     codes = await binding_rows.read_all(db)
     people, kiosk, ignore_zeros = await binding_rows.read_host(db)
-    host = matching.directory(people, kiosk, ignore_leading_zeros=ignore_zeros)
+    host = directory(people, kiosk, ignore_leading_zeros=ignore_zeros)
     # Names are compared with all others: with many people that is seconds, which no other request shall wait for.
     changes = await asyncio.to_thread(matching.match, codes, host)
     await binding_rows.write(db, audit.SYSTEM.name, changes)
@@ -92,9 +94,18 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
     await _carry_out(db, actor, "bind", [Change(code, decision, code.rejected - {person.id})])
 
 
-async def accept(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
-    """Confirms auto matches, and suggestions of one name. Returns the codes that are bound now."""
-    return await _for_each(db, actor, "accept", clock_employee_ids, _accepted)
+async def accept(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Accepting:
+    """Confirms auto matches, and suggestions of one name. Leaves those that would give an employee a second code."""
+    await binding_rows.hold(db)
+    accepting = await foretell_accepting(db, clock_employee_ids)
+    await _carry_out(db, actor, "accept", [_accepted(code, actor) for code in accepting.taken])
+    return accepting
+
+
+async def foretell_accepting(db: AsyncSession, clock_employee_ids: Iterable[int]) -> Accepting:
+    """What `accept` would take and leave."""
+    codes = await _open_to(db, "accept", clock_employee_ids)
+    return sort_out(codes, await binding_rows.codes_of(db, {named_by(code) for code in codes}))
 
 
 async def reject(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
@@ -182,13 +193,12 @@ async def ask_for_match(db: AsyncSession) -> None:
 
 
 def _accepted(code: Code, actor: Actor) -> Change:
-    host_employee_id = code.host_employee_id or _proposed(code)
     why = f"{actor.name} accepted it. {code.why or ''}".strip()
-    return Change(code, Decision(BindingState.BOUND, why, code.method, host_employee_id, candidates=code.candidates))
+    return Change(code, Decision(BindingState.BOUND, why, code.method, named_by(code), candidates=code.candidates))
 
 
 def _rejected(code: Code, actor: Actor) -> Change:
-    host_employee_id = code.host_employee_id or _proposed(code)
+    host_employee_id = named_by(code)
     name = next((one.name for one in code.candidates if one.host_employee_id == host_employee_id), "this match")
     why = f"{actor.name} rejected {name}; it is not proposed again."
     return Change(code, Decision(BindingState.UNBOUND, why, cleared=True), code.rejected | {host_employee_id})
@@ -218,10 +228,6 @@ def _unattempted(code: Code, actor: Actor) -> Change:
     return Change(code, Decision(BindingState.UNBOUND, why))
 
 
-def _proposed(code: Code) -> int:
-    return code.candidates[0].host_employee_id
-
-
 def _kept(code: Code, host_employee_id: int) -> tuple[Candidate, ...]:
     """Candidates go on showing what the choice was made from, as long as the chosen one is among them."""
     return code.candidates if any(one.host_employee_id == host_employee_id for one in code.candidates) else ()
@@ -231,9 +237,13 @@ async def _for_each(
     db: AsyncSession, actor: Actor, act: str, ids: Iterable[int], becomes: Callable[[Code, Actor], Change]
 ) -> list[str]:
     await binding_rows.hold(db)
-    codes = [code for code in await binding_rows.read_some(db, list(ids)) if code.state in OPEN_TO[act]]
+    codes = await _open_to(db, act, ids)
     await _carry_out(db, actor, act, [becomes(code, actor) for code in codes])
     return [code.emp_code for code in codes]
+
+
+async def _open_to(db: AsyncSession, act: str, ids: Iterable[int]) -> list[Code]:
+    return [code for code in await binding_rows.read_some(db, list(ids)) if code.state in OPEN_TO[act]]
 
 
 async def _carry_out(db: AsyncSession, actor: Actor, act: str, changes: Sequence[Change]) -> None:

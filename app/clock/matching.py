@@ -4,46 +4,24 @@ Sources: spec time-clock "Match decision order"; decisions "Clock: bindings". It
 the rows, carries the changes out and writes the history.
 """
 
-import re
-import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-
-from rapidfuzz import fuzz, process
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from app.clock.codes import BindingState
-from app.texts import id_number_key
+from app.clock.directory import Candidate, Directory, HostEmployee
+from app.counting import some
 
-SIMILAR = 88.0
 KEPT_CANDIDATES = 3
-NAMED = 5
-_WORDS = re.compile(r"[^\W_]+")
 _GONE = "No longer in the server's list of people; the link is kept, so that old punches stay attributable."
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    host_employee_id: int
-    name: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class HostEmployee:
-    """`eligible`: active and not deleted; others get no new match, and links that exist stay."""
-
-    id: int
-    id_number: str
-    name: str
-    eligible: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
     """A mirrored person with the binding as it is. `listed`: some listing once held them; `absent`: the last one did not.
 
-    `why` is the reason as stored. `candidates` are in the order in which they were found; `rejected` are host employees.
+    `why` is the reason as stored. `candidates` and `taken` are in the order in which they were found; `rejected` are host
+    employees.
     """
 
     binding_id: int
@@ -59,12 +37,16 @@ class Code:
     resumes: str | None = None
     rejected: frozenset[int] = frozenset()
     candidates: tuple[Candidate, ...] = ()
+    taken: tuple[Candidate, ...] = ()
     why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a binding shall be, and the reason that the history shows. An empty reason leaves the stored one."""
+    """What a binding shall be, and the reason that the history shows. An empty reason leaves the stored one.
+
+    `taken` are people with a similar name whom another code has: shown, and never suggested.
+    """
 
     state: str
     why: str
@@ -73,6 +55,7 @@ class Decision:
     cleared: bool = False
     resumes: str | None = None
     candidates: tuple[Candidate, ...] = ()
+    taken: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,32 +83,10 @@ class Change:
         return self.code.host_employee_id != self.decision.host_employee_id
 
 
-@dataclass(frozen=True)
-class Directory:
-    """The host's people, indexed for the questions of one pass."""
-
-    by_id: Mapping[int, HostEmployee]
-    by_number: Mapping[str, Sequence[HostEmployee]]
-    kiosk: Mapping[str, int]
-    ignore_leading_zeros: bool
-    sorted_names: Mapping[int, str] = field(default_factory=dict)
-
-
-def directory(
-    employees: Iterable[HostEmployee], kiosk: Mapping[str, int], *, ignore_leading_zeros: bool = False
-) -> Directory:
-    """`kiosk` maps an enrolled code to the host employee's id."""
-    by_id = {one.id: one for one in sorted(employees, key=lambda one: one.id)}
-    by_number: dict[str, list[HostEmployee]] = defaultdict(list)
-    for one in by_id.values():
-        by_number[number_key(one.id_number, ignore_leading_zeros=ignore_leading_zeros)].append(one)
-    names = {one.id: folded_name(one.name) for one in by_id.values() if one.eligible}
-    return Directory(by_id, by_number, kiosk, ignore_leading_zeros, {key: name for key, name in names.items() if name})
-
-
 def match(codes: Sequence[Code], host: Directory) -> list[Change]:
     """One pass over all codes: what changes, and why. A second pass over its result changes nothing."""
     decided = _settle_claims(_without_lost_links([(code, decide(code, host)) for code in codes], host))
+    decided = _with_names(decided, host)
     changes = [Change(code, _without_absent(code, decision)) for code, decision in decided]
     return [change for change in changes if _differs(change)]
 
@@ -133,7 +94,8 @@ def match(codes: Sequence[Code], host: Directory) -> list[Change]:
 def decide(code: Code, host: Directory) -> Decision:
     """What one code would be if no other code claimed the same employee. The first line that applies decides.
 
-    An auto match of somebody who is absent is still an auto match here: whether it claims an employee is asked first.
+    An auto match of somebody who is absent is still an auto match here: whether it claims an employee is asked first. Not
+    found means that the name is still to be asked for, once it is known who is linked.
     """
     if code.state == BindingState.IGNORED or (code.state == BindingState.MISSING_REMOTE and code.absent):
         return _unchanged(code)
@@ -176,12 +138,12 @@ def _returned(code: Code, host: Directory) -> Decision:
 
 
 def _by_order(code: Code, host: Directory) -> Decision:
-    """Steps 2 to 5 of the decision order. A link that stands with somebody who left comes after the kiosk's word."""
+    """Steps 2 and 3 of the decision order. A link that stands with somebody who left comes after the kiosk's word."""
     for step in (_by_kiosk, _by_standing_link, _by_number):
         decision = step(code, host)
         if decision is not None:
             return _unless_rejected(code, decision)
-    return _by_name(code, host)
+    return Decision(BindingState.NOT_FOUND, _nobody_works_under(code, host))
 
 
 def _by_kiosk(code: Code, host: Directory) -> Decision | None:
@@ -200,20 +162,20 @@ def _by_standing_link(code: Code, host: Directory) -> Decision | None:
     employee = host.by_id.get(code.host_employee_id or 0)
     if code.state != BindingState.AUTO_MATCHED or employee is None or employee.eligible:
         return None
-    if code.method != "kiosk" and _key(employee.id_number, host) != _key(code.emp_code, host):
+    if code.method != "kiosk" and host.key(employee.id_number) != host.key(code.emp_code):
         return None
     why = f"{employee.name} is inactive or deleted; the link that was there stays, and nobody is matched anew."
     return Decision(BindingState.AUTO_MATCHED, why, code.method, employee.id, candidates=(_sure(employee),))
 
 
 def _by_number(code: Code, host: Directory) -> Decision | None:
-    found = [one for one in host.by_number.get(_key(code.emp_code, host), ()) if one.eligible]
+    found = [one for one in host.having(code.emp_code) if one.eligible]
     if not found:
         return None
     if len(found) == 1:
         why = f"Exactly one host employee has the ID number {code.emp_code}: {found[0].name}."
         return Decision(BindingState.AUTO_MATCHED, why, "id_number", found[0].id, candidates=(_sure(found[0]),))
-    why = f"{len(found)} host employees share the ID number {code.emp_code}: {_some(one.name for one in found)}."
+    why = f"{len(found)} host employees share the ID number {code.emp_code}: {some(one.name for one in found)}."
     # All of them count, but somebody whom a person rejected is not proposed again.
     return Decision(
         BindingState.CONFLICT, why, candidates=tuple(_sure(one) for one in found if one.id not in code.rejected)
@@ -226,28 +188,14 @@ def _unless_rejected(code: Code, decision: Decision) -> Decision:
     return Decision(BindingState.UNBOUND, "A person rejected this match; it is not proposed again.", cleared=True)
 
 
-def _by_name(code: Code, host: Directory) -> Decision:
-    candidates = similar(code, host)
-    if not candidates:
-        return Decision(
-            BindingState.NOT_FOUND, f"No host employee has the ID number {code.emp_code}, and no name is similar."
-        )
-    best = candidates[0]
-    if len(candidates) > 1 and candidates[1].score == best.score:
-        why = f"No host employee has the ID number {code.emp_code}; several names are equally similar."
-        return Decision(BindingState.NOT_FOUND, why, candidates=candidates)
-    why = f"No host employee has the ID number {code.emp_code}; {best.name} is similar by name ({best.score:g} of 100)."
-    return Decision(BindingState.SUGGESTED, why, "name", candidates=candidates)
-
-
-def similar(code: Code, host: Directory) -> tuple[Candidate, ...]:
-    """The best three host employees by folded name, from 88 of 100 on; a rejected one is never among them."""
-    name = folded_name(code.name)
-    if not name:
-        return ()
-    found = process.extract(name, host.sorted_names, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
-    ranked = sorted((-round(score, 1), key) for _, score, key in found if key not in code.rejected)
-    return tuple(Candidate(key, host.by_id[key].name, -score) for score, key in ranked[:KEPT_CANDIDATES])
+def _nobody_works_under(code: Code, host: Directory) -> str:
+    """Begins the reason of a code that no ID number decided; those who have the number have left."""
+    left = host.having(code.emp_code)
+    if not left:
+        return f"No host employee has the ID number {code.emp_code}"
+    if len(left) > 1:
+        return f"The ID number {code.emp_code} belongs to people who left: {some(one.name for one in left)}"
+    return f"The ID number {code.emp_code} belongs to {left[0].name}, who {'was deleted' if left[0].deleted else 'is inactive'}"
 
 
 Decided = list[tuple[Code, Decision]]
@@ -290,6 +238,39 @@ def _claims(decided: Decided) -> tuple[Claims, Claims]:
     return held, claims
 
 
+def _with_names(decided: Decided, host: Directory) -> Decided:
+    """Step 4, for the codes that nothing else decided. It comes after the claims: somebody with a code is never suggested."""
+    held, claims = _claims(decided)
+    linked = {**claims, **held}
+    return [
+        (code, _by_name(code, decision.why, host, linked) if decision.state == BindingState.NOT_FOUND else decision)
+        for code, decision in decided
+    ]
+
+
+def _by_name(code: Code, number: str, host: Directory, linked: Claims) -> Decision:
+    """`number` says why the ID number decided nothing; `linked` maps people to the codes that have them."""
+    found = [one for one in host.similar(code.name) if one.host_employee_id not in code.rejected]
+    free = tuple(one for one in found if one.host_employee_id not in linked)[:KEPT_CANDIDATES]
+    taken = tuple(one for one in found if one.host_employee_id in linked)[:KEPT_CANDIDATES]
+    beside = "".join(
+        f" {one.name} has a similar name, but belongs to the code {min(linked[one.host_employee_id])}." for one in taken
+    )
+    if not free:
+        why = (
+            f"{number}, and nobody without a code has a similar name."
+            if taken
+            else f"{number}, and no name is similar."
+        )
+        return Decision(BindingState.NOT_FOUND, why + beside, taken=taken)
+    best = free[0]
+    if len(free) > 1 and free[1].score == best.score:
+        why = f"{number}; several names are equally similar."
+        return Decision(BindingState.NOT_FOUND, why + beside, candidates=free, taken=taken)
+    why = f"{number}; {best.name} is similar by name ({best.score:g} of 100)."
+    return Decision(BindingState.SUGGESTED, why + beside, "name", candidates=free, taken=taken)
+
+
 def _contested(decision: Decision, held: Claims, claims: Claims) -> Decision:
     employee_id = decision.host_employee_id
     if decision.state != BindingState.AUTO_MATCHED or employee_id is None:
@@ -300,7 +281,7 @@ def _contested(decision: Decision, held: Claims, claims: Claims) -> Decision:
         why = f"{name} is linked to the code {holder} already; a person must decide whether both are theirs."
     elif len(claims[employee_id]) > 1:
         codes = sorted(claims[employee_id])
-        why = f"{len(codes)} codes would be matched to {name} ({_some(codes)}); a person must decide."
+        why = f"{len(codes)} codes would be matched to {name} ({some(codes)}); a person must decide."
     else:
         return decision
     return Decision(BindingState.CONFLICT, why, candidates=decision.candidates)
@@ -308,38 +289,17 @@ def _contested(decision: Decision, held: Claims, claims: Claims) -> Decision:
 
 def _differs(change: Change) -> bool:
     code, decision = change.code, change.decision
-    if change.is_news or (code.resumes, code.candidates) != (decision.resumes, decision.candidates):
+    stored = (code.resumes, code.candidates, code.taken)
+    if change.is_news or stored != (decision.resumes, decision.candidates, decision.taken):
         return True
     return bool(decision.why) and decision.why != code.why
 
 
 def _unchanged(code: Code) -> Decision:
     return Decision(
-        code.state, "", code.method, code.host_employee_id, code.cleared, code.resumes, candidates=code.candidates
+        code.state, "", code.method, code.host_employee_id, code.cleared, code.resumes, code.candidates, code.taken
     )
 
 
 def _sure(employee: HostEmployee) -> Candidate:
     return Candidate(employee.id, employee.name, 100.0)
-
-
-def _some(names: Iterable[str]) -> str:
-    """The first few, and that there are more."""
-    listed = list(names)
-    return ", ".join(listed[:NAMED]) + (" and others" if len(listed) > NAMED else "")
-
-
-def _key(number: str, host: Directory) -> str:
-    return number_key(number, ignore_leading_zeros=host.ignore_leading_zeros)
-
-
-def number_key(number: str, *, ignore_leading_zeros: bool = False) -> str:
-    """How a code compares with ID numbers: like these among themselves, without leading zeros where the setting says so."""
-    key = id_number_key(number)
-    return (key.lstrip("0") or key[-1:]) if ignore_leading_zeros else key
-
-
-def folded_name(name: str) -> str:
-    """A name without accents, case, punctuation and word order."""
-    plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
-    return " ".join(sorted(_WORDS.findall(plain.casefold())))

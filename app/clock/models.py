@@ -171,7 +171,8 @@ class Binding(Base):
 
     `cleared` tells the two kinds of unbound apart: true when an operator cleared it, so that no automatic pass touches it.
     `resumes` is the state that comes back when a missing or disabled person returns. `rejected` are host employees never to
-    be proposed again. `candidates` is a list of {host_employee_id, name, score}.
+    be proposed again. `candidates` is a list of {host_employee_id, name, score}; so is `taken`, of people with a similar name
+    whom another code has.
     """
 
     __tablename__ = "clock_employee_bindings"
@@ -199,6 +200,7 @@ class Binding(Base):
     cleared: Mapped[Flag]
     resumes: Mapped[str | None]
     candidates: Mapped[list[Any]] = mapped_column(JSONB, server_default="[]")
+    taken: Mapped[list[Any]] = mapped_column(JSONB, server_default="[]")
     rejected: Mapped[list[int]] = mapped_column(JSONB, server_default="[]")
     decided_by: Mapped[str | None]
     decided_at: Mapped[datetime | None]

@@ -126,17 +126,20 @@ def clock_settings(*, changes: Sequence[str], workspace: str, as_json: bool) -> 
 @frame.json_option
 def clock_bind(*, emp_code: str, id_number: str, workspace: str, as_json: bool) -> None:
     """Link a clock code to the employee with an ID number; refused where two people share it."""
-    from app.clock import bindings
+    from app.clock import binding_rows, bindings
     from app.host import people
     from app.host.audit import COMMAND_LINE
 
-    async def bind(db: "AsyncSession") -> None:
+    async def bind(db: "AsyncSession") -> list[str]:
         employee_id = await people.one_with_id_number(db, id_number)
         await bindings.bind(db, COMMAND_LINE, await bindings.id_of_code(db, emp_code), employee_id)
+        codes = (await binding_rows.codes_of(db, [employee_id]))[employee_id]
+        return [code for code in codes if code != emp_code]
 
-    frame.in_transaction(bind, workspace)
-    document = {"emp_code": emp_code, "id_number": id_number, "state": "bound"}
-    frame.answer(document, f"{emp_code} is bound to {id_number}.", as_json=as_json)
+    others = frame.in_transaction(bind, workspace)
+    document = {"emp_code": emp_code, "id_number": id_number, "state": "bound", "other_codes": others}
+    note = [f"{id_number} also has {', '.join(others)}; punches of all codes are judged together."] if others else []
+    frame.answer(document, f"{emp_code} is bound to {id_number}.", *note, as_json=as_json)
 
 
 @click.command("clock:clear")

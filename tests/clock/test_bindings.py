@@ -8,6 +8,7 @@ from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import bindings
+from app.clock.accepting import Accepting, Left
 from app.clock.importing import import_due
 from app.clock.models import Binding, BindingChange, ClockEmployee, Punch, StaleDay
 from app.db.session import Database
@@ -92,7 +93,12 @@ class TestMatchAll:
         before = await db.scalar(text(versions)), await history(db, "1"), await history(db, "9")
         assert await bindings.match_all(db) == bindings.MatchResult((), ())
         assert before == (await db.scalar(text(versions)), await history(db, "1"), await history(db, "9"))
-        assert [one["name"] for one in (await binding(db, "9")).candidates] == ["Ada Lovelace"]
+        found = await binding(db, "9")
+        assert (found.state, found.candidates, [one["name"] for one in found.taken]) == (
+            "not_found",
+            [],
+            ["Ada Lovelace"],
+        )
 
     async def test_a_mirrored_person_without_a_binding_gets_one(self, db):
         db.add(ClockEmployee(emp_code="5", seen=1))
@@ -191,7 +197,7 @@ class TestActs:
         ada, ben = await employ(db, "Ada", "1"), await employ(db, "Ben Okri", "2")
         ids = [await person(db, "1"), await person(db, "9", full_name="Okri Ben"), await person(db, "8")]
         await bindings.match_all(db)
-        assert await bindings.accept(db, BOB, ids) == ["1", "9"]
+        assert (await bindings.accept(db, BOB, ids)).codes == ["1", "9"]
         assert [
             (one.state, one.method, one.host_employee_id) for one in (await binding(db, "1"), await binding(db, "9"))
         ] == [
@@ -199,6 +205,49 @@ class TestActs:
             ("bound", "name", ben),
         ]
         assert (await binding(db, "8")).state == "not_found"
+
+    async def test_of_suggestions_that_name_one_employee_none_is_accepted(self, db):
+        await employ(db, "Ben Okri", "2")
+        cleo = await employ(db, "Cleo Marsh", "3")
+        names = {"7": "Cleo Marsh", "8": "Ben Okri", "9": "Okri, Ben"}
+        ids = [await person(db, code, full_name=name) for code, name in names.items()]
+        await bindings.match_all(db)
+        accepting = await bindings.accept(db, BOB, ids)
+        assert (accepting.codes, accepting.left) == (["7"], (Left(("8", "9"), "Ben Okri"),))
+        assert [(await binding(db, code)).host_employee_id for code in names] == [cleo, None, None]
+        assert (await bindings.accept(db, BOB, ids[1:2])).codes == ["8"]
+
+    async def test_a_suggestion_that_somebody_else_has_by_now_is_refused_and_goes_with_the_next_pass(self, db):
+        ben = await employ(db, "Ben Okri", "2")
+        one, other = await person(db, "9", full_name="Ben Okri"), await person(db, "7")
+        await bindings.match_all(db)
+        await bindings.bind(db, BOB, other, ben)
+        accepting = await bindings.accept(db, BOB, [one])
+        assert (accepting.codes, [str(left) for left in accepting.left]) == (
+            [], ["9 stays as it is: Ben Okri has the code 7."],
+        )  # fmt: skip
+        assert (await binding(db, "9")).state == "suggested"
+        await bindings.match_all(db)
+        found = await binding(db, "9")
+        assert (found.state, found.candidates, [each["host_employee_id"] for each in found.taken]) == (
+            "not_found", [], [ben],
+        )  # fmt: skip
+
+    async def test_an_auto_match_whose_employee_was_bound_elsewhere_is_not_accepted(self, db):
+        ben = await employ(db, "Ben Okri", "2")
+        one, other = await person(db, "2"), await person(db, "7")
+        await bindings.match_all(db)
+        await bindings.bind(db, BOB, other, ben)
+        assert (await bindings.accept(db, BOB, [one])).left == (Left(("2",), "Ben Okri", ("7",)),)
+
+    async def test_a_deleted_owner_of_the_id_number_is_named(self, db):
+        ada = await employ(db, "Ada Lovelace", "1")
+        await people.remove(db, BOB, [ada])
+        await person(db, "1")
+        await bindings.match_all(db)
+        assert (await binding(db, "1")).reason == (
+            "The ID number 1 belongs to Ada Lovelace, who was deleted, and no name is similar."
+        )
 
     async def test_a_rejected_pair_is_never_proposed_again_until_a_person_binds_it(self, db):
         ada = await employ(db, "Ada", "1")
@@ -257,7 +306,8 @@ class TestActs:
 
     async def test_acts_skip_states_they_are_not_for_and_one_person_s_page_says_so(self, db):
         one = await person(db, "1", state="not_found")
-        for act in (bindings.accept, bindings.reject, bindings.clear, bindings.un_ignore):
+        assert await bindings.accept(db, BOB, [one, 999]) == Accepting((), ())
+        for act in (bindings.reject, bindings.clear, bindings.un_ignore):
             assert await act(db, BOB, [one, 999]) == []
         with pytest.raises(Conflict, match="not found"):
             await bindings.refuse_unless_open(db, "clear", one)

@@ -240,8 +240,52 @@ class TestBind:
         answer = await bob.submit(f"/clock_employees/{floor['901']}/bind", {"host": f"#{floor['ada']}"})
         assert "Ada Lovelace is auto-matched to 100" in answer.text
 
+    async def test_binding_to_somebody_who_has_another_code_asks_and_names_it(self, bob, floor, database):
+        async with database.transaction() as db:
+            await mirror_person(db, "700", floor["ben"])
+        url, host = f"/clock_employees/{floor['901']}/bind", {"host": f"#{floor['ben']}"}
+        for headers in ({}, HTMX):
+            asked = await bob.submit(url, host, headers=headers)
+            assert "Ben Okri has 700 already" in asked.text
+            assert await state(database, "901") == ("not_found", None)
+        assert (await bob.submit(url, host | {"confirmed": "1"})).status_code == 303
+        assert await state(database, "901") == ("bound", floor["ben"])
+
+    async def test_the_drawer_names_the_similar_person_with_their_code_and_refuses_a_stale_suggestion(
+        self, bob, floor, database
+    ):
+        url = f"/clock_employees/{floor['900']}"
+        async with database.transaction() as db:
+            await mirror_person(db, "700", floor["ben"])
+        stale = await bob.submit(f"{url}/accept", headers=HTMX)
+        assert (stale.status_code, "900 stays as it is: Ben Okri has the code 700." in stale.text) == (409, True)
+        async with database.transaction() as db:
+            await bindings.match_all(db)
+        page = (await bob.get(url)).text
+        assert 'has code <span class="mono text-break">700</span>, so is not suggested' in page
+        assert 'aria-label="Bind Ben Okri"' in page
+        assert 'aria-label="Accept Ben Okri"' not in page
+
 
 class TestBulk:
+    async def test_suggestions_that_name_one_employee_are_left_and_the_question_says_so(self, bob, floor, database):
+        async with database.transaction() as db:
+            await mirror_person(db, "800", full_name="Ben Okri", seen=1)
+            await bindings.match_all(db)
+        url, chosen = "/clock_employees/bulk?state=suggested&state=auto_matched", {"action": "accept", "all": "1"}
+        asked = (await bob.submit(url, chosen, headers=HTMX)).text
+        assert "Accept: 3 people?" in asked
+        assert "1 code is bound. 800, 900 stay as they are: each of them names Ben Okri." in asked
+        await bob.submit(url, chosen | {"number": "3", "confirmed": "1"})
+        assert "1 code was bound. 800, 900 stay as they are" in (await bob.get("/clock_employees")).text
+        assert [(await state(database, code)).state for code in ("100", "800", "900")] == [
+            "bound",
+            "suggested",
+            "suggested",
+        ]
+        refused = await bob.submit("/clock_employees/bulk?state=suggested", chosen)
+        assert (refused.status_code, "800, 900 stay as they are" in refused.text) == (409, True)
+
     async def test_the_confirmation_says_the_number_and_only_then_it_happens(self, bob, floor, database):
         chosen = {"action": "accept", "id": [floor["100"], floor["900"], floor["901"]]}
         asked = await bob.submit("/clock_employees/bulk", chosen, headers=HTMX)

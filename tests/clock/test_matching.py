@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.matching import Candidate, Code, Directory, HostEmployee, directory, folded_name, match, number_key
+from app.clock.directory import Candidate, Directory, HostEmployee, directory, folded_name, number_key
+from app.clock.matching import Code, match
 
 ADA = HostEmployee(1, "100", "Ada Lovelace", eligible=True)
 BEN = HostEmployee(2, "200", "Ben Okri", eligible=True)
@@ -40,6 +41,7 @@ def applied(change):
         cleared=decision.cleared,
         resumes=decision.resumes,
         candidates=decision.candidates,
+        taken=decision.taken,
         why=decision.why or change.code.why,
     )
 
@@ -121,6 +123,45 @@ class TestDecisionOrder:
         name = "abcdefghijklmnopqrstuvwxy"[:letters]  # three letters replaced: 88 of 100, or 87.5
         assert state_of(code("9", name), host(replace(ADA, name="123" + name[3:])))[0] == state
 
+    def test_somebody_with_a_code_is_not_suggested_but_named(self):
+        holder = code("7", id=2, **BOUND)
+        after = settled([code("9", "Okri, Ben"), holder], host())[0]
+        assert (after.state, after.candidates, after.taken) == ("not_found", (), (Candidate(2, "Ben Okri", 100.0),))
+        assert after.why == (
+            "No host employee has the ID number 9, and nobody without a code has a similar name."
+            " Ben Okri has a similar name, but belongs to the code 7."
+        )
+
+    @pytest.mark.parametrize(
+        "linked",
+        [
+            {"state": "bound", "method": "manual"},
+            {"state": "missing_remote", "absent": True, "resumes": "bound"},
+            {"emp_code": "200"},
+        ],
+    )
+    def test_the_next_free_similar_person_is_suggested_instead(self, linked):
+        """Whether a person linked the other one, the server lost their code, or this very pass matches it by its number."""
+        people = host(ADA, BEN, replace(CLEO, name="Benn Okri"))
+        more = {"emp_code": "7", "host_employee_id": 2} | linked if "state" in linked else linked
+        after = settled([code("9", "Ben Okri"), code(id=2, **more)], people)[0]
+        assert (after.state, [one.name for one in after.candidates]) == ("suggested", ["Benn Okri"])
+        assert [one.name for one in after.taken] == ["Ben Okri"]
+        assert after.why.endswith(f"Ben Okri has a similar name, but belongs to the code {more['emp_code']}.")
+
+    def test_a_stored_suggestion_of_somebody_with_a_code_goes_with_the_next_pass(self):
+        stale = code("9", "Ben Okri", state="suggested", method="name", candidates=(Candidate(2, "Ben Okri", 100.0),))
+        after = settled([stale, code("7", id=2, **BOUND)], host())[0]
+        assert (after.state, after.method, after.candidates) == ("not_found", None, ())
+
+    def test_two_codes_may_be_suggested_the_same_person_whom_neither_has(self):
+        both = settled([code("8", "Ben Okri", id=1), code("9", "Ben Okri", id=2)], host())
+        assert [one.state for one in both] == ["suggested", "suggested"]
+
+    def test_somebody_whose_link_ends_in_this_pass_is_free(self):
+        left = code("7", id=2, enabled=False, state="auto_matched", method="kiosk", host_employee_id=2)
+        assert settled([code("9", "Ben Okri"), left], host())[0].state == "suggested"
+
     def test_nothing_matched_is_not_found(self):
         assert state_of(code("9", "Zoë Quill")) == ("not_found", None, None)
         assert state_of(code("9", "")) == ("not_found", None, None)
@@ -132,6 +173,22 @@ class TestWhoIsEligible:
         assert state_of(code(), host(left))[0] == "not_found"
         assert state_of(code("9"), host(left, kiosk={"9": 1}))[0] == "not_found"
         assert state_of(code("9", "Ada Lovelace"), host(left))[0] == "not_found"
+
+    @pytest.mark.parametrize(("deleted", "words"), [(False, "is inactive"), (True, "was deleted")])
+    def test_the_reason_names_who_left_with_the_number(self, deleted, words):
+        left = replace(ADA, eligible=False, deleted=deleted)
+        assert after_one(code(), host(left)).why == (
+            f"The ID number 100 belongs to Ada Lovelace, who {words}, and no name is similar."
+        )
+        assert after_one(code("100", "Ben Okri"), host(left, BEN)).why == (
+            f"The ID number 100 belongs to Ada Lovelace, who {words}; Ben Okri is similar by name (100 of 100)."
+        )
+
+    def test_the_reason_names_all_who_left_with_the_number(self):
+        left = [replace(one, id_number="100", eligible=False) for one in (ADA, BEN)]
+        assert after_one(code(), host(*left)).why.startswith(
+            "The ID number 100 belongs to people who left: Ada Lovelace, Ben Okri, and no name"
+        )
 
     def test_a_link_that_exists_stays_with_somebody_who_left(self):
         assert state_of(code(**AUTO), host(replace(ADA, eligible=False))) == ("auto_matched", "id_number", 1)
@@ -351,6 +408,7 @@ def test_whatever_codes_and_people_there_are(world):
     a_second_pass_changes_nothing(after, people)
     exactly_the_linked_states_have_a_host_employee_and_only_they_resume(after)
     no_employee_is_matched_automatically_twice_or_beside_a_standing_link(after)
+    no_suggestion_names_somebody_with_a_code(after)
     a_person_s_word_stands(codes, after)
 
 
@@ -369,6 +427,14 @@ def no_employee_is_matched_automatically_twice_or_beside_a_standing_link(after):
     for one in after:
         if one.state == "auto_matched":
             assert [other for other in after if other.host_employee_id == one.host_employee_id] == [one]
+
+
+def no_suggestion_names_somebody_with_a_code(after):
+    linked = {one.host_employee_id for one in after if one.host_employee_id is not None}
+    for one in after:
+        if one.state in ("suggested", "not_found"):
+            assert linked.isdisjoint(each.host_employee_id for each in one.candidates)
+            assert linked.issuperset(each.host_employee_id for each in one.taken)
 
 
 def a_person_s_word_stands(codes, after):

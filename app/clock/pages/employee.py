@@ -8,11 +8,12 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.clock import api_log, binding_queries, bindings, schedules
+from app.clock import api_log, binding_queries, binding_rows, bindings, schedules
+from app.clock.accepting import Accepting
 from app.clock.binding_list import ENROLLED, METHODS
 from app.clock.binding_queries import Foretold
 from app.clock.codes import BINDING_STATES, outcome_label, punch_label
-from app.clock.pages.employees import ACT, ACTS, SEE, consequence
+from app.clock.pages.employees import ACT, ACTS, BY_HAND, SEE, consequence
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
 from app.counting import count
@@ -102,7 +103,9 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
 async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], act: FromPath[str]) -> Response[Any]:
     row = await binding_queries.person(ctx.db, employee_id)
     await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
-    await ACTS[act].verb(ctx.db, ctx.actor, [employee_id])
+    acted = await ACTS[act].verb(ctx.db, ctx.actor, [employee_id])
+    if isinstance(acted, Accepting) and acted.left:
+        raise Conflict(f"{acted.left[0]} {BY_HAND}")
     return await _after(ctx, employee_id, f"{row.emp_code} was {ACTS[act].past}.")
 
 
@@ -174,6 +177,7 @@ async def _show(
         headers=headers,
         person=row,
         changes=await binding_queries.changes(ctx.db, row.binding_id),
+        codes_of=await _codes_of(ctx, row),
         punches=await binding_queries.recent_punches(ctx.db, row.emp_code),
         may_act=ctx.may("clock.employees.edit"),
         open_to={act for act, states in bindings.OPEN_TO.items() if row.state in states},
@@ -188,6 +192,13 @@ async def _show(
         problem=problem,
         remark_problem=remark_problem,
     )
+
+
+async def _codes_of(ctx: Context, row: Any) -> dict[int, list[str]]:
+    """Which other codes have the people that the drawer proposes."""
+    ids = {one["host_employee_id"] for one in (*row.candidates, *row.taken)}
+    found = await binding_rows.codes_of(ctx.db, ids) if ids else {}
+    return {one: [code for code in codes if code != row.emp_code] for one, codes in found.items()}
 
 
 ROUTES = [show, bind, remarks, schedule, ask, carry_out]

@@ -10,10 +10,11 @@ from litestar.di import NamedDependency
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import binding_list, binding_queries, bindings
+from app.clock.accepting import Accepting
 from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding
 from app.counting import count
-from app.errors import Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.host.audit import Actor
 from app.web import exports, lists
 from app.web.asking import ask_first
@@ -25,13 +26,14 @@ from app.web.pages import done, page
 
 SEE = Requires("clock.employees", module="clock")
 ACT = Requires("clock.employees.edit", module="clock")
+BY_HAND = "Bind a code by hand where one person really has two."
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
     """An act on bindings; its button is app.clock.bindings.LABELS'."""
 
-    verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str]]]
+    verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str] | Accepting]]
     past: str
     consequence: str
     danger: bool = False
@@ -102,8 +104,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         raise Invalid(f"None of the selected people can be {ACTS[act].past}.")
     if not await confirmed(ctx, len(ids)):
         return await _ask(ctx, act, ids)
-    codes = await ACTS[act].verb(ctx.db, ctx.actor, ids)
-    answer = f"{count(len(codes), 'code was', 'codes were')} {ACTS[act].past}."
+    answer = told(act, await ACTS[act].verb(ctx.db, ctx.actor, ids))
     return await done(ctx, "/clock_employees", answer)
 
 
@@ -120,13 +121,17 @@ async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
     )
 
 
+def told(act: str, acted: list[str] | Accepting) -> str:
+    """What became of the codes, and which stay as they are."""
+    codes, left = (acted.codes, acted.left) if isinstance(acted, Accepting) else (acted, ())
+    return " ".join([f"{count(len(codes), 'code was', 'codes were')} {ACTS[act].past}.", *map(str, left)])
+
+
 async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
     """What the act does in general, and to how many punches here."""
     general = ACTS[act].consequence
     if act == "accept":
-        waiting = await binding_queries.waiting(ctx.db, ids)
-        tail = f" {count(waiting, 'punch that waits is', 'punches that wait are')} judged then." if waiting else ""
-        return general + tail
+        return " ".join([general, *await _accepted(ctx, ids)])
     if act not in ("reject", "clear", "ignore"):
         return general
     ending = await binding_queries.foretell_ending(ctx.db, ids)
@@ -137,6 +142,19 @@ async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
     return (
         f"{general} {links}: {standing} part of an attendance record stay there,"
         f" {count(ending.waiting, 'other says', 'others say')} “Not bound”."
+    )
+
+
+async def _accepted(ctx: Context, ids: Sequence[int]) -> list[str]:
+    """How many are accepted, which stay, and how many punches are judged then. Raises Conflict where all of them stay."""
+    accepting = await bindings.foretell_accepting(ctx.db, ids)
+    left = list(map(str, accepting.left))
+    if not accepting.taken:
+        raise Conflict(" ".join([*left, BY_HAND]))
+    waiting = await binding_queries.waiting(ctx.db, accepting.codes)
+    said = [f"{count(len(accepting.taken), 'code is', 'codes are')} bound.", *left, BY_HAND] if left else []
+    return (
+        [*said, f"{count(waiting, 'punch that waits is', 'punches that wait are')} judged then."] if waiting else said
     )
 
 
