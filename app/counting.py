@@ -1,6 +1,8 @@
-"""Numbers and lists of things in a sentence. Pure."""
+"""Numbers and lists of things in a sentence, and how figures are rounded everywhere: half up, in decimals, so that 4.125 is 4.13 and 6.25
+is 6.3 (design: decisions, "Surveys: numbers"). Pure."""
 
 from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Decimal
 
 NAMED = 5
 
@@ -19,3 +21,17 @@ def some(names: Iterable[str], most: int = NAMED) -> str:
     """The first few, and that there are more."""
     listed = list(names)
     return ", ".join(listed[:most]) + (" and others" if len(listed) > most else "")
+
+
+def mean(total: int, number: int) -> Decimal | None:
+    """To two places; None where there is nothing to divide by."""
+    return _divided(total, number, "0.01")
+
+
+def percent(part: int, whole: int) -> Decimal | None:
+    """To one place; None where there is nothing to divide by."""
+    return _divided(100 * part, whole, "0.1")
+
+
+def _divided(upper: int, lower: int, place: str) -> Decimal | None:
+    return (Decimal(upper) / lower).quantize(Decimal(place), ROUND_HALF_UP) if lower else None

@@ -42,7 +42,6 @@ PURE = {
     "app/surveys/differences.py",
     "app/surveys/errors.py",
     "app/surveys/item.py",
-    "app/surveys/numbers.py",
     "app/surveys/pacing.py",
     "app/surveys/rating_figures.py",
     "app/surveys/results.py",

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import Integer, Row, Select, cast, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import DailyTotal, Department, Device
+from app.counting import percent
 
 # How long after the tap the server had it: upper bounds in seconds, and what a person reads.
 LATE = (
@@ -36,7 +38,7 @@ class Shape:
     """`hours`: (ISO weekday, hour) → punches. `late`: (label, punches, percent of those whose upload time is known)."""
 
     hours: dict[tuple[int, int], int]
-    late: list[tuple[str, int, float | None]]
+    late: list[tuple[str, int, Decimal | None]]
 
 
 async def shape(db: AsyncSession, first: date, last: date) -> Shape:
@@ -47,9 +49,7 @@ async def shape(db: AsyncSession, first: date, last: date) -> Shape:
     hours = {(row.weekday, row.hour): row.punches for row in rows if row.weekday is not None}
     found = {row.late: row.punches for row in rows if row.weekday is None}
     known = sum(n for bucket, n in found.items() if bucket >= 0)
-    late = [
-        (label, n := found.get(bucket, 0), 100 * n / known if known else None) for bucket, (_, label) in enumerate(LATE)
-    ]
+    late = [(label, n := found.get(bucket, 0), percent(n, known)) for bucket, (_, label) in enumerate(LATE)]
     return Shape(hours, [*late, ("The server does not say", found.get(-1, 0), None)] if -1 in found else late)
 
 

@@ -75,11 +75,9 @@ def _surveys_planned(workspace: str, *, as_json: bool) -> None:
         f"  {one.definition.type:9} {one.definition.enforcement:9} {one.definition.title}" for one in planned.surveys
     ]
     lines += [f"  app       {one.name}" for one in planned.apps]
-    told = (
-        f"{len(planned.people)} people would be invented to answer them."
-        if planned.surveys
-        else "Nothing would be added."
-    )
+    told = "Nothing would be added."
+    if planned.surveys or planned.apps:
+        told = f"{len(planned.people)} people would be invented to answer them."
     frame.answer(document, *lines, told, as_json=as_json)
 
 
@@ -92,7 +90,7 @@ def _add_surveys(workspace: str, *, as_json: bool) -> None:
 
     made = frame.with_parts(act, workspace=workspace)
     document = {"seed": "SurveysDemo", "added": asdict(made)}
-    numbers = (made.surveys, made.responses, made.apps, made.ratings)
+    numbers = (made.surveys, made.people, made.responses, made.apps, made.ratings)
     frame.answer(document, f"{_counted(numbers)} were added.", as_json=as_json)
 
 
@@ -104,14 +102,17 @@ def _remove_surveys(workspace: str, *, dry_run: bool, as_json: bool) -> None:
         return await demo.leaving(db), None if dry_run else await demo.remove(db)
 
     going, gone = frame.in_transaction(act, workspace)
-    named = {"surveys": going.surveys, "archived": going.archived, "apps": going.apps, "retired": going.retired}
-    document = {"seed": "SurveysDemo", "dry_run": dry_run, **named}
+    surveys, apps = (
+        {"surveys": going.surveys, "archived": going.archived},
+        {"apps": going.apps, "retired": going.retired},
+    )
+    document = {"seed": "SurveysDemo", "dry_run": dry_run, **surveys, **apps, "kept": going.kept}
     if gone is None:
-        document |= {"responses": going.responses, "ratings": going.ratings}
-        numbers = (len(going.surveys), going.responses, len(going.apps), going.ratings)
+        document |= {"people": going.people, "responses": going.responses, "ratings": going.ratings}
+        numbers = (len(going.surveys), going.people, going.responses, len(going.apps), going.ratings)
     else:
         document["removed"] = asdict(gone)
-        numbers = (gone.surveys, gone.responses, gone.apps, gone.ratings)
+        numbers = (gone.surveys, gone.people, gone.responses, gone.apps, gone.ratings)
     told = f"{_counted(numbers)} {'would be' if dry_run else 'were'} removed."
     frame.answer(document, *_named(going), told, as_json=as_json)
 
@@ -125,11 +126,13 @@ def _named(going: "Leaving") -> Iterator[str]:
         yield f"  app       {name}"
     for name in going.retired:
         yield f"  retired   {name} (people rated it)"
+    for email in going.kept:
+        yield f"  kept      {email} (somebody used this account)"
 
 
-def _counted(numbers: tuple[int, int, int, int]) -> str:
-    surveys, responses, apps, ratings = numbers
-    return f"{surveys} surveys, {responses} responses, {apps} apps and {ratings} ratings"
+def _counted(numbers: tuple[int, int, int, int, int]) -> str:
+    surveys, people, responses, apps, ratings = numbers
+    return f"{surveys} surveys, {people} people, {responses} responses, {apps} apps and {ratings} ratings"
 
 
 COMMANDS = (db_seed,)

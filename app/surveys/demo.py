@@ -1,5 +1,5 @@
-"""SurveysDemo: makes and removes the demo's surveys, people and responses in a workspace (spec: surveys, Commands). Its apps and
-their ratings: demo_library.
+"""SurveysDemo: makes and removes the demo's surveys and responses in a workspace (spec: surveys, Commands). Its people:
+demo_people. Its apps and their ratings: demo_library.
 
 Responses go through the ledger like any other, and stay in it: removed ones lie under a tombstone and count nowhere.
 """
@@ -9,27 +9,28 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Select, and_, exists, func, not_, select, update
+from sqlalchemy import Select, and_, delete, exists, func, not_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, workspace_of
 from app.host import applications, audit
 from app.host.models import Application
-from app.host.shared import User
 from app.secrets import KeyRing
-from app.surveys import authoring, demo_library, demo_plan, ledger, tallies
+from app.surveys import authoring, demo_library, demo_people, demo_plan, ledger, tallies
 from app.surveys.answers import Answered
-from app.surveys.demo_cast import APPS, DOMAIN, TENANT, DemoApp, DemoPerson, DemoSurvey, people
+from app.surveys.demo_cast import APPS, TENANT, DemoApp, DemoPerson, DemoSurvey
 from app.surveys.demo_cast import PLATFORM as PLATFORM_SURVEYS
+from app.surveys.demo_people import Account
 from app.surveys.demo_plan import Asked
 from app.surveys.models import PromptState, Response, Survey, Tombstone
 from app.surveys.stored import Stored
 
 SEEDER = audit.Actor(None, "SurveysDemo")
-PEOPLE = {True: 240, False: 40}
 BROWSER = "Demo browser"
 _OURS = and_(Survey.demo, Survey.deleted_at.is_(None))
+# The seed shows a survey on days before it makes it, and people meet it afterwards.
+_SHOWN_BY_SEED = and_(PromptState.survey_id == Survey.id, PromptState.last_shown_at < Survey.created_at)
 _REAL = exists().where(Response.survey_id == Survey.id, Response.source != "demo")
 
 
@@ -53,42 +54,31 @@ class Version:
     published_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """`waits`: somebody who signs in, and for whom the newest survey is left to answer."""
-
-    id: int
-    email: str
-    kind: str
-    waits: bool
-
-
 async def seed(
     db: AsyncSession, keys: KeyRing, now: datetime, *, cast: Sequence[str] = (), crowd: int | None = None
 ) -> Made:
     """Adds what is not there yet; a demo survey that is there is left alone, with all its answers.
 
     `cast` are e-mail addresses of accounts in this workspace for which the demo answers all but its newest survey; `crowd` is
-    how many people it invents, by default as many as make a thousand answers.
+    how many people it invents (None: demo_people.CROWD).
     """
     planned = await plan(db, crowd)
     made = Made(surveys=len(planned.surveys), people=len(planned.people))
-    await _make_people(db, planned.people)
-    accounts = await _accounts(db, cast)
+    await demo_people.make(db, planned.people)
+    accounts = await demo_people.accounts(db, cast)
     versions = [version for survey in planned.surveys for version in await _make_survey(db, survey, now)]
     made.responses = await _answer(db, keys, versions, accounts, now)
     if workspace_of(db) == PLATFORM:
-        raters = {one.email: (one.id, one.kind) for one in accounts if one.email.endswith(f"@{DOMAIN}")}
+        raters = {one.email: (one.id, one.kind) for one in accounts if not one.waits}
         made.apps, made.ratings = await demo_library.make(db, SEEDER, planned.apps, raters, now)
     if made != Made():
-        told = {"surveys": made.surveys, "responses": made.responses, "ratings": made.ratings}
-        await audit.record(db, SEEDER, "demo.seed", "demo", "SurveysDemo", after=told)
+        await audit.record(db, SEEDER, "demo.seed", "demo", "SurveysDemo", after=_told(made))
     return made
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a seed would add here."""
+    """What a seed would add here. People are invented to answer and to rate, so none without a survey or an app."""
 
     surveys: tuple[DemoSurvey, ...]
     people: tuple[DemoPerson, ...]
@@ -97,27 +87,25 @@ class Planned:
 
 async def plan(db: AsyncSession, crowd: int | None = None) -> Planned:
     platform = workspace_of(db) == PLATFORM
-    crowd = PEOPLE[platform] if crowd is None else crowd
     there = set(await db.scalars(select(Survey.title).where(Survey.demo, Survey.deleted_at.is_(None))))
-    known = set(await db.scalars(select(User.email).where(User.email.endswith(f"@{DOMAIN}"))))
     apps = set(await db.scalars(select(Application.name).where(applications.KEPT))) if platform else set()
-    surveys = PLATFORM_SURVEYS if platform else TENANT
-    return Planned(
-        tuple(one for one in surveys if one.definition.title not in there),
-        tuple(one for one in people(crowd, workspace_of(db)) if one.email not in known),
-        tuple(one for one in APPS if one.name not in apps) if platform else (),
-    )
+    surveys = tuple(one for one in (PLATFORM_SURVEYS if platform else TENANT) if one.definition.title not in there)
+    wanted = tuple(one for one in APPS if one.name not in apps) if platform else ()
+    return Planned(surveys, await demo_people.missing(db, crowd) if surveys or wanted else (), wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
     """What `remove` would do: titles and names of what goes, of what is archived or retired since real people answered or rated
-    it, and how many demo responses and ratings go."""
+    it, e-mail addresses of invented people whose accounts stay since somebody used them, and how many people, demo responses and
+    ratings go."""
 
     surveys: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
     apps: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    people: int = 0
     responses: int = 0
     ratings: int = 0
 
@@ -128,32 +116,42 @@ async def leaving(db: AsyncSession) -> Leaving:
     ).all()
     numbers = _numbers([row.id for row in ours]).subquery()
     responses = await db.scalar(select(func.count()).select_from(numbers)) or 0
+    people, kept = await demo_people.leaving(db)
     apps, retired, rated = await demo_library.leaving(db) if workspace_of(db) == PLATFORM else ([], [], 0)
     return Leaving(
         tuple(title for _, title, _, is_real in ours if not is_real),
         tuple(title for _, title, status, is_real in ours if is_real and status == "published"),
         tuple(apps),
         tuple(retired),
+        kept,
+        people,
         responses,
         rated,
     )
 
 
 async def remove(db: AsyncSession) -> Made:
-    """Soft-deletes exactly what `seed` made. A survey that real people answered is archived with their answers, and an app that
-    they rated is retired; again, it does nothing."""
+    """Soft-deletes exactly what `seed` made, and deletes its invented accounts and impressions. A survey that real people answered
+    is archived with their answers, and an app that they rated is retired; again, it does nothing."""
     gone = Made()
     ids = list(await db.scalars(select(Survey.id).where(_OURS).with_for_update()))
     buried = insert(Tombstone).from_select(["number"], _numbers(ids)).returning(Tombstone.number)
     gone.responses = len((await db.execute(buried)).all())
     gone.surveys = await _remove_surveys(db, ids)
+    await db.execute(delete(PromptState).where(Survey.id.in_(ids), _SHOWN_BY_SEED))
     await tallies.recount(db, ids)
     if workspace_of(db) == PLATFORM:
         gone.apps, gone.ratings = await demo_library.remove(db)
+    gone.people = await demo_people.remove(db)
     if gone != Made():
-        told = {"surveys": gone.surveys, "responses": gone.responses, "ratings": gone.ratings}
-        await audit.record(db, SEEDER, "demo.remove", "demo", "SurveysDemo", before=told)
+        await audit.record(db, SEEDER, "demo.remove", "demo", "SurveysDemo", before=_told(gone))
     return gone
+
+
+def _told(counted: Made) -> dict[str, int]:
+    """As the audit keeps it."""
+    numbers = {"people": counted.people, "responses": counted.responses, "ratings": counted.ratings}
+    return {"surveys": counted.surveys, **numbers}
 
 
 def _numbers(ids: Sequence[int]) -> Select[int]:
@@ -171,24 +169,6 @@ async def _remove_surveys(db: AsyncSession, ids: Sequence[int]) -> int:
     )
     removed = update(Survey).where(Survey.id.in_(ids), not_(_REAL)).values(deleted_at=func.now(), status="archived")
     return len((await db.execute(removed.returning(Survey.id))).all())
-
-
-async def _make_people(db: AsyncSession, wanted: Sequence[DemoPerson]) -> None:
-    """Accounts that nobody can sign in with."""
-    rows = [
-        {"workspace": workspace_of(db), "email": one.email, "name": one.name, "type": one.kind, "active": False}
-        for one in wanted
-    ]
-    if rows:
-        await db.execute(insert(User).on_conflict_do_nothing(), rows)
-
-
-async def _accounts(db: AsyncSession, cast: Sequence[str]) -> list[Account]:
-    ours = User.email.endswith(f"@{DOMAIN}") | User.email.in_(cast)
-    rows = await db.execute(
-        select(User.id, User.email, User.type).where(User.workspace == workspace_of(db), ours).order_by(User.id)
-    )
-    return [Account(*row, row.email in cast) for row in rows]
 
 
 async def _make_survey(db: AsyncSession, survey: DemoSurvey, now: datetime) -> list[Version]:

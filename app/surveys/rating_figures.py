@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from app.counting import mean
 from app.host.application_words import PLATFORMS
-from app.surveys.numbers import mean
 
 STARS = (5, 4, 3, 2, 1)
 

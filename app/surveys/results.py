@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
-from app.surveys import numbers
+from app.counting import mean, percent
 from app.surveys.words import MOST_STARS
 
 RESPONDED = ("answered", "agreed", "declined")
@@ -19,12 +19,12 @@ STARS = tuple(str(star) for star in range(MOST_STARS, 0, -1))
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """People by outcome, and how many of all who were asked. `impressed` are people with an impression, `unprompted`
-    those who responded without one."""
+    """People by outcome, and how many of all who were asked. `impressed` are people with an impression, `unprompted` those of
+    each outcome without one."""
 
     outcomes: Mapping[str, int] = field(default_factory=dict)
     impressed: int = 0
-    unprompted: int = 0
+    unprompted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def responses(self) -> int:
@@ -33,11 +33,28 @@ class Counters:
 
     @property
     def responded(self) -> int:
-        return sum(self.outcomes.get(outcome, 0) for outcome in RESPONDED)
+        return _responded(self.outcomes)
+
+    @property
+    def opted_out(self) -> int:
+        return self.outcomes.get("opted_out", 0)
+
+    @property
+    def alone(self) -> int:
+        """Who has a row of the ledger and no impression."""
+        return sum(self.unprompted.values())
+
+    @property
+    def responded_alone(self) -> int:
+        return _responded(self.unprompted)
+
+    @property
+    def opted_out_alone(self) -> int:
+        return self.unprompted.get("opted_out", 0)
 
     @property
     def asked(self) -> int:
-        return self.impressed + self.unprompted
+        return self.impressed + self.alone
 
     @property
     def decided(self) -> int:
@@ -45,11 +62,15 @@ class Counters:
 
     @property
     def response_rate(self) -> Decimal | None:
-        return numbers.percent(self.responded, self.asked)
+        return percent(self.responded, self.asked)
 
     @property
     def acceptance(self) -> Decimal | None:
-        return numbers.percent(self.outcomes.get("agreed", 0), self.decided)
+        return percent(self.outcomes.get("agreed", 0), self.decided)
+
+
+def _responded(people: Mapping[str, int]) -> int:
+    return sum(people.get(outcome, 0) for outcome in RESPONDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,23 +162,22 @@ def breakdown(question: Asked, choices: Mapping[str, int]) -> Breakdown:
     bars = tuple(_bar(label, choices.get(label, 0), people) for label in (*labels, *sorted(others)))
     if question.type != "star_rating":
         return Breakdown(question, people, bars)
-    return Breakdown(
-        question, people, bars, numbers.mean(sum(int(star) * choices.get(star, 0) for star in STARS), people)
-    )
+    return Breakdown(question, people, bars, mean(sum(int(star) * choices.get(star, 0) for star in STARS), people))
 
 
 def _bar(label: str, people: int, of: int) -> Bar:
-    return Bar(label, people, numbers.percent(people, of))
+    return Bar(label, people, percent(people, of))
 
 
 def counters(rows: Iterable[tuple[str, int, int]], *, asked: str) -> Counters:
     """From rows of whole responses and first impressions: (outcome, people, unprompted)."""
     outcomes: dict[str, int] = defaultdict(int)
-    impressed = unprompted = 0
+    unprompted: dict[str, int] = defaultdict(int)
+    impressed = 0
     for outcome, people, alone in rows:
         if outcome == asked:
             impressed += people
         else:
             outcomes[outcome] += people
-            unprompted += alone
-    return Counters(dict(outcomes), impressed, unprompted)
+            unprompted[outcome] += alone
+    return Counters(dict(outcomes), impressed, dict(unprompted))

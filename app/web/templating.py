@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2_fragments import render_block
 
+from app.counting import percent
 from app.web.cards import labelled
 from app.web.escaping import SparingEnvironment
 from app.web.icons import icon
@@ -41,6 +42,7 @@ def environment() -> Environment:
         ago=ago,
         duration=duration,
         labelled=labelled,
+        percent_of=percent,
     )
     # Macros are globals: a block that is rendered alone sees no import of the page around it.
     for path in sorted((ROOT / "templates" / "components").glob("*.html")):

@@ -8,9 +8,10 @@ from sqlalchemy import func, insert, select, text
 
 from app.host.models import Application, AppRating
 from app.host.shared import User
-from app.surveys import demo, demo_plan, ledger, verifying
+from app.surveys import demo, demo_plan, ledger, tallies, verifying
 from app.surveys.demo_cast import PLATFORM, TENANT, WEEK, people
-from app.surveys.models import Response, Survey
+from app.surveys.models import PromptState, Response, Survey
+from app.surveys.pages.survey_list import FIGURES
 from tests.cluster import DatabaseUrls
 from tests.conftest import command_line
 
@@ -77,14 +78,14 @@ async def test_seeding_twice_adds_nothing_and_removing_twice_is_fine(parts):
     assert (await seed(parts, workspace="acme", crowd=10)).surveys == 2
 
 
-async def _real_people_answer_and_rate(parts):
+async def _real_people_answer_and_rate(parts, email="alice@example.org"):
     """One survey and one app."""
     async with parts.database.transaction("main") as db:
         week = (await db.execute(select(Survey).where(Survey.title == WEEK.definition.title))).scalar_one()
-        alice = await db.scalar(select(User.id).where(User.email == "alice@example.org"))
+        alice = await db.scalar(select(User.id).where(User.email == email))
         real = ledger.Entry(
             week.id, week.uid, week.version, week.wording_id, week.content_hash, alice, "answered", "web", (), None, None, NOW,
-            prompted=True,
+            prompted=False,
         )  # fmt: skip
         await ledger.append(db, parts.keys, real)
         clocky = await db.scalar(select(Application.id).where(Application.name == "Clocky"))
@@ -112,6 +113,71 @@ async def test_what_real_people_did_stays(parts):
     assert (await verifying.verify(parts.database, "main")).fits
 
 
+async def _asked(parts):
+    """How many people each version of what is left was put to, by the pages."""
+    found = select(Survey.title, FIGURES.c.version, FIGURES.c.asked).join(FIGURES, FIGURES.c.survey_id == Survey.id)
+    async with parts.database.transaction() as db:
+        rows = await db.execute(found.where(Survey.deleted_at.is_(None)))
+        return {(title, version): asked for title, version, asked in rows}
+
+
+@pytest.mark.parametrize("counted_up", [False, True])
+async def test_of_the_demos_people_nothing_is_left_in_figures_and_users(parts, alice, counted_up):
+    await seed(parts, cast=CAST, crowd=20)
+    await _real_people_answer_and_rate(parts, "nora@example.org")
+    if counted_up:
+        async with parts.database.transaction() as db:
+            await tallies.count_up(db)
+    gone = await remove(parts)
+    assert gone.people == 20
+    assert await _asked(parts) == {(WEEK.definition.title, 1): 1}
+    users = (await alice.get("/admin/users?per_page=200")).text
+    assert "Tickwell" not in users
+    assert "Nora Nemo" in users
+    assert await remove(parts) == demo.Made()
+    assert (await verifying.verify(parts.database, "main")).fits
+
+
+ADA = "ada.tickwell.main@demo.example.org"
+USES = {
+    "activated": "UPDATE users SET active = true WHERE email = :ada",
+    "signed in once": "UPDATE users SET last_sign_in_at = now() WHERE email = :ada",
+    "given a password": "UPDATE users SET password_hash = 'x' WHERE email = :ada",
+    "given a role": "INSERT INTO user_roles (user_id, role_id) SELECT u.id, min(r.id) FROM users u, roles r WHERE email = :ada GROUP BY 1",
+    "linked to an employee": "INSERT INTO employees (id_number, id_number_key, name, user_id) SELECT '1', '1', name, id FROM users WHERE email = :ada",
+}
+
+
+@pytest.mark.parametrize("use", USES)
+async def test_an_invented_account_that_somebody_used_is_kept_and_answers_no_more(parts, use):
+    await seed(parts, crowd=3)
+    async with parts.database.transaction() as db:
+        await db.execute(text(USES[use]), {"ada": ADA})
+        assert (await demo.leaving(db)).kept == (ADA,)
+    assert (await remove(parts)).people == 2
+    before = await scalar(parts, select(func.max(Response.number)))
+    assert (await seed(parts, crowd=3)).people == 2
+    of_ada = select(func.count()).select_from(Response).join(User, User.id == Response.user_id)
+    assert await scalar(parts, of_ada.where(User.email == ADA, Response.number > before)) == 0
+    assert await scalar(parts, of_ada.where(User.email == ADA)) > 0
+
+
+async def test_impressions_of_real_people_stay(parts, token, visitor):
+    await seed(parts, cast=CAST, crowd=5)
+    bearer = {"Authorization": f"Bearer {await token('alice', 'me')}"}
+    await visitor.get("/v1/api/me/surveys", headers=bearer)
+    await remove(parts)
+    async with parts.database.transaction() as db:
+        left = (await db.execute(select(PromptState.impressions, PromptState.user_id))).all()
+        alice = await db.scalar(select(User.id).where(User.email == "alice@example.org"))
+    assert [tuple(one) for one in left] == [(1, alice)]
+
+
+async def test_nobody_is_invented_where_nothing_is_left_to_answer(parts):
+    await seed(parts, workspace="acme", crowd=2)
+    assert await seed(parts, workspace="acme", crowd=5) == demo.Made()
+
+
 async def test_removed_rows_count_nowhere(parts, alice):
     await seed(parts, crowd=20)
     await remove(parts)
@@ -129,11 +195,13 @@ async def test_the_command_rehearses_makes_and_takes_back_a_tenants_demo(urls: D
     assert (await muster(*seed, "--dry-run", "--json")).json == rehearsed
     assert (await muster(*seed, "--json")).json["added"]["surveys"] == len(rehearsed["surveys"]) > 0
     assert (await muster(*seed, "--dry-run")).out == "Nothing would be added.\n"
-    assert (await muster(*seed)).out == "0 surveys, 0 responses, 0 apps and 0 ratings were added.\n"
+    assert (await muster(*seed)).out == "0 surveys, 0 people, 0 responses, 0 apps and 0 ratings were added.\n"
     removed = (await muster(*seed, "--remove", "--json")).json
     assert removed["removed"]["surveys"] == len(rehearsed["surveys"])
     assert removed["surveys"] == rehearsed["surveys"]
-    assert (await muster(*seed, "--remove")).out == "0 surveys, 0 responses, 0 apps and 0 ratings were removed.\n"
+    assert (
+        await muster(*seed, "--remove")
+    ).out == "0 surveys, 0 people, 0 responses, 0 apps and 0 ratings were removed.\n"
 
 
 async def test_the_command_names_what_goes_and_what_is_kept_since_people_met_it(
@@ -171,4 +239,4 @@ async def test_the_command_names_what_goes_and_what_is_kept_since_people_met_it(
     )
     again = (await muster(*remove_them, "--json")).json
     assert [again[kind] for kind in ("surveys", "archived", "apps", "retired")] == [[], [], [], []]
-    assert (await muster(*remove_them)).out == "0 surveys, 0 responses, 0 apps and 0 ratings were removed.\n"
+    assert (await muster(*remove_them)).out == "0 surveys, 0 people, 0 responses, 0 apps and 0 ratings were removed.\n"

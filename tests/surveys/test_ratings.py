@@ -12,11 +12,12 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import counting
 from app.db.session import Database
 from app.errors import InvalidBody
 from app.host import applications
 from app.host.models import Application, AppRating, AppRatingCount
-from app.surveys import numbers, ratings
+from app.surveys import ratings
 from app.surveys.ratings import AlreadyRated, AppNotFound, Rating
 from tests.host.library import NOON, add_app, app_of, publish_app
 from tests.host.staff import ALICE
@@ -239,14 +240,14 @@ class TestNumbers:
         [(33, 8, "4.13"), (9, 2, "4.50"), (2, 3, "0.67"), (5, 1, "5.00"), (1, 200, "0.01")],
     )
     def test_a_mean_has_two_places_half_up(self, total: int, number: int, shown: str) -> None:
-        assert str(numbers.mean(total, number)) == shown
+        assert str(counting.mean(total, number)) == shown
 
     @pytest.mark.parametrize(
         ("part", "whole", "shown"), [(1, 3, "33.3"), (2, 3, "66.7"), (1, 16, "6.3"), (5, 5, "100.0"), (0, 4, "0.0")]
     )
     def test_a_percentage_has_one_place_half_up(self, part: int, whole: int, shown: str) -> None:
-        assert str(numbers.percent(part, whole)) == shown
+        assert str(counting.percent(part, whole)) == shown
 
     def test_of_nothing_there_is_no_figure(self) -> None:
-        assert numbers.mean(0, 0) is None
-        assert numbers.percent(0, 0) is None
+        assert counting.mean(0, 0) is None
+        assert counting.percent(0, 0) is None

@@ -20,9 +20,17 @@ def bars(found: Breakdown) -> list[tuple[str, int, str | None]]:
 
 
 def test_the_response_rate_is_of_everybody_who_was_asked() -> None:
-    counters = Counters({"answered": 3, "agreed": 2, "declined": 1, "opted_out": 4}, impressed=17, unprompted=1)
+    counters = Counters(
+        {"answered": 3, "agreed": 2, "declined": 1, "opted_out": 4}, impressed=17, unprompted={"opted_out": 1}
+    )
     assert (counters.responses, counters.responded, counters.asked) == (10, 6, 18)
     assert counters.response_rate == Decimal("33.3")
+
+
+def test_an_opt_out_without_an_impression_was_asked_and_did_not_respond() -> None:
+    counters = Counters({"answered": 1, "opted_out": 15}, unprompted={"answered": 1, "opted_out": 15})
+    assert (counters.asked, counters.responded, counters.responded_alone, counters.opted_out_alone) == (16, 1, 1, 15)
+    assert counters.response_rate == Decimal("6.3")
 
 
 def test_acceptance_is_agreed_of_those_who_decided() -> None:
@@ -31,7 +39,7 @@ def test_acceptance_is_agreed_of_those_who_decided() -> None:
 
 def test_where_nobody_is_there_is_no_rate() -> None:
     assert Counters().response_rate is None
-    assert Counters({"answered": 1}, unprompted=1).acceptance is None
+    assert Counters({"answered": 1}, unprompted={"answered": 1}).acceptance is None
 
 
 @pytest.mark.parametrize(("part", "of", "percent"), [(1, 8, "12.5"), (1, 16, "6.3"), (3, 16, "18.8"), (1, 3, "33.3")])
@@ -88,7 +96,9 @@ def test_figures_of_all_outcomes_add_up_to_results() -> None:
         [ticks, stars],
         Reading(WHOLE, ASKED, outcomes=("agreed",), days=(today, None)),
     )
-    assert found.counters == Counters({"agreed": 3, "declined": 1}, impressed=9, unprompted=1)
+    assert found.counters == Counters(
+        {"agreed": 3, "declined": 1}, impressed=9, unprompted={"agreed": 1, "declined": 0}
+    )
     assert list(found.days.items()) == [(yesterday, {"agreed": 1}), (today, {"agreed": 2, "declined": 1})]
     assert found.narrowed == 2
     assert [one.question for one in found.questions] == [ticks, stars]

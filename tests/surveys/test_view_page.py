@@ -91,9 +91,23 @@ async def test_counters_and_funnel_are_of_everybody_asked(meal: Stored, vera: Br
         "Asked 5 100.0 %",
         "Shown at least once 4 80.0 %",
         "Responded 3 60.0 %",
-        "1 of them responded through the API without",
+        "Without an impression of it: 1 opted out.",
     ):
         assert words in page
+
+
+async def test_one_number_is_rounded_one_way_on_every_page(database: Database, parts: Parts, vera: Browser) -> None:
+    survey = await lunch(database)
+    async with database.transaction() as db:
+        for person in range(1, 17):
+            await show(db, Placed(survey.id, survey.uid, 0), person, at=AT)
+    await record(database, parts.keys, survey, 1)
+    page = await shown(vera, survey)
+    assert "Response rate 6.3 %" in page
+    assert "Responded 1 6.3 %" in page
+    assert "6.3 %" in words_of((await vera.get("/surveys/list")).text)
+    assert "6.3 %" in words_of((await vera.get("/surveys/overview")).text)
+    assert "6.3" in (await vera.get("/surveys/list?export=csv")).text
 
 
 async def test_every_figure_leads_to_its_rows(meal: Stored, vera: Browser) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 
+from app.counting import percent
 from app.surveys import overview, ratings
-from app.surveys.numbers import percent
 from app.surveys.rating_figures import RatingFigures
 from app.surveys.words import OUTCOMES, TYPES
 from app.web.context import Context

@@ -9,11 +9,11 @@ from litestar.di import NamedDependency
 from sqlalchemy import ColumnElement, cast, func, select
 from sqlalchemy.dialects.postgresql import UUID
 
+from app.counting import percent
 from app.db.days import on_days
 from app.host.application_words import PLATFORMS
 from app.host.models import Application, AppRating
 from app.surveys import ratings
-from app.surveys.numbers import percent
 from app.surveys.rating_figures import STARS, Figure, figure
 from app.surveys.ratings import KEPT
 from app.web import exports, lists

@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import Row, and_, func, select
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 
+from app.counting import percent
 from app.surveys import audience, tallies
 from app.surveys.ceilings import ceiling_in
 from app.surveys.models import Survey
-from app.surveys.numbers import percent
 from app.surveys.pages.acts_allowed import limits, needed_for
 from app.surveys.results import RESPONDED
 from app.surveys.tallies import Scope
