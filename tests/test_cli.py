@@ -116,6 +116,16 @@ async def test_wrong_usage_exits_with_two(muster: CommandLine, arguments: tuple[
     assert "Usage:" in ended.err
 
 
+@pytest.mark.parametrize("absent", ["pytest", "hypothesis"])
+async def test_the_tests_of_a_module_say_which_dependencies_they_need(
+    muster: CommandLine, monkeypatch: pytest.MonkeyPatch, absent: str
+) -> None:
+    monkeypatch.setitem(sys.modules, absent, None)  # as where it is not installed
+    refusal = (await muster("module:test", "Surveys")).refusal
+    assert f"need the development dependencies, and {absent} is missing" in refusal
+    assert "requirements-dev.lock" in refusal
+
+
 async def test_a_token_is_printed_once_and_kept_as_a_hash(muster: CommandLine, database: Database) -> None:
     ended = await muster(
         "token:create", "alice@example.org", "--scope", "clock:read", "--scope", "me", "--days", 3, "--json"

@@ -74,7 +74,7 @@ def person_erase(*, email: str, yes: bool, workspace: str, as_json: bool) -> Non
     if not yes:
         for line in ("This goes:", *held.goes, "This stays:", *held.stays):
             click.echo(line, err=True)
-        if not _agreed(f"Erase {person.email}? This cannot be undone"):
+        if not all(map(_agreed, (f"Erase {person.email}?", "Nobody can undo this. Destroy the key for good?"))):
             frame.refuse("Nothing was erased.")
     erased = frame.with_parts(partial(_erase, person=person), workspace=workspace)
     frame.answer(_document(person, erased), f"{person.email} is erased: {_told(erased)}.", as_json=as_json)

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 TESTS = {"clock": "tests/clock", "host": "tests/host", "surveys": "tests/surveys"}
+# What the tests import beside the product, by module.
+RUNS_TESTS = ("pytest", "pytest_asyncio", "hypothesis", "schemathesis")
+HOW_TO_TEST = (
+    "In a copy of the source, `make test` installs what is needed; so does `pip install -r requirements-dev.lock`."
+)
 NAMED = 3
 MARKS = {"ok": "ok  ", "warning": "warn", "failed": "FAIL"}
 
@@ -71,7 +77,9 @@ def module_test(*, name: str) -> None:
     if folder is None:
         raise click.UsageError(f"there is no module {name}; there are {', '.join(sorted(TESTS))}")
     if not (ROOT / folder).is_dir():
-        frame.refuse(f"There are no tests in {folder}: this installation came without them.")
+        frame.refuse(f"There are no tests in {folder}: this installation came without them. {HOW_TO_TEST}")
+    if missing := [name for name in RUNS_TESTS if find_spec(name) is None]:
+        frame.refuse(f"The tests need the development dependencies, and {', '.join(missing)} is missing. {HOW_TO_TEST}")
     raise SystemExit(subprocess.run([sys.executable, "-m", "pytest", "-q", folder], cwd=ROOT, check=False).returncode)  # noqa: S603
 
 

@@ -173,10 +173,24 @@ async def test_the_page_asks_for_the_address_and_keeps_what_was_typed(
     assert await audits(database) == []
 
 
-async def test_the_address_typed_erases_and_the_page_says_so(
+async def test_the_page_asks_again_once_the_address_is_right(
     alice: Browser, database: Database, parts: Parts, survey: Stored, nora: Person
 ) -> None:
-    gone = await alice.submit(address(nora), {"typed": " Nora@example.org "})
+    asked = await alice.submit(address(nora), {"typed": " Nora@example.org "})
+    assert asked.status_code == 200
+    assert "Erase Nora Nemo for good?" in asked.text
+    assert "IP address and browser of 1 response" in asked.text
+    assert (await opened(database, parts, 1)).texts
+    assert await audits(database) == []
+    for typed in ("", "vera@example.org"):
+        assert (await alice.submit(address(nora), {"typed": typed, "confirmed": "1"})).status_code == 422
+    assert (await opened(database, parts, 1)).texts
+
+
+async def test_the_second_yes_erases_and_the_page_says_so(
+    alice: Browser, database: Database, parts: Parts, survey: Stored, nora: Person
+) -> None:
+    gone = await alice.submit(address(nora), {"typed": " Nora@example.org ", "confirmed": "1"})
     assert (gone.status_code, gone.headers["location"]) == (303, address(nora))
     shown = (await alice.get(address(nora))).text
     assert "Nora Nemo is erased" in shown
@@ -193,7 +207,7 @@ async def test_a_tenants_administrator_erases_what_the_platform_holds_as_well(
 ) -> None:
     await record(database, parts.keys, survey, eve_herself.id)
     assert "IP address and browser of 1 response" in (await eve.get(address(eve_herself))).text
-    await eve.submit(address(eve_herself), {"typed": eve_herself.email})
+    await eve.submit(address(eve_herself), {"typed": eve_herself.email, "confirmed": "1"})
     assert await opened(database, parts, 4) is None
 
 
@@ -219,7 +233,7 @@ async def test_people_of_another_workspace_are_not_there(
 # --- the command
 
 
-async def test_the_command_asks_before_it_erases(
+async def test_the_command_asks_twice_before_it_erases(
     muster: CommandLine, database: Database, parts: Parts, survey: Stored, nora: Person
 ) -> None:
     unanswered = await muster("person:erase", nora.email)
@@ -227,12 +241,16 @@ async def test_the_command_asks_before_it_erases(
         1,
         "Error: Nobody answered, so nothing was erased; --yes erases without asking.",
     )
-    refused = await muster("person:erase", nora.email, stdin="n\n")
-    assert refused.code == 1
-    assert refused.err.endswith("Error: Nothing was erased.\n")
-    assert "IP address and browser of 1 response" in refused.err
+    for answers_ in ("n\n", "y\nn\n"):
+        refused = await muster("person:erase", nora.email, stdin=answers_)
+        assert refused.code == 1
+        assert refused.err.endswith("Error: Nothing was erased.\n")
+        assert "IP address and browser of 1 response" in refused.err
+    assert (await muster("person:erase", nora.email, stdin="y\n")).err.splitlines()[-1] == unanswered.err.splitlines()[
+        -1
+    ]
     assert (await opened(database, parts, 1)).texts
-    done = await muster("person:erase", nora.email.upper(), stdin="y\n")
+    done = await muster("person:erase", nora.email.upper(), stdin="y\ny\n")
     assert done.out == "nora@example.org is erased: the evidence of 1 of 1 responses opens no more.\n"
     assert await opened(database, parts, 1) is None
 

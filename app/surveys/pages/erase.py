@@ -1,4 +1,4 @@
-"""`/people/erase/<user>`: destroys the key of a person's evidence, once its e-mail address was typed."""
+"""`/people/erase/<user>`: destroys the key of a person's evidence. It asks twice: for the e-mail address, then whether to go on."""
 
 from typing import Any
 
@@ -8,7 +8,8 @@ from litestar.params import FromPath
 
 from app.host import accounts
 from app.surveys import evidence
-from app.surveys.evidence import Person
+from app.surveys.evidence import Held, Person
+from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import Requires
@@ -32,18 +33,35 @@ async def erase(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Respon
         form.refuse("typed", f"This is not the address of {account.name}; type {account.email}.")
     if not form.ok:
         return await _page(ctx, account, form, status=422)
-    await ctx.settle()
+    held = await _held(ctx, account)
+    if held.anything and (await ctx.form()).get("confirmed") != "1":
+        return await _ask_again(ctx, account, held)
     await evidence.erase(ctx.parts.database, ctx.actor, _person(ctx, account))
     return go(f"/people/erase/{user_id}")
 
 
+async def _ask_again(ctx: Context, account: Any, held: Held) -> Response[str]:
+    return await ask_first(
+        ctx,
+        question=f"Erase {account.name} for good?",
+        consequence=f"{' '.join(held.goes)} Nobody can undo this.",
+        submit="Destroy the key for good",
+        cancel_url=f"/people/erase/{account.id}",
+        fields=[("typed", account.email)],
+    )
+
+
 async def _page(ctx: Context, account: Any, form: Bound, *, status: int = 200) -> Response[str]:
-    # Both ledgers are asked in transactions of their own, so what was flashed waits for the next page.
-    ctx.flashes = []
-    await ctx.settle()
-    held = await evidence.held(ctx.parts.database, _person(ctx, account))
+    held = await _held(ctx, account)
     home = f"/admin/users/{account.id}" if ctx.may("admin.users") else "/"
     return await page(ctx, "surveys/erase.html", status=status, account=account, held=held, form=form, home=home)
+
+
+async def _held(ctx: Context, account: Any) -> Held:
+    """Both ledgers are asked in transactions of their own, so what was flashed waits for the next page."""
+    ctx.flashes = []
+    await ctx.settle()
+    return await evidence.held(ctx.parts.database, _person(ctx, account))
 
 
 def _person(ctx: Context, account: Any) -> Person:
