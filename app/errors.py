@@ -54,8 +54,18 @@ class Conflict(Refusal):
     status, code = 409, "conflict"
 
 
+class RequestTimeout(Refusal):
+    status, code = 408, "request_timeout"
+
+    def __init__(self) -> None:
+        super().__init__("The request came too slowly. Try again on a faster connection, or send less at once.")
+
+
 class TooLarge(Refusal):
     status, code = 413, "too_large"
+
+    def __init__(self) -> None:
+        super().__init__("That is larger than this address takes. Send a smaller file, or less at once.")
 
 
 class Invalid(Refusal):

@@ -21,13 +21,13 @@ from app.parts import Parts, make_parts
 from app.surveys import api as survey_api
 from app.surveys import pages as survey_pages
 from app.web import csrf, preferences
+from app.web.body import LARGEST
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
 from app.web.templating import STATIC
 
 MENU = (*clock_pages.MENU, *survey_pages.MENU, *host_pages.MENU)
-LARGEST_UPLOAD = 10 * 1024 * 1024
 
 
 def create_app(parts: Parts) -> ASGIApp:
@@ -51,7 +51,7 @@ def build_site() -> Litestar:
         middleware=[metrics.Measured],
         lifespan=[_closing],
         state=State({"menu": MENU}),
-        request_max_body_size=LARGEST_UPLOAD,
+        request_max_body_size=LARGEST,
         openapi_config=None,
         logging_config=None,
     )

@@ -8,12 +8,14 @@ from typing import Any
 
 import uvicorn
 
+from app.web.wire import Wire
+
 
 @asynccontextmanager
 async def served(app: Any, grace_s: int) -> AsyncIterator[tuple[str, uvicorn.Server]]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=grace_s)
+        config = uvicorn.Config(app, log_config=None, lifespan="off", http=Wire, timeout_graceful_shutdown=grace_s)
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve([listening]))
         while not server.started:  # noqa: ASYNC110 - uvicorn has no event to wait for

@@ -8,12 +8,14 @@ import msgspec
 
 REF = "#/components/schemas/{name}"
 EVERY_ENDPOINT = (401, 403, 404, 422, 429, 500, 503)
+POSTED = (*EVERY_ENDPOINT, 408, 409, 413, 415)
 REASONS = {
     200: "What was asked for.",
     201: "Made.",
     401: "No, unknown, expired or revoked token.",
     403: "The token lacks the scope, or its owner the permission.",
     404: "There is no such thing here, or the module is switched off.",
+    408: "The request came too slowly.",
     409: "It does not fit the state that the thing is in.",
     413: "The body is larger than 64 KiB.",
     415: "The body is not application/json.",

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api import bodies, parameters
 from app.api.envelope import Code, Instant, answer, instant
-from app.api.openapi import EVERY_ENDPOINT, Endpoint
+from app.api.openapi import POSTED, Endpoint
 from app.api.parameters import Nothing
 from app.api.tokens import Scope
 from app.db.session import enter_workspace
@@ -87,7 +87,7 @@ ROUTES = [sign_in, sign_out]
 ENDPOINTS = (
     Endpoint(
         "POST", f"/v1/api{PATH}", "Trades e-mail and password for a token", SignedIn, body=SignInBody, status=201,
-        errors=(*EVERY_ENDPOINT, 409, 413, 415),
+        errors=POSTED,
     ),
     Endpoint("DELETE", f"/v1/api{PATH}", "Ends the token that is sent", type(None), scope="me"),
 )  # fmt: skip

@@ -17,6 +17,7 @@ from app.commands.database import bring_up
 
 # Pages with open event streams would hold a stop up for as long as somebody looks at them.
 GRACE_S = 5
+MOST_UNSENT = 128 * 1024  # bytes that the system takes ahead of the client
 
 
 @click.command("serve")
@@ -85,6 +86,7 @@ def bound(host: str, port: int) -> socket.socket:
     """A socket on the address. Ends with a refusal when it is taken: uvicorn itself would exit without a word of ours."""
     opened = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    _keep_little_unsent(opened)
     try:
         opened.bind((host, port))
     except OSError as error:
@@ -96,15 +98,24 @@ def bound(host: str, port: int) -> socket.socket:
     return opened
 
 
+def _keep_little_unsent(opened: socket.socket) -> None:
+    """For each of its connections: what a slow reader has not taken waits with us, where it is seen to move or not."""
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, MOST_UNSENT)
+
+
 def listen(opened: socket.socket, workers: int, ready: Callable[[], None]) -> None:
     """Serves on the socket until SIGINT or SIGTERM; `ready` is called once the first page can be asked for."""
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
+    from app.web.wire import Wire
+
     config = uvicorn.Config(
         "app.commands.serve:portal",
         factory=True,
         workers=workers,
+        http=Wire,
         log_config=None,
         access_log=False,
         proxy_headers=False,

@@ -9,7 +9,7 @@ from litestar.di import NamedDependency
 
 from app.api import bodies, parameters, sign_in
 from app.api.envelope import Count, Instant, answer, instant
-from app.api.openapi import EVERY_ENDPOINT, Endpoint, document
+from app.api.openapi import POSTED, Endpoint, document
 from app.api.parameters import Nothing
 from app.api.tokens import Scope
 from app.errors import InvalidBody
@@ -160,7 +160,6 @@ def _row(item: Any) -> SurveyRow:
     )
 
 
-POSTED = (*EVERY_ENDPOINT, 409, 413, 415)
 ENDPOINTS = (
     *api_apps.ENDPOINTS,
     Endpoint(

@@ -14,7 +14,7 @@ from litestar.di import NamedDependency
 
 from app.api import bodies, parameters
 from app.api.envelope import Day, Id, answer, day
-from app.api.openapi import EVERY_ENDPOINT, Endpoint
+from app.api.openapi import POSTED, Endpoint
 from app.api.parameters import Nothing
 from app.api.tokens import Scope
 from app.db.session import PLATFORM
@@ -113,7 +113,7 @@ ENDPOINTS = (
         None,
         body=RatingBody,
         status=201,
-        errors=(*EVERY_ENDPOINT, 409, 413, 415),
+        errors=POSTED,
         scope="me",
     ),
 )

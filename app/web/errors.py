@@ -26,6 +26,7 @@ TITLES = {
     403: "You may not do this",
     404: "Not found",
     405: "Nothing to look at here",
+    408: "Too slow",
     409: "Not possible now",
     413: "Too large",
     422: "Something in it is wrong",
@@ -36,7 +37,7 @@ TITLES = {
 # No such table, column or schema; and a column that was altered under a statement that had been prepared.
 _OTHER_TABLES = frozenset({"42P01", "42703", "3F000", "0A000"})
 # A page that is asked for again may work then.
-PASSING = (429, 500, 503)
+PASSING = (408, 429, 500, 503)
 A_FORMS_ADDRESS = "Only a form sends to this address. Go back to the page with the form and use its button."
 
 
@@ -57,9 +58,8 @@ class Gone(Refusal):
 
     status, code = 400, "invalid_body"
 
-
-# Litestar has words for that, but raises what it raises for its own faults.
-_GONE = "client disconnected prematurely"
+    def __init__(self) -> None:
+        super().__init__("The request ended before all of it was here.")
 
 
 def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
@@ -136,14 +136,12 @@ def _of_litestar(error: HTTPException) -> Refusal:
         403: Forbidden("You may not do that."),
         404: NotFound(),
         405: MethodNotAllowed("This address does not take that method."),
-        413: TooLarge("That is larger than this address takes. Send a smaller file, or less at once."),
+        413: TooLarge(),
         415: UnsupportedMediaType("Send application/json."),
         409: Conflict(error.detail),
     }
     if error.status_code in kinds:
         return kinds[error.status_code]
-    if error.detail == _GONE:
-        return Gone("The request ended before all of it was here.")
     if error.status_code >= Internal.status:
         return Internal("Something went wrong on our side. The log has the details under the number below.")
     extra = error.extra if isinstance(error.extra, list) else []
@@ -232,23 +230,26 @@ def _request_id(scope: Scope) -> str:
 
 async def plain_answer(send: Send, scope: Scope, refusal: Refusal) -> None:
     """Answers before there is an application or a database to answer with."""
-    if scope["path"].startswith(API):
-        response: Response[Any] = envelope(refusal, "")
-        body, kind = response.content, b"application/json"
-    else:
-        from app.web.templating import render
-
-        here = quote(scope["path"])
-        html = render(
-            "errors/error.html",
-            status=refusal.status,
-            heading=TITLES.get(refusal.status, "Refused"),
-            message=refusal.message,
-            details=(),
-            request_id="",
-            ways=[("Try again", here)] if scope.get("method") == "GET" and is_ours(here) else [],
-        )
-        body, kind = html.encode(), b"text/html; charset=utf-8"
+    kind, body = plain(scope["path"], str(scope.get("method")), refusal)
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def plain(path: str, method: str, refusal: Refusal) -> tuple[bytes, bytes]:
+    """Media type and body of a refusal of which nothing but the address is known."""
+    if path.startswith(API):
+        return b"application/json", envelope(refusal, "").content
+    from app.web.templating import render
+
+    here = quote(path)
+    html = render(
+        "errors/error.html",
+        status=refusal.status,
+        heading=TITLES.get(refusal.status, "Refused"),
+        message=refusal.message,
+        details=(),
+        request_id="",
+        ways=[("Try again", here)] if method == "GET" and is_ours(here) else [],
+    )
+    return b"text/html; charset=utf-8", html.encode()

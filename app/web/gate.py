@@ -1,6 +1,6 @@
 """The outermost layer of the server: request id, host check, security headers, and the one transaction of each request.
 
-The transaction commits just before an answer below 400 starts and rolls back otherwise, so nobody ever sees a success that
+The body is read before the transaction is opened: a request that waits for its client holds no connection. The transaction commits just before an answer below 400 starts and rolls back otherwise, so nobody ever sees a success that
 was not kept. A streamed answer opens its own.
 """
 
@@ -17,11 +17,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database, enter_workspace
-from app.errors import Refusal, Unavailable
+from app.errors import Refusal, RequestTimeout, Unavailable
 from app.parts import Parts
 from app.web import sessions
+from app.web.body import FROM_ANYBODY, LARGEST, Body
 from app.web.context import Context, put
-from app.web.errors import API, plain_answer
+from app.web.errors import API, Gone, plain_answer
 
 log = structlog.get_logger()
 
@@ -39,6 +40,7 @@ HSTS = "max-age=31536000; includeSubDomains"
 HEALTH = frozenset({"/health/live", "/health/ready"})
 NO_DATABASE = ("/static/", "/health/live", "/favicon.ico")
 SERVER_ERROR, REFUSED = 500, 400
+UNREACHABLE = (DBAPIError, PoolTimeoutError, OSError)
 
 
 class _Undone(Exception):
@@ -67,7 +69,7 @@ class Gate:
         elif scope["path"].startswith(NO_DATABASE):
             await self.app(scope, receive, answer.send)
         else:
-            await self._with_transaction(scope, receive, answer, request_id)
+            await self._with_body(scope, receive, answer, request_id)
 
     def _answers_for(self, scope: Scope) -> bool:
         """Whether the request names a host of ours."""
@@ -76,12 +78,35 @@ class Gate:
         host = _header(scope, b"host").rsplit(":", 1)[0].strip("[]").lower()
         return host in self.parts.settings.allowed_hosts
 
+    async def _with_body(self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str) -> None:
+        body = Body(str(scope.get("method")), _header(scope, b"content-length"), receive)
+        try:
+            await body.read(FROM_ANYBODY)
+            if body.goes_on and await self._comes_from_a_session(scope):
+                await body.read(LARGEST)
+            if body.is_gone:
+                await plain_answer(answer.send, scope, Gone())
+            else:
+                await self._with_transaction(scope, body.receive, answer, request_id)
+        finally:
+            body.close()
+
+    async def _comes_from_a_session(self, scope: Scope) -> bool:
+        """Asked in a transaction of its own. False while the database can't be reached: that is answered later."""
+        cookie = _cookie(scope, sessions.cookie_name(self.parts.settings))
+        if not cookie or scope["path"].startswith(API):
+            return False
+        with suppress(*UNREACHABLE):
+            async with self.parts.database.shared_transaction() as db:
+                return await sessions.is_known(db, cookie)
+        return False
+
     async def _with_transaction(self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str) -> None:
         transaction = self.parts.database.shared_transaction()
         try:
             session = await transaction.__aenter__()
             context = await self._context(scope, session, request_id)
-        except (DBAPIError, PoolTimeoutError, OSError) as fault:
+        except UNREACHABLE as fault:
             log.warning("database unreachable", error=type(fault).__name__)
             await plain_answer(answer.send, scope, Unavailable("The database can't be reached. Try again in a moment."))
             return
@@ -162,6 +187,8 @@ class _Answer:
             extra.append((b"cache-control", b"no-store"))
         if self._context is not None and message["status"] < SERVER_ERROR:
             extra += [(b"set-cookie", cookie.encode()) for cookie in self._context.cookies]
+        if message["status"] == RequestTimeout.status:
+            extra.append((b"connection", b"close"))
         return extra
 
 

@@ -68,10 +68,15 @@ def cookie_name(settings: Settings) -> str:
     return "__Host-muster" if settings.secure else "muster"
 
 
+async def is_known(db: AsyncSession, session_id: str) -> bool:
+    """True when a session cookie would sign somebody in."""
+    return await _find(db, session_id, datetime.now(UTC)) is not None
+
+
 async def resume(context: Context, session_id: str) -> None:
     """Fills the context's person from a session cookie; an unknown, idle or expired one is as good as none."""
     key, now = _hash(session_id), datetime.now(UTC)
-    row = (await context.db.execute(_FIND, {"id_hash": key, "now": now, "idle_since": now - IDLE})).one_or_none()
+    row = await _find(context.db, session_id, now)
     if row is None:
         return
     context.person = person_of(row, session_id=row.public_id, session_key=key)
@@ -94,6 +99,11 @@ def person_of(row: Any, *, session_id: int | None, session_key: bytes) -> Person
         session_id=session_id,
         session_key=session_key,
     )
+
+
+async def _find(db: AsyncSession, session_id: str, now: datetime) -> Any:
+    found = await db.execute(_FIND, {"id_hash": _hash(session_id), "now": now, "idle_since": now - IDLE})
+    return found.one_or_none()
 
 
 async def begin(context: Context, user_id: int) -> None:
