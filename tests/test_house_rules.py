@@ -20,6 +20,7 @@ PURE = {
     "app/clock/directory.py",
     "app/clock/explaining.py",
     "app/clock/lanes.py",
+    "app/clock/lone_folds.py",
     "app/clock/matching.py",
     "app/clock/pairing.py",
     "app/clock/resolving.py",

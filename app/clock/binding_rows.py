@@ -17,7 +17,7 @@ from app.clock.directory import Candidate, HostEmployee
 from app.clock.matching import Change, Code
 from app.clock.models import Binding, ClockEmployee
 from app.clock.settings import read_settings
-from app.clock.taps import UNPAIRED
+from app.clock.taps import FOLDS, UNPAIRED
 from app.db.among import among
 from app.db.session import workspace_of
 from app.host.models import Employee, KioskEnrolment
@@ -102,13 +102,14 @@ _MARK = text(
     SELECT count(*) FROM marked
     """
 )
-# People are judged over all their codes together, so what waits on the other codes of an owner may end otherwise too.
+# People are judged over all their codes together, so what waits on the other codes of an owner may end otherwise too; and a
+# fold with a record stands for itself once its own tap went away.
 _MARK_OTHERS = text(
     """
     WITH found AS (
         SELECT p.id FROM clock_employee_bindings b JOIN clock_transactions p ON p.emp_code = b.emp_code
         WHERE b.host_employee_id = ANY(CAST(:owners AS bigint[])) AND b.emp_code <> ALL(CAST(:codes AS text[]))
-          AND p.host_attendance_id IS NULL
+          AND (p.host_attendance_id IS NULL OR p.import_outcome = ANY(CAST(:folds AS text[])))
         ORDER BY p.id FOR UPDATE OF p
     ), marked AS (
         UPDATE clock_transactions p SET judge_at = clock_timestamp() FROM found WHERE p.id = found.id RETURNING p.id
@@ -229,11 +230,17 @@ async def _mark_moved(db: AsyncSession, changes: Sequence[Change]) -> None:
     owners = {
         one for change in changes for one in (change.code.host_employee_id, change.decision.host_employee_id) if one
     }
-    await db.execute(_MARK_OTHERS, {"owners": sorted(owners), "codes": codes})
+    await _mark_others(db, owners, codes)
     await due.ask_for_import(db)
 
 
 async def mark_people(db: AsyncSession, host_employee_ids: Collection[int]) -> None:
     """Has judged anew what waits on any code of these people: they may have become inactive, or active again."""
-    if await db.scalar(_MARK_OTHERS, {"owners": sorted(host_employee_ids), "codes": []}):
+    if await _mark_others(db, host_employee_ids, []):
         await due.ask_for_import(db)
+
+
+async def _mark_others(db: AsyncSession, owners: Collection[int], codes: Sequence[str]) -> int:
+    given = {"owners": sorted(owners), "codes": list(codes), "folds": sorted(FOLDS)}
+    marked: int = await db.scalar(_MARK_OTHERS, given) or 0
+    return marked

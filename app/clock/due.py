@@ -91,7 +91,16 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
 
 async def _mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
     """Punches that belong to the records, and their owners' waiting ones near them."""
-    near = (
+    await mark(db, or_(among(Punch.host_attendance_id, record_ids), _waiting_near(record_ids)))
+
+
+async def mark_waiting_near(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """The waiting punches of the records' owners near them. Call it before a record changes its hours or its owner."""
+    await mark(db, _waiting_near(record_ids))
+
+
+def _waiting_near(record_ids: Sequence[int]) -> ColumnElement[bool]:
+    return Punch.id.in_(
         select(Punch.id)
         .join(Binding, Binding.emp_code == Punch.emp_code)
         .join(AttendanceRecord, AttendanceRecord.employee_id == Binding.host_employee_id)
@@ -102,7 +111,6 @@ async def _mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
             Punch.punched_at_utc <= func.coalesce(AttendanceRecord.clock_out, AttendanceRecord.clock_in) + NEAR,
         )
     )
-    await mark(db, or_(among(Punch.host_attendance_id, record_ids), Punch.id.in_(near)))
 
 
 async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None:
@@ -118,8 +126,8 @@ async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None
 
 
 async def _mark_days(db: AsyncSession, days: Sequence[date]) -> None:
-    """A shift's workday is that of its first tap, so its other taps may lie on the day after."""
+    """A shift reaches over three dates, and its record may have the date of any of them."""
     if not days or not await db.scalar(select(Connection.id)):
         return
-    reach = set(days) | {one + timedelta(days=1) for one in days}
+    reach = {one + timedelta(days=away) for one in days for away in range(-2, 3)}
     await mark(db, and_(Punch.local_date.in_(reach), _UNSETTLED))

@@ -171,6 +171,7 @@ def _judge(case: Case, world: World, locked: set[date], now: datetime) -> Judgem
         now,
         unread=world.unread,
         within=case.within,
+        elsewhere=case.read.elsewhere,
     )
 
 

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock import devices
 from app.clock.models import Binding, Device
 from app.clock.settings import ClockSettings, read_settings
-from app.clock.taps import Employee, Punch, Record, Rules, Span, Unbound, Written
+from app.clock.taps import FOLDS, Employee, Punch, Record, Rules, Span, Unbound, Written
 from app.clock.unread import unread_spans
 from app.clock.zones import zone_name
 from app.db.among import among
@@ -39,6 +39,10 @@ SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p
        p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.judge_at
 FROM unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s(place, code, first, last)
 JOIN clock_transactions p ON p.emp_code = s.code AND p.punched_at_utc >= s.first AND p.punched_at_utc < s.last
+"""
+_OF_RECORDS = """
+SELECT id, remote_id, emp_code, punched_at_utc, punch_code, import_outcome, host_attendance_id, imported_role
+FROM clock_transactions WHERE host_attendance_id = ANY($1::bigint[]) ORDER BY id
 """
 # The host bounds how long a record may be, so older ones cannot reach into the hours asked for.
 _RECORDS = """
@@ -103,10 +107,12 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Punches and records of one span, and the mark that each punch bore when it was read."""
+    """Punches and records of one span, and the mark that each punch bore when it was read. `elsewhere`: punches of the same
+    records as the folds among them, of codes that are another employee's now, or nobody's."""
 
     punches: list[Punch] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
+    elsewhere: list[Punch] = field(default_factory=list)
     judge_at: dict[int, datetime | None] = field(default_factory=dict)
 
 
@@ -200,6 +206,7 @@ async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, 
         )  # fmt: skip
         read.judge_at[row[1]] = row[12]
     await _read_records(connection, asked, found)
+    await _read_elsewhere(connection, asked, found)
     return found
 
 
@@ -218,6 +225,26 @@ async def _read_records(
         read.records.extend(by_id[one] for one in ids)
         if isinstance(who, Employee):
             read.records.extend(one for one in by_employee.get(who.id, ()) if one.id not in ids and _touches(one, span))
+
+
+async def _read_elsewhere(
+    connection: asyncpg.Connection, asked: Sequence[tuple[Who, Sequence[str], Span]], found: Sequence[Read]
+) -> None:
+    folded = [{one.record_id for one in read.punches if one.outcome in FOLDS} - {None} for read in found]
+    ids = set().union(*folded)
+    if not ids:
+        return
+    taps = await punches_of_records(connection, ids)
+    for (_, codes, _), read, records in zip(asked, found, folded, strict=True):
+        read.elsewhere.extend(one for one in taps if one.record_id in records and one.emp_code not in codes)
+
+
+async def punches_of_records(connection: asyncpg.Connection, record_ids: Iterable[int | None]) -> list[Punch]:
+    """Every punch that belongs to these records, of all codes."""
+    return [
+        Punch(row[0], row[1], row[2], row[3], row[4], outcome=row[5], record_id=row[6], imported_role=row[7])
+        for row in await connection.fetch(_OF_RECORDS, list(record_ids))
+    ]
 
 
 def _touches(record: Record, span: Span) -> bool:

@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from app.clock.codes import Kind, Outcome
 from app.clock.lanes import pair
+from app.clock.lone_folds import lone_folds
 from app.clock.shift_judging import ShiftJudge
 from app.clock.shifts import REACH, Shift, Tap
 from app.clock.taps import (
@@ -50,39 +51,47 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
     *,
     unread: Sequence[Span] = (),
     within: Span | None = None,
+    elsewhere: Sequence[Punch] = (),
 ) -> Judgement:
     """Judges the punches of all codes of one host employee, or those of one code without one.
 
     `records`: those the punches belong to, whoever owns them and deleted or not, and every record of the employee that touches
     these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `within`: the part that gets
-    verdicts, from `widening`; the rest is context. Raises KeyError when a record that a punch belongs to is not given.
+    verdicts, from `widening`; the rest is context. `elsewhere`: punches of these records whose codes are not theirs now. Raises KeyError when a record that a punch belongs to is not given.
     """
     judgement = Judgement(who, rules, now)
     known = {record.id: record for record in records}
+    punches = list(punches)
+    lone = lone_folds(punches, elsewhere)
     taps: list[Tap] = []
     for punch in punches:
         held = punch.record_id is not None and not known[punch.record_id].deleted
         word = None if held else _unpaired(punch, who, now)
         role = _role(punch, held=held)
         if word is None and role is not None and isinstance(who, Employee) and who.active:
-            taps.append(Tap(punch, role, held=held))
+            taps.append(Tap(punch, role, held=held, lone=punch.id in lone))
         elif _asked(punch.at, within):
-            _settle_alone(judgement, punch, word, known, unread)
+            _settle_alone(judgement, punch, word, known, unread, lone=punch.id in lone)
     if taps:
         _judge_shifts(judgement, in_time_order(taps), known, locked_days, unread, within)
     return judgement
 
 
 def find_lanes(
-    who: Employee | Unbound, punches: Iterable[Punch], known: Mapping[int, Record], now: datetime
+    who: Employee | Unbound,
+    punches: Sequence[Punch],
+    known: Mapping[int, Record],
+    now: datetime,
+    elsewhere: Sequence[Punch] = (),
 ) -> tuple[list[Tap], list[Tap]]:
     """The taps of both lanes in time order, as `judge` pairs them: regular, overtime."""
+    lone = lone_folds(punches, elsewhere)
     taps = []
     for punch in punches:
         held = punch.record_id is not None and not known[punch.record_id].deleted
         role = _role(punch, held=held)
         if role is not None and (held or _unpaired(punch, who, now) is None):
-            taps.append(Tap(punch, role, held=held))
+            taps.append(Tap(punch, role, held=held, lone=punch.id in lone))
     return split_lanes(in_time_order(taps))
 
 
@@ -111,14 +120,20 @@ def _asked(at: datetime, within: Span | None) -> bool:
 
 
 def _settle_alone(
-    judgement: Judgement, punch: Punch, word: Outcome | None, known: Mapping[int, Record], unread: Sequence[Span]
+    judgement: Judgement,
+    punch: Punch,
+    word: Outcome | None,
+    known: Mapping[int, Record],
+    unread: Sequence[Span],
+    *,
+    lone: bool,
 ) -> None:
     """A punch that takes no part in pairing: one of lines 1-5, or line 0 where there is no employee to pair for."""
     if unread and is_unread(punch.at, unread, REACH):
         judgement.unjudged.append(punch.id)
         return
     if word is None:
-        judgement.verdicts.append(_stands_alone(judgement.who, punch, known))
+        judgement.verdicts.append(_stands_alone(judgement.who, punch, known, lone=lone))
         return
     remembers = remembers_deletion(punch, known)
     judgement.verdicts.append(
@@ -134,11 +149,11 @@ def _settle_alone(
     )
 
 
-def _stands_alone(who: Employee | Unbound, punch: Punch, known: Mapping[int, Record]) -> Verdict:
+def _stands_alone(who: Employee | Unbound, punch: Punch, known: Mapping[int, Record], *, lone: bool) -> Verdict:
     """Line 0 without pairing: the punch keeps its word, except after a re-binding to another employee."""
     record = known[punch.record_id or 0]
     word = Outcome(punch.outcome or Outcome.IMPORTED)
-    if isinstance(who, Employee) and punch.outcome not in FOLDS:
+    if isinstance(who, Employee) and (lone or punch.outcome not in FOLDS):
         word = Outcome.IMPORTED if record.employee_id == who.id else Outcome.ARRIVED_LATE
     rule = Rule.LATE_OTHER_EMPLOYEE if word is Outcome.ARRIVED_LATE else Rule.STANDS
     reviewed = punch.reviewed and word is Outcome.ARRIVED_LATE

@@ -21,6 +21,7 @@ from app.clock.surroundings import Surroundings
 from app.clock.taps import Employee, Punch
 from app.clock.verdicts import UpdateRecord
 from app.counting import count
+from app.db.direct import driver
 from app.errors import Conflict, NotFound
 from app.host import attendance, attendance_import, audit
 from app.host.audit import Actor
@@ -155,18 +156,8 @@ def what_happens(use: Use, seen: Surroundings) -> str:
 
 async def read_linked(db: AsyncSession, seen: Surroundings) -> list[Punch]:
     """Punches that belong to the records around but are of other codes, now: a re-binding left them there."""
-    ids = [one.id for one in seen.records]
-    wanted = select(
-        PunchRow.id, PunchRow.remote_id, PunchRow.emp_code, PunchRow.punched_at_utc, PunchRow.punch_code,
-        PunchRow.host_attendance_id,
-    )  # fmt: skip
-    rows = await db.execute(
-        wanted.where(PunchRow.host_attendance_id.in_(ids), PunchRow.emp_code.not_in(seen.codes)).order_by(PunchRow.id)
-    )
-    return [
-        Punch(row.id, row.remote_id, row.emp_code, row.punched_at_utc, row.punch_code, record_id=row.host_attendance_id)
-        for row in rows
-    ]
+    found = await import_rows.punches_of_records(driver(db), [one.id for one in seen.records])
+    return [one for one in found if one.emp_code not in seen.codes]
 
 
 async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[Punch]) -> set[int]:
@@ -178,6 +169,7 @@ async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[Punch])
 
 async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surroundings) -> None:
     update_ = use.update
+    await due.mark_waiting_near(db, [update_.record_id, *use.delete])
     await import_rows.update_record(db, update_.record_id, _hours(update_), update_.workday)
     await attendance_import.set_owner(db, update_.record_id, update_.employee_id)
     for record_id in use.delete:

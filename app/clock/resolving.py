@@ -3,7 +3,7 @@
 *Keep the record* needs no rule: it marks the punch reviewed.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -41,7 +41,7 @@ def use_punches(  # noqa: PLR0917 -- the world as the import reads it
     rules: Rules,
     now: datetime,
     punch_id: int,
-    linked: Iterable[Punch] = (),
+    linked: Sequence[Punch] = (),
 ) -> Use | Refusal:
     """Resolves the shift that this punch is in, as it is now.
 
@@ -49,7 +49,7 @@ def use_punches(  # noqa: PLR0917 -- the world as the import reads it
     """
     punches = list(punches)
     known = {record.id: record for record in records}
-    shift = _shift_of(punch_id, find_lanes(who, punches, known, now), rules)
+    shift = _shift_of(punch_id, find_lanes(who, punches, known, now, linked), rules)
     standing = [] if shift is None else standing_records((*shift.taps, *shift.folds), known)
     if shift is None or not standing:
         return Refusal(Reason(Rule.NOT_LATE, shift))

@@ -120,7 +120,15 @@ class _Comparison:
 
     def _fates(self, who: Who, read: Read, world: World) -> dict[int, Fate]:
         judged = judge(
-            who, read.punches, read.records, self.locked, world.rules, self.now, unread=world.unread, within=self.within
+            who,
+            read.punches,
+            read.records,
+            self.locked,
+            world.rules,
+            self.now,
+            unread=world.unread,
+            within=self.within,
+            elsewhere=read.elsewhere,
         )
         return _fates(judged)
 

@@ -41,11 +41,12 @@ class End(StrEnum):
 
 class Tap:
     """A punch on its way through pairing. `held`: line 0 holds it, it belongs to a record that stands. `fresh`: it took no part
-    in pairing when it was judged last, so folding around it is decided anew. `was_fold`: it was judged a fold last. `repeats` is the tap that a fold repeats."""
+    in pairing when it was judged last, so folding around it is decided anew. `was_fold`: it was judged a fold last, and is not `lone` (its own tap went away). `repeats` is the tap that a
+    fold repeats."""
 
     __slots__ = ("at", "effect", "fresh", "held", "punch", "rank", "repeats", "role", "shift", "was_fold", "word")
 
-    def __init__(self, punch: Punch, role: Role, *, held: bool) -> None:
+    def __init__(self, punch: Punch, role: Role, *, held: bool, lone: bool = False) -> None:
         self.punch = punch
         self.at: datetime = punch.at
         self.role = role
@@ -53,7 +54,7 @@ class Tap:
         self.held = held
         outcome = punch.outcome
         self.fresh = outcome is None or outcome in UNPAIRED
-        self.was_fold = outcome in FOLDS
+        self.was_fold = outcome in FOLDS and not lone
         self.effect: Effect
         self.word: Outcome | None = None
         self.repeats: Tap | None = None

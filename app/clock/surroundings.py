@@ -61,6 +61,7 @@ class Surroundings:
             self.now,
             unread=world.unread,
             within=self.within,
+            elsewhere=self.read.elsewhere,
         )
 
 

@@ -49,7 +49,7 @@ def margin(rules: Rules) -> timedelta:
 
 def widen(  # noqa: PLR0917 -- the world as the import reads it
     who: Employee | Unbound,
-    punches: Iterable[Punch],
+    punches: Sequence[Punch],
     records: Iterable[Record],
     changed: Span,
     reading: Span,

@@ -308,6 +308,66 @@ def test_a_fold_whose_first_tap_went_to_another_employee_stands_for_it_with_the_
     assert {n: (p.outcome, p.record_id) for n, p in store.punches.items()} == {2: ("imported", 1), 3: ("imported", 1)}
 
 
+def leave(store, *numbers):
+    """The codes of these punches are bound to another employee from here on. Returns their punches."""
+    return [store.punches.pop(number) for number in numbers]
+
+
+def test_a_fold_whose_own_tap_left_stands_for_itself_and_repeats_no_older_tap():
+    store = Store("a 12:29:59").add("a 13:00").add("a 13:00").add("a Tue 02:24")
+    store.judge()
+    assert [punch.outcome for punch in store.punches.values()] == [
+        "imported", "imported", "repeat_tap", "only_one_punch",
+    ]  # fmt: skip
+    elsewhere = leave(store, 2)
+    for number in (1, 2):  # judging twice changes nothing
+        judgement = store.judge(elsewhere=elsewhere)
+        assert store.shown() == ["Mon 12:29:59-13:00"], number
+        assert not judgement.updates
+        assert {n: (p.outcome, p.record_id) for n, p in store.punches.items()} == {
+            1: ("imported", 1),
+            3: ("imported", 1),
+            4: ("only_one_punch", None),
+        }
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_a_fold_that_left_its_own_tap_behind_shows_the_word_of_a_tap_of_another_employee(active):
+    store = Store("I 08:00, O 17:00, O 17:02")
+    store.judge()
+    store.who = Employee(2, active=active)
+    store.judge(elsewhere=leave(store, 1, 2))
+    assert store.punches[3].outcome == "arrived_late"
+
+
+def test_a_fold_that_leaves_with_its_own_tap_stays_one():
+    store = Store("I 08:00, O 17:00, O 17:02")
+    store.judge()
+    store.who = BOB
+    store.judge(elsewhere=leave(store, 1))
+    assert [punch.outcome for punch in store.punches.values()] == ["arrived_late", "double_tap"]
+
+
+def test_a_fold_of_a_code_that_is_cleared_keeps_its_word_without_its_own_tap():
+    store = Store("I 08:00, O 17:00, O 17:02")
+    store.judge()
+    store.who = Unbound()
+    store.judge(elsewhere=leave(store, 1, 2))
+    assert store.punches[3].outcome == "double_tap"
+
+
+def test_using_the_punches_takes_a_fold_without_its_own_tap_for_a_tap():
+    store = Store("I 08:00, O 17:00, O 17:02, bi 12:00")
+    store.judge()
+    linked = leave(store, 2)
+    store.who = BOB
+    store.judge(elsewhere=linked)
+    found = use(store, "I 08:00", linked)
+    assert isinstance(found, Use)
+    assert store.shown() == ["Mon 08:00-17:02"]
+    assert found.released == (2,)
+
+
 def test_it_is_no_fold_of_a_tap_more_than_four_hours_before():
     store = Store("I 08:00, bo 09:00, bi 09:10, bo 14:00, bo 14:02, bi 14:30, O 17:00")
     store.judge()
@@ -452,7 +512,7 @@ def use(store, text, linked=()):
                 imported_role=verdict.role,
                 reviewed=False,
             )
-        for number in found.released:
+        for number in store.punches.keys() & set(found.released):
             store.punches[number] = replace(store.punches[number], outcome=None, record_id=None, imported_role=None)
     return found
 
