@@ -51,14 +51,20 @@ def units(kind: str) -> Any:
 
 
 def listed(kind: str, tree: Any) -> Select[Any]:
-    """The rows of `units` with head counts: `people` of the unit itself, `people_below` with all under it, and the
-    `terminals` of an area. People who left the server's list don't count."""
-    counts = {
+    """The rows of `units` with the `parent_name` (None at the top and where the parent is unknown) and head counts: `people` of
+    the unit itself, `people_below` with all under it, and the `terminals` of an area. People who left the server's list don't count."""
+    beside = {
+        "parent_name": _parent_name(kind, tree),
         "people": _people(kind, tree),
         "people_below": _people_below(kind, tree),
         "terminals": _terminals(kind, tree),
     }
-    return select(*tree.c, *(count.label(name) for name, count in counts.items()))
+    return select(*tree.c, *(count.label(name) for name, count in beside.items()))
+
+
+def _parent_name(kind: str, tree: Any) -> Any:
+    parent = aliased(UNITS[kind])
+    return select(parent.name).where(parent.code == tree.c.parent_code).scalar_subquery()
 
 
 def _people(kind: str, tree: Any) -> Any:

@@ -118,8 +118,8 @@ class Simulator:
     def answer(self, call: Call, struck: Struck) -> Answer:
         """What is said to a call on the profile's own paths."""
         answer = breakage.refusal(struck, self.profile) or self._answer(call, struck)
-        if answer.status == HTTPStatus.UNAUTHORIZED and "auth_401_as_500" in struck:
-            answer = Answer(500, b"<h1>Server Error (500)</h1>", "text/html")
+        if answer.status == HTTPStatus.UNAUTHORIZED:
+            answer = breakage.not_a_401(answer, struck)
         return breakage.spoil_body(answer, struck)
 
     def _answer(self, call: Call, struck: Struck) -> Answer:
@@ -144,6 +144,8 @@ class Simulator:
             localised="no_display" in struck,
             ninth_generation="ninth_generation" in struck,
             parent_ids="parent_ids" in struck,
+            visible_palms="visible_palms" in struck,
+            door_every=struck["door_punches"].number() if "door_punches" in struck else 0,
         )
         key = (zone.key, style, habits)
         rows = self._rendered.get(key)

@@ -29,6 +29,9 @@ NGINX_405 = b"""<html>
 <body><center><h1>405 Not Allowed</h1></center><hr><center>nginx</center></body>
 </html>"""
 
+EXPIRED_PAGE = b"""<!DOCTYPE html><html><head><title>ExpiredSignatureError at /api/</title></head>
+<body><h1>ExpiredSignatureError</h1><pre class="exception_value">Signature has expired</pre></body></html>"""
+
 
 def refusal(struck: Struck, profile: Profile) -> Answer | None:
     """What is said in place of any answer, when a fault that does so strikes."""
@@ -78,6 +81,13 @@ REFUSALS: dict[str, Callable[[Fault, Profile], Answer]] = {
     "signin_403": lambda _, profile: refuse(profile, 403, envelopes.BAD_CREDENTIALS, "The account is disabled."),
     "signin_code": _body_code,
 }
+
+
+def not_a_401(answer: Answer, struck: Struck) -> Answer:
+    """What some builds say where others say 401."""
+    if "expired_as_500" in struck:
+        return Answer(500, EXPIRED_PAGE, "text/html")
+    return Answer(500, b"<h1>Server Error (500)</h1>", "text/html") if "auth_401_as_500" in struck else answer
 
 
 def spoil_page(page: Page, struck: Struck) -> None:

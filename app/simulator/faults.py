@@ -61,8 +61,10 @@ KINDS: dict[str, Kind] = {
     "us_dates": Kind("dates are MM/DD/YYYY", DATA),
     "iso_offset_dates": Kind("times are ISO with an offset: 2025-01-31T08:00:00-0400", DATA),
     "text_verify": Kind("verify_type is a string", PUNCHES),
+    "door_punches": Kind("every third punch (=N) says is_attendance: false", PUNCHES, "3"),
     "no_display": Kind("punch_state_display is null", PUNCHES),
     "parent_ids": Kind("departments, positions and areas name their parent by its id alone", DATA),
+    "visible_palms": Kind("palms are enrolled as `vl_palm`, as terminals with a camera do", PEOPLE),
     "ninth_generation": Kind("9.x: attemployee.enable_attendance, no password hash, only `limit` counts", DATA),
     "results_envelope": Kind("the rows are under `results`", PAGED),
     # signing in and tokens
@@ -80,6 +82,7 @@ KINDS: dict[str, Kind] = {
     "parallel_signin": Kind("somebody else signs in with this account after 3 (or =N) data calls", DATA, "3"),
     "refresh_refused": Kind("no token is ever renewed", frozenset({"refresh"})),
     "auth_401_as_500": Kind("what should be a 401 is a 500", EVERYWHERE),
+    "expired_as_500": Kind("what should be a 401 is a 500 that names an expired token", EVERYWHERE),
     "body_401": Kind("200 with the unauthenticated code in the body", DATA),
     # refusals
     "http_500": Kind("500; with =N the first N calls only", DATA),

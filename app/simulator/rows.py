@@ -27,6 +27,7 @@ VERIFY_NAMES = {
 }  # fmt: skip
 
 UNMEASURED = 255
+_NO_ATTENDANCE = '"is_attendance":false,'
 
 HEX_STRIDE = 0x9E3779B97F4A7C15F39CC0605CEDC835
 HEX_MASK = (1 << 128) - 1
@@ -43,6 +44,9 @@ class Habits:
     localised: bool = False
     ninth_generation: bool = False
     parent_ids: bool = False
+    visible_palms: bool = False
+    door_every: int = 0
+    """Every Nth punch says that it does not count for attendance; 0: no row says anything about it."""
 
 
 def hex_id(number: int) -> str:
@@ -98,6 +102,7 @@ class Rows:
         code_of, verify_of, heat_of = self._code_fragment, self._verify_fragment, self._heats
         written: Callable[[int], str] = hex_id if self.habits.text_ids else str
         mark = '"' if self.habits.text_ids else ""
+        door_every = self.habits.door_every
         rows = []
         for i in indexes:
             at, number = punched[i], written(numbers[i])
@@ -105,7 +110,8 @@ class Rows:
             rows.append(
                 f'{{"id":{mark}{number}{mark},{person_of(people[i])},"punch_time":"{stamp(at)}",{code_of(codes[i])},'
                 f"{verify_of(verifies[i])},{terminal_of[terminals[i]]},{heat_of[heats[i]]},"
-                f'"photo":{photo},"upload_time":"{stamp(at + delays[i])}"}}'
+                f'"photo":{photo},{_NO_ATTENDANCE if door_every and numbers[i] % door_every == 0 else ""}'
+                f'"upload_time":"{stamp(at + delays[i])}"}}'
             )
         return rows
 
@@ -130,7 +136,8 @@ class Rows:
             "verify_mode": -1,
             "fingerprint": "Ver 10:1" if person.fingerprint else "-",
             "face": "Ver 7:1" if person.face else "-",
-            "palm": "Ver 1:1" if person.palm else "-",
+            "palm": "Ver 1:1" if person.palm and not self.habits.visible_palms else "-",
+            "vl_palm": "Ver 12:1" if person.palm and self.habits.visible_palms else "-",
             "vl_face": "Ver 58:1" if person.face else "-",
             "photo": f"/media/people/{quote(person.code)}/",
             "update_time": self.stamps.time(person.updated),

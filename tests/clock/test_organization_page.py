@@ -1,5 +1,7 @@
 """`/clock_organization`: trees with head counts, remarks, and units that point at nothing or at themselves."""
 
+import json
+
 import pytest
 from sqlalchemy import insert, select
 
@@ -54,6 +56,22 @@ async def test_people_are_counted_here_and_below(bob, company):
     assert '"people":1,"people_below":3' in counts["Assembly"]
     assert '"people":2,"people_below":2' in counts["Night"]
     assert '"people":0,"people_below":0' in counts["Ring"]
+
+
+async def test_the_list_and_its_export_name_the_parent(bob, company):
+    lines = (await bob.get(f"{URL}?export=jsonl")).text.splitlines()
+    rows = {row["tree"]: row for row in map(json.loads, lines)}
+    parents = {name: row["parent"] for name, row in rows.items()}
+    assert parents == {
+        "Works": None, "Paint": "1", "Assembly": "1", "Night": "3", "Lost": "99", "Ring": "7", "Rong": "6", "Self": "8",
+    }  # fmt: skip
+    assert 'title="Assembly">3</td>' in (await bob.get(URL)).text
+
+
+async def test_the_parents_name_waits_in_the_column_chooser(bob, company):
+    lines = (await bob.get(f"{URL}?export=csv")).text.splitlines()
+    assert "Parent" in lines[0]
+    assert "name" not in lines[0]
 
 
 async def test_areas_count_people_and_terminals(bob, company):

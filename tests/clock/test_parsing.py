@@ -393,6 +393,8 @@ def test_what_is_enrolled_is_known_and_nothing_of_it_kept(said: Any, is_enrolled
     assert by_old_face.enrolled.face is is_enrolled
     (by_face,) = PARSER.employees([EMPLOYEE | {"face": "-", "vl_face": said, "palm": said}]).rows
     assert (by_face.enrolled.face, by_face.enrolled.palm) == (is_enrolled, is_enrolled)
+    (by_seen_palm,) = PARSER.employees([EMPLOYEE | {"palm": "-", "vl_palm": said}]).rows
+    assert by_seen_palm.enrolled.palm is is_enrolled
 
 
 @pytest.mark.parametrize(

@@ -234,6 +234,42 @@ async def test_the_unauthenticated_code_counts_in_any_body(liar: Liar, profile: 
     assert made.codes == [None, "TC-TOKEN", None, None]
 
 
+@BOTH
+@pytest.mark.parametrize(
+    "body",
+    [b"<title>ExpiredSignatureError at /api/</title>", b"jwt.exceptions.ExpiredSignature", b'{"detail":"Signature has expired."}',
+     b'{"msg":"Token has expired"}', b"<h1>token 3f9a is EXPIRED</h1>"],
+)  # fmt: skip
+async def test_a_server_that_breaks_on_an_expired_token_is_asked_again_with_a_new_one(
+    liar: Liar, profile: Profile, body: bytes
+) -> None:
+    made = rig(liar, profile)
+    made.says_punches(answer(body, status=500, media_type="text/html"), says_page(profile, [{"id": "a"}]))
+    async with made.outbound:
+        assert (await made.clock.fetch_page("transactions", 1, 50)).rows == [{"id": "a"}]
+    assert made.codes.count("TC-TOKEN") == 1
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "body", [b"<h1>Server Error (500)</h1>", b"The licence has expired.", b"token", b"token</p><p>expired"]
+)
+async def test_any_other_broken_answer_says_nothing_about_the_token(liar: Liar, profile: Profile, body: bytes) -> None:
+    made = rig(liar, profile)
+    made.says_punches(answer(body, status=500, media_type="text/html"))
+    assert (await failed(made)).code == "TC-REMOTE"
+
+
+@BOTH
+@pytest.mark.parametrize("at", ["sign-in", "page"])
+async def test_a_403_hints_at_the_licence(liar: Liar, profile: Profile, at: str) -> None:
+    made = rig(liar, profile)
+    liar.says(profile.sign_in.path if at == "sign-in" else made.punches_path, answer(b"", status=403, media_type=None))
+    error = await failed(made)
+    assert error.code == ("TC-AUTH" if at == "sign-in" else "TC-REMOTE")
+    assert "This server may lack its API licence." in error.message
+
+
 async def test_a_refused_refresh_signs_in_again(liar: Liar) -> None:
     made = rig(liar, CLOUD)
     liar.says(CLOUD.sign_in.path, says_sign_in(CLOUD, "first-token-0001"), says_sign_in(CLOUD, "third-token-0003"))

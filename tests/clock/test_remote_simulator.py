@@ -140,6 +140,13 @@ async def test_a_dead_token_that_looks_like_a_fault_ends_one_call_and_not_the_da
         assert await stand.clock.count("employees") == 30
 
 
+@BOTH
+async def test_a_dead_token_whose_fault_names_it_costs_no_call(profile: str) -> None:
+    async with standing(profile, "expired_as_500", "token_dies=2,times=3") as stand:
+        for _ in range(4):
+            assert await stand.clock.count("employees") == 30
+
+
 async def test_a_session_that_cannot_be_refreshed_is_begun_anew() -> None:
     async with standing("cloud", "token_dies=2", "refresh_refused") as stand:
         assert len(await stand.walk("employees", 5)) == 30

@@ -261,6 +261,12 @@ async def the_verify_type_is_text(visitor):
     assert {type(row["verify_type"]) for row in punches} == {str}
 
 
+@shows("door_punches")
+async def some_punches_say_that_they_are_not_for_attendance(visitor):
+    punches, _ = await visitor.page("transactions")
+    assert {row.get("is_attendance") for row in punches} == {False, None}
+
+
 @shows("no_display")
 async def the_code_has_no_name(visitor):
     punches, _ = await visitor.page("transactions")
@@ -273,6 +279,13 @@ async def parents_are_named_by_their_ids(visitor):
     ids = {row["id"] for row in units}
     assert {row["parent_dept"] for row in units} <= {None, *ids}
     assert any(row["parent_dept"] for row in units)
+
+
+@shows("visible_palms")
+async def palms_are_known_by_what_a_camera_sees(visitor):
+    people, _ = await visitor.page("employees", page_size=50)
+    assert {row["palm"] for row in people} == {"-"}
+    assert {row["vl_palm"] for row in people} == {"-", "Ver 12:1"}
 
 
 @shows("ninth_generation", profile="onprem")
@@ -391,6 +404,13 @@ async def who_is_not_signed_in_gets_a_server_error(visitor):
     assert (await visitor.get("employees")).status_code == 200
     visitor.http.headers["Authorization"] = ""
     assert (await visitor.get("employees")).status_code == 500
+
+
+@shows("expired_as_500")
+async def who_is_not_signed_in_reads_that_a_token_expired(visitor):
+    visitor.http.headers["Authorization"] = ""
+    answer = await visitor.get("employees")
+    assert (answer.status_code, "ExpiredSignature" in answer.text) == (500, True)
 
 
 @shows("body_401")

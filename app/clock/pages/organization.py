@@ -69,6 +69,10 @@ def spec_of(kind: str, tree: Any) -> ListSpec:
         Column("people", "People", lambda row: row.people, numeric=True, hint="Present people of this unit itself"),
         Column("people_below", "With all below", lambda row: row.people_below, numeric=True),
     )
+    parent = (
+        Column("parent", "Parent", lambda row: row.parent_code, tree.c.parent_code, hint="The unit that it is part of"),
+        Column("parent_name", "Parent's name", lambda row: row.parent_name, shown=False),
+    )
     terminals = Column("terminals", "Terminals", lambda row: row.terminals, numeric=True)
     return ListSpec(
         name=f"clock_{kind}",
@@ -79,6 +83,7 @@ def spec_of(kind: str, tree: Any) -> ListSpec:
         columns=(
             Column("tree", LABELS[kind][:-1], lambda row: row.name, tree.c.path),
             Column("code", "Code", lambda row: row.code, tree.c.code),
+            *(parent if kind != "locations" else ()),
             *(people if kind != "locations" else ()),
             *((terminals,) if kind == "areas" else ()),
             Column("remarks", "Remarks", lambda row: row.remarks),

@@ -105,7 +105,7 @@ def _enrolled(row: Row) -> Enrolled:
     return Enrolled(
         fingerprint=enrolled(row.get("fingerprint")),
         face=enrolled(row.get("face")) or enrolled(row.get("vl_face")),
-        palm=enrolled(row.get("palm")),
+        palm=enrolled(row.get("palm")) or enrolled(row.get("vl_palm")),
         card=present(row.get("card_no")),
         password=present(row.get("device_password")),
     )

@@ -3,6 +3,7 @@
 The order of the checks is the table "Failures and their codes" of the design.
 """
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from http import HTTPStatus
@@ -20,6 +21,10 @@ _REJECTED = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDD
 _TOKEN_LENGTH = 8192
 _SAID_LENGTH = 200
 _TARGET_LENGTH = 300
+# Some builds break on a dead token and answer with the words of their library, as text, JSON or an error page.
+_EXPIRED = re.compile(rb"ExpiredSignature|Signature has expired|\btoken\b[^.<>{}]{0,60}\bexpired\b", re.IGNORECASE)
+_SEARCHED_BYTES = 64 * 1024
+NO_LICENCE = "This server may lack its API licence."
 
 
 def session_from(reply: Reply, profile: Profile, url: str, now: datetime) -> Session:
@@ -84,9 +89,16 @@ def refuse_failure(reply: Reply, profile: Profile, url: str, now: datetime) -> N
         _refuse_status(reply, profile)
         return
     reply.body_code = _code(_peek(reply), profile)
-    if reply.status == HTTPStatus.UNAUTHORIZED or reply.body_code in profile.unauthenticated_codes:
+    refused = reply.status == HTTPStatus.UNAUTHORIZED or reply.body_code in profile.unauthenticated_codes
+    if refused or _says_expired(reply):
         raise UnauthenticatedError(TOKEN, "The server no longer accepts the session.")
     _refuse_status(reply, profile)
+
+
+def _says_expired(reply: Reply) -> bool:
+    """True for a server error whose body says that the token has expired: it means what a 401 means."""
+    broke = reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return broke and _EXPIRED.search(reply.body[:_SEARCHED_BYTES]) is not None
 
 
 def _refuse_redirect(reply: Reply, url: str) -> None:
@@ -127,7 +139,8 @@ def _refuse_status(reply: Reply, profile: Profile) -> None:
         raise ClockError(SHAPE, f"The server answered {reply.status}, with no content.")
     said = _said(_peek(reply), profile)
     retryable = reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    raise ClockError(REMOTE, f"The server answered {reply.status}{said}.", retryable=retryable)
+    hint = f" {NO_LICENCE}" if reply.status == HTTPStatus.FORBIDDEN else ""
+    raise ClockError(REMOTE, f"The server answered {reply.status}{said}.{hint}", retryable=retryable)
 
 
 def _rejection(reply: Reply, profile: Profile) -> str:
@@ -137,7 +150,8 @@ def _rejection(reply: Reply, profile: Profile) -> str:
     said = _told(first) if first else _said(document, profile)
     sentence = f"The server refused the user name or password ({reply.status}){said}."
     bare = reply.status == HTTPStatus.BAD_REQUEST and not first
-    return f"{sentence} {profile.sign_in.bare_400_hint}".strip() if bare else sentence
+    hint = profile.sign_in.bare_400_hint if bare else NO_LICENCE if reply.status == HTTPStatus.FORBIDDEN else ""
+    return f"{sentence} {hint}".strip()
 
 
 def _session(document: dict[str, Any], profile: Profile, now: datetime) -> Session:
