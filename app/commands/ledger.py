@@ -45,7 +45,7 @@ async def _verify(parts: "Parts", *, workspace: str) -> "Verdict":
     from app.surveys import verifying
 
     with _bar() as show:
-        return await verifying.verify(parts.database, workspace, show)
+        return await verifying.verify(parts.database, parts.keys, workspace, show)
 
 
 @contextmanager

@@ -138,6 +138,8 @@ def _grant(connection: Connection, schema: str, app_role: str) -> None:
     connection.execute(text(f'GRANT USAGE ON SCHEMA "{schema}" TO "{app_role}"'))
     connection.execute(text(f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{schema}" TO "{app_role}"'))
     connection.execute(text(f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA "{schema}" TO "{app_role}"'))
+    connection.execute(text(f'REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA "{schema}" FROM PUBLIC'))
+    connection.execute(text(f'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA "{schema}" TO "{app_role}"'))
     present = set(inspect(connection).get_table_names(schema))
     for table in sorted(present & (_marked("append_only") | {version_table(module) for module in MODULES})):
         connection.execute(text(f'REVOKE UPDATE, DELETE, TRUNCATE ON "{schema}"."{table}" FROM "{app_role}"'))

@@ -1,5 +1,5 @@
-"""Checks the ledger: every row's hash, what its columns repeat, its wording, its choices, the head, the heads noted daily, and
-that only rows of the demo lie under a tombstone.
+"""Checks the ledger: every row's hash, what its columns repeat, its wording, its choices, the head, the heads noted daily, the
+keys of the evidence, and that only rows of the demo lie under a tombstone.
 
 Streamed: memory does not grow with the ledger. What is wrong is named by the first row that it is wrong with.
 """
@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import asyncpg
 import msgspec
 import structlog
-from sqlalchemy import text
+from sqlalchemy import func, select, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.direct import driver
 from app.db.session import Database, workspace_of
-from app.host import audit
+from app.secrets import KeyRing
 from app.surveys import chain
+from app.surveys.verifying_keys import KeyCheck
 
 BATCH = 1000
 NOTE = "ledger.head"
@@ -52,6 +54,7 @@ _NOTED = """
 SELECT (after ->> 'number')::bigint AS number, after ->> 'head' AS head, min(at) AS at FROM audit_entries
 WHERE workspace = $1 AND act = $2 GROUP BY 1, 2 ORDER BY 1, 3
 """
+_NOTE_HEAD = select(func.note_ledger_head(type_=JSONB))
 _HEAD = "SELECT number, row_hash FROM survey_ledger_head"
 # A tombstone is laid when the demo is removed, on answers that the demo made up to a survey of its own. Any other would keep
 # what a person said out of every list and figure. `source` is in the entry, so the chain covers it.
@@ -121,21 +124,23 @@ class _Known:
     hidden: int | None = None
 
 
-async def verify(database: Database, workspace: str, report: Report | None = None) -> Verdict:
-    """Walks the whole ledger as it is at one moment; answers may be recorded meanwhile. `report` gets rows done and in all."""
+async def verify(database: Database, keys: KeyRing, workspace: str, report: Report | None = None) -> Verdict:
+    """Walks the whole ledger as it is at one moment; answers may be recorded meanwhile. `keys` opens the evidence of each person
+    once. `report` gets rows done and in all."""
     async with database.snapshot(workspace) as db:
         connection = driver(db)
         try:
             known = await _known(connection, workspace)
         except _Broken as found:
             return Verdict(0, chain.BEFORE_THE_FIRST.hex(), found.number, found.problem)
-        walk = _Walk(known)
+        walk, key_check = _Walk(known), KeyCheck(keys, workspace)
         tell = report or _untold
         tell(0, known.head[0])
         try:
             async for rows, choices in _batches(connection):
+                problems = await key_check.problems(connection, rows)
                 for row in rows:
-                    walk.step(row, choices.get(row.number, frozenset()))
+                    walk.step(row, choices.get(row.number, frozenset()), problems.get(row.number))
                 tell(walk.number, known.head[0])
             walk.end(await connection.fetchval(_CHOICES_PAST, walk.number))
         except _Broken as found:
@@ -166,13 +171,13 @@ async def verified(db: AsyncSession, number: int) -> bool:
 
 
 async def note_head(db: AsyncSession) -> None:
-    """Writes the head of the workspace's ledger into the log and the audit: a tail that is cut off later is missed then."""
-    number, row_hash = (await db.execute(text(_HEAD))).one()
-    if number == 0:
-        return
-    noted = {"number": number, "head": row_hash.hex()}
-    _log.info("ledger head", workspace=workspace_of(db), **noted)
-    await audit.record(db, audit.SYSTEM, NOTE, "ledger", workspace_of(db), after=noted)
+    """Writes the head of the workspace's ledger into the log and the audit: a tail that is cut off later is missed then.
+
+    The database itself reads and notes it, and raises where the head is not the hash of the last row.
+    """
+    noted = await db.scalar(_NOTE_HEAD)
+    if noted is not None:
+        _log.info("ledger head", workspace=workspace_of(db), **noted)
 
 
 class _Walk:
@@ -181,8 +186,8 @@ class _Walk:
     def __init__(self, known: _Known, number: int = 0, before: bytes = chain.BEFORE_THE_FIRST) -> None:
         self.known, self.number, self.hash = known, number, before
 
-    def step(self, row: _Row, choices: Any) -> None:
-        """Raises _Broken where the row is not the next one, or does not say what was recorded."""
+    def step(self, row: _Row, choices: Any, key_problem: str | None = None) -> None:
+        """Raises _Broken where the row is not the next one, does not say what was recorded, or names a key that is wrong."""
         number, row_hash = row.number, bytes(row.row_hash)
         if number <= self.number:
             raise _Broken(number, "it was added: the first row of a ledger is row 1")
@@ -194,6 +199,8 @@ class _Walk:
         for head, at in self.known.noted.get(number, ()):
             if head != row_hash.hex():
                 raise _Broken(number, f"its hash is not the head that was noted at {chain.instant(at)}")
+        if key_problem is not None:
+            raise _Broken(number, key_problem)
         if number == self.known.hidden:
             raise _Broken(number, "it is kept out of lists and figures as a removed demo answer, which it is not")
         self.number, self.hash = number, row_hash

@@ -181,18 +181,18 @@ class Walked:
     one_row_ms: float
 
 
-def walk(url: str) -> Walked:
+def walk(url: str, keys: str) -> Walked:
     """Reads and verifies in a process of its own, whose memory nothing else has used."""
-    return asyncio.run(_walk(url))
+    return asyncio.run(_walk(url, KeyRing.from_text(keys)))
 
 
-async def _walk(url: str) -> Walked:
+async def _walk(url: str, keys: KeyRing) -> Walked:
     database = Database(url)
     async with database.snapshot() as db:
         await db.execute(text("SELECT count(entry), count(sealed) FROM survey_responses"))  # warms the server's memory
     before = peak_mib()
     began, cpu = time.perf_counter(), time.process_time()
-    verdict = await verifying.verify(database, "main")
+    verdict = await verifying.verify(database, keys, "main")
     spent, worked = time.perf_counter() - began, time.process_time() - cpu
     memory = peak_mib() - before
     total, floor = await bare(database)
@@ -204,7 +204,8 @@ async def _walk(url: str) -> Walked:
 
 
 async def main(count: int, to_append: int) -> None:
-    keys = KeyRing.from_text(new_key_text("bench"))
+    key_text = new_key_text("bench")
+    keys = KeyRing.from_text(key_text)
     async with arena() as database:
         await fill(database, keys, count)
         await appended(database, keys, to_append)
@@ -212,7 +213,7 @@ async def main(count: int, to_append: int) -> None:
         await settle(owner)
         await owner.close()
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-            done = await asyncio.get_running_loop().run_in_executor(alone, walk, database.url)
+            done = await asyncio.get_running_loop().run_in_executor(alone, walk, database.url, key_text)
     rate = done.rows / done.verify_s
     print(f"bare read and SHA-256   {done.rows / done.floor_s:8,.0f} rows a second ({done.rows:,} rows)")
     print(

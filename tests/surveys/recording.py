@@ -10,9 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.session import Database
 from app.host.shared import User
 from app.secrets import KeyRing
-from app.surveys import ledger
+from app.surveys import ledger, verifying
 from app.surveys.answers import Answered
 from app.surveys.ledger import Entry, Recorded
+from app.surveys.verifying import Verdict
+from tests.conftest import KEYS
 from tests.surveys.drafted import Stored, published
 
 AT = datetime(2026, 11, 21, 8, 0, 0, 250_000, tzinfo=UTC)
@@ -68,6 +70,11 @@ async def record(
 async def user_id(database: Database, short: str) -> int:
     async with database.shared_transaction() as db:
         return await db.scalar(select(User.id).where(User.email == f"{short}@example.org")) or 0
+
+
+async def verify(database: Database, workspace: str, report: verifying.Report | None = None) -> Verdict:
+    """Walks the ledger with the keys of the tests."""
+    return await verifying.verify(database, KeyRing.from_text(KEYS), workspace, report)
 
 
 async def open_evidence(db: AsyncSession, keys: KeyRing, number: int) -> Any:

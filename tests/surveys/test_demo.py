@@ -56,7 +56,7 @@ async def test_it_makes_a_thousand_answers_to_surveys_of_all_four_types(parts):
     assert made.ratings > 300
     types = await scalar(parts, select(func.array_agg(Survey.type.distinct())))
     assert set(types) == {"rating", "consent", "poll", "feedback"}
-    assert (await verifying.verify(parts.database, "main")).fits
+    assert (await verifying.verify(parts.database, parts.keys, "main")).fits
     days = await scalar(parts, text("SELECT max(recorded_at) - min(recorded_at) FROM survey_responses"))
     assert timedelta(days=70) < days < timedelta(days=90)
 
@@ -110,7 +110,7 @@ async def test_what_real_people_did_stays(parts):
         assert [tuple(one) for one in apps] == [("Clocky", "retired")]
         assert await db.scalar(select(func.count()).where(AppRating.deleted_at.is_(None))) == 1
         assert await db.scalar(select(func.count()).select_from(Response)) == gone.responses + 1
-    assert (await verifying.verify(parts.database, "main")).fits
+    assert (await verifying.verify(parts.database, parts.keys, "main")).fits
 
 
 async def _asked(parts):

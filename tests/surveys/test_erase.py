@@ -15,11 +15,10 @@ from app.parts import Parts
 from app.surveys import answers, evidence, ledger
 from app.surveys.evidence import Held, Person
 from app.surveys.models import PersonKey
-from app.surveys.verifying import verify
 from tests.command_line import CommandLine
 from tests.conftest import Browser
 from tests.surveys.drafted import Stored
-from tests.surveys.recording import AT, entry, lunch, open_evidence, record, user_id
+from tests.surveys.recording import AT, entry, lunch, open_evidence, record, user_id, verify
 from tests.test_jobs import row as job_row
 from workers.schedule import schedule
 from workers.surveys import FUNCTIONS

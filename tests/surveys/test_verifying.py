@@ -15,12 +15,12 @@ from app.db.session import Database
 from app.parts import Parts
 from app.surveys import authoring, demo, verifying
 from app.surveys.models import Survey
-from app.surveys.verifying import Verdict, verified, verify
+from app.surveys.verifying import Verdict, verified
 from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
 from tests.surveys.drafted import Stored, published
 from tests.surveys.ledger_rows import bury
-from tests.surveys.recording import AT, lunch, record
+from tests.surveys.recording import AT, lunch, record, verify
 
 ROWS = 6
 LEDGER = ("survey_answers", "survey_responses", "survey_wordings")

@@ -51,7 +51,7 @@ async def everything(parts: Parts, workspaces: Sequence[str], now: datetime) -> 
 
 
 async def _workspace(parts: Parts, workspace: str, now: datetime) -> dict[str, Any]:
-    verdict = await verifying.verify(parts.database, workspace)
+    verdict = await verifying.verify(parts.database, parts.keys, workspace)
     async with parts.database.transaction(workspace) as db:
         return {
             **await _lists(db, workspace),
