@@ -90,8 +90,10 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
 
 
 async def _mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
-    """Punches that belong to the records, and their owners' waiting ones near them."""
-    await mark(db, or_(among(Punch.host_attendance_id, record_ids), _waiting_near(record_ids)))
+    """Punches that belong to the records or left them when they were edited on the server, and their owners' waiting ones near
+    them."""
+    theirs = or_(among(Punch.host_attendance_id, record_ids), among(Punch.edited_record_id, record_ids))
+    await mark(db, or_(theirs, _waiting_near(record_ids)))
 
 
 async def mark_waiting_near(db: AsyncSession, record_ids: Sequence[int]) -> None:
@@ -126,8 +128,10 @@ async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None
 
 
 async def _mark_days(db: AsyncSession, days: Sequence[date]) -> None:
-    """A shift reaches over three dates, and its record may have the date of any of them."""
+    """A shift reaches over three dates, and its record may have the date of any of them. A punch that was edited on the server may
+    lie far from the record that it left."""
     if not days or not await db.scalar(select(Connection.id)):
         return
     reach = {one + timedelta(days=away) for one in days for away in range(-2, 3)}
-    await mark(db, and_(Punch.local_date.in_(reach), _UNSETTLED))
+    left = select(AttendanceRecord.id).where(AttendanceRecord.workday.in_(days))
+    await mark(db, or_(and_(Punch.local_date.in_(reach), _UNSETTLED), Punch.edited_record_id.in_(left)))

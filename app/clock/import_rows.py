@@ -15,6 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import devices
+from app.clock.linked_rows import punches_of_records
 from app.clock.models import Binding, Device
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.taps import FOLDS, Employee, Punch, Record, Rules, Span, Unbound, Written
@@ -36,13 +37,9 @@ SELECT emp_code, punched_at_utc FROM clock_transactions WHERE judge_at <= $1 AND
 """
 _PUNCHES = """
 SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p.terminal_sn, p.import_outcome,
-       p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.judge_at
+       p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.edited_record_id, p.edited_from_utc, p.judge_at
 FROM unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s(place, code, first, last)
 JOIN clock_transactions p ON p.emp_code = s.code AND p.punched_at_utc >= s.first AND p.punched_at_utc < s.last
-"""
-_OF_RECORDS = """
-SELECT id, remote_id, emp_code, punched_at_utc, punch_code, import_outcome, host_attendance_id, imported_role
-FROM clock_transactions WHERE host_attendance_id = ANY($1::bigint[]) ORDER BY id
 """
 # The host bounds how long a record may be, so older ones cannot reach into the hours asked for.
 _RECORDS = """
@@ -75,6 +72,8 @@ WITH stored AS (
             WHEN t.host_attendance_id = v.record_id THEN coalesce(t.imported_at_utc, now())
             ELSE now() END,
         imported_role = v.role, reviewed = v.reviewed, retry = v.retry,
+        edited_record_id = CASE WHEN v.record_id IS NULL THEN t.edited_record_id END,
+        edited_from_utc = CASE WHEN v.record_id IS NULL THEN t.edited_from_utc END,
         judge_at = CASE WHEN t.judge_at IS DISTINCT FROM v.seen THEN t.judge_at ELSE v.judge_at END,
         updated_at = CASE WHEN v.news THEN now() ELSE t.updated_at END
     FROM import_verdicts v WHERE t.id = v.id
@@ -201,10 +200,11 @@ async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, 
         direction, access = terminal(row[6])
         read.punches.append(
             Punch(
-                row[1], row[2], row[3], row[4], row[5], row[6], direction, access, row[7], row[8], row[9], row[10], row[11]
+                row[1], row[2], row[3], row[4], row[5], row[6], direction, access, row[7], row[8], row[9], row[10], row[11],
+                row[12], row[13],
             )
         )  # fmt: skip
-        read.judge_at[row[1]] = row[12]
+        read.judge_at[row[1]] = row[14]
     await _read_records(connection, asked, found)
     await _read_elsewhere(connection, asked, found)
     return found
@@ -214,14 +214,14 @@ async def _read_records(
     connection: asyncpg.Connection, asked: Sequence[tuple[Who, Sequence[str], Span]], found: Sequence[Read]
 ) -> None:
     touching = [(who.id, span.start, span.end) for who, _, span in asked if isinstance(who, Employee)]
-    held = {one.record_id for read in found for one in read.punches if one.record_id is not None}
+    held = {record_id for read in found for record_id in _behind(read)}
     rows = await connection.fetch(_RECORDS, *_columns(touching, 3), sorted(held))
     by_id = {row["id"]: _record(row) for row in rows}
     by_employee: dict[int, list[Record]] = {}
     for record in by_id.values():
         by_employee.setdefault(record.employee_id, []).append(record)
     for (who, _, span), read in zip(asked, found, strict=True):
-        ids = {one.record_id for one in read.punches if one.record_id is not None}
+        ids = _behind(read)
         read.records.extend(by_id[one] for one in ids)
         if isinstance(who, Employee):
             read.records.extend(one for one in by_employee.get(who.id, ()) if one.id not in ids and _touches(one, span))
@@ -239,12 +239,10 @@ async def _read_elsewhere(
         read.elsewhere.extend(one for one in taps if one.record_id in records and one.emp_code not in codes)
 
 
-async def punches_of_records(connection: asyncpg.Connection, record_ids: Iterable[int | None]) -> list[Punch]:
-    """Every punch that belongs to these records, of all codes."""
-    return [
-        Punch(row[0], row[1], row[2], row[3], row[4], outcome=row[5], record_id=row[6], imported_role=row[7])
-        for row in await connection.fetch(_OF_RECORDS, list(record_ids))
-    ]
+def _behind(read: Read) -> set[int]:
+    """Records that punches belong to, and those that they left when they were edited on the server."""
+    ids = {one.record_id for one in read.punches} | {one.edited_record for one in read.punches}
+    return {one for one in ids if one is not None}
 
 
 def _touches(record: Record, span: Span) -> bool:

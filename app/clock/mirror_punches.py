@@ -4,16 +4,17 @@ What a page is and when it is written is the business of the walk; the caller's 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from weakref import WeakSet
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import binding_rows
+from app.clock import binding_rows, punch_edits
 from app.clock.counts import Counts
 from app.clock.parsing import Punch
+from app.clock.punch_edits import ANOTHER_PUNCH, EDITED, JOIN
 from app.db.direct import driver
 from app.db.session import after_commit
 
@@ -30,26 +31,18 @@ _TARGETS = [name for name in COLUMNS if name != "remote_id"]
 _VALUES = {name: f"i.{name}" for name in COLUMNS} | {"temperature": "CAST(i.temperature AS numeric(5,2))"}
 _OLD = ", ".join(f"t.{name}" for name in _TARGETS)
 _NEW = ", ".join(_VALUES[name] for name in _TARGETS)
-_JUDGED = "emp_code", "punched_at_utc", "terminal_sn", "punch_code"
 
 _MAKE = text(
     "CREATE TEMPORARY TABLE IF NOT EXISTS incoming_punches ("
     + ", ".join(f"{name} {kind}" for name, kind in zip(COLUMNS, _TYPES, strict=True))
     + ") ON COMMIT DELETE ROWS"
 )
-_JOIN = "incoming_punches i JOIN clock_transactions t ON t.id_generation = :generation AND t.remote_id = i.remote_id"
-# A person whose code was changed on the server keeps the server's id; anybody else under a known punch is another person.
-_OTHER_PERSON = """(t.emp_code <> i.emp_code AND NOT EXISTS (
-    SELECT 1 FROM clock_employees a JOIN clock_employees b ON a.remote_id = b.remote_id
-    WHERE a.emp_code = t.emp_code AND b.emp_code = i.emp_code))"""
-# Local and instant both: a changed zone moves one of them. An hour: the cloud tells a repeated hour by the zone it is asked in.
-_OTHER_TIME = """(t.punched_at_local <> i.punched_at_local AND t.punched_at_utc <> i.punched_at_utc
-    AND NOT (:by_instant AND abs(extract(epoch FROM t.punched_at_utc - i.punched_at_utc)) = 3600))"""
 _COMPARE = text(
     f"""
-    SELECT count(*) FILTER (WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})) AS changed,
-        min(i.remote_id) FILTER (WHERE {_OTHER_PERSON} OR {_OTHER_TIME}) AS another
-    FROM {_JOIN}
+    SELECT count(*) FILTER (WHERE ({_OLD}) IS DISTINCT FROM ({_NEW}) AND NOT {ANOTHER_PUNCH}) AS changed,
+        count(*) FILTER (WHERE {EDITED} AND NOT {ANOTHER_PUNCH}) AS edited,
+        coalesce(array_agg(i.remote_id ORDER BY i.remote_id) FILTER (WHERE {ANOTHER_PUNCH}), '{{}}') AS others
+    FROM {JOIN}
     """
 )
 _INSERT = text(
@@ -68,16 +61,15 @@ _INSERT = text(
 _NOTE_CHANGED = text(
     f"""
     INSERT INTO clock_stale_days (local_date)
-    SELECT t.local_date FROM {_JOIN} WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})
-    UNION SELECT i.local_date FROM {_JOIN} WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})
+    SELECT t.local_date FROM {JOIN} WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})
+    UNION SELECT i.local_date FROM {JOIN} WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})
     ON CONFLICT DO NOTHING
     """
 )
 _UPDATE = text(
     f"""
     UPDATE clock_transactions t SET {", ".join(f"{name} = {_VALUES[name]}" for name in _TARGETS)}, updated_at = now(),
-        judge_at = CASE WHEN ({", ".join(f"t.{name}" for name in _JUDGED)}) IS DISTINCT FROM
-            ({", ".join(f"i.{name}" for name in _JUDGED)}) THEN clock_timestamp() ELSE t.judge_at END
+        {punch_edits.CHANGES}
     FROM incoming_punches i
     WHERE t.id_generation = :generation AND t.remote_id = i.remote_id AND ({_OLD}) IS DISTINCT FROM ({_NEW})
     """
@@ -119,17 +111,6 @@ _MAKE_TERMINALS = text(
 _prepared: WeakSet[Any] = WeakSet()
 
 
-class RestoredError(Exception):
-    """A known id means another punch now: the server's database was restored, and its ids began anew (quirk 16)."""
-
-    def __init__(self, remote_id: str) -> None:
-        super().__init__(remote_id)
-        self.sentence = (
-            f"Punch {remote_id} of the server is another punch now: its database was restored, and its ids began anew. "
-            "Choose “Start over from a date” in the Sync Center."
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where a page of punches goes. `by_instant`: the server says times in the zone we ask in, so instants identify."""
@@ -139,35 +120,46 @@ class Target:
     by_instant: bool
 
 
-async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Punch]) -> Counts:
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """What became of a page, and the ids of rows that were not written because they mean another punch than the known one."""
+
+    counts: Counts = field(default_factory=Counts)
+    others: Sequence[str] = ()
+
+
+async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Punch]) -> Mirrored:
     """Makes and updates rows; those that are there already, and repeats within the page, count as unchanged.
 
-    Raises RestoredError, and then has written nothing that may stay.
+    Raises punch_edits.RestoredError, and then has written nothing that may stay.
     """
     distinct = {punch.remote_id: punch for punch in punches}
     if not distinct:
-        return Counts()
+        return Mirrored()
     await _copy(db, distinct.values())
-    generation = {"generation": target.generation}
+    page = asdict(target)
     if target.generation > 1:
-        await db.execute(_ADOPT, generation)
-    created: int = (await db.execute(_INSERT, {**generation, "run_id": target.run_id})).scalar_one()
-    changed = 0
+        await db.execute(_ADOPT, page)
+    created: int = (await db.execute(_INSERT, page)).scalar_one()
+    changed, others = 0, list[str]()
     if created < len(distinct):
-        changed = await _bring_up_to_date(db, target, generation)
-    return Counts(created=created, updated=changed, unchanged=len(punches) - created - changed)
+        changed, others = await _bring_up_to_date(db, page, len(distinct) - created)
+    unchanged = len(punches) - created - changed - len(others)
+    return Mirrored(Counts(created=created, updated=changed, unchanged=unchanged, set_aside=len(others)), others)
 
 
-async def _bring_up_to_date(db: AsyncSession, target: Target, generation: dict[str, int]) -> int:
-    """Rows that were there already and say something else now. Those just made are like what came."""
-    changed, another = (await db.execute(_COMPARE, {**generation, "by_instant": target.by_instant})).one()
-    if another is not None:
-        raise RestoredError(another)
+async def _bring_up_to_date(db: AsyncSession, page: dict[str, Any], known: int) -> tuple[int, list[str]]:
+    """Rows that were there already and say something else now: how many were written, and which were not. Those just made are
+    like what came."""
+    changed, edited, others = (await db.execute(_COMPARE, page)).one()
+    if others:
+        await punch_edits.set_aside(db, known, others)
+    if edited:
+        await punch_edits.remember(db, page)
     if changed:
-        await db.execute(_NOTE_CHANGED, generation)
-        await db.execute(_UPDATE, generation)
-    count: int = changed
-    return count
+        await db.execute(_NOTE_CHANGED, page)
+        await db.execute(_UPDATE, page)
+    return changed, others
 
 
 async def make_people(db: AsyncSession, codes: Sequence[str]) -> None:

@@ -230,7 +230,8 @@ class Punch(Base):
     `judge_at` is when the import must look at it again: 'epoch' when it is new, the moment when something it depends on changed, an
     instant when only time can change it, null when it is settled. `imported_role` is the role it was imported with
     (import-rules, line 0); `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a
-    deleted record again.
+    deleted record again. `edited_record_id` is the record that the punch left when it was edited on the server, until a record
+    is brought up to date with it, and `edited_from_utc` the instant that it had there.
     """
 
     __tablename__ = "clock_transactions"
@@ -283,6 +284,7 @@ class Punch(Base):
         Index(
             "clock_transactions_record", "host_attendance_id", postgresql_where=text("host_attendance_id IS NOT NULL")
         ),
+        Index("clock_transactions_edited", "edited_record_id", postgresql_where=text("edited_record_id IS NOT NULL")),
         {"postgresql_with": {"fillfactor": "85"}},
     )
 
@@ -308,8 +310,26 @@ class Punch(Base):
     imported_at_utc: Mapped[datetime | None]
     reviewed: Mapped[Flag]
     retry: Mapped[Flag]
+    edited_record_id: Mapped[int | None]
+    edited_from_utc: Mapped[datetime | None]
     judge_at: Mapped[datetime | None] = mapped_column(server_default=text("'epoch'"))
     updated_at: Mapped[Created]
+
+
+class PunchChange(Base):
+    """What the server changed of a punch, when we saw it, and the run that did: only the fields that differ, of `punched_at_raw`,
+    `punched_at_local`, `punched_at_utc`, `emp_code`, `terminal_sn` and `punch_code`. `record_id` is the record it was in then."""
+
+    __tablename__ = "clock_punch_changes"
+    __table_args__ = (Index(None, "punch_id", "id"),)
+
+    id: Mapped[Id]
+    punch_id: Mapped[int] = mapped_column(ForeignKey("clock_transactions.id", ondelete="CASCADE"))
+    run_id: Mapped[int]
+    seen_at: Mapped[Created]
+    before: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    after: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    record_id: Mapped[int | None]
 
 
 class ImportedRecord(Base):

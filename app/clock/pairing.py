@@ -219,7 +219,10 @@ def _in_order_of_judging(shifts: list[Shift]) -> None:
 
 
 def _remembers_anything(taps: Sequence[Tap]) -> bool:
-    return any(tap.punch.record_id is not None or tap.punch.imported_role is not None for tap in taps)
+    return any(
+        tap.punch.record_id is not None or tap.punch.imported_role is not None or tap.punch.edited_record is not None
+        for tap in taps
+    )
 
 
 def _waits_for_reading(shift: Shift, unread: Sequence[Span]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import cursors
+from app.clock import cursors, punch_edits
 from app.clock.counts import Counts
 from app.clock.cursors import PUNCHES, Position
 from app.clock.mirror_punches import Target, make_people, make_terminals, write_punches
@@ -115,18 +115,18 @@ class PunchWalk:
         if self.window.emp_code is not None:
             wanted = [punch for punch in wanted if punch.emp_code == self.window.emp_code]
         async with self.run.writing(**self._progress(position)) as step:
-            new_people, new_terminals = await self._store(step, page, wanted, parsed.set_aside)
+            new_people, new_terminals, others = await self._store(step, page, wanted, parsed.set_aside)
             await cursors.move(step.db, PUNCHES, self.window.key, position)
         self.known.people |= new_people
         self.known.terminals |= new_terminals
         self.ids.update(hash(punch.remote_id) for punch in parsed.rows)
         self.set_aside += len(parsed.set_aside)
-        if not parsed.set_aside:
+        if not parsed.set_aside and not others:
             self.digests.append(page.digest)
 
     async def _store(
         self, step: Step, page: Page, wanted: Sequence[Punch], aside: Sequence[SetAside]
-    ) -> tuple[set[str], set[str]]:
+    ) -> tuple[set[str], set[str], Sequence[SetAside]]:
         run = self.run
         target = Target(run.run_id, run.generation, by_instant=run.profile.name == "cloud")
         people = {punch.emp_code for punch in wanted} - self.known.people
@@ -135,14 +135,15 @@ class PunchWalk:
             for punch in wanted
             if punch.terminal_sn is not None and punch.terminal_sn not in self.known.terminals
         }
-        counts = await write_punches(step.db, target, wanted)
+        mirrored = await write_punches(step.db, target, wanted)
         if people:
             await make_people(step.db, sorted(people))
         if aliases:
             await make_terminals(step.db, aliases)
-        await run.keep_aside(step, PUNCHES, aside)
-        step.count(PUNCHES, counts + Counts(fetched=len(page.rows), set_aside=len(aside)))
-        return people, set(aliases)
+        others = run.parser.aside(page.rows, mirrored.others, punch_edits.ASIDE)
+        await run.keep_aside(step, PUNCHES, [*aside, *others])
+        step.count(PUNCHES, mirrored.counts + Counts(fetched=len(page.rows), set_aside=len(aside)))
+        return people, set(aliases), others
 
     def _progress(self, position: Position) -> dict[str, Any]:
         return {

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import analytics, at_once, due, explaining, import_rows, resolving, surroundings
+from app.clock import analytics, at_once, due, explaining, import_rows, linked_rows, resolving, surroundings
 from app.clock.codes import Outcome
 from app.clock.import_rows import Settled
 from app.clock.models import Punch as PunchRow
@@ -155,9 +155,12 @@ def what_happens(use: Use, seen: Surroundings) -> str:
 
 
 async def read_linked(db: AsyncSession, seen: Surroundings) -> list[Punch]:
-    """Punches that belong to the records around but are of other codes, now: a re-binding left them there."""
-    found = await import_rows.punches_of_records(driver(db), [one.id for one in seen.records])
-    return [one for one in found if one.emp_code not in seen.codes]
+    """Punches that belong to the records around but are of other codes, now: a re-binding left them there. And those that left
+    these records when they were edited on the server."""
+    ids = [one.id for one in seen.records]
+    found = await linked_rows.punches_of_records(driver(db), ids)
+    edited = await linked_rows.edited_punches_of(driver(db), ids)
+    return [*(one for one in found if one.emp_code not in seen.codes), *edited]
 
 
 async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[Punch]) -> set[int]:
@@ -201,7 +204,7 @@ async def _release(db: AsyncSession, punch_ids: Collection[int]) -> list[str]:
         .where(PunchRow.id.in_(punch_ids))
         .values(
             host_attendance_id=None, imported_at_utc=None, imported_role=None, import_outcome=None, reviewed=False, retry=False,
-            judge_at=due.AT_ONCE, updated_at=func.now(),
+            edited_record_id=None, edited_from_utc=None, judge_at=due.AT_ONCE, updated_at=func.now(),
         )
         .returning(PunchRow.emp_code, PunchRow.local_date)
     )  # fmt: skip

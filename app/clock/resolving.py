@@ -59,7 +59,9 @@ def use_punches(  # noqa: PLR0917 -- the world as the import reads it
         return Refusal(refused)
     members = {tap.punch.id for tap in (*shift.taps, *shift.folds)}
     gone = {record.id for record in standing}
-    released = {each.id for each in (*punches, *linked) if each.record_id in gone} - members
+    released = {
+        each.id for each in (*punches, *linked) if each.record_id in gone or each.edited_record in gone
+    } - members
     return Use(
         update=_update(shift, standing[0], who, workday),
         delete=tuple(record.id for record in standing[1:]),

@@ -7,7 +7,7 @@ from datetime import date
 from app.clock.codes import Kind, Outcome
 from app.clock.covered_hours import CoveredHours
 from app.clock.shifts import ANY, DAY, End, Shift, Tap
-from app.clock.taps import Employee, Record, Written, remembers_deletion
+from app.clock.taps import Employee, Record, Written, left_behind, remembers_deletion
 from app.clock.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
 
 _OUTCOMES = {
@@ -50,6 +50,9 @@ class ShiftJudge:
         past = _Past(shift, self.known) if self.remembered else _NO_PAST
         if past.all_held:
             self._give(shift, past, Reason(Rule.STANDS, shift, tuple(past.standing)), None)
+            return
+        if past.says_so_already(shift, self.employee):
+            self._give(shift, past, Reason(Rule.STANDS, shift, tuple(past.standing)), past.standing[0].id)
             return
         reason = self._decide(shift, past)
         record = self._write(shift, past) if reason.rule is Rule.IMPORTED else None
@@ -205,7 +208,7 @@ class ShiftJudge:
             if tap.held:
                 own, role = tap.punch.record_id, tap.punch.imported_role
             else:
-                own, role = self._record_repeated(tap.repeats, record), tap.role.value
+                own, role = self._record_repeated(tap, tap.repeats, record), tap.role.value
             verdict = Verdict(tap.punch, tap.word, own, None if own is None else role, folded)
             if own is None:
                 verdict.judge_at = reason.until
@@ -213,9 +216,10 @@ class ShiftJudge:
                     verdict = self._unwritten(tap, past, verdict)
             self.judgement.verdicts.append(verdict)
 
-    def _record_repeated(self, repeated: Tap, record: int | None) -> int | None:
-        """The record of an imported tap; one that was re-bound away is not (it shows `arrived_late`)."""
-        if not repeated.held:
+    def _record_repeated(self, fold: Tap, repeated: Tap, record: int | None) -> int | None:
+        """The record of an imported tap; one that was re-bound away is not (it shows `arrived_late`). A fold whose old hour is
+        in a record belongs to none until that record was brought up to date."""
+        if not repeated.held or left_behind(fold.punch, self.known) is not None:
             return record
         standing = self.known[repeated.punch.record_id or 0]
         return standing.id if standing.employee_id == self.employee.id else None
@@ -223,13 +227,16 @@ class ShiftJudge:
 
 def reaches_beyond(record: Record, shift: Shift) -> bool:
     """Whether the hours that the import last wrote reach beyond the shift as it would be now. An open record is its clock-in
-    instant alone; a shift without clock-out has no end that such an instant could lie behind."""
+    instant alone; a shift without clock-out has no end that such an instant could lie behind. Hours that a tap of the shift gave
+    before it was edited on the server went with it."""
     written, clock_in, clock_out = record.written, shift.clock_in, shift.clock_out
-    if written is None or clock_in is None or written.clock_in < clock_in.at:
+    if written is None or clock_in is None:
         return True
+    members = (*shift.taps, *shift.folds)
+    kept = written.instants - {tap.punch.edited_from for tap in members if tap.punch.edited_record == record.id}
     if clock_out is None:
-        return written.clock_out is not None
-    return (written.clock_out or written.clock_in) > clock_out.at
+        return written.clock_out in kept - {None} or any(at < clock_in.at for at in kept if at is not None)
+    return any(not clock_in.at <= at <= clock_out.at for at in kept if at is not None)
 
 
 class _Past:
@@ -239,7 +246,10 @@ class _Past:
 
     def __init__(self, shift: Shift, known: dict[int, Record]) -> None:
         members = (*shift.taps, *shift.folds)
-        self.all_held = all(tap.held for tap in shift.taps)
+        # A fold that was edited on the server takes an hour of its record along.
+        self.all_held = all(tap.held for tap in shift.taps) and not any(
+            left_behind(tap.punch, known) for tap in shift.folds
+        )
         self.standing = standing_records(members, known)
         gone = [tap for tap in members if not tap.held and remembers_deletion(tap.punch, known)]
         self.deleted = bool(gone)
@@ -248,11 +258,25 @@ class _Past:
             tap.punch.retry and tap.punch.outcome == Outcome.ATTENDANCE_DELETED for tap in members
         )
 
+    def says_so_already(self, shift: Shift, employee: Employee) -> bool:
+        """Whether the record that all of the shift's edited taps were in has exactly its hours: then nothing new joins it."""
+        if len(self.standing) != 1 or self.deleted or shift.clock_in is None:
+            return False
+        record, clock_out = self.standing[0], shift.clock_out
+        return (
+            all(tap.held or tap.punch.edited_record == record.id for tap in shift.taps)
+            and (record.employee_id, record.kind) == (employee.id, shift.kind)
+            and (record.clock_in, record.clock_out) == (shift.clock_in.at, None if clock_out is None else clock_out.at)
+            and tuple(sorted(record.breaks)) == shift.written_breaks()
+        )
+
 
 def standing_records(members: Iterable[Tap], known: dict[int, Record]) -> list[Record]:
-    """The records that stand behind these taps, earliest first."""
-    found = {tap.punch.record_id for tap in members if tap.held}
-    return sorted((known[each] for each in found if each is not None), key=lambda record: (record.clock_in, record.id))
+    """The records that stand behind these taps, earliest first: a tap that was edited on the server counts with the record that
+    still has its old hour."""
+    behind = [known[tap.punch.record_id or 0] if tap.held else left_behind(tap.punch, known) for tap in members]
+    found = {record.id: record for record in behind if record is not None and not record.deleted}
+    return sorted(found.values(), key=lambda record: (record.clock_in, record.id))
 
 
 class _Nothing(_Past):

@@ -22,8 +22,8 @@ from app.clock.codes import TcCode
 from app.clock.counts import Counts
 from app.clock.importing import ImportFailedError
 from app.clock.listings import sync_listing
-from app.clock.mirror_punches import RestoredError
 from app.clock.models import Connection, SyncRun
+from app.clock.punch_edits import RestoredError
 from app.clock.punch_sync import sync_punches
 from app.clock.remote import ClockError
 from app.clock.remote.session import utc_now
@@ -166,7 +166,11 @@ def _finished(running: Running) -> Ending:
     """Everything was read; what is wrong all the same makes the run partial: SHAPE before CONFLICT before TRUNCATED."""
     aside = sum(counts.set_aside for counts in running.counts.values())
     found = running.findings
-    problems = [(TcCode.SHAPE, f"{count(aside, 'row', 'rows')} set aside that could not be read.")] if aside else []
+    problems = (
+        [(TcCode.SHAPE, f"{count(aside, 'row', 'rows')} set aside; the run names each with its reason.")]
+        if aside
+        else []
+    )
     problems += [
         (TcCode.SHAPE, f"The list of {name} was not believed; see Sync Center.") for name in found.get("refused", ())
     ]

@@ -59,6 +59,7 @@ class Punch:
     punch was judged (and again when its code comes to another employee while it has no record). `record_id` is
     `host_attendance_id`. `imported_role` is the role it was imported with; without a standing record it remembers that the
     punch's record was deleted. `retry`: a person asked for it again. `reviewed`: a person kept the record as it is.
+    `edited_record` is the record that the punch left when it was edited on the server, `edited_from` the instant it had there.
     """
 
     id: int
@@ -74,6 +75,8 @@ class Punch:
     imported_role: str | None = None
     reviewed: bool = False
     retry: bool = False
+    edited_record: int | None = None
+    edited_from: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,10 @@ class Written:
     clock_in: datetime
     clock_out: datetime | None
     breaks: Breaks = ()
+
+    @property
+    def instants(self) -> set[datetime | None]:
+        return {self.clock_in, self.clock_out, *(at for one in self.breaks for at in one)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +209,20 @@ def is_unread(at: datetime, unread: Iterable[Span], reach: timedelta) -> bool:
     return any(window.start <= at and window.end > at - reach for window in unread)
 
 
+def left_behind(punch: Punch, known: Mapping[int, Record]) -> Record | None:
+    """The record that still holds the hour which this punch gave it before it was edited on the server."""
+    if punch.edited_record is None:
+        return None
+    record = known[punch.edited_record]
+    return record if record.written is not None and punch.edited_from in record.written.instants else None
+
+
 def remembers_deletion(punch: Punch, known: Mapping[int, Record]) -> bool:
     """Whether the record that this punch was imported into was deleted.
 
     A punch whose record was deleted keeps `imported_role` when it loses `record_id`: nothing else leaves one without the other.
     """
-    if punch.record_id is None:
-        return punch.imported_role is not None
-    return known[punch.record_id].deleted
+    if punch.record_id is not None:
+        return known[punch.record_id].deleted
+    left = left_behind(punch, known)
+    return punch.imported_role is not None or (left is not None and left.deleted)

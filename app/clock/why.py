@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Row, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import explaining, remedies, resolutions, surroundings, time_line
+from app.clock import explaining, punch_history, remedies, resolutions, surroundings, time_line
 from app.clock.codes import OUTCOMES, Outcome, outcome_label
 from app.clock.models import Device
 from app.clock.models import Punch as PunchRow
@@ -48,6 +48,7 @@ class Why:
     owner: Any
     sentence: str
     change: str
+    history: Sequence[str]
     links: Sequence[Link]
     line: dict[str, Any]
     records: Sequence[Record]
@@ -79,6 +80,7 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         owner=await _owner(db, seen),
         sentence=sentence,
         change=change,
+        history=await punch_history.told(db, punch_id, seen.world.rules.zone),
         links=remedies.links(seen, because),
         line=await _named(db, time_line.draw(seen.punch, _shown(seen, because), judgement, behind)),
         records=because.records if because is not None else (),

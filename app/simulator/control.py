@@ -10,40 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from app.simulator import punch_control
 from app.simulator.calls import Answer, Call
 from app.simulator.cast import Person, Terminal
 from app.simulator.envelopes import say
 from app.simulator.faults import FAULTS, UnknownFault
-from app.simulator.stamps import read_stamp
+from app.simulator.punch_control import YEAR_S, Refused
 from app.simulator.watch import STYLE, draw_page
 
 if TYPE_CHECKING:
     from app.simulator.application import Simulator
 
 
-YEAR_S = 366 * 86400
-EARLIEST, LATEST = 0, 200 * YEAR_S
-
-
-class Refused(ValueError):
-    """The request cannot be carried out; the message says why."""
-
-
 class FaultsBody(msgspec.Struct, forbid_unknown_fields=True):
     """Switch exactly these on."""
 
     set: list[str]
-
-
-class PunchBody(msgspec.Struct, forbid_unknown_fields=True):
-    """`at` is ISO with an offset, or `YYYY-MM-DD HH:MM:SS` in the world's zone; none: now."""
-
-    emp_code: str
-    terminal_sn: str | None = None
-    at: str | None = None
-    code: Annotated[int, Meta(ge=0, le=9999)] = 0
-    verify: Annotated[int, Meta(ge=0, le=9999)] = 1
-    times: Annotated[int, Meta(ge=1, le=10_000)] = 1
 
 
 class PersonBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -135,44 +117,6 @@ def state(simulator: "Simulator") -> dict[str, Any]:
 def _set_faults(simulator: "Simulator", body: bytes) -> dict[str, Any]:
     simulator.set_faults(msgspec.json.decode(body, type=FaultsBody).set)
     return {"faults": simulator.faults.written()}
-
-
-def _punch(simulator: "Simulator", body: bytes) -> dict[str, Any]:
-    """Codes and serials that nobody knows are taken too: real servers hold punches of people long gone."""
-    asked = msgspec.json.decode(body, type=PunchBody)
-    world = simulator.world
-    person = world.find_person(asked.emp_code)
-    if person is None:
-        person = world.add_person(asked.emp_code)
-        world.people[person].listed = False
-    serial = asked.terminal_sn or world.terminals[0].serial
-    terminal = world.find_terminal(serial)
-    if terminal is None:
-        terminal = world.add_terminal(serial)
-        world.terminals[terminal].listed = False
-    punched = world.now if asked.at is None else _instant(simulator, asked.at)
-    return {
-        "ids": [world.punch(person, terminal, punched, asked.code, verify=asked.verify) for _ in range(asked.times)]
-    }
-
-
-def _instant(simulator: "Simulator", text: str) -> int:
-    instant = read_stamp(text, simulator.world.zone)
-    if instant is None:
-        instant = _read_iso(text)
-    if not EARLIEST <= instant <= LATEST:
-        raise Refused(f"{text!r} is further off than any terminal's clock")
-    return instant
-
-
-def _read_iso(text: str) -> int:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise Refused(f"{text!r} is no time") from None
-    if moment.tzinfo is None:
-        raise Refused(f"{text!r} has no offset: give it one, or write a space for the T to mean the world's own time")
-    return int(moment.timestamp())
 
 
 def _person(simulator: "Simulator", body: bytes) -> dict[str, Any]:
@@ -279,7 +223,10 @@ def _sessions(simulator: "Simulator", body: bytes) -> dict[str, Any]:
 
 ACTIONS: dict[str, Callable[["Simulator", bytes], dict[str, Any]]] = {
     "/_control/faults": _set_faults,
-    "/_control/punch": _punch,
+    "/_control/punch": punch_control.add,
+    "/_control/punch/edit": punch_control.edit,
+    "/_control/punch/delete": punch_control.delete,
+    "/_control/punch/bring_back": punch_control.bring_back,
     "/_control/person": _person,
     "/_control/terminal": _terminal,
     "/_control/advance": _advance,

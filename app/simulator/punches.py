@@ -75,6 +75,11 @@ class PunchTable:
         for column, value in zip(self.columns, punch, strict=True):
             column.insert(index, value)
 
+    def remove(self, number: int) -> Punch | None:
+        """Take one punch out, and give it back; None when nothing has this number."""
+        index = self.find(number)
+        return None if index is None else Punch._make(column.pop(index) for column in self.columns)
+
     def lay_down(self, punches: Iterable[Punch]) -> None:
         """Fill an empty table with punches in any order."""
         rest = iter(punches)

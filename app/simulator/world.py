@@ -5,7 +5,7 @@ on to a later instant gives what a world built at that instant has. Nothing of H
 """
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 from typing import NamedTuple
@@ -55,6 +55,8 @@ class World:
         self.areas = invent_units(names.AREAS)
         self.locations = invent_units(tuple((code, name, None) for code, name in names.LOCATIONS))
         self.punches = PunchTable()
+        self.deleted: dict[int, Punch] = {}
+        """Punches that the server has no more, by number."""
         self.revision = 0
         """Grows whenever a person or terminal changed: what was rendered from them is stale."""
         self._site = Site(terminals)
@@ -101,6 +103,29 @@ class World:
     def punch_as(self, number: int, person: int, terminal: int, punched: int, *, code: int, verify: int = 1) -> None:
         """The same under a number of the caller's choice."""
         self.punches.add(Punch(punched, number, person, terminal, code, verify, self.now - punched, 0))
+
+    def edit_punch(self, number: int, **changes: int) -> bool:
+        """Change `punched`, `person`, `terminal` or `code` of a punch; False when nothing has this number."""
+        punch = self.punches.remove(number)
+        if punch is None:
+            return False
+        arrived = punch.punched + punch.delay
+        changed = punch._replace(**changes)
+        self.punches.add(changed._replace(delay=arrived - changed.punched))
+        return True
+
+    def delete_punches(self, numbers: Iterable[int]) -> int:
+        """Take punches out of the world; how many there were."""
+        found = {number: punch for number in numbers if (punch := self.punches.remove(number)) is not None}
+        self.deleted |= found
+        return len(found)
+
+    def bring_back(self, numbers: Iterable[int]) -> int:
+        """Put deleted punches back where they were; how many there were."""
+        found = [punch for number in numbers if (punch := self.deleted.pop(number, None)) is not None]
+        for punch in found:
+            self.punches.add(punch)
+        return len(found)
 
     def add_person(self, code: str) -> int:
         """Somebody new, listed from now on, punching from tomorrow; the index."""

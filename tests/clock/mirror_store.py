@@ -81,8 +81,11 @@ class Store:
         for verdict in judgement.verdicts:
             record = keys.get(verdict.record, verdict.record)
             assert record is None or record in self.records
+            punch = self.punches[verdict.punch_id]
             self.punches[verdict.punch_id] = replace(
-                self.punches[verdict.punch_id],
+                punch,
+                edited_record=punch.edited_record if record is None else None,
+                edited_from=punch.edited_from if record is None else None,
                 outcome=verdict.outcome.value,
                 record_id=record,
                 imported_role=verdict.role,
@@ -116,7 +119,21 @@ class Store:
             written=Written(intent.clock_in, intent.clock_out, intent.breaks),
         )
 
-    # What people and other parts do between passes.
+    # What the server, people and other parts do between passes.
+
+    def edit(self, number, **changes):
+        """Another time or code on the server: a new tap, which remembers the record that it leaves."""
+        punch = self.punches[number]
+        left = {"record_id": None, "imported_role": None, "edited_record": punch.record_id, "edited_from": punch.at}
+        left = left if punch.record_id is not None else {}
+        self.punches[number] = replace(punch, outcome=None, reviewed=False, **left, **changes)
+
+    def edit_tap(self, text, to):
+        """`edit_tap("O 17:00", "O 18:00")`; it is called by its new text from then on."""
+        number = self.texts.pop(text)
+        edited = tap(to, number, self.zone)
+        self.edit(number, at=edited.at, code=edited.code, direction=edited.direction)
+        self.texts[to] = number
 
     def edit_record(self, number, **times):
         self.records[number] = replace(self.records[number], **times)

@@ -11,9 +11,10 @@ from sqlalchemy import text
 from app.clock.counts import Counts
 from app.clock.disappearance import is_believable
 from app.clock.mirror import code_of, write_listing
-from app.clock.mirror_punches import RestoredError, Target, write_punches
+from app.clock.mirror_punches import Mirrored, Target, write_punches
 from app.clock.parsing import Parser, Punch, Ref, Unit
 from app.clock.profiles import ONPREM
+from app.clock.punch_edits import RestoredError, is_restore
 from app.outbound import Redactor
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -30,7 +31,11 @@ def punch(remote_id, emp_code="A", seconds=0, **changes):
     return Punch(**{**fields, **changes})
 
 
-async def write(database, punches, *, generation=1, by_instant=False):
+async def write(database, punches, **more):
+    return (await mirrored(database, punches, **more)).counts
+
+
+async def mirrored(database, punches, *, generation=1, by_instant=False) -> Mirrored:
     async with database.transaction() as db:
         return await write_punches(db, Target(7, generation, by_instant=by_instant), punches)
 
@@ -57,21 +62,79 @@ async def test_the_same_second_under_two_ids_is_two_punches(database):
 
 
 async def test_an_alias_does_not_make_a_punch_judged_again_and_a_code_does(database):
-    await write(database, [punch("1"), punch("2")])
+    await write(database, [punch("1"), punch("2", "B")])
     async with database.transaction() as db:
         await db.execute(text("UPDATE clock_transactions SET judge_at = NULL, import_outcome = 'not_bound'"))
-    await write(database, [punch("1", terminal_alias="New"), punch("2", code=1)])
+    await write(database, [punch("1", terminal_alias="New"), punch("2", "B", code=1)])
     assert await held(database, "judge_at IS NULL") == [(True,), (False,)]
 
 
-@pytest.mark.parametrize(
-    "other", [punch("1", "B"), punch("1", seconds=3600), punch("1", "B", seconds=7)], ids=["person", "time", "both"]
-)
-async def test_a_known_id_that_means_another_punch_is_refused_and_nothing_is_written(database, other):
+async def test_what_waits_within_48_hours_of_an_edited_punch_is_judged_again_at_both_its_times(database):
+    day = 86400
+    await write(
+        database, [punch("1"), punch("2", seconds=2 * day), punch("3", seconds=9 * day), punch("4", seconds=5 * day)]
+    )
+    async with database.transaction() as db:
+        await db.execute(text("UPDATE clock_transactions SET judge_at = NULL, import_outcome = 'only_one_punch'"))
+    await write(database, [punch("1", seconds=11 * day)])
+    assert await held(database, "judge_at IS NULL") == [(False,), (False,), (False,), (True,)]
+
+
+@pytest.mark.parametrize("other", [punch("1", "B"), punch("1", seconds=7200)], ids=["person", "time"])
+async def test_another_person_or_another_time_is_an_edit_and_written(database, other):
     await write(database, [punch("1")])
+    assert await write(database, [punch("2"), other]) == Counts(created=1, updated=1)
+    (written, _) = await held(database, "emp_code, punched_at_utc, import_outcome, judge_at > 'epoch'")
+    assert written == (other.emp_code, other.punched_at_utc, None, True)
+
+
+async def test_what_an_edited_punch_was_is_kept_and_only_that(database):
+    await write(database, [punch("1"), punch("2")])
+    await write(database, [punch("1", terminal_alias="New"), punch("2", "B", code=1)])
+    async with database.transaction() as db:
+        rows = await db.execute(text("SELECT run_id, before, after FROM clock_punch_changes"))
+        kept = [tuple(row) for row in rows]
+    assert kept == [(7, {"emp_code": "A", "punch_code": 0}, {"emp_code": "B", "punch_code": 1})]
+
+
+async def test_two_rows_that_mean_another_punch_are_set_aside_and_the_rest_is_written(database):
+    await write(database, [punch(str(number)) for number in range(500)])
+    others = [punch("1", "B", seconds=7), punch("2", "B", seconds=7)]
+    found = await mirrored(database, [*others, punch("3", code=1), punch("900")])
+    assert (found.counts, found.others) == (Counts(created=1, updated=1, set_aside=2), ["1", "2"])
+    assert set(await held(database, "emp_code")) == {("A",)}
+
+
+async def test_three_of_three_hundred_are_a_restore_and_nothing_is_written(database):
+    known = [punch(str(number)) for number in range(300)]
+    await write(database, known)
+    others = [punch(number, "B", seconds=7) for number in ("1", "2", "3")]
     with pytest.raises(RestoredError, match="1"):
-        await write(database, [punch("2"), other])
-    assert await held(database, "remote_id, emp_code") == [("1", "A")]
+        await write(database, [*known[4:], *others, punch("900")])
+    assert len(await held(database)) == 300
+    assert set(await held(database, "emp_code")) == {("A",)}
+
+
+@pytest.mark.parametrize(
+    ("known", "others", "believed"),
+    [
+        (300, 2, False),
+        (300, 3, True),
+        (301, 3, False),
+        (3, 3, True),
+        (2, 2, False),
+        (5000, 49, False),
+        (5000, 50, True),
+    ],
+)
+def test_a_restore_is_believed_from_three_rows_and_one_in_a_hundred(known, others, believed):
+    assert is_restore(known, others) is believed
+
+
+async def test_an_hour_and_another_person_are_no_restore_where_the_server_tells_instants(database):
+    await write(database, [punch(number) for number in "123"])
+    hour = [punch(number, "B", seconds=3600) for number in "123"]
+    assert await write(database, hour, by_instant=True) == Counts(updated=3)
 
 
 async def test_a_person_whose_code_was_changed_keeps_their_punches(database):

@@ -207,7 +207,7 @@ def judge_window(store, changed):
             if window.within is not None:
                 break
         assert window.within is not None
-        near = {punch.record_id for punch in read}
+        near = {number for punch in read for number in (punch.record_id, punch.edited_record)}
         known = [r for r in records if r.id in near or touches(r, span)]
         judgement = pairing.judge(ALICE, read, known, set(), store.rules, FAR, within=window.within)
         store.apply(judgement)

@@ -318,3 +318,26 @@ def test_the_simulator_imports_nothing_of_the_rest():
                 top = name.partition(".")[0]
                 assert top in sys.stdlib_module_names or top in allowed, (path.name, name)
                 assert top != "app" or name.startswith("app.simulator"), (path.name, name)
+
+
+async def test_a_punch_can_be_edited_deleted_and_brought_back():
+    async with visiting("onprem") as visitor:
+        body = {"emp_code": "10003", "at": "2031-01-02 03:04:05"}
+        (number,) = (await visitor.control("punch", **body))["ids"]
+        (before,) = await visitor.walk("transactions", start_time="2030-01-01")
+        await visitor.control("punch/edit", id=number, at="2031-01-02 04:00:00", emp_code="10004", code=1)
+        (row,) = await visitor.walk("transactions", start_time="2030-01-01")
+        assert (row["id"], row["emp_code"], row["punch_time"], row["punch_state"]) == (
+            number, "10004", "2031-01-02 04:00:00", "1",
+        )  # fmt: skip
+        assert (row["terminal_sn"], row["upload_time"]) == (before["terminal_sn"], before["upload_time"])
+        assert await visitor.control("punch/delete", ids=[number, 1]) == {"deleted": 1}
+        assert await visitor.walk("transactions", start_time="2030-01-01") == []
+        assert await visitor.control("punch/bring_back", ids=[number, 1]) == {"back": 1}
+        assert await visitor.walk("transactions", start_time="2030-01-01") == [row]
+
+
+async def test_a_punch_that_is_not_there_cannot_be_edited():
+    async with visiting("onprem") as visitor:
+        assert "no punch" in await refusal(visitor, "punch/edit", id=7)
+        assert "no time" in await refusal(visitor, "punch/edit", id=7, at="noon")

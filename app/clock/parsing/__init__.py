@@ -1,6 +1,6 @@
 """Raw rows of the server to typed ones, strictly: a row is read whole or set aside with its reason. Pure; never raises."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 from zoneinfo import ZoneInfo
@@ -78,6 +78,10 @@ class Parser:
 
     def shifts(self, rows: Sequence[Any]) -> Parsed[Shift]:
         return self._each("schedules", rows, lambda row: shift_from(row, self._times))
+
+    def aside(self, rows: Sequence[Any], ids: Collection[str], reason: str) -> list[SetAside]:
+        """Rows of a page that could be read and were not written all the same, by their ids."""
+        return [SetAside(self._redactor.row(row), reason) for row in rows if str(row["id"]) in ids] if ids else []
 
     def _each(self, resource: str, rows: Sequence[Any], read: Callable[[Mapping[str, Any]], T]) -> Parsed[T]:
         parsed: Parsed[T] = Parsed()
