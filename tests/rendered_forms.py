@@ -10,14 +10,15 @@ _TYPED = {"text": "x", "search": "x", "email": "new@example.org", "password": "c
 
 @dataclass
 class Control:
-    """`sent`: what a browser sends for it as it stands, or after somebody typed something where it is empty; None for nothing.
-    `free`: any text can be typed into it. `value`: what it says of itself."""
+    """`untouched`: what a browser sends for it as it stands; None for nothing. `sent`: the same, or after somebody typed something
+    where it is empty. `free`: any text can be typed into it. `value`: what it says of itself."""
 
     name: str
     kind: str
     sent: str | None
     free: bool
     value: str = ""
+    untouched: str | None = None
 
 
 @dataclass
@@ -32,6 +33,14 @@ class RenderedForm:
 
     def valid(self) -> list[tuple[str, str]]:
         return [(one.name, one.sent) for one in self.controls if one.sent is not None]
+
+    def untouched(self) -> dict[str, str | list[str]]:
+        """As a browser sends it when nobody types anything; several of one name are a list."""
+        sent: dict[str, list[str]] = {}
+        for one in self.controls:
+            if one.untouched is not None:
+                sent.setdefault(one.name, []).append(one.untouched)
+        return {name: values if len(values) > 1 else values[0] for name, values in sent.items()}
 
     def buttons(self) -> list[tuple[str, str]]:
         """What each of its buttons would add."""
@@ -64,6 +73,8 @@ class Rendered(HTMLParser):
         elif tag == "option" and self._choice:
             if "selected" in given or not self._choice.sent:
                 self._choice.sent = given.get("value", "")
+            if "selected" in given or self._choice.untouched is None:
+                self._choice.untouched = given.get("value", "")
         elif given.get("name") and tag in ("input", "button", "select", "textarea"):
             self._control(tag, given)
 
@@ -82,6 +93,8 @@ class Rendered(HTMLParser):
             control.sent = given.get("value", "on") if "checked" in given else None
         else:
             control.sent = None if kind in _UNSENT else control.sent or _TYPED.get(kind, "")
+        if kind not in _UNSENT and tag != "select":
+            control.untouched = control.sent if kind in ("checkbox", "radio") else value
         form.controls.append(control)
         if "formaction" in given:
             self.forms.append(RenderedForm(form.method, urlsplit(given["formaction"]).path, form.controls))
@@ -91,6 +104,7 @@ class Rendered(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._text is not None:
             self._text.sent = (self._text.sent or "") + data
+            self._text.untouched = self._text.sent.removeprefix("\n")
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":

@@ -49,6 +49,7 @@ PURE = {
     "app/surveys/words.py",
     "app/texts.py",
     "app/web/located.py",
+    "app/web/merging.py",
 }
 IMPURE_PARTS = (
     "sqlalchemy",

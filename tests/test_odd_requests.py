@@ -25,6 +25,7 @@ from app.parts import Parts
 from app.surveys import api as survey_api
 from app.surveys import api_apps
 from app.web import csrf, sessions
+from app.web.edits import BASE
 from app.web.list_spec import Filter, ListSpec
 from tests import odd_values
 from tests.clock.syncing import Site
@@ -65,7 +66,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/surveys/preview/{uid}": ("title", "message", "revision", "label-1", "options-1"),
 }
 LONGEST_ADDRESS = 60_000
-NOT_OURS = (csrf.FIELD, "back")
+NOT_OURS = (csrf.FIELD, "back", BASE)
 _REFUSED = re.compile(r'class="[^"]*is-invalid[^"]*"[^>]*\bname="([^"]+)"')
 _AT_A_FIELD = re.compile(r"error-summary|is-invalid|alert-danger|alert-warning")
 _UNREAD = re.compile(r"Choose from the list\.|Give a date such as|There is no such")

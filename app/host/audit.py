@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import ARRAY, Text, cast, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import workspace_of
@@ -81,3 +81,12 @@ async def record_many(db: AsyncSession, actor: Actor, act: str, subject_type: st
     rows = [{**common, "subject_id": str(one.subject_id), "before": one.before, "after": one.after} for one in changes]
     if rows:
         await db.execute(insert(AuditEntry), rows)
+
+
+async def last_change(db: AsyncSession, subject_type: str, subject_id: object, names: Sequence[str]) -> Any:
+    """`at`, `actor_id` and `actor_name` of the newest act that changed one of these fields of the subject; None for none."""
+    about = (AuditEntry.subject_type == subject_type, AuditEntry.subject_id == str(subject_id))
+    changed = func.jsonb_exists_any(AuditEntry.after, cast(list(names), ARRAY(Text)))
+    asked = select(AuditEntry.at, AuditEntry.actor_id, AuditEntry.actor_name)
+    found = asked.where(AuditEntry.workspace == workspace_of(db), *about, changed).order_by(AuditEntry.id.desc())
+    return (await db.execute(found.limit(1))).one_or_none()

@@ -14,8 +14,11 @@ from typing import Any
 
 from litestar.datastructures import FormMultiDict
 
-from app.errors import FieldError, Invalid
+from app.errors import Conflict, FieldError, Invalid
 from app.texts import EMAIL, is_keepable, trimmed
+from app.web.merging import Stale
+
+BOTH = "You and somebody else both changed this. What you typed is saved, unless you choose theirs above."
 
 
 class Wrong(Exception):
@@ -240,16 +243,29 @@ class Form:
 
 @dataclass
 class Bound:
-    """A form with what was typed (`shown`), what it means (`values`) and what is wrong (`errors`)."""
+    """A form with what was typed (`shown`), what it means (`values`) and what is wrong (`errors`). One that edits carries what it
+    was made from as `base`, and `stale` where somebody else changed that meanwhile (app.web.edits)."""
 
     fields: Mapping[str, Field]
     shown: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
+    base: str = ""
+    stale: Stale | None = None
 
     @property
     def ok(self) -> bool:
-        return not self.errors
+        return not self.errors and not self.stale
+
+    @property
+    def status(self) -> int:
+        """Of the page that shows a refused form."""
+        return Conflict.status if self.stale else Invalid.status
+
+    def at(self, name: str) -> str | None:
+        """What stands at a field: its error, or that somebody else changed it too."""
+        contested = {one.name for one in self.stale.lines if one.contested} if self.stale else set()
+        return self.errors.get(name) or (BOTH if name in contested else None)
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]

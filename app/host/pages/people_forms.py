@@ -6,14 +6,17 @@ from litestar import Response, get, post
 from litestar.datastructures import UploadFile
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import select
+from sqlalchemy import Row, select
 
 from app.counting import count
+from app.db.held import hold
 from app.errors import Invalid
 from app.host import people, people_import
+from app.host.models import Employee
 from app.host.pages.people import person_of
 from app.host.people import LONGEST, Details
 from app.host.shared import User
+from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Email, Flag, Form, Text
 from app.web.guards import Requires
@@ -43,14 +46,14 @@ async def add(ctx: NamedDependency[Context]) -> Response[Any]:
 @get("/people/{employee_id:int}/edit", guards=[Requires("host.people")])
 async def edit_form(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
     person = await person_of(ctx, employee_id)
-    values = {**person._mapping, "user": str(person.user_id) if person.user_id else None}  # noqa: SLF001 - public in SQLAlchemy
-    return await _edit_page(ctx, (await _form(ctx)).fill(values), person)
+    return await _edit_page(ctx, edits.opened(ctx, await _form(ctx), _stored(person)), person)
 
 
 @post("/people/{employee_id:int}/edit", guards=[Requires("host.people")], status_code=200)
 async def edit(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    await hold(ctx.db, Employee.id == employee_id)
     person = await person_of(ctx, employee_id)
-    form = (await _form(ctx)).read(await ctx.form())
+    form = await edits.sent(ctx, await _form(ctx), _stored(person), about=("employee", employee_id))
     if form.ok:
         try:
             changed = await people.edit(ctx.db, ctx.actor, employee_id, _details(form))
@@ -59,7 +62,7 @@ async def edit(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
         else:
             answer = f"{form['name']} was saved." if changed else "Nothing was changed."
             return await done(ctx, f"/people/{employee_id}", answer, level="success" if changed else "info")
-    return await _edit_page(ctx, form, person, status=422)
+    return await _edit_page(ctx, form, person, status=form.status)
 
 
 @get("/people/import", guards=[Requires("host.people")])
@@ -110,6 +113,11 @@ async def _form(ctx: Context) -> Form:
         ),
         Flag("active", "Active", help="Punches of inactive people are not imported."),
     )
+
+
+def _stored(person: Row[Any]) -> dict[str, Any]:
+    """What the form shows of a person."""
+    return {**person._mapping, "user": str(person.user_id) if person.user_id else None}  # noqa: SLF001 - public in SQLAlchemy
 
 
 def _details(form: Bound) -> Details:

@@ -5,7 +5,9 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 
+from app.db.held import hold_name
 from app.host import audit, policies
+from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Flag, Form, Number
 from app.web.guards import Requires
@@ -40,15 +42,16 @@ FORM = Form(
 
 @get("/admin/policies", guards=[MAY])
 async def show(ctx: NamedDependency[Context]) -> Response[Any]:
-    return await _policies_page(ctx, FORM.fill(await policies.read(ctx.db, ctx.workspace)))
+    return await _policies_page(ctx, edits.opened(ctx, FORM, await policies.read(ctx.db, ctx.workspace)))
 
 
 @post("/admin/policies", guards=[MAY], status_code=200)
 async def save(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = FORM.read(await ctx.form())
-    if not form.ok:
-        return await _policies_page(ctx, form, status=422)
+    await hold_name(ctx.db, "policies")
     held = await policies.read(ctx.db, ctx.workspace)
+    form = await edits.sent(ctx, FORM, held, about=("policy", ctx.workspace))
+    if not form.ok:
+        return await _policies_page(ctx, form, status=form.status)
     changed = {name: value for name, value in form.values.items() if held[name] != value}
     if not changed:
         return await done(ctx, "/admin/policies", "Nothing was changed.", level="info")

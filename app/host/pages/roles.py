@@ -10,12 +10,13 @@ from sqlalchemy import Select, delete, func, select
 
 from app.counting import count
 from app.db.among import among
+from app.db.held import hold
 from app.errors import Conflict, Invalid
 from app.host import roles
 from app.host.permission_words import EXPLAINED, GROUPS
 from app.host.shared import Role, Session, UserRole
 from app.texts import whole
-from app.web import exports, lists, sessions
+from app.web import edits, exports, lists, sessions
 from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choices, Form, Text
@@ -91,13 +92,14 @@ async def add(ctx: NamedDependency[Context]) -> Response[Any]:
 @get("/admin/roles/{role_id:int}", guards=[MAY])
 async def show(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Response[Any]:
     role = await roles.find(ctx.db, role_id)
-    return await _editor(ctx, FORM.fill({"name": role.name, "permissions": role.permissions}), role=role)
+    return await _editor(ctx, edits.opened(ctx, FORM, _stored(role)), role=role)
 
 
 @post("/admin/roles/{role_id:int}", guards=[MAY], status_code=200)
 async def save(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Response[Any]:
+    await hold(ctx.db, Role.id == role_id)
     role = await roles.find(ctx.db, role_id)
-    form = FORM.read(await ctx.form())
+    form = await edits.sent(ctx, FORM, _stored(role), about=("role", role_id))
     changed: Sequence[int] = ()
     if form.ok:
         try:
@@ -107,7 +109,7 @@ async def save(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Respons
         except Invalid as refused:
             form.absorb(refused)
     if not form.ok:
-        return await _editor(ctx, form, role=role, status=422)
+        return await _editor(ctx, form, role=role, status=form.status)
     await _begin_anew(ctx, changed)
     signed_out = f" {count(len(changed), 'person has', 'people have')} new rights and sign in anew." if changed else ""
     return await done(ctx, "/admin/roles", f"The role {form['name']} was saved.{signed_out}")
@@ -127,6 +129,10 @@ async def remove(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Respo
     await _begin_anew(ctx, lost)
     who = f" {count(len(lost), 'person', 'people')} lost it." if lost else ""
     return await done(ctx, "/admin/roles", f"The role {role.name} was deleted.{who}", gone=f"/admin/roles/{role_id}")
+
+
+def _stored(role: Any) -> dict[str, Any]:
+    return {"name": role.name, "permissions": role.permissions}
 
 
 async def _ask(ctx: Context, role: Any) -> Response[str]:

@@ -9,10 +9,11 @@ from sqlalchemy import Select, func, select
 
 from app.counting import count
 from app.db.among import among
+from app.db.held import hold
 from app.errors import Conflict, NotFound
 from app.host import tenants
 from app.host.shared import Session, Tenant, User
-from app.web import exports, lists
+from app.web import edits, exports, lists
 from app.web.asking import ask_first, ask_to
 from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
@@ -117,15 +118,16 @@ async def _what_deactivating_does(ctx: Context, keys: list[str]) -> dict[str, An
 @get("/admin/tenants/{key:str}", guards=[MAY])
 async def show(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
     tenant = await tenants.find(ctx.db, key)
-    return await _tenant_page(ctx, tenant, FORM.fill({"name": tenant.name, "ceiling": tenant.ceiling}))
+    return await _tenant_page(ctx, tenant, edits.opened(ctx, FORM, _stored(tenant)))
 
 
 @post("/admin/tenants/{key:str}", guards=[MAY], status_code=200)
 async def save(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
+    await hold(ctx.db, Tenant.key == key)
     tenant = await tenants.find(ctx.db, key)
-    form = FORM.read(await ctx.form())
+    form = await edits.sent(ctx, FORM, _stored(tenant), about=("tenant", key))
     if not form.ok:
-        return await _tenant_page(ctx, tenant, form, status=422)
+        return await _tenant_page(ctx, tenant, form, status=form.status)
     changed = await tenants.edit(ctx.db, ctx.actor, key, form["name"], form["ceiling"])
     message = f"{form['name']} was saved." if changed else "Nothing was changed."
     return await done(ctx, "/admin/tenants", message, level="success" if changed else "info")
@@ -162,6 +164,10 @@ async def act(ctx: NamedDependency[Context], key: FromPath[str], action: FromPat
     changed = await VERBS[action](ctx.db, ctx.actor, key)
     message = f"{tenant.name} was {action}d." if changed else f"{tenant.name} was {action}d already."
     return await done(ctx, "/admin/tenants", message, level="success" if changed else "info")
+
+
+def _stored(tenant: Any) -> dict[str, Any]:
+    return {"name": tenant.name, "ceiling": tenant.ceiling}
 
 
 async def _tenant_page(ctx: Context, tenant: Any, form: Bound, *, status: int = 200) -> Response[str]:

@@ -7,10 +7,12 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.db.held import hold, hold_name
 from app.errors import Invalid
 from app.host import accounts, user_types
 from app.host.pages.users import MAY, offers
-from app.web import sessions
+from app.host.shared import User
+from app.web import edits, sessions
 from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
@@ -51,16 +53,17 @@ async def invite(ctx: NamedDependency[Context]) -> Response[Any]:
 async def edit(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Response[Any]:
     user = await accounts.find(ctx.db, user_id)
     _, form = await _form(ctx, editing=True)
-    return await _edit_page(ctx, user, form.fill({"name": user.name, "type": user.type, "roles": user.roles}))
+    return await _edit_page(ctx, user, edits.opened(ctx, form, _stored(user)))
 
 
 @post("/admin/users/{user_id:int}/edit", guards=[MAY], status_code=200)
 async def save(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Response[Any]:
+    await hold(ctx.db, User.id == user_id)
     user = await accounts.find(ctx.db, user_id)
     _, form = await _form(ctx, editing=True)
-    bound = form.read(await ctx.form())
+    bound = await edits.sent(ctx, form, _stored(user), about=("user", user_id))
     if not bound.ok:
-        return await _edit_page(ctx, user, bound, status=422)
+        return await _edit_page(ctx, user, bound, status=bound.status)
     changed = await accounts.edit(
         ctx.db,
         ctx.actor,
@@ -120,20 +123,21 @@ async def add_type(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/admin/users/types/{key:str}", guards=[MAY])
 async def show_type(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
-    return await _type_page(ctx, key, TYPE_FORM.fill({"label": await user_types.label_of(ctx.db, key)}))
+    return await _type_page(ctx, key, edits.opened(ctx, TYPE_FORM, {"label": await user_types.label_of(ctx.db, key)}))
 
 
 @post("/admin/users/types/{key:str}", guards=[MAY], status_code=200)
 async def rename_type(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
-    await user_types.label_of(ctx.db, key)
-    bound = TYPE_FORM.read(await ctx.form())
+    await hold_name(ctx.db, "user types")
+    stored = {"label": await user_types.label_of(ctx.db, key)}
+    bound = await edits.sent(ctx, TYPE_FORM, stored, about=("user_type", key))
     if bound.ok:
         try:
             await user_types.rename(ctx.db, ctx.actor, key, bound["label"])
         except Invalid as refused:
             bound.absorb(refused)
     if not bound.ok:
-        return await _type_page(ctx, key, bound, status=422)
+        return await _type_page(ctx, key, bound, status=bound.status)
     return await done(ctx, "/admin/users/types", f"The type is called {bound['label']} now.")
 
 
@@ -159,6 +163,10 @@ async def _form(ctx: Context, *, editing: bool = False) -> tuple[dict[str, str],
     types, roles = await offers(ctx)
     choices = (replace(TYPE, options=types), replace(ROLES, options={one: one for one in roles}))
     return types, Form(NAME, *choices) if editing else Form(NAME, EMAIL, *choices)
+
+
+def _stored(user: Any) -> dict[str, Any]:
+    return {"name": user.name, "type": user.type, "roles": user.roles}
 
 
 async def _new_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

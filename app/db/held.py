@@ -1,0 +1,17 @@
+"""Locks for the rest of a transaction: what is read after one stays as it is until this transaction has written."""
+
+from sqlalchemy import ColumnElement, func, literal, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import workspace_of
+
+
+async def hold(db: AsyncSession, one: ColumnElement[bool]) -> None:
+    """Locks the row that the condition names. Rows that only refer to it can still be written."""
+    await db.execute(select(literal(1)).where(one).with_for_update(key_share=True))
+
+
+async def hold_name(db: AsyncSession, name: str) -> None:
+    """For what has no row before it is saved for the first time: locks the name in this workspace."""
+    key = func.hashtextextended(f"{name} {workspace_of(db)}", 0)
+    await db.execute(select(func.pg_advisory_xact_lock(key)))

@@ -1,0 +1,71 @@
+"""Two people who edit one thing: what the other changed since a form was opened, and what the form shows then. Pure.
+
+Values are as forms show them: text, yes or no, or the sorted words of a list.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+Shown = str | bool | list[str]
+Values = Mapping[str, Shown]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One value that somebody else changed. `was` is None where the form does not say; `typed` where it has no such field."""
+
+    name: str
+    was: Shown | None
+    now: Shown
+    typed: Shown | None
+
+    @property
+    def contested(self) -> bool:
+        """True when the person who saves changed it too, to something else."""
+        return self.typed is not None and self.typed not in (self.was, self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A difference in words, as the box above the form says it."""
+
+    name: str
+    label: str
+    was: str | None
+    now: str
+    contested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Why a form was not saved; `by` is who changed the thing last, "" where that is not known."""
+
+    lines: Sequence[Line]
+    by: str = ""
+    at: datetime | None = None
+
+
+def differences(base: Values | None, now: Values, typed: Values) -> list[Difference]:
+    """In the order of `now`. A base of None can't be read: then everything that was typed counts as changed by both.
+
+    Nothing is left to refuse where what was typed is what is stored already, as after a second press of Save.
+    """
+    known = dict.fromkeys(now) if base is None else {name: base.get(name, _empty(value)) for name, value in now.items()}
+    found = [
+        Difference(name, known[name], value, typed.get(name)) for name, value in now.items() if known[name] != value
+    ]
+    if base is None:
+        return [one for one in found if one.contested]
+    wanted = any(typed.get(name, value) != value for name, value in now.items())
+    return found if wanted or any(one.typed is None for one in found) else []
+
+
+def merged(typed: Values, found: Sequence[Difference]) -> dict[str, Shown]:
+    """What the form shows: the others' values where nothing was typed, and what was typed everywhere else."""
+    theirs = {one.name: one.now for one in found if one.typed is not None and not one.contested}
+    return {**typed, **theirs}
+
+
+def _empty(value: Shown) -> Shown:
+    return type(value)()
