@@ -93,3 +93,11 @@ class RateLimited(Refusal):
 
 class Unavailable(Refusal):
     status, code = 503, "unavailable"
+
+
+class Busy(Unavailable):
+    """There is no room for it now, and soon there will be."""
+
+    def __init__(self, message: str, *, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s

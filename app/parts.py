@@ -7,24 +7,31 @@ from app.db.session import Database
 from app.outbound import AddressPolicy, OutboundClient, parse_allow_list
 from app.secrets import KeyRing, load_or_create_keys
 
+# Connections of a process for exports: they take long, and pages must not wait for one of theirs.
+FOR_EXPORTS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
     settings: Settings
     database: Database
+    exports: Database
     keys: KeyRing
     outbound: OutboundClient
 
     async def close(self) -> None:
         await self.outbound.aclose()
+        await self.exports.close()
         await self.database.close()
 
 
 def make_parts(settings: Settings, database_url: str, *, pool_size: int = 10) -> Parts:
-    """Nothing connects yet. `pool_size`: the connections of this process at most. `database_url` is the app role's; an embedded cluster runs already."""
+    """Nothing connects yet. `pool_size`: the connections of this process at most, besides FOR_EXPORTS. `database_url` is the app
+    role's; an embedded cluster runs already."""
     return Parts(
         settings=settings,
         database=Database(database_url, pool_size=pool_size),
+        exports=Database(database_url, pool_size=FOR_EXPORTS, application_name="muster exports"),
         keys=_keys(settings),
         outbound=OutboundClient(AddressPolicy(parse_allow_list(settings.outbound_allow))),
     )

@@ -32,7 +32,7 @@ Progress = Callable[[str], None]
 # Written into postgresql.conf once, when the cluster is made: whoever runs the host may tune them there.
 FIRST_SETTINGS: Mapping[str, str] = MappingProxyType(
     {
-        "max_connections": "60",
+        "max_connections": "100",
         "shared_buffers": "128MB",
         "work_mem": "8MB",
         "maintenance_work_mem": "64MB",

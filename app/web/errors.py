@@ -15,7 +15,18 @@ from litestar.types import Scope, Send
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.errors import Conflict, FieldError, Forbidden, Invalid, NotFound, NotSignedIn, Refusal, TooLarge, Unavailable
+from app.errors import (
+    Busy,
+    Conflict,
+    FieldError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    NotSignedIn,
+    Refusal,
+    TooLarge,
+    Unavailable,
+)
 from app.web.context import context_in
 from app.web.returning import is_ours, told, with_its_query
 
@@ -68,13 +79,17 @@ def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     answer = _answer(request, refusal)
     if isinstance(refusal, MethodNotAllowed):
         answer.headers["Allow"] = ", ".join(sorted(_methods(request)))
+    if isinstance(refusal, Busy):
+        answer.headers["Retry-After"] = str(refusal.retry_after_s)
     return answer
 
 
 def logged(request: Request[Any, Any, Any], error: Exception) -> Refusal:
     """What the exception means to the person; the log has what it means to us."""
     refusal = as_refusal(error)
-    if refusal.status >= Internal.status:
+    if isinstance(refusal, Busy):
+        log.warning("no room for a request", path=request.url.path)
+    elif refusal.status >= Internal.status:
         log.error("request failed", path=request.url.path, exc_info=error)
     return refusal
 

@@ -1,17 +1,23 @@
-"""Exports of a list: the filtered rows as CSV or JSON Lines, streamed from the database in constant memory."""
+"""Exports of a list: the filtered rows as CSV or JSON Lines, streamed from the database in constant memory.
+
+They have connections of their own, so that pages never wait for one, and are written ahead of whoever reads them.
+"""
 
 import csv
 import io
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
+from weakref import WeakSet
 
 import msgspec
 from litestar.response import Stream
 from sqlalchemy import Select
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.errors import Invalid
+from app.errors import Busy, Invalid
 from app.texts import guarded
+from app.web.ahead import Ahead
 from app.web.context import Context
 from app.web.list_spec import Column, ListSpec
 from app.web.lists import asked, condition, ordering, visible_columns
@@ -19,6 +25,11 @@ from app.web.lists import asked, condition, ordering, visible_columns
 # The response names the charset of a text itself.
 KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
 BATCH = 1000
+# Of one process: those that somebody still reads hold a file each.
+MOST_OPEN = 20
+RETRY_AFTER_S = 30
+TOO_MANY = "Too many exports are being made right now. Try again in a minute."
+_open: WeakSet[Ahead] = WeakSet()
 
 
 def asked_for(context: Context) -> str | None:
@@ -29,26 +40,42 @@ def asked_for(context: Context) -> str | None:
     return kind or None
 
 
-def export(context: Context, spec: ListSpec, base: Select[Any], kind: str) -> Stream:
-    """The whole filtered list in its order, with the columns that the person chose. It opens its own transaction."""
+async def export(context: Context, spec: ListSpec, base: Select[Any], kind: str) -> Stream:
+    """The whole filtered list in its order, with the columns that the person chose, in a transaction of its own; the request's
+    ends here. Raises Busy when there are too many."""
     wanted = asked(spec, context.request.query_params)
     statement = base.where(condition(spec, wanted)).order_by(*ordering(spec, wanted.sort))
     visible = visible_columns(context, spec)
     columns = [column for column in spec.columns if column.key in visible and column.label]
     write = _csv(columns) if kind == "csv" else _json_lines(columns)
+    rows = await _begun(context, _rows(context, statement, write))
     return Stream(
-        _stream(context, statement, write),
+        rows.pieces(),
         media_type=KINDS[kind],
         headers={"Content-Disposition": f'attachment; filename="{spec.name}-{datetime.now(UTC):%Y%m%d}.{kind}"'},
     )
 
 
-async def _stream(
+async def _begun(context: Context, source: AsyncIterator[bytes]) -> Ahead:
+    """Waits in line for a connection, and holds none of the pages' meanwhile."""
+    if len(_open) >= MOST_OPEN:
+        raise Busy(TOO_MANY, retry_after_s=RETRY_AFTER_S)
+    await context.settle()
+    rows = Ahead(source)
+    _open.add(rows)
+    try:
+        await rows.begin()
+    except PoolTimeoutError:
+        raise Busy(TOO_MANY, retry_after_s=RETRY_AFTER_S) from None
+    return rows
+
+
+async def _rows(
     context: Context, statement: Select[Any], write: Callable[[Sequence[Any]], bytes]
 ) -> AsyncIterator[bytes]:
-    yield write([])
-    async with context.parts.database.transaction(context.workspace) as session:
+    async with context.parts.exports.transaction(context.workspace) as session:
         result = await session.stream(statement, execution_options={"yield_per": BATCH})
+        yield write([])
         async for rows in result.partitions():
             yield write(rows)
 

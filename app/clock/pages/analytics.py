@@ -55,7 +55,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 @get(URL, guards=[SEES])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, EXPORT, BASE, kind)
+        return await exports.export(ctx, EXPORT, BASE, kind)
     wanted = lists.asked(EXPORT, ctx.request.query_params)
     today = await zones.local_today(ctx.db, datetime.now(UTC))
     first, last, problem = _range(wanted.values.get("") or (None, None), today)

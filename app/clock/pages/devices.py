@@ -51,7 +51,7 @@ REMARKS = Form(Text("remarks", "Remarks", longest=LONGEST_REMARKS, lines=3))
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     framed = await terminals.frame(ctx)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, terminals.spec_of(framed), terminals.base(framed), kind)
+        return await exports.export(ctx, terminals.spec_of(framed), terminals.base(framed), kind)
     view = await terminals.load(ctx, framed)
     return await page(ctx, "clock/devices.html", fragment="list", view=view, **_drawn(ctx, framed))
 

@@ -77,7 +77,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     around = await binding_list.around(ctx.db, may_act=ctx.may("clock.employees.edit"))
     rows = binding_list.base(ctx.request.query_params)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, around.spec, rows, kind)
+        return await exports.export(ctx, around.spec, rows, kind)
     return await page(
         ctx,
         "clock/employees.html",

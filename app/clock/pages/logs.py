@@ -33,7 +33,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     zone = await zone_name(ctx.db)
     spec = spec_of(zone)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, spec, BASE, kind)
+        return await exports.export(ctx, spec, BASE, kind)
     view, took = await load(ctx, spec)
     return await page(ctx, "clock/logs.html", fragment="list", view=view, took=took, zone=zone)
 

@@ -37,7 +37,7 @@ async def _show(ctx: Context, kind: str) -> Response[Any]:
     tree = organisation.units(kind)
     spec, base = spec_of(kind, tree), organisation.listed(kind, tree)
     if asked := exports.asked_for(ctx):
-        return exports.export(ctx, spec, base, asked)
+        return await exports.export(ctx, spec, base, asked)
     view = await lists.load(ctx, spec, base)
     return await page(
         ctx,

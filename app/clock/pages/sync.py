@@ -99,7 +99,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if first := await setup.way_in(ctx, "Sync Center"):
         return first
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, SPEC, BASE, kind)
+        return await exports.export(ctx, SPEC, BASE, kind)
     return await show(ctx)
 
 

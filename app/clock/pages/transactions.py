@@ -76,7 +76,7 @@ ACTS = {
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     framed = await punches.frame(ctx)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, framed.spec, punches.in_order(ctx, framed.spec), kind)
+        return await exports.export(ctx, framed.spec, punches.in_order(ctx, framed.spec), kind)
     view = await punches.load(ctx, framed)
     return await page(
         ctx, "clock/transactions.html", fragment="list", view=view, zone=framed.zone, hover=hover, now=datetime.now(UTC), **WORDS

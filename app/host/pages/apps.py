@@ -128,7 +128,7 @@ DELETING = "It leaves the library for good. Nobody has rated it."
 @get("/apps", guards=[MANAGES])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, SPEC, BASE, kind)
+        return await exports.export(ctx, SPEC, BASE, kind)
     view = await lists.load(ctx, SPEC, BASE)
     return await page(
         ctx,

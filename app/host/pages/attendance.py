@@ -196,7 +196,7 @@ async def _show(ctx: Context, view: View, template: str, *more: Any, **values: A
     where = await zone.of(ctx.db)
     spec = view.spec(ctx, where)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, records.without_bars(spec), records.base(view.scope), kind)
+        return await exports.export(ctx, records.without_bars(spec), records.base(view.scope), kind)
     listing, found = await records.load(ctx, spec, view.scope, *more)
     if "employee_id" in values and found.person_name is None:
         raise NotFound

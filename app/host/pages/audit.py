@@ -91,7 +91,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     name = await zone.name(ctx.db)
     spec, base = _in_zone(ZoneInfo(name)), BASE.where(AuditEntry.workspace == ctx.workspace)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, spec, base, kind)
+        return await exports.export(ctx, spec, base, kind)
     view = await lists.load(ctx, spec, base)
     rows = [(row, changes_of(row.before, row.after)) for row in view.rows]
     said = await _said(ctx, view.rows)

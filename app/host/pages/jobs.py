@@ -77,7 +77,7 @@ SPEC = ListSpec(
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     base = _base(ctx)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, SPEC, base, kind)
+        return await exports.export(ctx, SPEC, base, kind)
     view = await lists.load(ctx, SPEC, base)
     now = datetime.now(UTC)
     values: dict[str, Any] = {"states": STATES, "kinds": KINDS, "now": now, "workers": await _workers(ctx, now)}

@@ -75,7 +75,7 @@ FORM = Form(
 @get("/kiosk", guards=[Requires("host.people")])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, SPEC, BASE, kind)
+        return await exports.export(ctx, SPEC, BASE, kind)
     view = await lists.load(ctx, SPEC, BASE)
     return await page(ctx, "host/kiosk.html", fragment="list", view=view, zone=await zone.name(ctx.db))
 

@@ -70,7 +70,7 @@ WHAT_UNLOCKING_DOES = (
 @get("/attendance/locks", guards=[Requires("host.locks")])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, SPEC, BASE, kind)
+        return await exports.export(ctx, SPEC, BASE, kind)
     return await _page(ctx, FORM.fill())
 
 

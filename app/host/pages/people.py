@@ -140,7 +140,7 @@ ACTS = {
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     spec = await _spec(ctx)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, spec, _base(ctx), kind)
+        return await exports.export(ctx, spec, _base(ctx), kind)
     return await page(ctx, "host/people.html", fragment="list", view=await lists.load(ctx, spec, _base(ctx)))
 
 

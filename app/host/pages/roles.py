@@ -61,7 +61,7 @@ FORM = Form(
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     base = BASE.where(Role.workspace == ctx.workspace)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, SPEC, base, kind)
+        return await exports.export(ctx, SPEC, base, kind)
     view = await lists.load(ctx, SPEC, base)
     return await page(ctx, "host/admin/roles.html", fragment="list", view=view, total=len(EXPLAINED))
 

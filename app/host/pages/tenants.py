@@ -71,7 +71,7 @@ FORM = Form(
 @get("/admin/tenants", guards=[MAY])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, SPEC, BASE, kind)
+        return await exports.export(ctx, SPEC, BASE, kind)
     view = await lists.load(ctx, SPEC, BASE)
     return await page(ctx, "host/admin/tenants.html", fragment="list", view=view, states=STATES)
 

@@ -99,7 +99,7 @@ OWNER = Email("email", "E-mail of its owner", required=True, help="It acts as th
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     base = _base(ctx)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, SPEC, base, kind)
+        return await exports.export(ctx, SPEC, base, kind)
     view = await lists.load(ctx, SPEC, base)
     now = datetime.now(UTC)
     return await page(ctx, "host/admin/tokens.html", fragment="list", view=view, states=STATES, now=now)

@@ -84,7 +84,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     types, roles = await offers(ctx)
     spec, base = _spec(types, roles), _base(ctx)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, spec, base, kind)
+        return await exports.export(ctx, spec, base, kind)
     view = await lists.load(ctx, spec, base)
     return await page(
         ctx, "host/admin/users.html", fragment="list", view=view, types=types, states=STATES, now=datetime.now(UTC)

@@ -93,7 +93,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     counted = await ratings.counts(ctx.db)
     spec = _spec(ctx, counted)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, spec, BASE, kind)
+        return await exports.export(ctx, spec, BASE, kind)
     wanted = lists.asked(spec, ctx.request.query_params)
     found = await _figure(ctx, spec, wanted, counted)
     view = await _load(ctx, spec, wanted, found.n)

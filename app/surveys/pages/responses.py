@@ -27,7 +27,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
         words = await queries.labels(ctx.db, framed.survey)
         base = queries.ROWS.where(Scope().responses())
-        return exports.export(ctx, ledger.exported(ctx, framed, words, kind), base, kind)
+        return await exports.export(ctx, ledger.exported(ctx, framed, words, kind), base, kind)
     view = await ledger.load(ctx, framed)
     return await page(ctx, "surveys/responses.html", fragment="list", view=view, outcomes=OUTCOMES, sources=SOURCES)
 

@@ -22,7 +22,7 @@ from app.web.pages import page
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     found = await around(ctx)
     if kind := exports.asked_for(ctx):
-        return exports.export(ctx, spec_of(found), BASE, kind)
+        return await exports.export(ctx, spec_of(found), BASE, kind)
     view = await lists.load(ctx, spec_of(found, bulk_of(ctx, found)), BASE)
     view.rows = [_drawn(ctx, found, row) for row in view.rows]
     may_write = ctx.may("surveys.author") and not limits(found.ceiling, "optional")

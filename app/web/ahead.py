@@ -1,0 +1,63 @@
+"""Bytes written ahead of their reader, into a temporary file: what makes them never waits for a slow reader."""
+
+import asyncio
+import weakref
+from collections.abc import AsyncIterator
+from os import SEEK_END
+from tempfile import SpooledTemporaryFile
+
+IN_MEMORY = 1024 * 1024
+PIECE = 64 * 1024
+LONGEST_S = 3600.0  # for a reader who moves, but hardly
+
+
+class Ahead:
+    """Runs `source` to its end in a task of its own, whether somebody reads or not. One reader; whoever leaves ends it."""
+
+    def __init__(self, source: AsyncIterator[bytes]) -> None:
+        self._file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - it ends with its reader
+        self._close = weakref.finalize(self, self._file.close)  # who never began to read ends it too
+        self._written = 0
+        self._news = asyncio.Event()
+        self._task = asyncio.create_task(self._write(source))
+        self._task.add_done_callback(self._note_the_end)
+
+    async def _write(self, source: AsyncIterator[bytes]) -> None:
+        async for piece in source:
+            self._file.seek(0, SEEK_END)
+            self._file.write(piece)
+            self._written += len(piece)
+            self._news.set()
+
+    def _note_the_end(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled():
+            task.exception()  # its reader meets it; where there is none, it is no news
+        self._news.set()
+
+    async def begin(self) -> None:
+        """Waits for the first bytes. Raises what `source` raises before them."""
+        if not await self._is_past(0):
+            await self._task
+
+    async def _is_past(self, read: int) -> bool:
+        """False once there will be no more."""
+        while self._written == read and not self._task.done():
+            self._news.clear()
+            await self._news.wait()
+        return self._written > read
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """All of it. Raises what `source` raised, and TimeoutError for a reader who takes hours."""
+        read, ends = 0, asyncio.get_running_loop().time() + LONGEST_S
+        try:
+            while await self._is_past(read):
+                if asyncio.get_running_loop().time() > ends:
+                    raise TimeoutError("the reader took too long")
+                self._file.seek(read)
+                piece = self._file.read(PIECE)
+                read += len(piece)
+                yield piece
+            await self._task
+        finally:
+            self._task.cancel()
+            self._close()

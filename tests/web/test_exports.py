@@ -1,0 +1,155 @@
+"""Exports have connections of their own, few of them, and keep none for whoever reads slowly."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from urllib.parse import urlsplit
+
+import pytest
+from sqlalchemy import text
+
+from app.db import session
+from app.db.session import Database
+from app.parts import FOR_EXPORTS, Parts
+from app.web import ahead, exports
+from app.web.ahead import Ahead
+from tests.conftest import Browser
+from tests.serving import served
+
+URL = "/people?export=csv"
+SOON_S = 0.2
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "PATIENCE_S", 1)
+
+
+async def take_all(stack: AsyncExitStack, database: Database, *, but: int = 0) -> None:
+    for _ in range(database.engine.pool.size() - but):  # type: ignore[attr-defined]
+        await stack.enter_async_context(database.shared_transaction())
+
+
+@pytest.mark.usefixtures("_little_patience")
+async def test_over_the_limit_an_export_is_put_off_and_pages_are_not(alice: Browser, parts: Parts) -> None:
+    async with AsyncExitStack() as stack:
+        await take_all(stack, parts.exports)
+        answer = await alice.get(URL)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
+        assert "Too many exports are being made right now. Try again in a minute." in answer.text
+        assert 'class="shell-workspace"' in answer.text
+        assert (await alice.get("/people")).status_code == 200
+    assert (await alice.get(URL)).status_code == 200
+
+
+@pytest.mark.usefixtures("_little_patience")
+async def test_an_export_that_waits_in_line_holds_none_of_the_pages_connections(alice: Browser, parts: Parts) -> None:
+    async with AsyncExitStack() as stack:
+        await take_all(stack, parts.database, but=1)
+        await take_all(stack, parts.exports)
+        waiting = asyncio.create_task(alice.get(URL))
+        await asyncio.sleep(SOON_S)
+        assert (await alice.get("/people")).status_code == 200
+        assert (await waiting).status_code == 503
+
+
+async def test_more_than_so_many_files_are_not_kept_at_once(
+    alice: Browser, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "MOST_OPEN", 0)
+    assert (await alice.get(URL)).status_code == 503
+    monkeypatch.undo()
+    for _ in range(exports.MOST_OPEN + 1):
+        assert (await alice.get(URL)).status_code == 200
+    assert not parts.exports.engine.pool.checkedout()  # type: ignore[attr-defined]
+
+
+async def test_readers_who_never_read_keep_no_connection_to_the_database(
+    app: object, alice: Browser, parts: Parts
+) -> None:
+    people = "INSERT INTO employees (name, id_number, id_number_key) SELECT repeat('Ada ', 50), n, n FROM generate_series(1, 15000) n"
+    async with parts.database.transaction() as db:
+        await db.execute(text(people))
+    cookie = "; ".join(f"{one.name}={one.value}" for one in alice.cookies.jar)
+    async with served(app, grace_s=1) as (url, _), AsyncExitStack() as stack:
+        for _ in range(2 * FOR_EXPORTS):
+            line = stack.enter_context(socket.socket())
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.connect(("127.0.0.1", urlsplit(url).port))
+            line.send(f"GET {URL} HTTP/1.1\r\nHost: testserver\r\nCookie: {cookie}\r\n\r\n".encode())
+        await asyncio.sleep(SOON_S)
+        assert (await alice.get("/people")).status_code == 200
+        async with asyncio.timeout(PATIENCE_S):
+            while len(exports._open) < 2 * FOR_EXPORTS or parts.exports.engine.pool.checkedout():  # type: ignore[attr-defined]  # noqa: ASYNC110 - there is no event of either
+                await asyncio.sleep(SOON_S)
+        assert (await alice.get(URL)).text.count("\n") == 15001
+
+
+class TestAhead:
+    """Bytes written ahead of their reader."""
+
+    @staticmethod
+    async def source(*pieces: bytes | Exception) -> AsyncIterator[bytes]:
+        for piece in pieces:
+            await asyncio.sleep(0)
+            if isinstance(piece, Exception):
+                raise piece
+            yield piece
+
+    async def test_they_come_as_they_were_written_in_memory_or_not(self) -> None:
+        pieces = [bytes([number]) * 100_000 for number in range(20)]
+        assert b"".join([one async for one in Ahead(self.source(*pieces)).pieces()]) == b"".join(pieces)
+
+    async def test_the_source_ends_before_anybody_reads(self) -> None:
+        ended = asyncio.Event()
+
+        async def source() -> AsyncIterator[bytes]:
+            yield b"a"
+            yield b"b"
+            ended.set()
+
+        written = Ahead(source())
+        async with asyncio.timeout(PATIENCE_S):
+            await ended.wait()
+        assert [one async for one in written.pieces()] == [b"ab"]
+
+    async def test_what_fails_first_is_met_before_the_answer_begins(self) -> None:
+        with pytest.raises(OSError, match="gone"):
+            await Ahead(self.source(OSError("gone"))).begin()
+
+    async def test_what_fails_later_is_met_behind_what_was_written(self) -> None:
+        written = Ahead(self.source(b"a", OSError("gone")))
+        await written.begin()
+        reading = written.pieces()
+        assert await anext(reading) == b"a"
+        with pytest.raises(OSError, match="gone"):
+            await anext(reading)
+
+    async def test_nothing_at_all_is_an_end_too(self) -> None:
+        written = Ahead(self.source())
+        await written.begin()
+        assert [one async for one in written.pieces()] == []
+
+    async def test_whoever_leaves_ends_the_source(self) -> None:
+        ended = asyncio.Event()
+
+        async def endless() -> AsyncIterator[bytes]:
+            try:
+                while True:
+                    yield b"a"
+                    await asyncio.sleep(0)
+            finally:
+                ended.set()
+
+        reading = Ahead(endless()).pieces()
+        assert await anext(reading)
+        await reading.aclose()  # type: ignore[attr-defined]
+        async with asyncio.timeout(PATIENCE_S):
+            await ended.wait()
+
+    async def test_a_reader_has_its_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ahead, "LONGEST_S", -1.0)
+        with pytest.raises(TimeoutError):
+            await anext(Ahead(self.source(b"a")).pieces())
