@@ -2,7 +2,10 @@
 
 import re
 import unicodedata
+from uuid import UUID
 
+# As JSON Schema writes it; with `fullmatch` nothing may follow, a line break neither.
+UUID_FORM = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 # A database stores no NUL and no half of a surrogate pair, and a page shows none of the others. The strict one is of a single line.
 _UNKEEPABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -34,6 +37,11 @@ def is_keepable_line(text: str) -> bool:
 def whole(text: str, digits: int) -> int | None:
     """The number that it writes with at most so many digits, 0 to 9 alone: `isdigit` takes others too, and `int` not all of those."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
+def uuid_of(text: str) -> UUID | None:
+    """Written 8-4-4-4-12 alone: Python takes braces, `urn:uuid:` and no hyphens at all, too."""
+    return UUID(text) if re.fullmatch(UUID_FORM, text) else None
 
 
 def guarded(cell: str) -> str:

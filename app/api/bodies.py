@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from app.errors import FieldError, InvalidBody
 from app.outbound import strict_json
+from app.texts import UUID_FORM
 from app.web.errors import UnsupportedMediaType
 
 LARGEST_BODY = 64 * 1024  # the routers of the APIs set it; larger ones are 413
@@ -26,15 +27,20 @@ async def read(kind: type[B], request: Request[Any, Any, Any]) -> B:
 
     Raises TooLarge, then UnsupportedMediaType, then InvalidBody.
     """
+    return fitted(kind, await document(request))
+
+
+async def document(request: Request[Any, Any, Any]) -> dict[str, Any]:
+    """The body as one JSON object. Raises as `read`."""
     raw = await request.body()
     _check_media_type(request.headers.get("content-type", ""))
     try:
-        document = strict_json.decode(raw)
+        decoded = strict_json.decode(raw)
     except strict_json.JsonError as error:
         raise InvalidBody(f"The body is not strict JSON: {error}.") from None
-    if not isinstance(document, dict):
+    if not isinstance(decoded, dict):
         raise InvalidBody("Send one JSON object.")
-    return fitted(kind, document)
+    return decoded
 
 
 def _check_media_type(header: str) -> None:
@@ -72,20 +78,22 @@ def fields_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 def _refuse_nul(given: Any) -> None:
     """PostgreSQL's text holds no NUL."""
-    if any("\x00" in text for text in _texts(given)):
-        raise msgspec.ValidationError("It holds a NUL character")
+    for place, text in _texts(given, ""):
+        if "\x00" in text:
+            raise msgspec.ValidationError(f"It holds a NUL character - at `${place}`")
 
 
-def _texts(node: Any) -> Iterator[str]:
+def _texts(node: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every text with the place of the value it is in, as msgspec writes places."""
     if isinstance(node, str):
-        yield node
+        yield place, node
     elif isinstance(node, dict):
-        yield from node
-        for one in node.values():
-            yield from _texts(one)
+        for key, one in node.items():
+            yield place, key
+            yield from _texts(one, f"{place}.{key}")
     elif isinstance(node, list):
-        for one in node:
-            yield from _texts(one)
+        for number, one in enumerate(node):
+            yield from _texts(one, f"{place}[{number}]")
 
 
 def _explained(name: str, message: str) -> FieldError:
@@ -96,6 +104,8 @@ def _explained(name: str, message: str) -> FieldError:
     for pattern, sentence in ((_UNKNOWN, "There is no such key."), (_MISSING, "It is missing.")):
         if inner := pattern.match(reason):
             return FieldError(f"{path}.{inner[1]}"[:LONGEST_NAME], sentence)
+    if UUID_FORM in reason:
+        return FieldError(path[:LONGEST_NAME], "Write the UUID in hexadecimal digits, 8-4-4-4-12.")
     return FieldError(path[:LONGEST_NAME], reason.replace("`", "")[:LONGEST_MESSAGE] + ".")
 
 

@@ -11,7 +11,7 @@ from app.db.session import workspace_of
 from app.host.applications import KEPT
 from app.host.models import Application, AttendanceRecord
 from app.host.shared import Job, Role, UserType
-from app.texts import whole
+from app.texts import uuid_of, whole
 
 Subject = tuple[str, str]
 """(kind, id), as the audit keeps it."""
@@ -57,8 +57,5 @@ def _key(subject: str, kind: type) -> Any:
     if kind is int:
         return whole(subject, digits=18)
     if kind is UUID:
-        try:
-            return UUID(subject)
-        except ValueError:
-            return None
+        return uuid_of(subject)
     return subject

@@ -18,6 +18,8 @@ from app.surveys.words import LONGEST_TEXT, MOST_STARS
 
 Value = int | str | tuple[str, ...]
 CARRYING = frozenset({"answer", "agree"})
+# The field of what is wrong with the answers together; of one answer, it is the question's id.
+WHOLE = "answers"
 # PostgreSQL stores neither.
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -55,10 +57,11 @@ def malformed(given: Sequence[Given]) -> tuple[FieldError, ...]:
 
 
 def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given]) -> tuple[Answered, ...]:
-    """The answers that count, in the order of the questions; null, "" and [] are no answer.
+    """The answers that count, in the order of the questions; null, blanks alone and [] are no answer.
 
     Raises InvalidAnswers that names every question with something wrong: answers with an action that carries none, a question
-    that was not asked, a value that its question does not take, a required question without an answer.
+    that was not asked, a value that its question does not take, a required question without an answer. An `answer` has one
+    value at least.
     """
     wrong = [*malformed(given), *_unasked(questions, given)]
     values = {one.question: one.value for one in given if not _is_empty(one.value)}
@@ -72,6 +75,8 @@ def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given])
             answered += _answered(question, values)
         except _Wrong as problem:
             wrong.append(FieldError(str(question.key), str(problem)))
+    if action == "answer" and not answered and not wrong:
+        wrong.append(FieldError(WHOLE, "Answer one question at least."))
     _refuse(wrong)
     return tuple(answered)
 
@@ -156,7 +161,9 @@ def _misshapen(value: Any) -> str | None:
 
 
 def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, str | list | tuple) and not value)
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, list | tuple) and not value)
 
 
 def _comparable(answers: Iterable[Answered | Given]) -> list[tuple[UUID, str, Any]]:

@@ -1,5 +1,6 @@
 """The survey half of the end-user API, its router and its document (contract: "End-user API, scope `me`")."""
 
+import re
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -8,12 +9,12 @@ from litestar import Response, Router, get, post
 from litestar.di import NamedDependency
 
 from app.api import bodies, parameters, sign_in
-from app.api.envelope import Count, Instant, answer, instant
+from app.api.envelope import Count, Instant, Uid, answer, instant
 from app.api.openapi import POSTED, Endpoint, document
 from app.api.parameters import Nothing
 from app.api.tokens import Scope
-from app.errors import InvalidBody
-from app.surveys import answers, api_apps, asking, content, responding
+from app.errors import FieldError, InvalidBody
+from app.surveys import api_apps, asking, content, responding
 from app.surveys.answers import Given
 from app.surveys.responding import Reply
 from app.surveys.words import (
@@ -26,13 +27,15 @@ from app.surveys.words import (
     MOST_OPTIONS,
     MOST_QUESTIONS,
 )
+from app.texts import uuid_of
 from app.web.context import Context
 from app.web.guards import public
 
 PREFIX = "/v1/api"
 VERSION = "1"
-# Wider than any question takes: what a question takes is judged, and named, with the question at hand.
-LONGEST_VALUE, MOST_VALUES, MOST_ANSWERS = 20_000, 200, 200
+_IN_ANSWERS = re.compile(r"answers\.(\d+)")
+# No body of 64 KiB holds more, so these refuse nothing: what a question takes is judged with the question at hand.
+LONGEST_VALUE, MOST_VALUES, MOST_ANSWERS = bodies.LARGEST_BODY, bodies.LARGEST_BODY // 3, bodies.LARGEST_BODY // 16
 
 Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
@@ -40,8 +43,15 @@ Kind = Literal["rating", "consent", "poll", "feedback"]
 QuestionKind = Literal["agreement", "star_rating", "scale", "single_choice", "multiple_choice", "free_text"]
 Action = Literal["answer", "agree", "decline", "snooze", "opt_out"]
 Outcome = Literal["answered", "agreed", "declined", "opted_out"]
-Text = Annotated[str, msgspec.Meta(max_length=LONGEST_VALUE)]
-Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+_TEXT = {"type": "string", "maxLength": LONGEST_VALUE}
+_VALUES = (
+    {"type": "integer", "minimum": -(2**53), "maximum": 2**53},
+    _TEXT,
+    {"type": "array", "items": _TEXT, "maxItems": MOST_VALUES},
+    {"type": "null"},
+)
+# Read as it comes: of what does not fit, the question is named and not the place.
+Value = Annotated[Any, msgspec.Meta(extra_json_schema={"anyOf": list(_VALUES)})]
 Html = Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE, description="Sanitised: it may be shown as it stands.")]
 
 
@@ -79,14 +89,14 @@ class QueueMeta(msgspec.Struct, kw_only=True):
 class GivenAnswer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """`value`: 1-5 for stars, an option's text, a list of option texts, or a text up to 5000 characters."""
 
-    question: UUID
-    value: Whole | Text | Annotated[list[Text], msgspec.Meta(max_length=MOST_VALUES)] | None
+    question: Uid
+    value: Value
 
 
 class RespondBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """With `version` or `content_hash`, nothing is recorded for words other than those."""
 
-    survey: UUID
+    survey: Uid
     action: Action
     answers: Annotated[list[GivenAnswer], msgspec.Meta(max_length=MOST_ANSWERS)] | None = None
     version: Version | None = None
@@ -114,16 +124,27 @@ async def me_surveys(ctx: NamedDependency[Context]) -> Response[bytes]:
 
 @post("/me/surveys/respond", guards=[Scope("me", module="surveys", policy="me_surveys_respond")], status_code=200)
 async def me_surveys_respond(ctx: NamedDependency[Context]) -> Response[bytes]:
-    reply = _reply(await bodies.read(RespondBody, ctx.request))
+    reply = _reply(await bodies.document(ctx.request))
     parameters.read(Nothing, ctx.request.query_params)
     return answer(_receipt(await responding.respond(ctx, reply, "api")))
 
 
-def _reply(body: RespondBody) -> Reply:
-    given = tuple(Given(one.question, one.value) for one in body.answers or ())
-    if wrong := answers.malformed(given):
-        raise InvalidBody("Some answers can't be read.", details=wrong)
-    return Reply(body.survey, body.action, given, body.version, body.content_hash)
+def _reply(document: dict[str, Any]) -> Reply:
+    try:
+        body = bodies.fitted(RespondBody, document)
+    except InvalidBody as refused:
+        details = [_of_its_question(one, document.get("answers")) for one in refused.details]
+        raise InvalidBody(refused.message, details=details) from None
+    given = tuple(Given(UUID(one.question), one.value) for one in body.answers or ())
+    return Reply(UUID(body.survey), body.action, given, body.version, body.content_hash)
+
+
+def _of_its_question(wrong: FieldError, given: Any) -> FieldError:
+    """With the question's id in place of a path such as `answers.0.value`, where that answer has one."""
+    place = _IN_ANSWERS.match(wrong.field)
+    one = given[int(place[1])] if place else None
+    question = uuid_of(str(one.get("question"))) if isinstance(one, dict) else None
+    return FieldError(str(question), wrong.message) if question else wrong
 
 
 def _receipt(given: Any) -> Receipt:

@@ -13,7 +13,7 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 
 from app.api import bodies, parameters
-from app.api.envelope import Day, Id, answer, day
+from app.api.envelope import Day, Id, Uid, answer, day
 from app.api.openapi import POSTED, Endpoint
 from app.api.parameters import Nothing
 from app.api.tokens import Scope
@@ -45,7 +45,7 @@ class AppRow(msgspec.Struct, kw_only=True):
 class RatingBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One rating an app and UTC day; `platform` is one of the app's."""
 
-    app: UUID
+    app: Uid
     rating: Stars
     platform: Platform
     comment: Annotated[str, msgspec.Meta(max_length=LONGEST_COMMENT)] | None = None
@@ -72,11 +72,11 @@ async def me_apps(ctx: NamedDependency[Context]) -> Response[bytes]:
 async def me_app_rating(ctx: NamedDependency[Context]) -> Response[bytes]:
     body = await bodies.read(RatingBody, ctx.request)
     parameters.read(Nothing, ctx.request.query_params)
-    sent = Rating(body.app, body.rating, body.platform, _text(body.comment), _text(body.app_version))
+    sent = Rating(UUID(body.app), body.rating, body.platform, _text(body.comment), _text(body.app_version))
     async with ctx.inside(PLATFORM) as db:
         made = await ratings.submit(db, ctx.user.id, sent, datetime.now(UTC))
     row = RatingRow(
-        rating_id=made.id, app=body.app, rating=body.rating, platform=body.platform, rated_on=day(made.rated_on) or ""
+        rating_id=made.id, app=sent.app, rating=body.rating, platform=body.platform, rated_on=day(made.rated_on) or ""
     )
     return answer(row, status=201)
 

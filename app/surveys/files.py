@@ -6,7 +6,6 @@ import codecs
 import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID
 
 import msgspec
 
@@ -15,6 +14,7 @@ from app.api.envelope import instant
 from app.errors import FieldError, Invalid, InvalidBody
 from app.outbound import strict_json
 from app.surveys.definition import Definition, Question, refusal
+from app.texts import uuid_of
 
 if TYPE_CHECKING:
     from app.surveys.stored import Stored
@@ -24,7 +24,6 @@ FORMAT: Final = "muster.survey/1"
 EXPORTED: Final = ("survey", "workspace", "status", "version", "content_hash", "published_at", "exported_at")
 LARGEST_FILE: Final = 8 * 1024 * 1024  # bytes: everything at its bound, every character escaped
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class _Question(msgspec.Struct, forbid_unknown_fields=True):
@@ -94,8 +93,7 @@ def from_document(document: dict[str, Any]) -> Definition:
 
 
 def _question(one: _Question) -> Question:
-    key = UUID(one.question) if one.question and _UUID.fullmatch(one.question) else None
-    return Question(key, one.label, one.type, tuple(one.options or ()), bool(one.required))
+    return Question(uuid_of(one.question or ""), one.label, one.type, tuple(one.options or ()), bool(one.required))
 
 
 def _instant(field: str, text: str | None) -> datetime | None:

@@ -1,5 +1,5 @@
 """One answer to one survey, whether it came over the API or from the web prompt: the order of checks of the contract, then
-the ledger, or a snooze. The shape of the request is judged before this; who may, before that."""
+the ledger, or a snooze. Who may, and whether the request can be read, is judged before this."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, workspace_of
+from app.errors import InvalidBody
 from app.surveys import answers, asking, ledger, pacing, situations
 from app.surveys.answers import Answered, Given
 from app.surveys.errors import ActionNotAllowed, SurveyNotFound, VersionSuperseded
@@ -67,8 +68,11 @@ async def respond(ctx: Context, reply: Reply, source: str) -> Answer:
     """Records the reply of the caller. `source`: web or api. A recorded one is on the disk when this returns, and the request's
     transaction is settled then: whoever needs `ctx.db` after that reopens it.
 
-    Raises SurveyNotFound, VersionSuperseded, ActionNotAllowed and InvalidAnswers, in this order.
+    Raises InvalidBody, SurveyNotFound, VersionSuperseded, ActionNotAllowed and InvalidAnswers, in this order; the same reply once
+    more that names the version it was recorded for comes before all but the first.
     """
+    if wrong := answers.malformed(reply.answers):
+        raise InvalidBody("Some answers can't be read.", details=wrong)
     decided = await _decide(ctx, reply, source)
     if isinstance(decided, _Due):
         return await _record(ctx, reply, decided)
@@ -91,14 +95,18 @@ async def _decide(ctx: Context, reply: Reply, source: str) -> Answer | _Due:
 
 
 async def _judge(ctx: Context, db: AsyncSession, met: Met, reply: Reply, source: str) -> Answer | _Due:
+    if first := await _repeated(ctx, db, met, reply, reply.version):
+        return first
     now = datetime.now(UTC)
     verdict = pacing.judge(met.situation.offer, met.situation.state, asking.caller(ctx), now, pacing.Gap())
     if not verdict.answerable and verdict.reason != "done":
         raise SurveyNotFound
     if _names_other_words(reply, met):
-        return await _repeated(ctx, db, met, reply, version=reply.version, otherwise=VersionSuperseded())
+        raise VersionSuperseded
     if verdict.reason == "done":
-        return await _repeated(ctx, db, met, reply, version=met.item.version, otherwise=SurveyNotFound())
+        if first := await _repeated(ctx, db, met, reply, met.item.version):
+            return first
+        raise SurveyNotFound
     if reply.action not in met.item.actions:
         raise ActionNotAllowed(reply.action, met.item.actions)
     given = answers.read(met.item.questions, reply.action, reply.answers)
@@ -115,19 +123,19 @@ def _names_other_words(reply: Reply, met: Met) -> bool:
     )
 
 
-async def _repeated(
-    ctx: Context, db: AsyncSession, met: Met, reply: Reply, *, version: int | None, otherwise: Exception
-) -> Answer:
-    """The first receipt, where this is the same reply to the same words once more; else raises `otherwise`.
-
-    `version` is the one that may have been recorded; None where the reply names none and so may not be a repetition.
-    """
-    if version is None:
-        raise otherwise
+async def _repeated(ctx: Context, db: AsyncSession, met: Met, reply: Reply, version: int | None) -> Answer | None:
+    """The first receipt, where this is the same reply to the same words of `version` once more."""
+    if version is None or not _may_be_recorded(met, version):
+        return None
     first = await ledger.recorded(db, ctx.parts.keys, met.situation.id, version, ctx.user.id)
     if first is None or not _says_the_same(first, reply) or not await _names_its_words(ctx, db, met, reply, version):
-        raise otherwise
+        return None
     return _answer("already_recorded", met, first)
+
+
+def _may_be_recorded(met: Met, version: int) -> bool:
+    """Of the current version it was read already; of others only the ledger knows."""
+    return version != met.item.version or met.situation.state.outcome is not None
 
 
 async def _names_its_words(ctx: Context, db: AsyncSession, met: Met, reply: Reply, version: int) -> bool:

@@ -64,10 +64,12 @@ def test_a_fitting_value_is_read(asked: ItemQuestion, value: Any, expected: Any)
     assert told(asked, value) == expected
 
 
-@pytest.mark.parametrize("value", [None, "", [], ()])
+@pytest.mark.parametrize("value", [None, "", " \n\t", "\u00a0\u2003", [], ()])
 @pytest.mark.parametrize("asked", [*ALL, AGREE], ids=lambda one: one.type)
-def test_null_and_empty_are_no_answer(asked: ItemQuestion, value: Any) -> None:
-    assert told(asked, value) is None
+def test_null_blanks_and_empty_are_no_answer(asked: ItemQuestion, value: Any) -> None:
+    assert told(asked, value, "agree") is None
+    assert refused([asked], [Given(asked.key, value)]) == {"answers": "Answer one question at least."}
+    assert same([Given(asked.key, value)], [])
 
 
 @pytest.mark.parametrize("value", [4.0, "4", True, False, 0, 6, -1, 10**30, ["4"], {"stars": 4}])
@@ -142,8 +144,9 @@ def test_other_actions_carry_no_answers_and_need_none(action: str) -> None:
     assert "carries no answers" in refused([AGREE, needed], [Given(needed.key, "no")], action)[str(needed.key)]
 
 
-def test_an_empty_answer_is_fine_where_nothing_is_required() -> None:
-    assert read(ALL, "answer", []) == ()
+def test_an_agreement_needs_no_value_and_an_answer_one() -> None:
+    assert read(ALL, "agree", []) == ()
+    assert refused(ALL, []) == {"answers": "Answer one question at least."}
 
 
 def test_every_wrong_question_is_named_at_once() -> None:
@@ -210,13 +213,13 @@ _fitting = {
     SCALE.key: st.sampled_from(SCALE.options),
     ONE.key: st.sampled_from([*ONE.options, CAFE_IN_PARTS]),
     MANY.key: st.lists(st.sampled_from(MANY.options), unique=True, min_size=1),
-    TEXT.key: st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=30),
+    TEXT.key: st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30).filter(str.strip),
 }
 
 
 @st.composite
 def fitting(draw: st.DrawFn) -> list[Given]:
-    keys = draw(st.lists(st.sampled_from(sorted(_fitting)), unique=True))
+    keys = draw(st.lists(st.sampled_from(sorted(_fitting)), unique=True, min_size=1))
     return [Given(key, draw(_fitting[key])) for key in keys]
 
 
@@ -226,7 +229,7 @@ def test_any_value_is_read_or_refused_by_name(asked: ItemQuestion, value: Any) -
     try:
         answers = read([asked], "answer", [Given(asked.key, value)])
     except InvalidAnswers as wrong:
-        assert {one.field for one in wrong.details} == {str(asked.key)}  # noqa: PT017 - both ends are fine
+        assert {one.field for one in wrong.details} <= {str(asked.key), "answers"}  # noqa: PT017 - both ends are fine
         return
     for one in answers:
         json.dumps(one.value).encode()

@@ -86,19 +86,26 @@ class TestBodies:
             ('{"survey": "$", "action": "answer", "version": 0}', {"version"}),
             ('{"survey": "$", "action": "answer", "answers": {}}', {"answers"}),
             ('{"survey": "$", "action": "answer", "answers": [{"question": "1", "value": 1}]}', {"answers.0.question"}),
-            ('{"survey": "$", "action": "answer", "answers": [{"question": "$"}]}', {"answers.0.value"}),
-            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": 5.0}]}', {"answers.0.value"}),
-            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": true}]}', {"answers.0.value"}),
-            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": {}}]}', {"answers.0.value"}),
-            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": 1, "x": 1}]}', {"answers.0.x"}),
-            (f'{{"survey": "$", "action": "answer", "answers": [{{"question": "$", "value": "{NUL}"}}]}}', {"answers"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"question": "$"}]}', {"$"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"value": 1}]}', {"answers.0.question"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"question": ["$"], "value": 1}]}', {"answers.0.question"}),
+            ('{"survey": "$", "action": "answer", "answers": [1]}', {"answers.0"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": ["a", 1]}]}', {"$"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": ["a", "a"]}]}', {"$"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": 5.0}]}', {"$"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": true}]}', {"$"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": {}}]}', {"$"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": 1, "x": 1}]}', {"$"}),
+            (f'{{"survey": "$", "action": "answer", "answers": [{{"question": "$", "value": "{NUL}"}}]}}', {"$"}),
             (f'{{"survey": "$", "action": "answer", "content_hash": "{NUL}"}}', {"content_hash"}),
         ],
     )  # fmt: skip
     async def test_what_is_wrong_is_named_all_at_once(self, nora: App, body: str, fields: set[str]) -> None:
-        answer = await self._send(nora, body.replace("$", str(uuid4())))
+        uid = str(uuid4())
+        answer = await self._send(nora, body.replace("$", uid))
         assert refused(answer) == (422, "invalid_body")
-        assert {detail["field"] for detail in answer.json()["error"]["details"]} == fields
+        named = {detail["field"] for detail in answer.json()["error"]["details"]}
+        assert named == {one.replace("$", uid) for one in fields}
         fits(answer, "POST", RESPOND)
 
     @pytest.mark.parametrize(
@@ -114,6 +121,27 @@ class TestBodies:
 
     async def test_invalid_utf_8_is_refused(self, nora: App) -> None:
         assert refused(await self._send(nora, b'{"action": "\xff"}')) == (422, "invalid_body")
+
+    @pytest.mark.parametrize("form", ["{0.hex}", "{{{0}}}", "urn:uuid:{0}", "{0}\\n", "{0} ", "{0.int}"])
+    async def test_a_uuid_is_written_in_one_form_alone(self, nora: App, form: str) -> None:
+        odd = form.format(uuid4())
+        for body, field in (
+            (f'{{"survey": "{odd}", "action": "answer"}}', "survey"),
+            (f'{{"survey": "{uuid4()}", "action": "answer", "answers": [{{"question": "{odd}", "value": 1}}]}}', "answers.0.question"),
+        ):  # fmt: skip
+            answer = await self._send(nora, body)
+            assert refused(answer) == (422, "invalid_body")
+            assert [detail["field"] for detail in answer.json()["error"]["details"]] == [field]
+
+    async def test_what_a_question_would_take_in_another_measure_is_told_at_the_question(
+        self, nora: App, database: Database
+    ) -> None:
+        survey = await publish(database, "Lunch", questions=[HOW_WAS_IT, {"label": "Stars?", "type": "star_rating"}])
+        text, stars = key(survey), key(survey, 1)
+        for question, value in ((stars, 2**70), (stars, "4"), (text, "x" * 30_000), (text, 4), (text, ["a"] * 1)):
+            answer = await nora.respond(survey.uid, "answer", (question, value))
+            assert refused(answer) == (422, "invalid_answers"), value
+            assert [detail["field"] for detail in answer.json()["error"]["details"]] == [str(question)]
 
     async def test_a_question_or_an_option_twice_is_refused_before_the_survey_is_looked_up(self, nora: App) -> None:
         question = uuid4()

@@ -180,7 +180,7 @@ async def test_the_next_item_comes_in_place_with_thanks(nora: Browser, database:
     shown = await nora.fragment("/survey_prompt")
     assert "First" in shown.text
     assert "1 of 2" in shown.text
-    answer = await reply_by_htmx(nora, first, "answer")
+    answer = await reply_by_htmx(nora, first, "answer", {named(first, 0): "Warm"})
     assert answer.status_code == 200
     assert "Thank you. Your answer was recorded." in answer.text
     assert "Second" in answer.text
@@ -233,6 +233,40 @@ async def test_a_refused_answer_loses_nothing_and_names_each_question(
 async def test_blanks_alone_do_not_answer_a_required_question(nora: Browser, database: Database) -> None:
     survey = await ask(database, questions=[{**WHY, "required": True}])
     assert (await reply(nora, survey, "answer", {named(survey, 0): " \r\n "})).status_code == 422
+
+
+async def test_an_answer_without_a_single_value_asks_for_one(nora: Browser, database: Database) -> None:
+    survey = await ask(database, questions=[WHY, TICKS])
+    for send in (reply, reply_by_htmx):
+        answer = await send(nora, survey, "answer", {named(survey, 0): " \r\n "})
+        assert answer.status_code == 422
+        assert "Answer one question at least." in answer.text
+    assert await outcomes(database) == []
+
+
+async def test_a_field_that_came_twice_is_refused_at_its_question(nora: Browser, database: Database) -> None:
+    survey = await ask(database, questions=[WHY, TICKS])
+    for field, twice in ((named(survey, 0), ["one", "other"]), (named(survey, 1, "-ticks"), ["Soup", "Soup"])):
+        answer = await reply_by_htmx(nora, survey, "answer", {field: twice})
+        assert answer.status_code == 422
+        assert f'id="prompt-{1 if field == named(survey, 0) else 2}-error"' in answer.text
+    assert await outcomes(database) == []
+
+
+async def test_the_id_of_a_survey_is_written_in_one_form_alone(nora: Browser, database: Database) -> None:
+    survey = await ask(database, questions=[AGREE])
+    odd = {**form(survey, "agree"), "survey": survey.uid.hex}
+    assert (await nora.submit("/survey_prompt/submit", odd)).status_code == 422
+    assert await outcomes(database) == []
+
+
+async def test_the_same_answer_stands_though_the_survey_was_archived_since(nora: Browser, database: Database) -> None:
+    survey = await ask(database, questions=[AGREE])
+    await reply_by_htmx(nora, survey, "agree")
+    async with database.transaction() as db:
+        await db.execute(update(Survey).values(status="archived", version=2))
+    assert "That was recorded already; nothing changed." in (await reply_by_htmx(nora, survey, "agree")).text
+    assert "no longer open" in (await reply_by_htmx(nora, survey, "decline")).text
 
 
 async def test_disagreeing_sends_none_of_the_answers_that_were_filled_in(nora: Browser, database: Database) -> None:
@@ -337,10 +371,10 @@ async def test_an_optional_one_that_nobody_acted_on_gives_way_to_a_required_one_
     for _ in range(2):
         asked = (await nora.get("/survey_prompt")).text
         assert ("At once" in asked, "Whenever" in asked) == (True, False)
-    await reply(nora, required, "answer")
+    await reply(nora, required, "answer", {named(required, 0): "Warm"})
     assert "Whenever" in (await nora.get("/survey_prompt")).text
     assert await impressions(database) == [1, 1]
-    await reply(nora, optional, "answer")
+    await reply(nora, optional, "answer", {named(optional, 0): "Warm"})
     assert "Whenever" not in (await nora.get("/survey_prompt")).text
 
 

@@ -24,11 +24,23 @@ __all__ = ["eve", "nora"]
 NOT_FOUND = (404, "survey_not_found")
 SUPERSEDED = (409, "version_superseded")
 NOT_ALLOWED = (409, "action_not_allowed")
+YESTERDAY = datetime.now(UTC) - timedelta(days=1)
+CLOSED = {
+    "archived": {"status": "archived"},
+    "over": {"ends_at": YESTERDAY},
+    "for others": {"user_types": ["client"]},
+    "archived, with other words": {"status": "archived", "content_hash": "2" * 64},
+}
 TICKS = {"label": "Which?", "type": "multiple_choice", "options": ["A", "B", "C"]}
 
 
 def key(survey: Stored, position: int = 0) -> Any:
     return survey.definition.questions[position].key
+
+
+def warm(survey: Stored) -> tuple[str, tuple[Any, str]]:
+    """An answer to its first question, a free text."""
+    return "answer", (key(survey), "Warm")
 
 
 async def rows(database: Database, workspace: str = "main") -> int:
@@ -72,14 +84,18 @@ class TestWhatIsRecorded:
         assert kept
         assert [one.value for one in kept.answers] == ["Good", "Warm"]
 
-    async def test_an_empty_answer_is_recorded_where_nothing_is_required(self, nora: App, database: Database) -> None:
+    async def test_an_answer_without_a_single_value_is_refused(self, nora: App, database: Database) -> None:
         survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
-        assert (await nora.recorded(survey.uid))["outcome"] == "answered"
+        for told in ([], [(key(survey), " \n")], [(key(survey), None)]):
+            answer = await nora.respond(survey.uid, "answer", *told)
+            assert refused(answer) == (422, "invalid_answers")
+            assert [detail["field"] for detail in answer.json()["error"]["details"]] == ["answers"]
+        assert await rows(database) == 0
 
     async def test_a_reply_says_whether_it_was_prompted(self, nora: App, database: Database) -> None:
         survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
         await nora.queue()
-        await nora.recorded(survey.uid)
+        await nora.recorded(survey.uid, *warm(survey))
         async with database.transaction() as db:
             assert (await db.scalars(select(Response.prompted))).all() == [True]
 
@@ -87,7 +103,7 @@ class TestWhatIsRecorded:
         survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
         await nora.recorded(survey.uid, "snooze")
         assert await nora.titles() == []
-        assert (await nora.recorded(survey.uid))["status"] == "recorded"
+        assert (await nora.recorded(survey.uid, *warm(survey)))["status"] == "recorded"
 
     async def test_the_web_prompt_records_the_same_way(self, parts: Parts, database: Database) -> None:
         survey = await publish(database, "Lunch", questions=[LUNCH])
@@ -190,8 +206,8 @@ class TestReplays:
 
     async def test_empties_are_no_difference(self, nora: App, database: Database) -> None:
         survey = await publish(database, "Ticks", questions=[TICKS, HOW_WAS_IT])
-        await nora.recorded(survey.uid, "answer", (key(survey), []), (key(survey, 1), None))
-        again = await nora.recorded(survey.uid, "answer", (key(survey, 1), ""))
+        await nora.recorded(survey.uid, "answer", (key(survey), ["A"]), (key(survey, 1), None))
+        again = await nora.recorded(survey.uid, "answer", (key(survey, 1), "  "), (key(survey), ["A"]))
         assert again["status"] == "already_recorded"
 
     async def test_anything_else_is_no_longer_pending(self, nora: App, database: Database) -> None:
@@ -208,29 +224,43 @@ class TestReplays:
     ) -> None:
         survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
         named = {"version": 1, "content_hash": survey.content_hash}
-        first = await nora.recorded(survey.uid, "answer", **named)
+        first = await nora.recorded(survey.uid, *warm(survey), **named)
         await edit(database, survey, version=2, content_hash="2" * 64)
-        assert await nora.recorded(survey.uid, "answer", **named) == {**first, "status": "already_recorded"}
-        assert await nora.recorded(survey.uid, "answer", version=1) == {**first, "status": "already_recorded"}
+        assert await nora.recorded(survey.uid, *warm(survey), **named) == {**first, "status": "already_recorded"}
+        assert await nora.recorded(survey.uid, *warm(survey), version=1) == {**first, "status": "already_recorded"}
+
+    @pytest.mark.parametrize("since", CLOSED)
+    async def test_one_that_names_its_version_stands_though_nobody_is_asked_any_more(
+        self, nora: App, database: Database, since: str
+    ) -> None:
+        survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
+        first = await nora.recorded(survey.uid, *warm(survey))
+        await edit(database, survey, **CLOSED[since])
+        again = await nora.recorded(survey.uid, *warm(survey), version=1)
+        assert again == {**first, "status": "already_recorded"}
+        for reply in ({}, {"version": 1, "content_hash": "3" * 64}, {"version": 2}):
+            assert refused(await nora.respond(survey.uid, *warm(survey), **reply)) == NOT_FOUND, reply
+        assert refused(await nora.respond(survey.uid, "opt_out", version=1)) == NOT_FOUND
 
     async def test_one_that_differs_from_what_it_names_is_superseded(self, nora: App, database: Database) -> None:
         survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
-        await nora.recorded(survey.uid)
+        await nora.recorded(survey.uid, *warm(survey))
         await edit(database, survey, version=2, content_hash="2" * 64)
         named: dict[str, Any]
         for action, named in (
             ("opt_out", {"version": 1}), ("answer", {"version": 3}),
             ("answer", {"version": 1, "content_hash": "3" * 64}), ("answer", {"content_hash": survey.content_hash}),
         ):  # fmt: skip
-            assert refused(await nora.respond(survey.uid, action, **named)) == SUPERSEDED, (action, named)
+            told = warm(survey)[1:] if action == "answer" else ()
+            assert refused(await nora.respond(survey.uid, action, *told, **named)) == SUPERSEDED, (action, named)
 
     async def test_a_corrected_text_does_not_undo_the_retry(self, nora: App, database: Database) -> None:
         survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
         named = {"version": 1, "content_hash": survey.content_hash}
-        await nora.recorded(survey.uid, "answer", **named)
+        await nora.recorded(survey.uid, *warm(survey), **named)
         await edit(database, survey, content_hash="2" * 64)
-        assert (await nora.recorded(survey.uid, "answer", **named))["status"] == "already_recorded"
-        assert (await nora.recorded(survey.uid, "answer"))["status"] == "already_recorded"
+        assert (await nora.recorded(survey.uid, *warm(survey), **named))["status"] == "already_recorded"
+        assert (await nora.recorded(survey.uid, *warm(survey)))["status"] == "already_recorded"
 
     async def test_of_many_at_once_one_is_recorded_and_all_have_its_receipt(
         self, nora: App, database: Database
@@ -254,11 +284,11 @@ class TestTwoWorkspaces:
     async def test_answers_to_the_platforms_surveys_stand_in_its_ledger(self, eve: App, database: Database) -> None:
         platform = await publish(database, "Platform", questions=[HOW_WAS_IT])
         own = await publish(database, "Own", workspace="globex", questions=[HOW_WAS_IT])
-        await eve.recorded(platform.uid)
+        await eve.recorded(platform.uid, *warm(platform))
         assert (await rows(database), await rows(database, "globex")) == (1, 0)
-        await eve.recorded(own.uid)
+        await eve.recorded(own.uid, *warm(own))
         assert (await rows(database), await rows(database, "globex")) == (1, 1)
-        assert (await eve.recorded(platform.uid))["status"] == "already_recorded"
+        assert (await eve.recorded(platform.uid, *warm(platform)))["status"] == "already_recorded"
 
     async def test_a_refusal_on_the_platform_keeps_nothing(self, eve: App, database: Database) -> None:
         platform = await publish(database, "Platform", questions=[LUNCH])
@@ -268,7 +298,7 @@ class TestTwoWorkspaces:
     async def test_more_tenants_at_once_than_connections_starve_nobody(self, eve: App, database: Database) -> None:
         platform = await publish(database, "Platform", questions=[HOW_WAS_IT])
         async with asyncio.timeout(8):  # waiting for a connection is given up after ten seconds
-            found = await asyncio.gather(*(eve.recorded(platform.uid) for _ in range(30)))
+            found = await asyncio.gather(*(eve.recorded(platform.uid, *warm(platform)) for _ in range(30)))
         assert len({one["receipt"] for one in found}) == 1
 
 

@@ -3,11 +3,12 @@
 from uuid import UUID
 
 from app.errors import NotFound
+from app.texts import uuid_of
 
 
 def uid_of(text: str) -> UUID:
     """Raises NotFound."""
-    try:
-        return UUID(text)
-    except ValueError:
-        raise NotFound("There is no such survey.") from None
+    uid = uuid_of(text)
+    if uid is None:
+        raise NotFound("There is no such survey.")
+    return uid

@@ -7,12 +7,12 @@ One hidden field `question` names each row, in order; its parts are `label-<row>
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from uuid import UUID
 
 from litestar.datastructures import FormMultiDict
 
 from app.surveys.definition import Question
 from app.surveys.words import WITH_OPTIONS
+from app.texts import uuid_of
 
 NEW_TYPE = "star_rating"
 MOST_ROWS = 200
@@ -36,7 +36,7 @@ class Row:
     def question(self) -> Question:
         """What the row means; options that its type does not take are left behind."""
         lines = self.options.splitlines() if self.type in WITH_OPTIONS else []
-        return Question(_key(self.key), self.label, self.type, tuple(lines), self.required)
+        return Question(uuid_of(self.key), self.label, self.type, tuple(lines), self.required)
 
 
 def read(posted: FormMultiDict) -> list[Row]:
@@ -105,17 +105,10 @@ def _row(posted: FormMultiDict, name: str) -> Row:
     key = text("key")
     return Row(
         name,
-        key if _key(key) else "",
+        key if uuid_of(key) else "",
         text("label"),
         text("type"),
         text("options"),
         bool(text("required")),
         bool(text("removed")),
     )
-
-
-def _key(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

@@ -10,9 +10,10 @@ from uuid import UUID
 from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError, Invalid
-from app.surveys.answers import CARRYING, Given
+from app.surveys.answers import CARRYING, WHOLE, Given
 from app.surveys.item import Item
 from app.surveys.words import ACTIONS
+from app.texts import uuid_of
 
 Kept = dict[str, str | list[str]]
 _FIELD = re.compile(r"q-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(-stars|-ticks)?")
@@ -43,7 +44,7 @@ def read(form: FormMultiDict) -> Sent:
     kept, answers = {}, []
     for key, kind, texts in _questions(form):
         kept[key] = texts if kind == "-ticks" else texts[0]
-        answers.append(Given(UUID(key), _value(kind, texts)))
+        answers += [Given(UUID(key), value) for value in _values(kind, texts)]
     return Sent(
         survey=_uuid(survey),
         version=int(version),
@@ -65,8 +66,9 @@ def fitting(kept: Kept, item: Item) -> Kept:
 def problems(item: Item, details: Iterable[FieldError]) -> tuple[dict[str, str], str]:
     """What is wrong by question id, and in one sentence what is wrong with no question of the item."""
     asked = {str(one.key) for one in item.questions}
-    at = {one.field: one.message for one in details if one.field in asked}
-    return at, "" if at else UNREADABLE
+    told = {one.field: one.message for one in details}
+    at = {field: message for field, message in told.items() if field in asked}
+    return at, "" if at else told.get(WHOLE, UNREADABLE)
 
 
 def _questions(form: FormMultiDict) -> Iterator[tuple[str, str | None, list[str]]]:
@@ -80,12 +82,11 @@ def _text(sent: str) -> str:
     return sent.replace("\r\n", "\n") if sent.strip() else ""
 
 
-def _value(kind: str | None, texts: list[str]) -> Any:
+def _values(kind: str | None, texts: list[str]) -> list[Any]:
+    """One value, unless a field that is there once in our form came several times."""
     if kind == "-ticks":
-        return [one for one in texts if one]
-    if kind == "-stars" and _WHOLE_NUMBER.fullmatch(texts[0]):
-        return int(texts[0])
-    return texts[0]
+        return [[one for one in texts if one]]
+    return [int(one) if kind == "-stars" and _WHOLE_NUMBER.fullmatch(one) else one for one in texts]
 
 
 def _fits(value: str | list[str], options: tuple[str, ...]) -> bool:
@@ -98,7 +99,7 @@ def _count(form: FormMultiDict, name: str) -> int:
 
 
 def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Invalid(UNREADABLE) from None
+    uid = uuid_of(text)
+    if uid is None:
+        raise Invalid(UNREADABLE)
+    return uid

@@ -15,7 +15,7 @@ from app.surveys.queries import MOST_COUNTED, MOST_PEOPLE, LedgerFilter
 from app.surveys.responses import Opened
 from app.surveys.tallies import Scope
 from app.surveys.words import OUTCOMES
-from app.texts import whole
+from app.texts import uuid_of, whole
 from app.web import lists
 from app.web.context import Context
 from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
@@ -33,10 +33,7 @@ def _number(text: str) -> int:
 
 
 def _key(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        return UUID(int=0)
+    return uuid_of(text) or UUID(int=0)
 
 
 def _of_survey(uid: str) -> ColumnElement[bool]:
