@@ -18,6 +18,7 @@ from app.host.audit import COMMAND_LINE
 from app.host.models import AttendanceRecord
 from app.secrets import KeyRing, new_key_text
 from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
+from tests.clock.mirrored import employ
 from tests.command_line import CommandLine
 from tests.conftest import KEYS
 
@@ -165,6 +166,20 @@ async def test_codes_are_bound_cleared_and_ignored_by_their_number(muster: Comma
     assert "99999" in (await muster("clock:bind", "99999", "10001")).refusal
     doubled = next(one.id_number for one in demo.staff(PEOPLE, 7) if one.gap == "doubled")
     assert "share" in (await muster("clock:bind", code, doubled)).refusal
+
+
+@pytest.mark.usefixtures("connected")
+async def test_records_are_moved_and_taken_back_with_the_link(muster: CommandLine, database: Database) -> None:
+    await muster("clock:sync")
+    async with database.transaction() as db:
+        made = select(Punch.emp_code, func.count(Punch.host_attendance_id.distinct())).group_by(Punch.emp_code)
+        code, records = next(row for row in await db.execute(made.order_by(Punch.emp_code)) if row[1])
+        await employ(db, "Nobody Else", "X-1")
+    moved = (await muster("clock:bind", code, "X-1", "--move", "--json")).json
+    assert moved["undone"] == {"records": records, "done": records, "left": {}, "finished": True}
+    assert "were taken back." in (await muster("clock:clear", code, "--take-back")).out
+    assert await count(database, Punch, Punch.emp_code == code, Punch.host_attendance_id.is_not(None)) == 0
+    assert (await muster("clock:clear", code, "--take-back")).refusal
 
 
 @pytest.mark.usefixtures("connected")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from app import jobs
-from app.clock import analytics, bindings, importing, purge, runs, sync
+from app.clock import analytics, bindings, importing, long_work, purge, runs, sync
 from app.host import policies
 from app.host.audit import SYSTEM
 from app.jobs import Claim
@@ -31,6 +31,10 @@ async def import_punches(parts: Parts, claim: Claim) -> None:
     await analytics.roll_up(parts.database, claim.workspace)
 
 
+async def carry_on(parts: Parts, claim: Claim) -> None:
+    await long_work.carry_on(partial(parts.database.transaction, claim.workspace), claim.arguments["act_id"])
+
+
 async def remove_old(parts: Parts, claim: Claim) -> None:
     await purge.purge(parts.database, claim.workspace, datetime.now(UTC))
 
@@ -49,5 +53,6 @@ FUNCTIONS: Mapping[str, Function] = {
     "clock_sync": run_sync,
     "clock_match": match,
     "clock_import": import_punches,
+    "clock_long_act": carry_on,
     "clock_purge": remove_old,
 }

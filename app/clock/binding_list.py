@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.binding_queries import WAITS
 from app.clock.bindings import LABELS
 from app.clock.codes import BINDING_STATES, BindingState
-from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
+from app.clock.models import Binding, ClockEmployee, Connection, Department, LongAct, Position, Punch
 from app.host.models import Employee
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query, contains
 
@@ -88,6 +88,10 @@ _AROUND = select(
     select(Connection.timezone).scalar_subquery().label("zone"),
     _LEFT_OUT.label("left_out"),
     _LEFT_OUT_WAITING.label("left_out_waiting"),
+    select(func.max(LongAct.id))
+    .where(LongAct.finished_at.is_(None), LongAct.kind != "use")
+    .scalar_subquery()
+    .label("acting"),
 )
 BULK = (
     BulkAction("accept", LABELS["accept"], "check"),
@@ -189,7 +193,8 @@ def base(query: Query) -> Select[Any]:
 
 
 class Around:
-    """What surrounds the list, read at once: the spec with its choices, the zone of its times, and who is left out."""
+    """What surrounds the list, read at once: the spec with its choices, the zone of its times, who is left out, and the act
+    on records that is under way."""
 
     def __init__(self, spec: ListSpec, row: Any) -> None:
         departments: Mapping[str, str] = row.departments or {}
@@ -199,6 +204,7 @@ class Around:
         self.zone: str = row.zone or "UTC"
         self.left_out: int = row.left_out
         self.left_out_waiting: int = row.left_out_waiting
+        self.acting: int | None = row.acting
 
 
 async def around(db: AsyncSession, *, may_act: bool) -> Around:

@@ -82,7 +82,7 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
     Raises NotFound for an unknown code or person, Conflict for an ignored code, a deleted person, or the same link again.
     """
     await binding_rows.hold(db)
-    code = await _one(db, clock_employee_id)
+    code = await one(db, clock_employee_id)
     person = await _bindable(db, host_employee_id)
     if code.state == BindingState.IGNORED:
         raise Conflict(f"The code {code.emp_code} is ignored. Take it back first.")
@@ -104,7 +104,7 @@ async def accept(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[in
 
 async def foretell_accepting(db: AsyncSession, clock_employee_ids: Iterable[int]) -> Accepting:
     """What `accept` would take and leave."""
-    codes = await _open_to(db, "accept", clock_employee_ids)
+    codes = await open_to(db, "accept", clock_employee_ids)
     return sort_out(codes, await binding_rows.codes_of(db, {named_by(code) for code in codes}))
 
 
@@ -165,7 +165,7 @@ async def id_of_code(db: AsyncSession, emp_code: str) -> int:
 
 async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int) -> None:
     """For acts on one person: raises NotFound, or Conflict saying which state is in the way."""
-    code = await _one(db, clock_employee_id)
+    code = await one(db, clock_employee_id)
     if code.state not in OPEN_TO[act]:
         label = BINDING_STATES[BindingState(code.state)].label.lower()
         raise Conflict(f"The code {code.emp_code} is {label} by now, so “{LABELS[act]}” is not possible any more.")
@@ -237,12 +237,13 @@ async def _for_each(
     db: AsyncSession, actor: Actor, act: str, ids: Iterable[int], becomes: Callable[[Code, Actor], Change]
 ) -> list[str]:
     await binding_rows.hold(db)
-    codes = await _open_to(db, act, ids)
+    codes = await open_to(db, act, ids)
     await _carry_out(db, actor, act, [becomes(code, actor) for code in codes])
     return [code.emp_code for code in codes]
 
 
-async def _open_to(db: AsyncSession, act: str, ids: Iterable[int]) -> list[Code]:
+async def open_to(db: AsyncSession, act: str, ids: Iterable[int]) -> list[Code]:
+    """Those of these mirrored people whose state the act is for."""
     return [code for code in await binding_rows.read_some(db, list(ids)) if code.state in OPEN_TO[act]]
 
 
@@ -263,7 +264,8 @@ def _after(change: Change) -> dict[str, Any]:
     return {"state": decision.state, "method": decision.method, "host_employee_id": decision.host_employee_id}
 
 
-async def _one(db: AsyncSession, clock_employee_id: int) -> Code:
+async def one(db: AsyncSession, clock_employee_id: int) -> Code:
+    """Raises NotFound."""
     found = await binding_rows.read_some(db, [clock_employee_id])
     if not found:
         raise NotFound

@@ -57,12 +57,12 @@ async def on_host_event(db: AsyncSession, event: Event) -> None:
     match event:
         case RecordsChanged(record_ids=ids, change="deleted"):
             await _turn_deleted(db, ids)
-            await _mark_records(db, ids)
+            await mark_records(db, ids)
         case RecordsChanged(record_ids=ids, change="edited"):
-            await _mark_records(db, ids)
+            await mark_records(db, ids)
             await _mark_overlapping(db, ids)
         case RecordsChanged(record_ids=ids):
-            await _mark_records(db, ids)
+            await mark_records(db, ids)
         case DaysChanged(days=days):
             await _mark_days(db, days)
         case _:
@@ -89,7 +89,7 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
         await ask_for_import(db)
 
 
-async def _mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
+async def mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
     """Punches that belong to the records or left them when they were edited on the server, and their owners' waiting ones near
     them."""
     theirs = or_(among(Punch.host_attendance_id, record_ids), among(Punch.edited_record_id, record_ids))

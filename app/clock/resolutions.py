@@ -5,17 +5,18 @@ import of just these people runs in the same transaction, so that whoever asked 
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import analytics, at_once, due, explaining, import_rows, linked_rows, resolving, surroundings
+from app.clock import at_once, due, explaining, import_rows, linked_rows, resolving, surroundings
 from app.clock.codes import Outcome
 from app.clock.import_rows import Settled
 from app.clock.models import Punch as PunchRow
+from app.clock.releasing import release
 from app.clock.resolving import Refusal, Use
 from app.clock.surroundings import Surroundings
 from app.clock.taps import Employee, Punch
@@ -100,7 +101,7 @@ async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: 
         raise Conflict(f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
     await _audit_use(db, actor, punch_id, planned)
     await _carry_out(db, actor, planned, seen)
-    codes = await _release(db, planned.released)
+    codes = await release(db, PunchRow.id.in_(planned.released))
     await due.ask_for_import(db)
     touched = [*(one.punch_id for one in planned.verdicts), *planned.released]
     after = await at_once.import_now(db, sorted({*seen.codes, *codes}), touched)
@@ -174,9 +175,8 @@ async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surrounding
     update_ = use.update
     await due.mark_waiting_near(db, [update_.record_id, *use.delete])
     await import_rows.update_record(db, update_.record_id, _hours(update_), update_.workday)
-    await attendance_import.set_owner(db, update_.record_id, update_.employee_id)
-    for record_id in use.delete:
-        await attendance_import.delete_record(db, record_id, actor.name)
+    await attendance_import.set_owner(db, [update_.record_id], update_.employee_id)
+    await attendance_import.delete_records(db, use.delete, actor.name)
     marks = seen.read.judge_at
     await import_rows.store_verdicts(
         db,
@@ -195,22 +195,6 @@ async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surrounding
             for one in use.verdicts
         ],
     )
-
-
-async def _release(db: AsyncSession, punch_ids: Collection[int]) -> list[str]:
-    """Lets punches forget their record, so that they are judged like new ones. Returns their codes."""
-    released = (
-        update(PunchRow)
-        .where(PunchRow.id.in_(punch_ids))
-        .values(
-            host_attendance_id=None, imported_at_utc=None, imported_role=None, import_outcome=None, reviewed=False, retry=False,
-            edited_record_id=None, edited_from_utc=None, judge_at=due.AT_ONCE, updated_at=func.now(),
-        )
-        .returning(PunchRow.emp_code, PunchRow.local_date)
-    )  # fmt: skip
-    rows = (await db.execute(released)).all()
-    await analytics.mark_stale(db, {row.local_date for row in rows})
-    return [row.emp_code for row in rows]
 
 
 def _hours(intent: UpdateRecord) -> Hours:

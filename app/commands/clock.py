@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
@@ -15,6 +15,7 @@ from app.commands.accounts import first_line_of_stdin
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
+    from app.clock.long_acts import Progress
     from app.clock.remote import TestStep
     from app.parts import Parts
 
@@ -122,33 +123,75 @@ def clock_settings(*, changes: Sequence[str], workspace: str, as_json: bool) -> 
 @click.command("clock:bind")
 @click.argument("emp_code")
 @click.argument("id_number")
+@click.option(
+    "--take-back",
+    "undo",
+    flag_value="take_back",
+    help="Delete the records that the code's punches made for somebody else.",
+)
+@click.option("--move", "undo", flag_value="move", help="Give those records to this employee.")
 @frame.workspace_option
 @frame.json_option
-def clock_bind(*, emp_code: str, id_number: str, workspace: str, as_json: bool) -> None:
+def clock_bind(*, emp_code: str, id_number: str, undo: str | None, workspace: str, as_json: bool) -> None:
     """Link a clock code to the employee with an ID number; refused where two people share it."""
     from app.clock import binding_rows, bindings
     from app.host import people
-    from app.host.audit import COMMAND_LINE
 
-    async def bind(db: "AsyncSession") -> list[str]:
+    async def bind(db: "AsyncSession") -> "tuple[Progress | None, list[str]]":
         employee_id = await people.one_with_id_number(db, id_number)
-        await bindings.bind(db, COMMAND_LINE, await bindings.id_of_code(db, emp_code), employee_id)
+        progress = await _bind(db, await bindings.id_of_code(db, emp_code), employee_id, undo)
         codes = (await binding_rows.codes_of(db, [employee_id]))[employee_id]
-        return [code for code in codes if code != emp_code]
+        return progress, [code for code in codes if code != emp_code]
 
-    others = frame.in_transaction(bind, workspace)
+    progress, others = frame.in_transaction(bind, workspace)
     document = {"emp_code": emp_code, "id_number": id_number, "state": "bound", "other_codes": others}
     note = [f"{id_number} also has {', '.join(others)}; punches of all codes are judged together."] if others else []
-    frame.answer(document, f"{emp_code} is bound to {id_number}.", *note, as_json=as_json)
+    _answer_undone(progress, document, f"{emp_code} is bound to {id_number}.", *note, as_json=as_json)
+
+
+async def _bind(db: "AsyncSession", clock_employee_id: int, employee_id: int, undo: str | None) -> "Progress | None":
+    from app.clock import bindings, undoing
+    from app.host.audit import COMMAND_LINE
+
+    if undo is None:
+        await bindings.bind(db, COMMAND_LINE, clock_employee_id, employee_id)
+        return None
+    return await undoing.bind(db, COMMAND_LINE, clock_employee_id, employee_id, cast("undoing.Undo", undo))
 
 
 @click.command("clock:clear")
 @click.argument("emp_code")
+@click.option("--take-back", is_flag=True, help="Delete the records that the code's punches made, too.")
 @frame.workspace_option
 @frame.json_option
-def clock_clear(*, emp_code: str, workspace: str, as_json: bool) -> None:
+def clock_clear(*, emp_code: str, take_back: bool, workspace: str, as_json: bool) -> None:
     """End the link of a code; no automatic pass touches it until Match again."""
-    _change_state("clear", emp_code, workspace, "unbound", as_json=as_json)
+    if not take_back:
+        _change_state("clear", emp_code, workspace, "unbound", as_json=as_json)
+        return
+    from app.clock import bindings, undoing
+    from app.host.audit import COMMAND_LINE
+
+    async def clear(db: "AsyncSession") -> "Progress":
+        employee_id = await bindings.id_of_code(db, emp_code)
+        await bindings.refuse_unless_open(db, "clear", employee_id)
+        return (await undoing.clear(db, COMMAND_LINE, [employee_id]))[1]
+
+    progress = frame.in_transaction(clear, workspace)
+    document = {"emp_code": emp_code, "state": "unbound"}
+    _answer_undone(progress, document, f"{emp_code} is unbound.", as_json=as_json)
+
+
+def _answer_undone(progress: "Progress | None", document: dict[str, Any], *lines: str, as_json: bool) -> None:
+    """The same answer with what became of the records, where that was asked for."""
+    if progress is None:
+        frame.answer(document, *lines, as_json=as_json)
+        return
+    from app.clock.pages import long_act_words
+
+    records = {"records": progress.total, "done": progress.done, "left": progress.left}
+    finished = {"undone": {**records, "finished": progress.finished_at is not None}}
+    frame.answer({**document, **finished}, *lines, long_act_words.told(progress).sentence, as_json=as_json)
 
 
 @click.command("clock:ignore")

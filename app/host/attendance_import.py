@@ -4,7 +4,7 @@ The caller holds the employees (`attendance.hold`), has read day locks and recor
 functions only write. Hand-made changes: attendance.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -12,6 +12,7 @@ import asyncpg
 from sqlalchemy import func, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.among import among
 from app.db.direct import driver
 from app.host.attendance import columns
 from app.host.hours import Hours
@@ -56,16 +57,16 @@ async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday:
     await db.execute(update(AttendanceRecord).where(AttendanceRecord.id == record_id).values(values))
 
 
-async def set_owner(db: AsyncSession, record_id: int, employee_id: int) -> None:
-    """Gives a record to another employee, after a re-binding that a person resolved. Both employees are held."""
+async def set_owner(db: AsyncSession, record_ids: Iterable[int], employee_id: int) -> None:
+    """Gives records to another employee, after a re-binding that a person resolved. All of these employees are held."""
     values = {"employee_id": employee_id, "updated_at": func.now()}
-    await db.execute(update(AttendanceRecord).where(AttendanceRecord.id == record_id).values(values))
+    await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, record_ids)).values(values))
 
 
-async def delete_record(db: AsyncSession, record_id: int, by: str) -> None:
+async def delete_records(db: AsyncSession, record_ids: Iterable[int], by: str) -> None:
     """Soft delete. `by` is the name of whoever asked for it."""
     values = {"deleted_by": by, "deleted_at": func.now(), "updated_at": func.now()}
-    await db.execute(update(AttendanceRecord).where(AttendanceRecord.id == record_id).values(values))
+    await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, record_ids)).values(values))
 
 
 def _row(record_id: int, record: NewRecord, now: datetime) -> tuple[object, ...]:

@@ -6,11 +6,14 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
-from app.clock import bindings
+from app.clock import bindings, long_acts, long_work, undoing
 from app.clock.importing import import_due
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Punch
+from app.host import attendance
+from app.host.audit import COMMAND_LINE
+from app.host.models import AttendanceRecord
 from tests.clock.mirrored import connect, employ, mirror_person, outcomes, punch
 from tests.clock.syncing import site
 
@@ -45,6 +48,36 @@ async def floor(database):
 async def state(database, code):
     async with database.transaction() as db:
         return (await db.execute(select(Binding.state, Binding.host_employee_id).where(Binding.emp_code == code))).one()
+
+
+@pytest.fixture
+async def worked(database):
+    """Ada, code 100, with two records; and Ben."""
+    async with database.transaction() as db:
+        await connect(db)
+        ada, ben = await employ(db, "Ada", "1"), await employ(db, "Ben", "2")
+        await mirror_person(db, "100", ada, seen=1)
+        who = await bindings.id_of_code(db, "100")
+        await punch(db, "100", "I 08:00, O 17:00, I Tue 08:00, O Tue 17:00")
+    await import_due(database.transaction)
+    return {"ada": ada, "ben": ben, "100": who}
+
+
+def foretold(html):
+    """The numbers that a question carries along."""
+    return re.search(r'name="foretold" value="([^"]*)"', html)[1]
+
+
+async def owners(database):
+    async with database.transaction() as db:
+        live = AttendanceRecord.deleted_at.is_(None)
+        return list(await db.scalars(select(AttendanceRecord.employee_id).where(live)))
+
+
+async def approve_one(database):
+    async with database.transaction() as db:
+        first = await db.scalar(select(func.min(AttendanceRecord.id)))
+        await attendance.decide(db, COMMAND_LINE, [first], "approved")
 
 
 def codes(html):
@@ -225,9 +258,8 @@ class TestBind:
         await import_due(database.transaction)
         url, host = f"/clock_employees/{who}/bind", {"host": f"#{ben}"}
         asked = (await bob.submit(url, host)).text
-        assert (
-            "2 punches are part of 1 record of Ada; they will be shown as “Arrived after import” until someone" in asked
-        )
+        assert "2 punches are part of 1 record of Ada." in asked
+        assert "Their punches show “Arrived after import” until someone decides." in asked
         assert "1 other punch is judged as Ben&#39;s" in asked
         assert await state(database, "100") == ("bound", ada)
         await bob.submit(url, host | {"confirmed": "1"})
@@ -265,6 +297,80 @@ class TestBind:
         assert 'has code <span class="mono text-break">700</span>, so is not suggested' in page
         assert 'aria-label="Bind Ben Okri"' in page
         assert 'aria-label="Accept Ben Okri"' not in page
+
+    async def test_a_re_binding_offers_to_take_the_records_back_or_to_move_them(self, bob, worked, database):
+        url, host = f"/clock_employees/{worked['100']}/bind", {"host": f"#{worked['ben']}"}
+        asked = (await bob.submit(url, host)).text
+        assert "Take back 2 records" in asked
+        assert "Move 2 records to Ben" in asked
+        assert re.search(r'value="leave" checked', asked)
+        agreed = host | {"confirmed": "1", "records": "move", "foretold": foretold(asked)}
+        answer = await bob.submit(url, agreed, headers=HTMX)
+        assert "100 is bound to Ben now. 2 records were moved." in answer.text
+        assert await owners(database) == [worked["ben"], worked["ben"]]
+
+    async def test_numbers_that_changed_meanwhile_are_asked_about_again(self, bob, worked, database):
+        url, host = f"/clock_employees/{worked['100']}/bind", {"host": f"#{worked['ben']}"}
+        seen = foretold((await bob.submit(url, host)).text)
+        await approve_one(database)
+        asked = (await bob.submit(url, host | {"confirmed": "1", "records": "take_back", "foretold": seen})).text
+        assert "Take back 1 record<" in asked
+        assert "1 stays: 1 approved, rejected or auto-closed." in asked
+        assert await state(database, "100") == ("bound", worked["ada"])
+
+
+class TestTakingBack:
+    async def test_clearing_offers_it_with_the_numbers_and_the_drawer_tells_what_stayed(self, bob, worked, database):
+        await approve_one(database)
+        url = f"/clock_employees/{worked['100']}"
+        asked = (await bob.fragment(f"{url}/clear")).text
+        assert "Take back 1 record<" in asked
+        assert "They are deleted, and their punches are “Not bound”. 1 stays: 1 approved" in asked
+        answer = await bob.submit(f"{url}/clear", {"records": "take_back", "foretold": foretold(asked)}, headers=HTMX)
+        assert "100 was cleared. 1 record was taken back. 1 stays: 1 approved, rejected or auto-closed." in answer.text
+        (link,) = set(re.findall(r"/clock_employees/acts/\d+", answer.text))
+        page = (await bob.get(link)).text
+        assert "Approved, rejected or auto-closed" in page
+        assert len(re.findall(r'href="/attendance/\d+"', page)) == 1
+        assert await owners(database) == [worked["ada"]]
+
+    async def test_clearing_that_says_nothing_leaves_the_records(self, bob, worked, database):
+        await bob.submit(f"/clock_employees/{worked['100']}/clear")
+        assert await owners(database) == [worked["ada"], worked["ada"]]
+        assert "acts/" not in (await bob.get(f"/clock_employees/{worked['100']}")).text
+
+    async def test_many_codes_at_once_lead_to_what_became_of_the_records(self, bob, worked, database):
+        chosen = {"action": "clear", "id": worked["100"]}
+        asked = (await bob.submit("/clock_employees/bulk", chosen, headers=HTMX)).text
+        assert "Take back 2 records" in asked
+        agreed = chosen | {"number": "1", "confirmed": "1", "records": "take_back", "foretold": foretold(asked)}
+        answer = await bob.submit("/clock_employees/bulk", agreed)
+        assert answer.headers["location"].startswith("/clock_employees/acts/")
+        assert "2 records were taken back." in (await bob.get(answer.headers["location"])).text
+        assert await owners(database) == []
+
+    async def test_a_long_one_shows_how_far_it_is_where_it_began(self, bob, worked, database, monkeypatch):
+        monkeypatch.setattr(long_acts, "AT_ONCE", 1)
+        url = f"/clock_employees/{worked['100']}"
+        asked = (await bob.fragment(f"{url}/clear")).text
+        answer = await bob.submit(f"{url}/clear", {"records": "take_back", "foretold": foretold(asked)}, headers=HTMX)
+        assert "2 records: a job does it, and the page shows how far it is." in answer.text
+        (link,) = set(re.findall(r"/clock_employees/acts/\d+", answer.text))
+        assert "0 of 2 records" in answer.text
+        assert f'hx-get="{link}" hx-trigger="load"' in (await bob.get("/clock_employees")).text
+        assert 'http-equiv="refresh"' in (await bob.get(link)).text
+        await long_work.carry_on(database.transaction, int(link.rpartition("/")[2]))
+        now = (await bob.fragment(link)).text
+        assert ("2 records were taken back." in now, "hx-trigger" in now) == (True, False)
+        assert "acts/" not in (await bob.get("/clock_employees")).text
+
+    async def test_acts_belong_to_their_workspace_and_to_who_may_see_people(self, eve, vera, visitor, worked, database):
+        async with database.transaction() as db:
+            _, progress = await undoing.clear(db, COMMAND_LINE, [worked["100"]])
+        link = f"/clock_employees/acts/{progress.id}"
+        assert (await vera.get(link)).status_code == 200
+        assert (await eve.get(link)).status_code == 404
+        assert (await visitor.get(link)).headers["location"].startswith("/sign-in")
 
 
 class TestBulk:

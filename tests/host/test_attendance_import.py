@@ -44,11 +44,11 @@ async def test_a_record_is_brought_up_to_date_given_away_and_deleted(db: AsyncSe
     ada, grace = await hire(db), await hire(db, "Grace", "2")
     (record_id,) = await attendance_import.create_records(db, [NewRecord(ada, DAY, hours("08:00"))])
     await attendance_import.update_record(db, record_id, hours("08:00", "17:00", ("12:00", "13:00")), DAY)
-    await attendance_import.set_owner(db, record_id, grace)
+    await attendance_import.set_owner(db, [record_id], grace)
     kept = await record_of(db, record_id)
     assert Hours.of(kept) == hours("08:00", "17:00", ("12:00", "13:00"))
     assert (kept.employee_id, kept.edited_by, kept.edited_from) == (grace, None, None)
-    await attendance_import.delete_record(db, record_id, "Alice Ahn")
+    await attendance_import.delete_records(db, [record_id], "Alice Ahn")
     assert (await record_of(db, record_id)).deleted_by == "Alice Ahn"
     await work(db, grace, "08:00", "17:00")
 

@@ -17,12 +17,14 @@ from app.clock.pages import (
     sync_acts,
     sync_run,
     transactions,
+    undo,
 )
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
     *dashboard.ROUTES,
     *employees.ROUTES,
+    *undo.ROUTES,
     *employee.ROUTES,
     *transactions.ROUTES,
     *photos.ROUTES,

@@ -8,18 +8,19 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.clock import api_log, binding_queries, binding_rows, bindings, schedules
+from app.clock import api_log, binding_queries, binding_rows, bindings, schedules, undoing
 from app.clock.accepting import Accepting
 from app.clock.binding_list import ENROLLED, METHODS
 from app.clock.binding_queries import Foretold
 from app.clock.codes import BINDING_STATES, outcome_label, punch_label
+from app.clock.pages import long_act_words, undo
 from app.clock.pages.employees import ACT, ACTS, BY_HAND, SEE, consequence
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
+from app.clock.undoing import Undoable
 from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host.pages.picking import pick
-from app.web.asking import ask_first
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.pages import done, page
@@ -46,10 +47,21 @@ async def bind(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
     except (NotFound, Conflict) as refused:
         return await _show(ctx, employee_id, status=422, problem=refused.message)
     foretold = await binding_queries.foretell(ctx.db, row.emp_code, host.id)
-    if foretold.needs_a_yes and (await ctx.form()).get("confirmed") != "1":
-        return await _ask_to_bind(ctx, row, host, foretold)
-    await bindings.bind(ctx.db, ctx.actor, employee_id, host.id)
-    return await _after(ctx, employee_id, f"{row.emp_code} is bound to {host.name} now.")
+    undoable = await undoing.foretell(ctx.db, [row.emp_code], host.id)
+    if foretold.needs_a_yes and not await undo.confirmed(ctx, undoable):
+        return await _ask_to_bind(ctx, row, host, foretold, undoable)
+    said = await _bind(ctx, employee_id, host.id)
+    return await _after(ctx, employee_id, " ".join([f"{row.emp_code} is bound to {host.name} now.", *said]))
+
+
+async def _bind(ctx: Context, employee_id: int, host_id: int) -> list[str]:
+    """Says what became of the records of others, where that was asked for."""
+    wanted = await undo.wanted(ctx, "bind")
+    if wanted == "leave":
+        await bindings.bind(ctx.db, ctx.actor, employee_id, host_id)
+        return []
+    progress = await undoing.bind(ctx.db, ctx.actor, employee_id, host_id, wanted)
+    return [long_act_words.told(progress).sentence]
 
 
 @post("/clock_employees/{employee_id:int}/remarks", guards=[ACT], status_code=200)
@@ -88,8 +100,29 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
     row = await binding_queries.person(ctx.db, employee_id)
     await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
     who = f"{row.emp_code} {row.full_name}".strip()
-    return await ask_first(
+    return await _ask(ctx, employee_id, act, who)
+
+
+@post("/clock_employees/{employee_id:int}/{act:str}", guards=[ACT], status_code=200)
+async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], act: FromPath[str]) -> Response[Any]:
+    row = await binding_queries.person(ctx.db, employee_id)
+    await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
+    if not await undo.agreed(ctx, act, [employee_id]):
+        return await _ask(ctx, employee_id, act, f"{row.emp_code} {row.full_name}".strip())
+    if await undo.wanted(ctx, act) == "take_back":
+        _, progress = await undoing.clear(ctx.db, ctx.actor, [employee_id])
+        return await _after(ctx, employee_id, f"{row.emp_code} was cleared. {long_act_words.told(progress).sentence}")
+    acted = await ACTS[act].verb(ctx.db, ctx.actor, [employee_id])
+    if isinstance(acted, Accepting) and acted.left:
+        raise Conflict(f"{acted.left[0]} {BY_HAND}")
+    return await _after(ctx, employee_id, f"{row.emp_code} was {ACTS[act].past}.")
+
+
+async def _ask(ctx: Context, employee_id: int, act: str, who: str) -> Response[Any]:
+    return await undo.ask(
         ctx,
+        act,
+        [employee_id],
         question=f"{bindings.LABELS[act]}: {who}?",
         submit=bindings.LABELS[act],
         consequence=await consequence(ctx, act, [employee_id]),
@@ -97,16 +130,6 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
         url=f"/clock_employees/{employee_id}/{act}",
         cancel_url=f"/clock_employees/{employee_id}",
     )
-
-
-@post("/clock_employees/{employee_id:int}/{act:str}", guards=[ACT], status_code=200)
-async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], act: FromPath[str]) -> Response[Any]:
-    row = await binding_queries.person(ctx.db, employee_id)
-    await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
-    acted = await ACTS[act].verb(ctx.db, ctx.actor, [employee_id])
-    if isinstance(acted, Accepting) and acted.left:
-        raise Conflict(f"{acted.left[0]} {BY_HAND}")
-    return await _after(ctx, employee_id, f"{row.emp_code} was {ACTS[act].past}.")
 
 
 def _act(word: str) -> str:
@@ -122,7 +145,7 @@ async def _after(ctx: Context, employee_id: int, message: str) -> Response[Any]:
     return await done(ctx, f"/clock_employees/{employee_id}", message)
 
 
-async def _ask_to_bind(ctx: Context, row: Any, host: Any, foretold: Foretold) -> Response[Any]:
+async def _ask_to_bind(ctx: Context, row: Any, host: Any, foretold: Foretold, undoable: Undoable) -> Response[Any]:
     """The question takes the place of the drawer's content, or is a page."""
     return await page(
         ctx,
@@ -132,7 +155,8 @@ async def _ask_to_bind(ctx: Context, row: Any, host: Any, foretold: Foretold) ->
         question=f"Bind {row.emp_code} to {host.name}?",
         consequence=" ".join(_sentences(host, foretold)),
         url=f"/clock_employees/{row.id}/bind",
-        fields=[("host", f"#{host.id}")],
+        fields=[("host", f"#{host.id}"), ("foretold", undo.signature(undoable))],
+        choices=undo.choices(undoable, host.name),
         cancel_url=f"/clock_employees/{row.id}",
     )
 
@@ -142,8 +166,7 @@ def _sentences(host: Any, foretold: Foretold) -> list[str]:
     if foretold.punches:
         said.append(
             f"{count(foretold.punches, 'punch is', 'punches are')} part of"
-            f" {count(foretold.records, 'record', 'records')} of {foretold.owners}; they will be shown as “Arrived after"
-            " import” until someone decides. The records stay as they are."
+            f" {count(foretold.records, 'record', 'records')} of {foretold.owners}."
         )
     if foretold.waiting:
         said.append(f"{count(foretold.waiting, 'other punch is', 'other punches are')} judged as {host.name}'s.")
@@ -178,6 +201,7 @@ async def _show(
         person=row,
         changes=await binding_queries.changes(ctx.db, row.binding_id),
         codes_of=await _codes_of(ctx, row),
+        undone=await undo.latest(ctx, row.emp_code),
         punches=await binding_queries.recent_punches(ctx.db, row.emp_code),
         may_act=ctx.may("clock.employees.edit"),
         open_to={act for act, states in bindings.OPEN_TO.items() if row.state in states},

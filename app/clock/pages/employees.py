@@ -9,20 +9,20 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import binding_list, binding_queries, bindings
+from app.clock import binding_list, binding_queries, bindings, undoing
 from app.clock.accepting import Accepting
 from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding
+from app.clock.pages import long_act_words, undo
 from app.counting import count
 from app.errors import Conflict, Invalid, NotFound
 from app.host.audit import Actor
-from app.web import exports, lists
-from app.web.asking import ask_first
+from app.web import exports, lists, sessions
 from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER
-from app.web.pages import done, page
+from app.web.pages import done, go, page
 
 SEE = Requires("clock.employees", module="clock")
 ACT = Requires("clock.employees.edit", module="clock")
@@ -102,16 +102,20 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     ids = await chosen_ids(ctx, around.spec, rows)
     if not ids:
         raise Invalid(f"None of the selected people can be {ACTS[act].past}.")
-    if not await confirmed(ctx, len(ids)):
+    if not await confirmed(ctx, len(ids)) or not await undo.agreed(ctx, act, ids):
         return await _ask(ctx, act, ids)
+    if await undo.wanted(ctx, act) == "take_back":
+        return await _take_back(ctx, ids)
     answer = told(act, await ACTS[act].verb(ctx.db, ctx.actor, ids))
     return await done(ctx, "/clock_employees", answer)
 
 
 async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
     who = count(len(ids), "person", "people")
-    return await ask_first(
+    return await undo.ask(
         ctx,
+        act,
+        ids,
         question=f"{bindings.LABELS[act]}: {who}?",
         submit=f"{bindings.LABELS[act]}: {who}",
         consequence=await consequence(ctx, act, ids),
@@ -119,6 +123,14 @@ async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
         fields=await carried(ctx, len(ids)),
         cancel_url="/clock_employees",
     )
+
+
+async def _take_back(ctx: Context, ids: Sequence[int]) -> Response[Any]:
+    """Clears, and leads to what becomes of the records."""
+    codes, progress = await undoing.clear(ctx.db, ctx.actor, ids)
+    act = long_act_words.told(progress)
+    await sessions.flash(ctx, f"{told('clear', codes)} {act.sentence}", level="success")
+    return go(act.url)
 
 
 def told(act: str, acted: list[str] | Accepting) -> str:

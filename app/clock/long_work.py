@@ -1,0 +1,18 @@
+"""The job behind long acts: one slice after the other, each in a transaction of its own, until none is left."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock import long_acts, undoing
+
+WORKS = {**undoing.WORKS}
+
+
+async def carry_on(open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]], act_id: int) -> None:
+    """Safe to kill anywhere and to run twice."""
+    more = True
+    while more:
+        async with open_transaction() as db:
+            more = await long_acts.resume(db, act_id, WORKS)

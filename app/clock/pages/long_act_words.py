@@ -1,0 +1,67 @@
+"""How a page tells of a long act: how far it is, what it did, and what it left. Works for records and punches alike."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.clock import undoing
+from app.clock.long_acts import Progress
+from app.counting import count
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What one kind of act is called; `one` and `several` name its items."""
+
+    url: str
+    doing: str
+    past: str
+    one: str
+    several: str
+    left: Mapping[str, str]
+
+
+KINDS = {
+    "take_back": Words("/clock_employees/acts", "Taking back records", "taken back", "record", "records", undoing.LEFT),
+    "move": Words("/clock_employees/acts", "Moving records", "moved", "record", "records", undoing.LEFT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An act as the pages show it."""
+
+    progress: Progress
+    words: Words
+
+    @property
+    def url(self) -> str:
+        return f"{self.words.url}/{self.progress.id}"
+
+    @property
+    def is_over(self) -> bool:
+        return self.progress.finished_at is not None
+
+    @property
+    def sentence(self) -> str:
+        """What it did and what it left, or that a job does it."""
+        words, progress = self.words, self.progress
+        if not self.is_over:
+            return (
+                f"{count(progress.total, words.one, words.several)}: a job does it, and the page shows how far it is."
+            )
+        was = "was" if progress.done == 1 else "were"
+        done = f"{count(progress.done, words.one, words.several)} {was} {words.past}."
+        return f"{done} {stay(progress.left, words.left)}".strip()
+
+
+def told(progress: Progress) -> Told:
+    return Told(progress, KINDS[progress.kind])
+
+
+def stay(left: Mapping[str, int], words: Mapping[str, str]) -> str:
+    """`3 stay: 2 edited by hand, 1 on a locked day.`, or nothing."""
+    if not left:
+        return ""
+    total = sum(left.values())
+    reasons = ", ".join(f"{number:,} {words[word]}" for word, number in sorted(left.items(), key=lambda one: -one[1]))
+    return f"{total:,} {'stays' if total == 1 else 'stay'}: {reasons}."

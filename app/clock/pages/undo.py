@@ -1,0 +1,128 @@
+"""What is asked about the records of a code whose link ends or changes, and `/clock_employees/acts/ID`: what became of them."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, cast
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import select
+
+from app.clock import bindings, long_acts, undoing
+from app.clock.long_acts import AT_ONCE
+from app.clock.pages import long_act_words
+from app.clock.pages.long_act_words import Told, stay
+from app.clock.undoing import Undo, Undoable
+from app.counting import count
+from app.db.among import among
+from app.errors import NotFound
+from app.host.models import AttendanceRecord, Employee
+from app.web.asking import ask_first
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import page
+from app.web.returning import with_its_query
+
+SEE = Requires("clock.employees", module="clock")
+OFFERED: Mapping[str, tuple[str, ...]] = {"clear": ("take_back",), "bind": ("take_back", "move")}
+_RECORDS = select(AttendanceRecord.id, AttendanceRecord.workday, Employee.name).join(
+    Employee, Employee.id == AttendanceRecord.employee_id
+)
+
+
+@get("/clock_employees/acts/{act_id:int}", guards=[SEE])
+async def show(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response[Any]:
+    progress = await long_acts.read(ctx.db, act_id)
+    if progress.kind not in undoing.WORKS:
+        raise NotFound
+    left = await long_acts.left(ctx.db, act_id)
+    records = await ctx.db.execute(_RECORDS.where(among(AttendanceRecord.id, [one.item_id for one in left])))
+    return await page(
+        ctx,
+        "clock/long_act.html",
+        fragment="now",
+        act=long_act_words.told(progress),
+        left=left,
+        named={row.id: row for row in records},
+    )
+
+
+async def ask(ctx: Context, act: str, ids: Collection[int], **values: Any) -> Response[Any]:
+    """The question before `act`, as `asking.ask_first`; clearing offers to take the records back."""
+    undoable = await _of(ctx, act, ids)
+    if not undoable.total:
+        return await ask_first(ctx, **values)
+    here = with_its_query(ctx.request.url.path, ctx.request.url.query)
+    fields = [*values.pop("fields", []), ("foretold", signature(undoable))]
+    values = {"url": here, **values, "fields": fields, "choices": choices(undoable)}
+    return await page(ctx, "clock/undo_ask.html", fragment="dialog", **values)
+
+
+async def _of(ctx: Context, act: str, ids: Collection[int]) -> Undoable:
+    if act != "clear":
+        return Undoable({})
+    return await undoing.foretell(ctx.db, [one.emp_code for one in await bindings.open_to(ctx.db, act, ids)])
+
+
+async def wanted(ctx: Context, act: str) -> Undo:
+    """What the form says about the records; a form that says nothing leaves them."""
+    word = str((await ctx.form()).get("records", ""))
+    return cast("Undo", word) if word in OFFERED.get(act, ()) else "leave"
+
+
+async def agreed(ctx: Context, act: str, ids: Collection[int]) -> bool:
+    """True when the records are left as they are, or the person saw the numbers of now."""
+    return await wanted(ctx, act) == "leave" or await _saw(ctx, await _of(ctx, act, ids))
+
+
+async def confirmed(ctx: Context, undoable: Undoable) -> bool:
+    """The same for a binding, which is asked about first."""
+    if (await ctx.form()).get("confirmed") != "1":
+        return False
+    return await wanted(ctx, "bind") == "leave" or await _saw(ctx, undoable)
+
+
+async def _saw(ctx: Context, undoable: Undoable) -> bool:
+    return (await ctx.form()).get("foretold") == signature(undoable)
+
+
+def signature(undoable: Undoable) -> str:
+    """The numbers that a question showed, carried by its answer."""
+    return ",".join(f"{word or 'free'}:{number}" for word, number in sorted(undoable.why.items(), key=str))
+
+
+def choices(undoable: Undoable, host: str | None = None) -> list[dict[str, str]]:
+    """What can be done with the records, as radios; `host` is whom the code is bound to next. Nothing where there are none."""
+    if not undoable.total:
+        return []
+    offered = [{"value": "leave", "label": "Leave them as they are", "hint": _hint_of_leaving(host)}]
+    judged = f"judged again as {host}'s" if host else "“Not bound”"
+    for undo, verb, does in (
+        ("take_back", "Take back {}", f"They are deleted, and their punches are {judged}."),
+        ("move", f"Move {{}} to {host}", "Their punches stay imported."),
+    ):
+        number = undoable.done_by(cast("Undo", undo))
+        if number and (host or undo != "move"):
+            hint = f"{does} {stay(undoable.left_by(cast('Undo', undo)), undoing.LEFT)} {_how(undoable)}"
+            label = verb.format(count(number, "record", "records"))
+            offered.append({"value": undo, "label": label, "hint": " ".join(hint.split())})
+    return offered
+
+
+def _hint_of_leaving(host: str | None) -> str:
+    return (
+        "Their punches show “Arrived after import” until someone decides." if host else "Their punches stay imported."
+    )
+
+
+def _how(undoable: Undoable) -> str:
+    return "A job does it, and the page shows how far it is." if undoable.total > AT_ONCE else ""
+
+
+async def latest(ctx: Context, emp_code: str) -> Told | None:
+    """The last act on the records of this code, for its drawer."""
+    found = await long_acts.latest_of_code(ctx.db, emp_code)
+    return long_act_words.told(found) if found else None
+
+
+ROUTES = [show]
