@@ -146,7 +146,7 @@ OUTCOMES: dict[Outcome, OutcomeWords] = {
         "Employee inactive", _NOT, "The bound host employee is deleted or deactivated."
     ),
     Outcome.ACCESS_TERMINAL: OutcomeWords(
-        "Access terminal", _NOT, "The terminal is a door reader, not an attendance clock."
+        "Access terminal", _NOT, "The terminal is a door reader, or the server says that the punch only opened a door."
     ),
     Outcome.ATTENDANCE_DELETED: OutcomeWords(
         "Attendance deleted", _NOT, "Its record was deleted; it is made again only when a person retries."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import case, func, select, update
+from sqlalchemy import ColumnElement, Text, and_, case, func, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import due
@@ -74,12 +74,17 @@ async def judged_again(db: AsyncSession, serials: Sequence[str], **change: str |
             raise Invalid.at(name, f"Give one of {', '.join(words)}.")
     if "direction" in change:
         default = (await read_settings(db)).default_direction
-        another = func.coalesce(Device.direction, default) != (change["direction"] or default)
+        turned = func.coalesce(Device.direction, default) != (change["direction"] or default)
     else:
-        another = func.coalesce(change["kind"], REMOTE_KIND) != KIND
-    turned = select(Device.sn).where(among(Device.sn, serials), another)
-    waiting = select(func.count()).select_from(Punch).where(due.waiting_at(Punch.terminal_sn.in_(turned)))
-    return await db.scalar(waiting) or 0
+        turned = _is_access(literal(change["kind"], Text())) != _is_access(Device.kind_mark)
+    at = and_(Punch.terminal_sn == Device.sn, among(Device.sn, serials), turned)
+    return await db.scalar(select(func.count()).select_from(Punch).join(Device, due.waiting_at(at))) or 0
+
+
+def _is_access(mark: Any) -> ColumnElement[bool]:
+    """True for a punch that does not count for attendance. A person's mark goes before all that the server says."""
+    said = or_(Device.remote_attendance.is_(False), Punch.remote_attendance.is_(False))
+    return func.coalesce(mark == "access", said)
 
 
 async def serial_and_name(db: AsyncSession, device_id: int) -> tuple[str, str]:

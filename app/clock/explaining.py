@@ -69,11 +69,8 @@ class _Words:
                     ),
                     f"Time: it is judged again at {self.tell.time(self.until)}. Set the terminal's clock for the next ones.",
                 )
-            case Rule.ACCESS_TERMINAL:
-                return (
-                    f"{terminal} is a door reader, not an attendance clock.",
-                    "Marking the terminal as attendance on the Devices page.",
-                )
+            case Rule.ACCESS_TERMINAL | Rule.ACCESS_PUNCH as rule:
+                return _about_door(terminal, rule)
             case Rule.EMPLOYEE_INACTIVE:
                 return (
                     f"The host employee behind code {punch.emp_code} is deactivated or deleted.",
@@ -229,3 +226,15 @@ class _Words:
         if written is None:
             return ""
         return f", where the import wrote {self.tell.between(written.clock_in, written.clock_out)}"
+
+
+def _about_door(terminal: str, rule: Rule) -> tuple[str, str]:
+    if rule is Rule.ACCESS_TERMINAL:
+        return (
+            f"{terminal} is a door reader, not an attendance clock.",
+            "Marking the terminal as attendance on the Devices page.",
+        )
+    return (
+        "The time clock says of this punch that it does not count for attendance: it opened a door.",
+        f"Marking {terminal[0].lower()}{terminal[1:]} as attendance on the Devices page: then every punch of it counts.",
+    )

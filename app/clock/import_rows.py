@@ -37,7 +37,8 @@ SELECT emp_code, punched_at_utc FROM clock_transactions WHERE judge_at <= $1 AND
 """
 _PUNCHES = """
 SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p.terminal_sn, p.import_outcome,
-       p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.edited_record_id, p.edited_from_utc, p.judge_at
+       p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.edited_record_id, p.edited_from_utc, p.judge_at,
+       p.remote_attendance
 FROM unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s(place, code, first, last)
 JOIN clock_transactions p ON p.emp_code = s.code AND p.punched_at_utc >= s.first AND p.punched_at_utc < s.last
 """
@@ -89,19 +90,28 @@ ON CONFLICT (record_id) DO UPDATE SET
 """
 
 
+class Terminal(NamedTuple):
+    """How the punches of a terminal count. `direction` is "" where nobody set it. `is_marked`: a person said whether it is a door reader, and that word goes before the
+    server's about single punches."""
+
+    direction: str = ""
+    is_access: bool = False
+    is_marked: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """What every decision of one transaction shares."""
 
     rules: Rules
     settings: ClockSettings
-    terminals: Mapping[str, tuple[str | None, bool]]
+    terminals: Mapping[str, Terminal]
     unread: Sequence[Span]
 
-    def terminal(self, serial: str | None) -> tuple[str, bool]:
-        """Direction and whether it is a door reader; an unknown terminal has the default direction."""
-        direction, access = self.terminals.get(serial or "", (None, False))
-        return direction or self.settings.default_direction, access
+    def terminal(self, serial: str | None) -> Terminal:
+        """With the default direction where nobody set one; an unknown terminal is an attendance clock."""
+        found = self.terminals.get(serial or "", Terminal())
+        return found if found.direction else found._replace(direction=self.settings.default_direction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +143,10 @@ class Settled(NamedTuple):
 async def read_world(db: AsyncSession, now: datetime) -> World:
     settings = await read_settings(db, now)
     zone = ZoneInfo(await zone_name(db))
-    found = await db.execute(select(Device.sn, Device.direction, devices.KIND))
-    terminals = {sn: (direction, kind == "access") for sn, direction, kind in found}
+    found = await db.execute(select(Device.sn, Device.direction, devices.KIND, Device.kind_mark))
+    terminals = {
+        sn: Terminal(direction or "", kind == "access", mark is not None) for sn, direction, kind, mark in found
+    }
     return World(rules_of(settings, zone), settings, terminals, await unread_spans(db, settings, zone, now))
 
 
@@ -197,11 +209,12 @@ async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, 
     terminal = cache(world.terminal)  # few terminals, many punches
     for row in await connection.fetch(_PUNCHES, *_columns(places, 4)):
         read = found[row[0]]
-        direction, access = terminal(row[6])
+        here = terminal(row[6])
+        refused = row[15] is False and not here.is_marked
         read.punches.append(
             Punch(
-                row[1], row[2], row[3], row[4], row[5], row[6], direction, access, row[7], row[8], row[9], row[10], row[11],
-                row[12], row[13],
+                row[1], row[2], row[3], row[4], row[5], row[6], here.direction, here.is_access or refused, row[7], row[8],
+                row[9], row[10], row[11], row[12], row[13], refused,
             )
         )  # fmt: skip
         read.judge_at[row[1]] = row[14]

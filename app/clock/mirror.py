@@ -81,6 +81,7 @@ def _device(device: Device, known: Known) -> dict[str, Any]:
         "last_activity_at": device.last_activity_at,
         "area_code": code_of(device.area, known.get("areas", {})),
         "remote_attendance": device.is_attendance,
+        "terminal_tz": device.terminal_tz,
         "user_count": device.user_count,
         "fingerprint_count": device.fingerprint_count,
         "face_count": device.face_count,
@@ -136,7 +137,7 @@ LISTINGS: dict[str, Listing] = {
         "sn",
         {
             "remote_id": "text", "alias": "text", "ip_address": "text", "firmware": "text", "state": "text",
-            "last_activity_at": "timestamptz", "area_code": "text", "remote_attendance": "boolean",
+            "last_activity_at": "timestamptz", "area_code": "text", "remote_attendance": "boolean", "terminal_tz": "text",
             **dict.fromkeys(_COUNTERS, "int"), "transaction_count": "bigint",
         },
         _device,

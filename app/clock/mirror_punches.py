@@ -20,11 +20,11 @@ from app.db.session import after_commit
 
 COLUMNS = (
     "remote_id", "emp_code", "terminal_sn", "terminal_alias", "punch_code", "verify_code", "punched_at_raw",
-    "punched_at_local", "punched_at_utc", "uploaded_at_utc", "local_date", "temperature", "photo_ref",
+    "punched_at_local", "punched_at_utc", "uploaded_at_utc", "local_date", "temperature", "photo_ref", "remote_attendance",
 )  # fmt: skip
 _TYPES = (
     "text", "text", "text", "text", "int", "int", "text", "timestamp", "timestamptz", "timestamptz", "date",
-    "double precision", "text",
+    "double precision", "text", "boolean",
 )  # fmt: skip
 _NAMES = ", ".join(COLUMNS)
 _TARGETS = [name for name in COLUMNS if name != "remote_id"]
@@ -186,7 +186,7 @@ async def _copy(db: AsyncSession, punches: Any) -> None:
         (
             punch.remote_id, punch.emp_code, punch.terminal_sn, punch.terminal_alias, punch.code, punch.verify,
             punch.punched_at_raw, punch.punched_at_local, punch.punched_at_utc, punch.uploaded_at_utc,
-            punch.punched_at_local.date(), punch.temperature, punch.photo_ref,
+            punch.punched_at_local.date(), punch.temperature, punch.photo_ref, punch.is_attendance,
         )
         for punch in punches
     ]  # fmt: skip

@@ -101,7 +101,8 @@ class Location(_Organisation, Base):
 
 class Device(Base):
     """A terminal, keyed by serial. `kind_mark` is the operator's word and wins over the remote flag; `direction` null means
-    the setting `default_direction`. Skew is the median of upload minus punch: negative when the terminal's clock is fast."""
+    the setting `default_direction`. Skew is the median of upload minus punch: negative when the terminal's clock is fast.
+    `terminal_tz` is the time zone that the server keeps for it, as it writes it; no instant depends on it."""
 
     __tablename__ = "clock_devices"
     __table_args__ = (
@@ -119,6 +120,7 @@ class Device(Base):
     state: Mapped[str] = mapped_column(server_default="unknown")
     last_activity_at: Mapped[datetime | None]
     area_code: Mapped[str | None]
+    terminal_tz: Mapped[str | None]
     remote_attendance: Mapped[bool | None]
     kind_mark: Mapped[str | None]
     direction: Mapped[str | None]
@@ -229,9 +231,10 @@ class Punch(Base):
 
     `judge_at` is when the import must look at it again: 'epoch' when it is new, the moment when something it depends on changed, an
     instant when only time can change it, null when it is settled. `imported_role` is the role it was imported with
-    (import-rules, line 0); `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a
-    deleted record again. `edited_record_id` is the record that the punch left when it was edited on the server, until a record
-    is brought up to date with it, and `edited_from_utc` the instant that it had there.
+    (import-rules, line 0); `remote_attendance` is false where the server says that this punch does not count for attendance, else null;
+    `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a deleted record again.
+    `edited_record_id` is the record that the punch left when it was edited on the server, until a record is brought up to date with
+    it, and `edited_from_utc` the instant that it had there.
     """
 
     __tablename__ = "clock_transactions"
@@ -303,6 +306,7 @@ class Punch(Base):
     local_date: Mapped[date]
     temperature: Mapped[Decimal | None] = mapped_column(Numeric(5, 2))
     photo_ref: Mapped[str | None]
+    remote_attendance: Mapped[bool | None]
     first_run_id: Mapped[int | None]
     import_outcome: Mapped[str | None]
     imported_role: Mapped[str | None]

@@ -39,6 +39,7 @@ _UNPAIRED = {
     Outcome.EMPLOYEE_INACTIVE: Reason(Rule.EMPLOYEE_INACTIVE),
     Outcome.NO_DIRECTION: Reason(Rule.NO_DIRECTION),
 }
+_ACCESS_PUNCH = Reason(Rule.ACCESS_PUNCH)
 
 
 def judge(  # noqa: PLR0917 -- the world as the import reads it
@@ -142,7 +143,7 @@ def _settle_alone(
             word,
             None,
             punch.imported_role if remembers else None,
-            _UNPAIRED[word],
+            _ACCESS_PUNCH if word is Outcome.ACCESS_TERMINAL and punch.says_access else _UNPAIRED[word],
             punch.at - AHEAD if word is Outcome.FUTURE_TIMESTAMP else None,
             retry=punch.retry and remembers,
         )

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import connection, cursors, disappearance
+from app.clock import connection, cursors, disappearance, terminals
 from app.clock.devices import KIND
 from app.clock.models import Connection, Cursor, Device, Punch
 from app.clock.settings import ClockSettings, read_settings
@@ -91,7 +91,7 @@ async def warnings(db: AsyncSession, now: datetime) -> list[Warning]:
             Warning("offline", name, f"Terminal {name} is offline since {since.astimezone(zone):%Y-%m-%d %H:%M}.")
             for name, since in await _offline_terminals(db, now)
         ),
-        *await _terminals(db, settings, now),
+        *await _terminals(db, settings, found.timezone, now),
     ]
 
 
@@ -130,15 +130,16 @@ async def _silence(db: AsyncSession, found: Connection, settings: ClockSettings,
     return [Warning("silence", "", f"No punch has come {since}, although the server answers.")]
 
 
-async def _terminals(db: AsyncSession, settings: ClockSettings, now: datetime) -> list[Warning]:
-    rows = await db.execute(
-        select(Device.sn, Device.alias, Device.state, Device.last_punch_at_utc, Device.clock_skew_seconds).where(
-            Device.absent_since.is_(None)
-        )
-    )
+_TERMINAL = (
+    Device.sn, Device.alias, Device.state, Device.last_punch_at_utc, Device.clock_skew_seconds, Device.terminal_tz,
+)  # fmt: skip
+
+
+async def _terminals(db: AsyncSession, settings: ClockSettings, zone: str, now: datetime) -> list[Warning]:
+    rows = await db.execute(select(*_TERMINAL).where(Device.absent_since.is_(None)))
     found: list[Warning] = []
     recent = now - timedelta(days=CHECK_DAYS)
-    for sn, alias, state, last, skew in rows:
+    for sn, alias, state, last, skew, terminal_tz in rows:
         name = alias or sn
         silent = last is not None and recent < last < now - LIVE_DAYS * timedelta(hours=settings.silence_hours)
         if silent and state != "offline":
@@ -147,10 +148,22 @@ async def _terminals(db: AsyncSession, settings: ClockSettings, now: datetime) -
             )
         # Punches arrive some seconds late anyway; only a clock that is ahead shows an arrival before the punch.
         if skew is not None and abs(skew) > settings.skew_warn_seconds:
-            way = "fast" if skew < 0 else "slow, or it uploads late"
-            off = f"{abs(skew)} s" if abs(skew) < 120 else f"{abs(skew) // 60} min"  # noqa: PLR2004 - two minutes
-            found.append(Warning("skew", sn, f"The clock of terminal {name} is {off} {way}."))
+            found.append(
+                Warning("skew", sn, f"The clock of terminal {name} is {_off(skew)}.{_set_to(terminal_tz, zone)}")
+            )
     return found
+
+
+def _off(skew: int) -> str:
+    way = "fast" if skew < 0 else "slow, or it uploads late"
+    size = f"{abs(skew)} s" if abs(skew) < 120 else f"{abs(skew) // 60} min"  # noqa: PLR2004 - two minutes
+    return f"{size} {way}"
+
+
+def _set_to(terminal_tz: str | None, zone: str) -> str:
+    """A zone that is set wrong is the usual reason for whole hours."""
+    words = terminals.zone_words(terminal_tz)
+    return f" Its time zone is set to {words}; its punches are read in {zone}." if words else ""
 
 
 async def _offline_terminals(db: AsyncSession, now: datetime) -> list[tuple[str, datetime]]:

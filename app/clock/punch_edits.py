@@ -77,7 +77,8 @@ CHANGES = f"""
     import_outcome = CASE WHEN {_NEW_TAP} OR (t.host_attendance_id IS NULL AND {_OTHER_PERSON}) THEN NULL
         ELSE t.import_outcome END,
     reviewed = t.reviewed AND NOT {_NEW_TAP},
-    judge_at = CASE WHEN {EDITED} THEN clock_timestamp() ELSE t.judge_at END
+    judge_at = CASE WHEN {EDITED} OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN clock_timestamp()
+        ELSE t.judge_at END
 """
 
 

@@ -68,6 +68,7 @@ def _by_hand(seen: Surroundings, because: Reason) -> list[Link]:
 _PLACES: dict[Rule, Callable[[Surroundings, Reason], list[Link]]] = {
     Rule.FUTURE_TIMESTAMP: _terminal,
     Rule.ACCESS_TERMINAL: _terminal,
+    Rule.ACCESS_PUNCH: _terminal,
     Rule.NO_DIRECTION: _terminal,
     Rule.NOT_BOUND: _binding,
     Rule.EMPLOYEE_INACTIVE: _person,

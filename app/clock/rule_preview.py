@@ -135,7 +135,9 @@ class _Comparison:
 
 def _as_in(read: Read, world: World) -> Read:
     """The same punches with the directions that their terminals would have."""
-    return replace(read, punches=[replace(one, direction=world.terminal(one.terminal_sn)[0]) for one in read.punches])
+    return replace(
+        read, punches=[replace(one, direction=world.terminal(one.terminal_sn).direction) for one in read.punches]
+    )
 
 
 def _fates(judgement: Judgement) -> dict[int, Fate]:

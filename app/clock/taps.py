@@ -55,7 +55,8 @@ UNPAIRED = frozenset(
 class Punch:
     """One mirrored row, with what the import remembers of it.
 
-    `at` is an aware UTC instant; `direction` and `is_access` are its terminal's, as they are now. `outcome` is None until the
+    `at` is an aware UTC instant; `direction` and `is_access` are its terminal's, as they are now; `says_access` is true where the
+    server said of this punch alone that it does not count for attendance, and then `is_access` is too. `outcome` is None until the
     punch was judged (and again when its code comes to another employee while it has no record). `record_id` is
     `host_attendance_id`. `imported_role` is the role it was imported with; without a standing record it remembers that the
     punch's record was deleted. `retry`: a person asked for it again. `reviewed`: a person kept the record as it is.
@@ -77,6 +78,7 @@ class Punch:
     retry: bool = False
     edited_record: int | None = None
     edited_from: datetime | None = None
+    says_access: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ NOT_BOUND = Outcome.NOT_BOUND.value
 _ALONE = """
     t.punched_at_utc <= $2 AND t.host_attendance_id IS NULL AND t.imported_role IS NULL
     AND NOT t.retry AND NOT t.reviewed AND coalesce(t.terminal_sn, '') <> ALL($3::text[])
+    AND t.remote_attendance IS NOT FALSE
     AND NOT EXISTS (
         SELECT FROM clock_employee_bindings b WHERE b.emp_code = t.emp_code AND b.host_employee_id IS NOT NULL)
     AND NOT EXISTS (
@@ -71,6 +72,6 @@ async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[i
 
 async def _facts(db: AsyncSession, now: datetime) -> tuple[Any, ...]:
     world = await import_rows.read_world(db, now)
-    readers = [serial for serial, (_, access) in world.terminals.items() if access]
+    readers = [serial for serial, terminal in world.terminals.items() if terminal.is_access]
     unread = [(span.start, span.end + REACH) for span in world.unread]
     return now, now + AHEAD, readers, [first for first, _ in unread], [until for _, until in unread]

@@ -172,12 +172,12 @@ async def test_a_warning_leads_only_where_one_may_go(parts: Parts, database: Dat
     await connected(parts, last_success_at=datetime.now(UTC))
     async with database.transaction() as db:
         await disappearance(db, 12)
-        await mirror_terminal(db, "SN1", clock_skew_seconds=-2040)
+        await mirror_terminal(db, "SN1", clock_skew_seconds=-2040, terminal_tz="-3")
         await roles.add(db, COMMAND_LINE, "Onlooker", ["clock.dashboard"])
         bob = await accounts.find_by_email(db, "bob@example.org")
         await accounts.edit(db, COMMAND_LINE, bob.id, name=bob.name, kind=bob.type, roles=["Onlooker"])
     text = (await (await sign_in("bob")).get("/clock")).text
-    assert "34 min fast" in text
+    assert "34 min fast. Its time zone is set to UTC-3; its punches are read in Europe/Berlin." in text
     assert "/clock_devices" not in text
     assert "/clock_sync" not in text
 

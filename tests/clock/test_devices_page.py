@@ -28,8 +28,9 @@ async def gate(database: Database) -> int:
         await db.execute(insert(Area).values(code="A1", name="North wing"))
         seen = {"last_activity_at": datetime.now(UTC) - timedelta(minutes=5), "state": "online", "area_code": "A1"}
         await mirror_terminal(
-            db, "T1", alias="Main gate", transaction_count=20, clock_skew_seconds=-90, user_count=1234, **seen
-        )
+            db, "T1", alias="Main gate", transaction_count=20, clock_skew_seconds=-90, user_count=1234,
+            terminal_tz="8", **seen
+        )  # fmt: skip
         await mirror_terminal(db, "T2", alias="Side door", remote_attendance=False, state="offline")
         days = [
             {"local_date": today - timedelta(days=n), "dimension": "terminal", "key": "T1", "total": 4}
@@ -52,6 +53,7 @@ async def test_the_list_shows_how_each_terminal_is_doing(gate: int, bob: Browser
         "North wing",
         "Online",
         "1 min fast",
+        ">UTC+8</span>",
         "12 punches in 14 days, at most 4 a day",
         '<td data-label="Backlog" class="num">8</td>',
         "Door reader (server)",

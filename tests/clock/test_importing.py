@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, insert, select, text, update
 from structlog.testing import capture_logs
 
-from app.clock import due, importing
+from app.clock import devices, due, importing
 from app.clock.models import Binding, Cursor, ImportedRecord, Punch, StaleDay
 from app.clock.settings import write_settings
 from app.db.session import Database
@@ -193,6 +193,26 @@ async def test_a_door_reader_does_not_count_until_its_kind_is_changed(database: 
         await due.mark_terminal(db, "T1")
     await import_all(database)
     assert {word for _, word in await see(database, outcomes)} == {"imported"}
+
+
+async def test_a_punch_that_only_opened_a_door_counts_once_a_person_says_that_the_terminal_is_a_clock(
+    database: Database, ada: int
+) -> None:
+    async with database.transaction() as db:
+        await mirror_terminal(db, "T1")
+        await punch(db, "100", "I 08:00, O 12:00, O 17:00")
+        await punch(db, "nobody", "I 08:00")
+        await db.execute(
+            text("UPDATE clock_transactions SET remote_attendance = false WHERE punch_code = 1 OR emp_code = 'nobody'")
+        )
+    await import_all(database)
+    assert await see(database, outcomes) == [
+        ("08:00", "only_one_punch"), ("08:00", "access_terminal"), ("12:00", "access_terminal"), ("17:00", "access_terminal"),
+    ]  # fmt: skip
+    async with database.transaction() as db:
+        await devices.set_kind(db, SYSTEM, "T1", "attendance")
+    await import_all(database)
+    assert {word for _, word in await see(database, outcomes)} == {"imported", "only_one_punch", "not_bound"}
 
 
 async def test_history_that_was_not_reached_keeps_what_follows_it_unjudged(database: Database, ada: int) -> None:

@@ -157,6 +157,12 @@ def test_a_door_reader_and_an_inactive_employee_are_named():
     )
 
 
+def test_a_punch_that_the_server_says_opened_a_door_is_named():
+    told = why(Store().add("I 08:00", is_access=True, says_access=True), "I 08:00")
+    assert told.sentence == "The time clock says of this punch that it does not count for attendance: it opened a door."
+    assert "Marking terminal T1 as attendance" in told.change
+
+
 def test_a_fold_that_a_setting_no_longer_makes_says_so():
     store = imported("I 08:00, I 08:04, O 17:00")
     store.rules = replace(RULES, double_tap_fix=False)

@@ -52,6 +52,26 @@ def reason(**changes: Any) -> str:
     return parsed.set_aside[0].reason
 
 
+@pytest.mark.parametrize("said", [False, 0, "0", "false", " No "])
+def test_a_punch_that_is_not_for_attendance_says_so(said: Any) -> None:
+    assert punch(is_attendance=said).is_attendance is False
+
+
+@pytest.mark.parametrize("said", [None, True, 1, "1", "", "perhaps", 2, [0], {"no": 1}])
+def test_any_other_word_about_attendance_leaves_the_punch_as_it_is(said: Any) -> None:
+    assert punch(is_attendance=said).is_attendance is None
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [(8, "8"), (-5, "-5"), ("+08:00", "+08:00"), (" Asia/Manila ", "Asia/Manila"), (None, None), ("", None), (True, None),
+     (5.5, None), ("x" * 65, None), ("a\0b", None), ([8], None), ({"id": {}}, None)],
+)  # fmt: skip
+def test_a_terminals_time_zone_is_kept_as_it_is_written_and_costs_no_row(said: Any, kept: str | None) -> None:
+    (terminal,) = PARSER.devices([DEVICE | {"terminal_tz": said}]).rows
+    assert terminal.terminal_tz == kept
+
+
 # Times.
 
 
@@ -410,7 +430,7 @@ def test_the_terminal_seen_in_the_wild_is_read() -> None:
     (read,) = PARSER.devices([DEVICE]).rows
     assert read == Device(
         "4", "MFP3241700893", "Gate", "SpeedFace", "10.0.0.9", "1.2", "online", Ref("1", "N"),
-        datetime(2025, 8, 26, 1, 14, 58, tzinfo=UTC), 10, 9, None, 3, 700, True,
+        datetime(2025, 8, 26, 1, 14, 58, tzinfo=UTC), 10, 9, None, 3, 700, True, "8",
     )  # fmt: skip
 
 
@@ -499,7 +519,7 @@ def test_what_nobody_needs_costs_no_row_whatever_it_holds(odd: Any) -> None:
     unneeded = {
         "punches": (PUNCH, ("area_alias", "work_code", "gps_location", "is_mask", "emp", "punch_state_display")),
         "employees": (EMPLOYEE, ("mobile", "update_time", "app_status")),
-        "devices": (DEVICE, ("push_ver", "terminal_tz")),
+        "devices": (DEVICE, ("push_ver",)),
     }
     for resource, (row, names) in unneeded.items():
         read = getattr(PARSER, resource)

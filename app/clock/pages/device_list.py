@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from app.clock.devices import DIRECTIONS, KIND, KINDS, REMOTE_KIND
 from app.clock.models import Area, Connection, DailyTotal, Device, Setting
 from app.clock.settings import ClockSettings
+from app.clock.terminals import zone_words
 from app.web import lists
 from app.web.context import Context
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
@@ -27,6 +28,7 @@ MIRRORED = (
     .scalar_subquery()
 )
 SKEW = "How far the terminal's clock is off, from when its recent punches arrived"
+ZONE = "The time zone that the server keeps for the terminal. No punch depends on it"
 THERE = "Punches that the server counts for this terminal"
 BACKLOG = "Punches that the server counts and that are not here: still to come, or older than the history start"
 SEARCH = contains(Device.alias, Device.sn, Device.ip_address, Device.remarks)
@@ -145,6 +147,7 @@ def columns() -> tuple[Column, ...]:
         Column("kind", "Kind", lambda row: row.kind, KIND),
         Column("days", f"Last {DAYS} days", lambda row: row.days, hint="Punches of each day, oldest first"),
         Column("skew", "Clock", lambda row: row.clock_skew_seconds, func.abs(Device.clock_skew_seconds), hint=SKEW),
+        Column("time_zone", "Time zone", lambda row: zone_words(row.terminal_tz), Device.terminal_tz, shown=False, hint=ZONE),
         Column("last_activity", "Last activity", lambda row: row.last_activity_at, Device.last_activity_at, shown=False),
         Column("last_punch", "Last punch", lambda row: row.last_punch_at_utc, Device.last_punch_at_utc),
         Column("users", "Users", lambda row: row.user_count, Device.user_count, shown=False, numeric=True),

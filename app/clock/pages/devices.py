@@ -14,6 +14,7 @@ from app.clock import devices
 from app.clock.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, Changed
 from app.clock.models import DailyTotal, Device
 from app.clock.pages import device_list as terminals
+from app.clock.terminals import zone_words
 from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host.audit import Actor
@@ -184,6 +185,7 @@ def _drawn(ctx: Context, framed: terminals.Frame) -> dict[str, Any]:
         "kinds": KINDS,
         "means": MEANS,
         "backlog": terminals.backlog,
+        "zone_words": zone_words,
         "hints": {"skew": terminals.SKEW, "backlog": terminals.BACKLOG, "there": terminals.THERE},
         "may_act": ctx.may("clock.devices.edit"),
     }

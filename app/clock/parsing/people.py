@@ -17,6 +17,7 @@ from app.clock.parsing.values import (
     present,
     reference,
     required_code,
+    time_zone,
     whole_number,
 )
 
@@ -63,6 +64,7 @@ def device_from(row: Row, times: LocalTimes, states: Mapping[str, str]) -> Devic
         palm_count=count(row.get("palm_count"), "palm_count"),
         transaction_count=count(row.get("transaction_count"), "transaction_count"),
         is_attendance=flag(row.get("is_attendance"), "is_attendance"),
+        terminal_tz=time_zone(row.get("terminal_tz")),
     )
 
 

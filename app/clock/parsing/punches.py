@@ -12,6 +12,7 @@ from app.clock.parsing.values import (
     RAW_TIME_LENGTH,
     RowError,
     checked_text,
+    is_no,
     reference,
     required_code,
     temperature,
@@ -35,6 +36,7 @@ class PunchWire(msgspec.Struct, gc=False):
     upload_time: str | None = None
     photo: Any = None
     captured: Any = None
+    is_attendance: Any = None
 
 
 _SMALL_NUMBERS: dict[str | int | None, int | None] = {None: None, "": None}
@@ -68,6 +70,7 @@ def punch_from(wire: PunchWire, times: LocalTimes, captured_photo: str | None) -
         temperature(heat) if heat else None,
         uploaded,
         _photo(wire, remote_id, captured_photo) if wire.photo or wire.captured else None,
+        False if wire.is_attendance is not None and is_no(wire.is_attendance) else None,
     )
 
 

@@ -9,6 +9,7 @@ class Punch(msgspec.Struct, frozen=True, gc=False):
     """`punched_at_local` is naive in the connection's zone, `punched_at_utc` and `uploaded_at_utc` are aware UTC.
 
     `code` and `verify` are the numbers as sent (None: nothing sent); `temperature` is in degrees, None when not measured.
+    `is_attendance` is False where the server says that the punch does not count for attendance, else None.
     """
 
     remote_id: str
@@ -23,6 +24,7 @@ class Punch(msgspec.Struct, frozen=True, gc=False):
     temperature: float | None
     uploaded_at_utc: datetime | None
     photo_ref: str | None
+    is_attendance: bool | None = None
 
 
 class Ref(msgspec.Struct, frozen=True):
@@ -62,7 +64,7 @@ class Employee(msgspec.Struct, frozen=True):
 
 
 class Device(msgspec.Struct, frozen=True):
-    """`state` is online, offline or unknown; counts are None where the server says nothing."""
+    """`state` is online, offline or unknown; counts are None where the server says nothing; `terminal_tz` is text as it came."""
 
     remote_id: str
     sn: str
@@ -79,6 +81,7 @@ class Device(msgspec.Struct, frozen=True):
     palm_count: int | None
     transaction_count: int | None
     is_attendance: bool | None
+    terminal_tz: str | None
 
 
 class Unit(msgspec.Struct, frozen=True):

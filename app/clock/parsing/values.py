@@ -85,6 +85,19 @@ def flag(value: Any, field: str) -> bool | None:
     raise RowError(f"{field} is neither yes nor no")
 
 
+def is_no(value: Any) -> bool:
+    """True for any spelling of no. An odd value is none, and costs no row."""
+    return value is False or str(value).strip().lower() in _FALSE
+
+
+def time_zone(value: Any) -> str | None:
+    """A terminal's time zone as the server writes it: whole hours east of UTC, or a name. An odd value is None, and costs no row."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    text = str(value).strip()
+    return text if 0 < len(text) <= CODE_LENGTH and text.isprintable() else None
+
+
 def temperature(value: float | str) -> float | None:
     """Degrees; None for 0 and 255, which terminals send when they did not measure, and for what no body has."""
     try:
