@@ -20,7 +20,8 @@ CHECK = "check"
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a walk stands. `page` is the last one written, `received` counts rows of this walk, repeats included."""
+    """Where a walk stands. `page` is the last one written, `received` counts rows of this walk, repeats included. `total` is the
+    most that the server counted since page 1 was asked for."""
 
     page: int = 0
     received: int = 0
@@ -35,7 +36,11 @@ class Position:
 
     def again(self) -> "Position":
         """The beginning of one more walk over the same rows."""
-        return replace(self, page=0, received=0, digest=None, walks=self.walks + 1)
+        return replace(self.at_front(), walks=self.walks + 1)
+
+    def at_front(self) -> "Position":
+        """Before page 1, within the same walk."""
+        return replace(self, page=0, received=0, total=None, digest=None)
 
     def columns(self) -> dict[str, Any]:
         return {

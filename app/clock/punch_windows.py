@@ -1,9 +1,11 @@
 """Reads one window of punches: walks its pages until everything the server says there is has come, at most four times.
 
-Which windows are read is decided in punch_sync.py, how rows are written in mirror_punches.py.
+Which windows are read is decided in punch_sync.py, when one is complete in completeness.py, how rows are written in
+mirror_punches.py.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any
@@ -12,16 +14,16 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import cursors, punch_edits
+from app.clock.completeness import Next, Seen, Tally, next_step
 from app.clock.counts import Counts
 from app.clock.cursors import PUNCHES, Position
 from app.clock.mirror_punches import Target, make_people, make_terminals, write_punches
 from app.clock.parsing import Parsed, Punch, SetAside
 from app.clock.remote import Page
 from app.clock.running import Running, Step
-from app.clock.walking import End, walk
+from app.clock.walking import to_the_end, walk_until_complete
 from app.clock.windows import DAY, asked_bounds
 
-WALKS = 4
 FARTHEST_SHIFT = 2 * DAY
 _HELD = text(
     """
@@ -68,14 +70,15 @@ class Known:
 
 @dataclass(slots=True)
 class PunchWalk:
-    """The pages of one window on their way into the mirror."""
+    """The pages of one window on their way into the mirror. `digests` are those of pages that are mirrored as they are, by
+    number; `unreadable` holds a hash of each row that was set aside."""
 
     run: Running
     window: Window
     known: Known
-    ids: set[int] = field(default_factory=set)
-    digests: list[bytes] = field(default_factory=list)
-    set_aside: int = 0
+    seen: Seen
+    unreadable: set[int] = field(default_factory=set)
+    digests: dict[int, bytes] = field(default_factory=dict)
     strays: bool = False
     _parsed: dict[int, Parsed[Punch]] = field(default_factory=dict)
 
@@ -87,6 +90,22 @@ class PunchWalk:
         if page.digest not in self.window.known:
             self._parsed[number] = self.run.parser.punches(page.rows)
         return page
+
+    def goes_on(self, page: Page, position: Position) -> bool:
+        """Notes the rows of the page, and says whether the next one is wanted."""
+        return self.seen.note(self._hashes(page), page.total, position.total or 0) and to_the_end(page, position)
+
+    def _hashes(self, page: Page) -> set[int]:
+        if page.digest in self.window.known:
+            return {hash(str(row["id"])) for row in page.rows}
+        parsed = self._parsed[page.number]
+        unreadable = set(_hashes_of(parsed.set_aside))
+        self.unreadable |= unreadable
+        return unreadable | {hash(punch.remote_id) for punch in parsed.rows}
+
+    async def held(self) -> int:
+        """Rows that are ours, whichever run brought them, and those of this one that could not be read."""
+        return len(self.unreadable) + await _held(self.run, self.window)
 
     async def write(self, page: Page, position: Position) -> None:
         """Writes the page, or only counts it when the very same page is mirrored already."""
@@ -102,10 +121,9 @@ class PunchWalk:
         async with self.run.writing(**self._progress(position)) as step:
             step.count(PUNCHES, Counts(fetched=len(page.rows), unchanged=len(page.rows)))
             await cursors.move(step.db, PUNCHES, self.window.key, position)
-        self.ids.update(hash(str(row["id"])) for row in page.rows)
         ends = self.run.parser.punches([*page.rows[:1], *page.rows[-1:]]).rows
         self.strays = self.strays or _has_strays(self.window, ends)
-        self.digests.append(page.digest)
+        self.digests[page.number] = page.digest
 
     async def _mirror(self, page: Page, position: Position) -> None:
         parsed = self._parsed.pop(page.number)
@@ -119,10 +137,9 @@ class PunchWalk:
             await cursors.move(step.db, PUNCHES, self.window.key, position)
         self.known.people |= new_people
         self.known.terminals |= new_terminals
-        self.ids.update(hash(punch.remote_id) for punch in parsed.rows)
-        self.set_aside += len(parsed.set_aside)
+        self.digests.pop(page.number, None)
         if not parsed.set_aside and not others:
-            self.digests.append(page.digest)
+            self.digests[page.number] = page.digest
 
     async def _store(
         self, step: Step, page: Page, wanted: Sequence[Punch], aside: Sequence[SetAside]
@@ -171,26 +188,28 @@ class WindowEnd:
 
 
 async def read_window(run: Running, known: Known, window: Window, position: Position) -> WindowEnd:
-    """Walks the window on from `position`; unstable paging is answered by walking again and taking the union, after the last
-    walk also with what earlier runs brought: a server that shuffles its rows loses some in any four walks.
+    """Walks the window on from `position` until it is complete, or completeness.py gives up. All walks count together.
 
     Raises TooLargeError after the first page, and what `walk` raises.
     """
-    walking = PunchWalk(run, window, known)
-    resumed = position.page > 0
-    while True:
-        walking.set_aside, walking.digests = 0, []
-        end, position = await walk(run, position, walking.fetch, walking.write)
-        total = position.total or 0
-        came = len(walking.ids) + walking.set_aside
-        last = position.walks + 1 >= WALKS
-        if came < total and (resumed or last):
-            came = max(came, walking.set_aside + await _held(run, window))
-        complete = end is End.REACHED and came >= total
-        if complete or last:
-            everything = complete and walking.strays
-            return WindowEnd(complete, total, came, position.began_at, walking.digests, everything)
-        position, resumed = position.again(), False
+    walking = PunchWalk(run, window, known, Seen(resumed=position.page > 0, at_first=position.total))
+    tally, position = await walk_until_complete(run, position, walking)
+    return _ended(walking, position, tally)
+
+
+def _ended(walking: PunchWalk, position: Position, tally: Tally) -> WindowEnd:
+    complete = next_step(tally) is Next.COMPLETE
+    digests = [digest for _, digest in sorted(walking.digests.items())]
+    everything = complete and walking.strays
+    return WindowEnd(complete, tally.total, tally.seen, position.began_at, digests, everything)
+
+
+def _hashes_of(aside: Sequence[SetAside]) -> Iterator[int]:
+    """What tells unreadable rows apart: their text, and among equal ones of a page which of them it is."""
+    times: Counter[str] = Counter()
+    for row in aside:
+        times[row.raw] += 1
+        yield hash((row.raw, times[row.raw]))
 
 
 def _has_strays(window: Window, punches: Sequence[Punch]) -> bool:

@@ -25,9 +25,10 @@ async def unread_spans(db: AsyncSession, settings: ClockSettings, zone: ZoneInfo
 
 
 def _open(rows: Sequence[Cursor], horizon: date, zone: ZoneInfo, now: datetime) -> Iterator[Span]:
-    """What a check found to differ, and recent days whose walk did not end. A backfill's rest is a gap already; the row that
-    remembers the nightly check itself is no stretch of days."""
+    """What a check found to differ, and what came since the last complete walk over the recent days while this one has not ended.
+    A backfill's rest is a gap already; the row that remembers the nightly check itself is no stretch of days."""
     for row in rows:
         if row.state == "open" and row.kind in ("live", "check") and row.window != cursors.CHECK:
             end = midnight(row.ends_on + timedelta(days=1), zone) if row.ends_on else now + timedelta(days=1)
-            yield Span(midnight(row.done_until or row.starts_on or horizon, zone), end)
+            start = midnight(row.done_until or row.starts_on or horizon, zone)
+            yield Span(max(start, row.covered_until or start), end)

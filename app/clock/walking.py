@@ -1,4 +1,5 @@
-"""Walking the pages of one listing or window: the next page is fetched while this one is written. Decides when a walk ends.
+"""Walking the pages of one listing or window: the next page is fetched while this one is written. Decides when a walk ends;
+completeness.py decides whether another one follows.
 
 What a page holds and where it goes is the caller's: it gives a way to fetch and a way to write.
 """
@@ -8,7 +9,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
+from typing import Protocol
 
+from app.clock import completeness
+from app.clock.completeness import Next, Seen, Tally, next_step
 from app.clock.cursors import Position
 from app.clock.remote import Page
 from app.clock.running import Running
@@ -16,17 +20,26 @@ from app.outbound import OutboundError
 
 Fetch = Callable[[int], Awaitable[Page]]
 Write = Callable[[Page, Position], Awaitable[None]]
+GoesOn = Callable[[Page, Position], bool]
 
 
 class End(Enum):
-    """How a walk ended: all that the server says there is came, or a page was the one before it again."""
+    """How a walk ended: no further page is wanted, or a page was the one before it again."""
 
     REACHED = "reached"
     REPEATED = "repeated"
 
 
-async def walk(run: Running, position: Position, fetch: Fetch, write: Write) -> tuple[End, Position]:
-    """Walks on from `position`. `write` is given each page with the position it leads to, in order.
+def to_the_end(page: Page, position: Position) -> bool:
+    """True while the server has rows behind this page."""
+    return page.more_after(position.received)
+
+
+async def walk(
+    run: Running, position: Position, fetch: Fetch, write: Write, goes_on: GoesOn = to_the_end
+) -> tuple[End, Position]:
+    """Walks on from `position`. `write` is given each page with the position it leads to, in order; `goes_on` is asked the same
+    before, and says whether the next page is wanted.
 
     Raises what fetching and writing raise, BudgetSpentError and StoppedError; what was written until then stays.
     """
@@ -39,7 +52,7 @@ async def walk(run: Running, position: Position, fetch: Fetch, write: Write) -> 
             if page.repeats(position.digest):
                 return End.REPEATED, position
             position = _after(position, page)
-            more = page.more_after(position.received)
+            more = goes_on(page, position)
             if more and not run.budget.spent:
                 coming = _begin(fetch, page.number + 1)
             await write(page, position)
@@ -53,6 +66,42 @@ async def walk(run: Running, position: Position, fetch: Fetch, write: Write) -> 
     raise AssertionError("unreachable: a walk ends with a page")
 
 
+class Window(Protocol):
+    """The pages of a window of which every row is wanted. `goes_on` notes what a page holds in `seen`; `held` counts the rows of
+    the window that are stored, whichever run brought them."""
+
+    seen: Seen
+
+    async def fetch(self, number: int) -> Page: ...
+    async def write(self, page: Page, position: Position) -> None: ...
+    def goes_on(self, page: Page, position: Position) -> bool: ...
+    async def held(self) -> int: ...
+
+
+async def walk_until_complete(run: Running, position: Position, window: Window) -> tuple[Tally, Position]:
+    """Walks again, or looks at the first pages again, until every row came or completeness.py gives up."""
+    looks, seen = 0, window.seen
+    while True:
+        end, position = await walk(run, position, window.fetch, window.write, window.goes_on)
+        tally = await _tally(window, position, looks, repeated=end is End.REPEATED)
+        match next_step(tally):
+            case Next.LOOK:
+                position, looks, seen.looking = position.at_front(), looks + 1, True
+            case Next.WALK:
+                position, looks, seen.looking, seen.resumed = position.again(), 0, False, False
+            case _:
+                return tally, position
+
+
+async def _tally(window: Window, position: Position, looks: int, *, repeated: bool) -> Tally:
+    """What earlier runs brought counts where this run cannot know it, and after the last walk: a server that shuffles its rows
+    loses some in any four walks."""
+    came, total, walks = len(window.seen.rows), position.total or 0, position.walks + 1
+    if came < total and (window.seen.resumed or walks >= completeness.WALKS):
+        came = max(came, await window.held())
+    return Tally(came, window.seen.at_first or 0, total, walks, looks, repeated)
+
+
 def _begin(fetch: Fetch, number: int) -> "asyncio.Task[Page]":
     async def call() -> Page:
         return await fetch(number)
@@ -61,10 +110,13 @@ def _begin(fetch: Fetch, number: int) -> "asyncio.Task[Page]":
 
 
 def _after(position: Position, page: Page) -> Position:
-    """A page behind the end of the list may say that there is nothing at all: its total does not count."""
-    total = page.total if page.rows or position.total is None else position.total
+    """The largest total counts: a page behind the end of the list may say that there is nothing at all."""
     return replace(
-        position, page=page.number, received=position.received + len(page.rows), total=total, digest=page.digest
+        position,
+        page=page.number,
+        received=position.received + len(page.rows),
+        total=max(page.total, position.total or 0),
+        digest=page.digest,
     )
 
 

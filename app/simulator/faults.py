@@ -33,7 +33,8 @@ KINDS: dict[str, Kind] = {
     # paging and selection
     "page_cap_50": Kind("a page holds at most 50 rows (or =N), whatever is asked", PAGED, "50"),
     "unstable_paging": Kind("pages overlap and leave gaps; two walks in a row are complete together", PAGED, "7"),
-    "inserts_while_paging": Kind("each further page inserts one punch (=N) at the front of the window", PUNCHES, "1"),
+    "inserts_while_paging": Kind("each further page inserts one punch (=N) at the front of the list", PUNCHES, "1"),
+    "newest_first": Kind("punches are listed newest first: each one that arrives shifts every page", PUNCHES),
     "page_repeats": Kind("every page after the first repeats the first", PAGED),
     "page_beyond_404": Kind("a page after the last is 404 instead of empty", PAGED),
     "page_size_ignored": Kind("only `limit` counts, `page_size` is ignored", PAGED),

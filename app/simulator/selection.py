@@ -34,16 +34,20 @@ def _punches(simulator: "Simulator", call: Call, struck: Struck, rows: Rows, pag
         query = {word: text for word, text in query.items() if word not in ("start_time", "end_time")}
     zone = UTC_ZONE if "filter_utc" in struck else simulator.zone_of(call)
     bounds = listing.Bounds(zone, "bounds_excluded" in struck)
-    found = listing.punch_indexes(rows, query, bounds)
+    found = _in_order(listing.punch_indexes(rows, query, bounds), struck)
     if "inserts_while_paging" in struck and page > 1 and len(found):
         _insert_in_front(simulator, found[0], struck["inserts_while_paging"].number())
-        found = listing.punch_indexes(rows, query, bounds)
+        found = _in_order(listing.punch_indexes(rows, query, bounds), struck)
     if simulator.silent_after is not None:
         punched, delay, last = world.punches.punched, world.punches.delay, simulator.silent_after
         found = [index for index in found if punched[index] + delay[index] <= last]
     if "half_list" in struck:
         found = found[: len(found) // 2]
     return range(0) if "empty_list" in struck else found
+
+
+def _in_order(found: Sequence[int], struck: Struck) -> Sequence[int]:
+    return found[::-1] if "newest_first" in struck else found
 
 
 def _insert_in_front(simulator: "Simulator", index: int, count: int) -> None:

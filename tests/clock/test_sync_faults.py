@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.clock import connection, progress, punch_windows, runs, sync
+from app.clock import completeness, connection, progress, runs, sync
 from app.errors import Conflict
 from app.host.audit import COMMAND_LINE
 from app.outbound import Limits
@@ -107,7 +107,7 @@ async def test_a_window_that_never_becomes_complete_stays_open_and_the_run_says_
 
 
 async def test_what_earlier_runs_brought_counts_where_no_run_alone_gets_every_row(parts, monkeypatch):
-    monkeypatch.setattr(punch_windows, "WALKS", 1)
+    monkeypatch.setattr(completeness, "WALKS", 1)
     async with site(parts, faults=["unstable_paging,at=transactions"]) as here:
         await here.set(page_size=60)
         ends = [await here.sync_punches()]

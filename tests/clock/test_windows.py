@@ -119,7 +119,7 @@ def live(starts_on, covered_until):
 
 def test_one_more_walk_over_the_same_rows_begins_at_the_first_page():
     began = datetime(2026, 3, 1, tzinfo=BERLIN)
-    assert Position(7, 9, 20, b"x", 1, began).again() == Position(0, 0, 20, None, 2, began)
+    assert Position(7, 9, 20, b"x", 1, began).again() == Position(0, 0, None, None, 2, began)
 
 
 def test_a_live_window_that_goes_on_keeps_its_beginning():

@@ -68,6 +68,23 @@ async def rows_repeat_because_others_came_in_front(visitor):
     assert [row["id"] for row in second[:2]] == [row["id"] for row in first[-2:]]
 
 
+@shows("newest_first")
+async def the_newest_punch_comes_first_and_shifts_every_page(visitor):
+    first, total = await visitor.page("transactions", page=1, page_size=20)
+    times = [row["punch_time"] for row in first]
+    assert times == sorted(times, reverse=True)
+    visitor.simulator.world.punch(0, 0, visitor.simulator.world.now, 0)
+    again, more = await visitor.page("transactions", page=1, page_size=20)
+    assert (more, again[1:]) == (total + 1, first[:-1])
+
+
+@shows("newest_first", "inserts_while_paging")
+async def arrivals_stand_at_the_front_of_a_list_that_begins_with_the_newest(visitor):
+    first, total = await visitor.page("transactions", page=1, page_size=20)
+    second, more = await visitor.page("transactions", page=2, page_size=20)
+    assert (more, second[0]) == (total + 1, first[-1])
+
+
 @shows("page_repeats")
 async def the_second_page_is_the_first(visitor):
     first, _ = await visitor.page("transactions", page=1)
