@@ -37,6 +37,8 @@ class Settings:
     outbound_allow: str
     trusted_proxies: int
     api_rate: int
+    keep_alive_s: int
+    drain_s: int
     log_format: Literal["console", "json"]
 
     @property
@@ -68,6 +70,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         outbound_allow=environ.get("MUSTER_OUTBOUND_ALLOW", ""),
         trusted_proxies=_whole_number(environ, "MUSTER_TRUSTED_PROXIES", 0),
         api_rate=_whole_number(environ, "MUSTER_API_RATE", 600),
+        keep_alive_s=_whole_number(environ, "MUSTER_KEEP_ALIVE_S", 75),
+        drain_s=_whole_number(environ, "MUSTER_DRAIN_S", 5),
         log_format=_log_format(environ),
     )
 

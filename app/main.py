@@ -8,7 +8,6 @@ from litestar import Litestar, Router
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.static_files import create_static_files_router
-from litestar.types import ASGIApp
 
 from app import wiring
 from app.api.methods import GuardsFirst
@@ -30,7 +29,7 @@ from app.web.templating import STATIC
 MENU = (*clock_pages.MENU, *survey_pages.MENU, *host_pages.MENU)
 
 
-def create_app(parts: Parts) -> ASGIApp:
+def create_app(parts: Parts) -> Gate:
     return open_site(build_site(), parts)
 
 
@@ -57,7 +56,7 @@ def build_site() -> Litestar:
     )
 
 
-def open_site(site: Litestar, parts: Parts) -> ASGIApp:
+def open_site(site: Litestar, parts: Parts) -> Gate:
     """The portal over `parts`, which end with it. A site has one set of parts at a time."""
     site.state.parts = parts
     return Gate(GuardsFirst(site), parts)
@@ -69,7 +68,7 @@ async def _closing(site: Litestar) -> AsyncIterator[None]:
     await site.state.parts.close()
 
 
-def application() -> ASGIApp:
+def application() -> Gate:
     """What uvicorn's workers call: parts from the environment that `muster serve` prepared."""
     settings = read_settings(os.environ)
     if settings.database_url is None:

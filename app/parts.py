@@ -1,6 +1,6 @@
 """The long-lived parts that requests, jobs and commands share: settings, database, keys, the outbound client."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.config import Settings
 from app.db.session import Database
@@ -11,6 +11,13 @@ from app.secrets import KeyRing, load_or_create_keys
 FOR_EXPORTS = 3
 
 
+@dataclass(slots=True)
+class Leaving:
+    """Begins when the process is asked to end; it goes on serving for some seconds."""
+
+    has_begun: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     settings: Settings
@@ -18,6 +25,7 @@ class Parts:
     exports: Database
     keys: KeyRing
     outbound: OutboundClient
+    leaving: Leaving = field(default_factory=Leaving)
 
     async def close(self) -> None:
         await self.outbound.aclose()

@@ -315,6 +315,7 @@ def command_line(urls: DatabaseUrls, folder: Path) -> CommandLine:
             "MUSTER_DATA_DIR": str(folder),
             "MUSTER_BASE_URL": "https://muster.example",
             "MUSTER_OUTBOUND_ALLOW": "127.0.0.1/32",
+            "MUSTER_DRAIN_S": "0",
         }
     )
 

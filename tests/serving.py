@@ -11,11 +11,17 @@ import uvicorn
 from app.web.wire import Wire
 
 
+class Prompt(Wire):
+    """Stops at once."""
+
+    last_s = 0.0
+
+
 @asynccontextmanager
 async def served(app: Any, grace_s: int) -> AsyncIterator[tuple[str, uvicorn.Server]]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_config=None, lifespan="off", http=Wire, timeout_graceful_shutdown=grace_s)
+        config = uvicorn.Config(app, log_config=None, lifespan="off", http=Prompt, timeout_graceful_shutdown=grace_s)
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve([listening]))
         while not server.started:  # noqa: ASYNC110 - uvicorn has no event to wait for

@@ -123,6 +123,79 @@ async def test_several_web_processes_serve_one_port_and_end_together(start: Star
     assert await serving.end(signal.SIGTERM) == 0
 
 
+class Visitors:
+    """Ask one page after the other over kept connections, as a proxy does, and note every answer that did not come."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.answered, self.told, self.failed = port, 0, 0, list[str]()
+
+    async def go_on(self) -> None:
+        """Until nobody takes connections any more: a proxy then asks the other process."""
+        while True:
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            except ConnectionRefusedError:
+                return
+            try:
+                while await self.ask(reader, writer):
+                    self.answered += 1
+                self.told += 1
+            except (ConnectionError, asyncio.IncompleteReadError) as error:
+                self.failed.append(repr(error))
+            finally:
+                writer.close()
+
+    async def ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """False where the server says that it will close the connection."""
+        writer.write(b"GET /sign-in HTTP/1.1\r\nHost: muster.example\r\n\r\n")
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        await reader.readexactly(int(head.partition("content-length: ")[2].partition("\r\n")[0]))
+        assert head.startswith("http/1.1 200 ")
+        return "connection: close" not in head
+
+
+async def not_ready(http: httpx.AsyncClient, port: int) -> httpx.Response:
+    while True:
+        answer = await http.get(f"http://127.0.0.1:{port}/health/ready")
+        if answer.status_code == 503:
+            return answer
+        await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_at_sigterm_the_portal_says_so_and_answers_what_still_comes(
+    start: Start, http: httpx.AsyncClient, workers: int
+) -> None:
+    port = free_port()
+    serving = start("serve", "--port", port, "--workers", workers, "--no-worker", MUSTER_DRAIN_S="2")
+    await serving.says("Application startup complete", times=workers)
+    visitors = Visitors(port)
+    asking = [asyncio.create_task(visitors.go_on()) for _ in range(8)]
+    while visitors.answered < 8:  # noqa: ASYNC110 - the portal is another process
+        await asyncio.sleep(0.05)
+    assert (await http.get(f"http://127.0.0.1:{port}/health/ready")).status_code == 200
+    serving.process.send_signal(signal.SIGTERM)
+    refused = await not_ready(http, port)
+    assert (refused.json(), refused.headers["connection"]) == ({"status": "is stopping"}, "close")
+    await asyncio.wait_for(asyncio.gather(*asking), PATIENCE_S)
+    assert visitors.failed == []
+    assert visitors.told > 8
+    assert await asyncio.to_thread(serving.process.wait, PATIENCE_S) == 0
+
+
+async def test_an_idle_connection_is_kept_as_long_as_the_setting_says(start: Start) -> None:
+    port = free_port()
+    serving = start("serve", "--port", port, "--no-worker", MUSTER_KEEP_ALIVE_S="7")
+    await serving.says("Muster serves")
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    visitors = Visitors(port)
+    assert await visitors.ask(reader, writer)
+    await asyncio.sleep(6)
+    assert await visitors.ask(reader, writer), "uvicorn itself ends it after 5 s"
+    assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
+    writer.close()
+
+
 async def test_a_killed_portal_takes_its_worker_and_its_web_processes_with_it(start: Start) -> None:
     serving = start("serve", "--port", free_port(), "--workers", 2, "--worker")
     await serving.says("worker started")

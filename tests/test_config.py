@@ -20,6 +20,7 @@ def test_nothing_need_be_set_in_development() -> None:
     assert settings.base_url == "http://127.0.0.1:8000"
     assert settings.allowed_hosts == ("127.0.0.1",)
     assert (settings.trusted_proxies, settings.api_rate, settings.log_format) == (0, 600, "console")
+    assert (settings.keep_alive_s, settings.drain_s) == (75, 5)
     assert (settings.production, settings.secure, settings.database_url) == (False, False, None)
     assert settings.data_dir == Path(".muster").absolute()
 
@@ -73,6 +74,8 @@ def test_production_names_what_is_missing(name: str) -> None:
         ("MUSTER_TRUSTED_PROXIES", "one", "must be a whole number"),
         ("MUSTER_TRUSTED_PROXIES", "-1", "must be a whole number"),
         ("MUSTER_API_RATE", "²", "must be a whole number"),
+        ("MUSTER_KEEP_ALIVE_S", "-1", "must be a whole number"),
+        ("MUSTER_DRAIN_S", "5s", "must be a whole number"),
         ("MUSTER_API_RATE", "9" * 5000, "must be a whole number"),
         ("MUSTER_LOG_FORMAT", "JSON", "must be console or json"),
     ],

@@ -58,7 +58,7 @@ def demo(*, port: int, clock_port: int, employees: int, days: int, seed: int) ->
                 # After the first page, not before: it would only wait for the same two cores.
                 started.append(children.Child("worker"))
 
-            serve.listen(opened, 1, ready)
+            serve.listen(opened, 1, ready, settings.keep_alive_s)
         finally:
             children.end_all(started)
 
@@ -69,6 +69,7 @@ def _prepare_environment(port: int, clock_port: int) -> None:
         if os.environ.pop(name, None):
             click.echo(f"{name} is left aside: the demo keeps to its own database.", err=True)
     os.environ.setdefault("MUSTER_BASE_URL", f"http://{HOST}:{port}")
+    os.environ.setdefault("MUSTER_DRAIN_S", "0")  # no proxy has to be told
     allowed = os.environ.get("MUSTER_OUTBOUND_ALLOW", "")
     os.environ["MUSTER_OUTBOUND_ALLOW"] = f"{allowed},{HOST}/32:{clock_port}".lstrip(",")
 

@@ -15,8 +15,8 @@ from app import garbage
 from app.commands import children, frame
 from app.commands.database import bring_up
 
-# Pages with open event streams would hold a stop up for as long as somebody looks at them.
-GRACE_S = 5
+# What is still answered then, such as a long export. With the seconds of draining it stays below the ten that Docker gives.
+GRACE_S = 4
 MOST_UNSENT = 128 * 1024  # bytes that the system takes ahead of the client
 
 
@@ -40,7 +40,7 @@ def serve(*, host: str, port: int, workers: int, worker: bool | None) -> None:
                 started.append(children.Child("worker"))
 
         try:
-            listen(opened, workers, ready)
+            listen(opened, workers, ready, settings.keep_alive_s)
         finally:
             children.end_all(started)
 
@@ -104,11 +104,11 @@ def _keep_little_unsent(opened: socket.socket) -> None:
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, MOST_UNSENT)
 
 
-def listen(opened: socket.socket, workers: int, ready: Callable[[], None]) -> None:
+def listen(opened: socket.socket, workers: int, ready: Callable[[], None], keep_alive_s: int) -> None:
     """Serves on the socket until SIGINT or SIGTERM; `ready` is called once the first page can be asked for."""
     import uvicorn
-    from uvicorn.supervisors import Multiprocess
 
+    from app.commands.web_server import Server, Several
     from app.web.wire import Wire
 
     config = uvicorn.Config(
@@ -120,6 +120,7 @@ def listen(opened: socket.socket, workers: int, ready: Callable[[], None]) -> No
         access_log=False,
         proxy_headers=False,
         server_header=False,
+        timeout_keep_alive=keep_alive_s,
         timeout_graceful_shutdown=GRACE_S,
     )
     _end_by_exception_at_sigterm()
@@ -127,9 +128,9 @@ def listen(opened: socket.socket, workers: int, ready: Callable[[], None]) -> No
     with suppress(KeyboardInterrupt):
         if workers > 1:
             ready()
-            Multiprocess(config, sockets=[opened]).run()
+            Several(config, [opened]).run()
         else:
-            _announcing(config, ready).run(sockets=[opened])
+            Server(config, ready).run([opened])
 
 
 def portal() -> Any:
@@ -142,18 +143,6 @@ def portal() -> Any:
     built = application()
     garbage.spare_what_stays()
     return built
-
-
-def _announcing(config: Any, ready: Callable[[], None]) -> Any:
-    import uvicorn
-
-    class Announcing(uvicorn.Server):
-        async def startup(self, sockets: Any = None) -> None:
-            await super().startup(sockets)
-            if not self.should_exit:
-                ready()
-
-    return Announcing(config)
 
 
 def _end_by_exception_at_sigterm() -> None:

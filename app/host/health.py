@@ -16,8 +16,11 @@ async def live() -> dict[str, str]:
 
 @get("/health/ready", guards=[public])
 async def ready(ctx: NamedDependency[Context]) -> Response[dict[str, Any]]:
-    """Ready means: the database answers, and has the tables that this program needs. When it does not answer, the gate has
-    answered 503 already. Tables of a newer program are no reason: while that is brought in, the old one goes on."""
+    """Ready means: the database answers, has the tables that this program needs, and the process is not about to end. When the
+    database does not answer, the gate has answered 503 already. Tables of a newer program are no reason: while that is brought
+    in, the old one goes on."""
+    if ctx.parts.leaving.has_begun:
+        return Response({"status": "is stopping"}, status_code=503)
     # Alembic is loaded by whoever is asked, not by every command that knows the routes.
     from app.db.migrate import out_of_step
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.session import Database, enter_workspace
+from app.db.session import enter_workspace
 from app.errors import Refusal, RequestTimeout, Unavailable
 from app.parts import Parts
 from app.web import sessions
@@ -63,7 +63,7 @@ class Gate:
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
         headers = [*self.headers, (b"x-request-id", request_id.encode())]
-        answer = _Answer(send, headers, scope, self.parts.database)
+        answer = _Answer(send, headers, scope, self.parts)
         if not self._answers_for(scope):
             await plain_answer(answer.send, scope, Refusal("This server does not answer for that host name."))
         elif scope["path"].startswith(NO_DATABASE):
@@ -136,8 +136,8 @@ class Gate:
 class _Answer:
     """Sends the answer with our headers, and settles the transaction at the moment its status is known."""
 
-    def __init__(self, send: Send, headers: Sequence[tuple[bytes, bytes]], scope: Scope, database: Database) -> None:
-        self._send, self._headers, self._scope, self._database = send, headers, scope, database
+    def __init__(self, send: Send, headers: Sequence[tuple[bytes, bytes]], scope: Scope, parts: Parts) -> None:
+        self._send, self._headers, self._scope, self._parts = send, headers, scope, parts
         self._transaction: AbstractAsyncContextManager[AsyncSession] | None = None
         self._context: Context | None = None
 
@@ -160,7 +160,7 @@ class _Answer:
         await self._settle(keep=True)
 
     async def reopen(self, workspace: str) -> AsyncSession:
-        transaction = self._database.transaction(workspace)
+        transaction = self._parts.database.transaction(workspace)
         session = await transaction.__aenter__()
         self._transaction = transaction
         return session
@@ -187,7 +187,7 @@ class _Answer:
             extra.append((b"cache-control", b"no-store"))
         if self._context is not None and message["status"] < SERVER_ERROR:
             extra += [(b"set-cookie", cookie.encode()) for cookie in self._context.cookies]
-        if message["status"] == RequestTimeout.status:
+        if message["status"] == RequestTimeout.status or self._parts.leaving.has_begun:
             extra.append((b"connection", b"close"))
         return extra
 

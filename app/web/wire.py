@@ -20,6 +20,7 @@ class Wire(HttpToolsProtocol):
     """Looks once a second at what its client owes, and ends it when that has not moved for too long."""
 
     # In seconds. An answer only has to move on. What is idle has the server's own setting.
+    last_s = 0.5  # for what is on its way while the server stops
     limits: ClassVar = {HEAD: 10.0, REST: 30.0, ANSWER: 30.0}
     url = b""
     _looking: asyncio.TimerHandle | None = None
@@ -63,6 +64,9 @@ class Wire(HttpToolsProtocol):
     def resume_writing(self) -> None:
         self._moves += 1
         super().resume_writing()
+
+    def shutdown(self) -> None:
+        self.loop.call_later(self.last_s, super().shutdown)
 
     @property
     def _is_free(self) -> bool:

@@ -183,7 +183,7 @@ async def live(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response
 
 async def _events(ctx: Context, run_id: int, back: str) -> AsyncIterator[ServerSentEventMessage]:
     ends, before = time.monotonic() + LONGEST_STREAM_S, ""
-    while time.monotonic() < ends:
+    while time.monotonic() < ends and not ctx.parts.leaving.has_begun:
         async with ctx.parts.database.transaction(ctx.workspace) as db:
             found = await runs.get_run(db, run_id)
             run = described(found, await read_settings(db), datetime.now(UTC))

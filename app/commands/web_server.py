@@ -1,0 +1,102 @@
+"""uvicorn's server as we end it: at SIGTERM it says so, serves what still comes for a few seconds, and loses nobody.
+
+A proxy learns of it by `/health/ready` or by `Connection: close`, and goes to another process.
+"""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.supervisors import multiprocess
+
+TICK_S = 0.1
+
+
+class Server(uvicorn.Server):
+    """One web process. `ready` is called once the first page can be asked for."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] = lambda: None) -> None:
+        super().__init__(config)
+        self._ready = ready
+        self._drains = False
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGTERM drains; a second signal, or Ctrl-C, ends at once."""
+        self._drains = sig == signal.SIGTERM and not self.should_exit
+        super().handle_exit(sig, frame)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._serve_on()
+        for listening in sockets or []:
+            await self._take_the_last(listening)
+        await super().shutdown(sockets)
+
+    async def _serve_on(self) -> None:
+        parts = self.config.loaded_app.parts
+        parts.leaving.has_begun = True
+        for tick in range(int(parts.settings.drain_s / TICK_S)):
+            if not self._drains:
+                return
+            await self.on_tick(tick)
+            await asyncio.sleep(TICK_S)
+
+    async def _take_the_last(self, listening: socket.socket) -> None:
+        """Closing a socket resets the connections that wait to be accepted, so they are taken first, in one go with it."""
+        waiting = []
+        with listening.dup() as last:
+            last.setblocking(False)
+            for server in self.servers:
+                server.close()
+            while accepted := _accepted(last):
+                waiting.append(accepted)
+        loop = asyncio.get_running_loop()
+        for connection in waiting:
+            await loop.connect_accepted_socket(self._protocol, connection)
+
+    def _protocol(self) -> asyncio.Protocol:
+        kind: Any = self.config.http_protocol_class
+        state: asyncio.Protocol = kind(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return state
+
+
+def _accepted(listening: socket.socket) -> socket.socket | None:
+    try:
+        return listening.accept()[0]
+    except OSError:
+        return None
+
+
+class Process(multiprocess.Process):
+    """One of several, with a server of ours."""
+
+    @property
+    def server(self) -> Server:
+        if self._server is None:
+            self._server = Server(self.config)
+        assert isinstance(self._server, Server)  # noqa: S101 - nobody else sets it
+        return self._server
+
+
+class Several(multiprocess.Multiprocess):
+    """Several web processes on one socket."""
+
+    def terminate_all(self) -> None:
+        # They go on serving for a while, each with its own copy. Held open here, it would then take what nobody answers.
+        for one in self.sockets:
+            one.close()
+        super().terminate_all()
+
+
+# Several makes its processes by this name, at four places.
+multiprocess.Process = Process  # type: ignore[misc]
