@@ -6,9 +6,10 @@ Own workspace first, then the platform, one transaction after the other (design:
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import bindparam, case, func, or_
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import BigInteger, ColumnElement, DateTime, bindparam, case, func, null, or_, select
+from sqlalchemy.dialects.postgresql import ARRAY, Insert, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.direct import Compiled, driver
@@ -22,7 +23,8 @@ from app.surveys.situations import Published, Situation
 from app.surveys.words import DEFAULT_SNOOZE_HOURS, MOST_IN_QUEUE
 from app.web.context import Context
 
-Count = Callable[[AsyncSession, Situation], Awaitable[None]]
+# Of one workspace: the first of the queue where it lives there, and what of the rest does.
+Note = Callable[[AsyncSession, Situation | None, Sequence[Situation]], Awaitable[None]]
 
 _first = insert(PromptState).values(
     survey_id=bindparam("survey"),
@@ -34,16 +36,44 @@ _first = insert(PromptState).values(
     shown_in=bindparam("session"),
 )
 _KEY = [PromptState.survey_id, PromptState.version, PromptState.user_id]
-_AGAIN = {
-    "impressions": PromptState.impressions + 1,
-    "first_shown_at": func.coalesce(PromptState.first_shown_at, _first.excluded.first_shown_at),
-    "last_shown_at": func.greatest(PromptState.last_shown_at, _first.excluded.last_shown_at),
-}
-_COUNT = Compiled(_first.on_conflict_do_update(index_elements=_KEY, set_=_AGAIN))
+
+
+def _again(more: Insert) -> dict[str, Any]:
+    return {
+        "impressions": PromptState.impressions + more.excluded.impressions,
+        "first_shown_at": func.coalesce(PromptState.first_shown_at, more.excluded.first_shown_at),
+        "last_shown_at": func.greatest(PromptState.last_shown_at, more.excluded.last_shown_at),
+        "handed_out_at": func.coalesce(PromptState.handed_out_at, more.excluded.handed_out_at),
+    }
+
+
+def _each(name: str) -> ColumnElement[int]:
+    return func.unnest(bindparam(name, type_=ARRAY(BigInteger)))
+
+
+_now = bindparam("now", type_=DateTime(timezone=True))
+_out = select(
+    _each("surveys").label("survey"), _each("versions").label("version"), _each("impressions").label("impressions")
+).subquery("out")
+_counted = case((_out.c.impressions > 0, _now), else_=null())
+_behind = case((_out.c.impressions == 0, _now), else_=null())
+_handed_out = insert(PromptState).from_select(
+    ["survey_id", "version", "user_id", "impressions", "first_shown_at", "last_shown_at", "handed_out_at"],
+    select(
+        _out.c.survey,
+        _out.c.version,
+        bindparam("user", type_=BigInteger),
+        _out.c.impressions,
+        _counted,
+        _counted,
+        _behind,
+    ),
+)
+_HAND_OUT = Compiled(_handed_out.on_conflict_do_update(index_elements=_KEY, set_=_again(_handed_out)))
 # Once per sign-in: sessions are numbered, and an older one that meets it again counts nothing. A snooze begins anew.
 _COUNT_ONCE = _first.on_conflict_do_update(
     index_elements=_KEY,
-    set_={**_AGAIN, "shown_in": _first.excluded.shown_in},
+    set_={**_again(_first), "shown_in": _first.excluded.shown_in},
     where=or_(
         func.coalesce(PromptState.shown_in, 0) < _first.excluded.shown_in,
         PromptState.snoozed_until > PromptState.last_shown_at,
@@ -79,13 +109,16 @@ class _Known:
 
 
 async def pending(ctx: Context) -> Pending:
-    """The caller's queue; counts one impression of its first (contract: GET /v1/api/me/surveys)."""
+    """The caller's queue; counts one impression of its first (contract: GET /v1/api/me/surveys), and notes that the others went
+    out behind it."""
     now = datetime.now(UTC)
 
-    async def count(db: AsyncSession, first: Situation) -> None:
-        await count_impression(db, ctx.user.id, first, now)
+    async def note(db: AsyncSession, first: Situation | None, others: Sequence[Situation]) -> None:
+        behind = [one for one in others if one.state.shown == "not_handed_out"]
+        if first or behind:
+            await hand_out(db, ctx.user.id, first, behind, now)
 
-    known, items = await _meet(ctx, now, lambda known: known.line[:MOST_IN_QUEUE], count)
+    known, items = await _meet(ctx, now, lambda known: known.line[:MOST_IN_QUEUE], note)
     return Pending(items, len(known.line))
 
 
@@ -96,11 +129,11 @@ async def current(ctx: Context) -> tuple[Item, int, int] | None:
     """
     now, session = datetime.now(UTC), ctx.user.session_id or 0
 
-    async def count(db: AsyncSession, first: Situation) -> None:
-        if not pacing.is_in_view(first.state, session):
+    async def note(db: AsyncSession, first: Situation | None, _: Sequence[Situation]) -> None:
+        if first and not pacing.is_in_view(first.state, session):
             await count_sign_in(db, ctx.user.id, first, now, session)
 
-    known, items = await _meet(ctx, now, lambda known: _in_view(ctx, known, now, session) or known.line[:1], count)
+    known, items = await _meet(ctx, now, lambda known: _in_view(ctx, known, now, session) or known.line[:1], note)
     if not items:
         return None
     others = [one for one in known.line if one.offer.uid != items[0].survey]
@@ -108,9 +141,17 @@ async def current(ctx: Context) -> tuple[Item, int, int] | None:
     return items[0], acted_on + 1, acted_on + 1 + len(others)
 
 
-async def count_impression(db: AsyncSession, user_id: int, shown: Situation, now: datetime) -> None:
-    """One more, whoever counts at the same time."""
-    await _COUNT.row(driver(db), {**_key(user_id, shown), "now": now, "session": None})
+async def hand_out(
+    db: AsyncSession, user_id: int, first: Situation | None, behind: Sequence[Situation], now: datetime
+) -> None:
+    """One more impression of the first, whoever counts at the same time, and that the others went out behind it, by one statement.
+    In one order, so that two calls at once never wait for each other."""
+    rows = sorted(
+        [(one.id, one.offer.version, 0) for one in behind] + ([(first.id, first.offer.version, 1)] if first else [])
+    )
+    surveys, versions, impressions = zip(*rows, strict=True)
+    given = {"surveys": surveys, "versions": versions, "impressions": impressions}
+    await _HAND_OUT.row(driver(db), {**given, "user": user_id, "now": now})
 
 
 async def count_sign_in(db: AsyncSession, user_id: int, shown: Situation, now: datetime, session: int) -> None:
@@ -135,28 +176,29 @@ def gap_hours(ctx: Context) -> int:
 
 
 async def _meet(
-    ctx: Context, now: datetime, choose: Callable[[_Known], Sequence[Situation]], count: Count
+    ctx: Context, now: datetime, choose: Callable[[_Known], Sequence[Situation]], note: Note
 ) -> tuple[_Known, tuple[Item, ...]]:
-    """Reads both workspaces, and the words of what was chosen; counts the first of it where it lives."""
+    """Reads both workspaces, and the words of what was chosen; notes it where it lives."""
     found: dict[int, Item] = {}
     own = None if ctx.on_platform else await _read(ctx, ctx.db, now)
     async with ctx.inside(PLATFORM) as db:
         platform = await _read(ctx, db, now)
         known = _known(ctx, now, *(one for one in (own, platform) if one))
         chosen = choose(known)
-        found |= await _present(db, chosen, PLATFORM, count)
+        found |= await _present(db, chosen, PLATFORM, note)
     if not ctx.on_platform:
-        found |= await _present(ctx.db, chosen, ctx.workspace, count)
+        found |= await _present(ctx.db, chosen, ctx.workspace, note)
     return known, tuple(found[id(one)] for one in chosen if id(one) in found)
 
 
-async def _present(db: AsyncSession, chosen: Sequence[Situation], workspace: str, count: Count) -> dict[int, Item]:
-    """The words of what lives in this workspace. A survey that went meanwhile is missing, and is not counted."""
+async def _present(db: AsyncSession, chosen: Sequence[Situation], workspace: str, note: Note) -> dict[int, Item]:
+    """The words of what lives in this workspace. A survey that went meanwhile is missing, and is not noted."""
     here = [one for one in chosen if one.offer.workspace == workspace]
     words = await situations.items(db, [one.id for one in here])
-    if here and here[0] is chosen[0] and here[0].id in words:
-        await count(db, here[0])
-    return {id(one): words[one.id] for one in here if one.id in words}
+    there = [one for one in here if one.id in words]
+    first = there[0] if there and there[0] is chosen[0] else None
+    await note(db, first, [one for one in there if one is not first])
+    return {id(one): words[one.id] for one in there}
 
 
 async def _read(ctx: Context, db: AsyncSession, now: datetime) -> Published:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from app.surveys.words import Shown
+
 # What the first row's hash is made with, in place of a row before it: 64 zeros in hex.
 BEFORE_THE_FIRST = bytes(32)
 
@@ -24,7 +26,8 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """What one row of the ledger says and its hash covers.
 
     `survey` and the questions are UUIDs as text. `questions` is the hash of the wording's question keys, which say what each
-    answer answers; `evidence` is the hash of the sealed personal evidence.
+    answer answers; `evidence` is the hash of the sealed personal evidence. `prompted` says that the person had an impression;
+    entries made before `shown` existed lack it.
     """
 
     number: int
@@ -39,6 +42,14 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     prompted: bool
     answers: list[Said]
     evidence: str | None
+    shown: Shown | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def was_shown(self) -> str:
+        """A key of words.SHOWN. An older entry with an impression was shown first; without one, the app may have had it."""
+        if self.shown is not msgspec.UNSET:
+            return self.shown
+        return "first" if self.prompted else "not_known"
 
 
 _READER = msgspec.json.Decoder(Line)

@@ -270,5 +270,5 @@ def _entry(version: Version, what: Asked, user_id: int) -> ledger.Entry:
         ip=f"192.0.2.{1 + user_id % 250}",
         browser=BROWSER,
         recorded_at=what.at.astimezone(UTC),
-        prompted=what.shown_at is not None,
+        shown="first" if what.shown_at else "not_handed_out",
     )

@@ -20,6 +20,7 @@ from app.surveys import chain, evidence
 from app.surveys.answers import Answered
 from app.surveys.errors import VersionSuperseded
 from app.surveys.evidence import Evidence, Key
+from app.surveys.words import Shown
 
 # Characters that are kept: senders make up what their browser is called, and what a proxy says of their address.
 LONGEST_IP, LONGEST_BROWSER = 100, 500
@@ -72,7 +73,7 @@ WHERE r.survey_id = :survey AND r.version = :version AND r.user_id = :user
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is to be recorded. `answers` are those of `answers.read`; `wording_id` and `content_hash` are of the words that the
-    person met; `prompted` says whether they had an impression of this version."""
+    person met; `shown` says how far this version came to them before."""
 
     survey_id: int
     survey: UUID
@@ -86,7 +87,12 @@ class Entry:
     ip: str | None
     browser: str | None
     recorded_at: datetime
-    prompted: bool
+    shown: Shown
+
+    @property
+    def prompted(self) -> bool:
+        """Whether the person had an impression."""
+        return self.shown == "first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +199,7 @@ def line_of(
         source=entry.source,
         recorded_at=chain.instant(entry.recorded_at),
         prompted=entry.prompted,
+        shown=entry.shown,
         answers=[_said(one, texts) for one in entry.answers],
         evidence=None if sealed is None else chain.text_hash(sealed),
     )

@@ -195,7 +195,8 @@ class Tombstone(Base):
 
 class PromptState(Base):
     """How often and when one person was shown one version. `shown_in` is the number of the browser session in which the
-    web prompt shows it until it is acted on."""
+    web prompt shows it until it is acted on; `handed_out_at` is when it first went out to an app behind another one, which
+    counts no impression."""
 
     __tablename__ = "survey_prompt_state"
     __table_args__ = (Index(None, "user_id", "last_shown_at"), Index(None, "first_shown_at"))
@@ -208,6 +209,7 @@ class PromptState(Base):
     last_shown_at: Mapped[datetime | None]
     snoozed_until: Mapped[datetime | None]
     shown_in: Mapped[int | None]
+    handed_out_at: Mapped[datetime | None]
 
 
 class Tally(Base):

@@ -12,7 +12,7 @@ from uuid import UUID
 import msgspec
 
 from app.counting import count
-from app.surveys.words import BARE_KEYS, Names
+from app.surveys.words import BARE_KEYS, Names, Shown
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _DONE = {
@@ -44,13 +44,21 @@ class Offer(msgspec.Struct, frozen=True):
 
 class State(msgspec.Struct, frozen=True):
     """What happened between one person and the survey's current version. `outcome` is that of the ledger, None without a row;
-    `shown_in` the browser session whose prompt shows it."""
+    `shown_in` the browser session whose prompt shows it; `handed_out_at` when an app first got it behind another one."""
 
     impressions: int = 0
     last_shown_at: datetime | None = None
     snoozed_until: datetime | None = None
     outcome: str | None = None
     shown_in: int | None = None
+    handed_out_at: datetime | None = None
+
+    @property
+    def shown(self) -> Shown:
+        """How far it came to the person, for the evidence of what they say."""
+        if self.impressions:
+            return "first"
+        return "not_handed_out" if self.handed_out_at is None else "in_queue"
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ def _entry(
         ip=ctx.ip or None,
         browser=ctx.user_agent or None,
         recorded_at=now,
-        prompted=met.situation.state.impressions > 0,
+        shown=met.situation.state.shown,
     )
 
 

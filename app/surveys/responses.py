@@ -92,6 +92,11 @@ def labelled(row: Any, found: Opened, words: Labels) -> list[dict[str, Any]]:
     ]
 
 
+def shown_of(row: Any) -> str:
+    """How far the survey came to the person before: a key of words.SHOWN."""
+    return chain.read(row.entry).was_shown
+
+
 def plain(value: Value) -> str:
     """A value as a person reads it; an en dash for a text that can't be read any more."""
     if isinstance(value, list):

@@ -84,6 +84,7 @@ _STATE = (
     _state.c.snoozed_until,
     _row.c.outcome,
     _state.c.shown_in,
+    _state.c.handed_out_at,
 )
 _SITUATION = (_survey.c.id, _survey.c.content_hash, _survey.c.wording_id, *_OFFER, *_STATE)
 _AT_OFFER, _AT_STATE = slice(3, 3 + len(_OFFER)), slice(3 + len(_OFFER), len(_SITUATION))

@@ -3,6 +3,7 @@ every field. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 TYPES = {"rating": "Rating", "consent": "Consent", "poll": "Poll", "feedback": "Feedback"}
 ENFORCEMENTS = {"optional": "Optional", "required": "Required"}
@@ -20,6 +21,14 @@ OUTCOMES = {"answered": "Answered", "agreed": "Agreed", "declined": "Declined", 
 ACTIONS = ("answer", "agree", "decline", "snooze", "opt_out")
 # What an action writes into the ledger; a snooze writes nothing there.
 OUTCOME_OF = {"answer": "answered", "agree": "agreed", "decline": "declined", "opt_out": "opted_out"}
+# How far a survey came to a person before they said something: what an entry of the ledger says. Older ones say `prompted` alone.
+Shown = Literal["first", "in_queue", "not_handed_out"]
+SHOWN = {
+    "first": "First",
+    "in_queue": "In the queue, behind another survey",
+    "not_handed_out": "Not handed out",
+    "not_known": "Not known",
+}
 SOURCES = {"web": "Web", "api": "API", "demo": "Demo"}
 
 # Characters are code points of text in NFC.

@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
 from app.host.shared import User
 from app.secrets import KeyRing
-from app.surveys import ledger, verifying
+from app.surveys import chain, ledger, verifying
 from app.surveys.answers import Answered
 from app.surveys.ledger import Entry, Recorded
+from app.surveys.models import LedgerHead
 from app.surveys.verifying import Verdict
 from tests.conftest import KEYS
 from tests.surveys.drafted import Stored, published
+from tests.surveys.ledger_rows import Placed, respond
 
 AT = datetime(2026, 11, 21, 8, 0, 0, 250_000, tzinfo=UTC)
 EVERY_TYPE = [
@@ -53,7 +56,7 @@ def entry(survey: Stored, user_id: int, values: Sequence[Any] = VALUES, **change
         "ip": "198.51.100.7",
         "browser": "Firefox",
         "recorded_at": AT,
-        "prompted": True,
+        "shown": "first",
         **changed,
     }
     return Entry(**given)
@@ -65,6 +68,20 @@ async def record(
     """Appended in a transaction of its own."""
     async with database.transaction(survey.workspace) as db:
         return await ledger.append(db, keys, entry(survey, user_id, values or VALUES, **changed))
+
+
+async def record_as_before(database: Database, survey: Stored, user_id: int, *, prompted: bool) -> str:
+    """An opt-out as it was written before entries said `shown`; returns its receipt."""
+    said = entry(survey, user_id, (), outcome="opted_out", shown="first" if prompted else "not_handed_out")
+    async with database.transaction(survey.workspace) as db:
+        number, before = (await db.execute(select(LedgerHead.number, LedgerHead.row_hash))).one()
+        line = ledger.line_of(said, [str(one.key) for one in survey.questions], {}, None, number + 1)
+        text = chain.written(msgspec.structs.replace(line, shown=msgspec.UNSET))
+        row_hash = chain.row_hash(before, text)
+        to = Placed(survey.id, survey.uid, survey.wording_id or 0)
+        words = {"recorded_at": AT, "prompted": prompted, "entry": text, "row_hash": row_hash}
+        await respond(db, to, user_id, "opted_out", **words)
+    return row_hash.hex()
 
 
 async def user_id(database: Database, short: str) -> int:

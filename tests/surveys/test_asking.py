@@ -61,6 +61,67 @@ async def test_each_call_counts_one_impression_of_its_first_item_alone(nora: App
     assert (await shown(database, first), await shown(database, second)) == (2, 0)
 
 
+async def out(database: Database, survey: Stored, workspace: str = "main") -> list[tuple[int, bool, bool]]:
+    """What is kept of it, person by person: impressions, whether it has a first one, whether it went out behind another."""
+    async with database.transaction(workspace) as db:
+        found = select(PromptState).where(PromptState.survey_id == survey.id)
+        kept = await db.scalars(found)
+        return [(one.impressions, one.first_shown_at is not None, one.handed_out_at is not None) for one in kept]
+
+
+async def test_what_goes_out_behind_the_first_is_noted_and_counts_no_impression(nora: App, database: Database) -> None:
+    surveys = [await publish(database, f"Number {number}", enforcement="required") for number in range(6)]
+    await nora.queue()
+    await nora.queue()
+    first, *behind, sixth = [await out(database, one) for one in surveys]
+    assert first == [(2, True, False)]
+    assert behind == [[(0, False, True)]] * 4
+    assert sixth == []
+
+
+async def test_what_went_out_behind_another_is_shown_first_later_and_both_are_kept(
+    nora: App, database: Database
+) -> None:
+    await publish(database, "First", cooldown_days=1)
+    second = await publish(database, "Second")
+    await nora.queue()
+    assert await nora.titles() == ["Second"]
+    assert await out(database, second) == [(1, True, True)]
+
+
+async def test_it_is_noted_once_and_in_the_statement_that_counts(nora: App, database: Database) -> None:
+    for number in range(3):
+        await publish(database, f"Number {number}", enforcement="required")
+    await nora.get("/v1/api/me/apps")  # notes that the token was used
+    since = []
+    for _ in range(2):
+        with statements(database) as sent:
+            await nora.queue()
+        assert by_transaction(sent) == [4]
+        async with database.transaction() as db:
+            noted = select(PromptState.handed_out_at).where(PromptState.impressions == 0)
+            since.append(sorted(filter(None, await db.scalars(noted))))
+    assert [len(one) for one in since] == [2, 2]
+    assert since[0] == since[1]
+
+
+@pytest.mark.parametrize("first", ["main", "globex"])
+async def test_what_went_out_is_noted_where_the_survey_lives(eve: App, database: Database, first: str) -> None:
+    required = {first: "required"}
+    here = await publish(database, "Own", workspace="globex", enforcement=required.get("globex", "optional"))
+    there = await publish(database, "Platform", enforcement=required.get("main", "optional"))
+    await eve.queue()
+    noted = {"globex": await out(database, here, "globex"), "main": await out(database, there)}
+    assert noted == {"globex": [(0, False, True)], "main": [(0, False, True)], first: [(1, True, False)]}
+
+
+async def test_twenty_calls_at_once_never_wait_for_each_other_in_a_ring(nora: App, database: Database) -> None:
+    surveys = [await publish(database, f"Number {number}", max_prompts=0, cooldown_days=0) for number in range(5)]
+    await asyncio.gather(*(nora.queue() for _ in range(20)))
+    assert await shown(database, surveys[0]) == 20
+    assert [await out(database, one) for one in surveys[1:]] == [[(0, False, True)]] * 4
+
+
 async def test_pending_is_counted_before_this_calls_impression(nora: App, database: Database) -> None:
     await publish(database, "Once")
     answers = [await nora.queue(), await nora.queue()]

@@ -85,7 +85,7 @@ async def _real_people_answer_and_rate(parts, email="alice@example.org"):
         alice = await db.scalar(select(User.id).where(User.email == email))
         real = ledger.Entry(
             week.id, week.uid, week.version, week.wording_id, week.content_hash, alice, "answered", "web", (), None, None, NOW,
-            prompted=False,
+            shown="not_handed_out",
         )  # fmt: skip
         await ledger.append(db, parts.keys, real)
         clocky = await db.scalar(select(Application.id).where(Application.name == "Clocky"))
@@ -135,7 +135,7 @@ async def test_of_the_demos_people_nothing_is_left_in_figures_and_users(parts, a
     assert "Tickwell" not in users
     assert "Nora Nemo" in users
     assert await remove(parts) == demo.Made()
-    assert (await verifying.verify(parts.database, "main")).fits
+    assert (await verifying.verify(parts.database, parts.keys, "main")).fits
 
 
 ADA = "ada.tickwell.main@demo.example.org"

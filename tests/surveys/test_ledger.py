@@ -47,6 +47,7 @@ async def test_a_row_says_everything_but_what_is_personal(database: Database, pa
         "source": "web",
         "recorded_at": "2026-11-21T08:00:00.250000Z",
         "prompted": True,
+        "shown": "first",
         "answers": [
             {"question": stars, "value": 4},
             {"question": scale, "value": "much"},
@@ -304,6 +305,28 @@ def test_what_is_written_is_rfc_8785_and_reads_back(said: list[Any], word: str, 
     entry = chain.written(line)
     assert entry.encode() == rfc8785.dumps(json.loads(entry))
     assert chain.read(entry) == line
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ('"prompted":true,', "first"),
+        ('"prompted":false,', "not_known"),
+        ('"prompted":true,"shown":"first",', "first"),
+        ('"prompted":false,"shown":"in_queue",', "in_queue"),
+        ('"prompted":false,"shown":"not_handed_out",', "not_handed_out"),
+    ],
+)
+def test_an_entry_reads_how_far_the_survey_came_to_the_person_and_keeps_its_bytes(said: str, read: str) -> None:
+    prompted, _, shown = said.rstrip(",").partition(",")
+    words = (
+        '{"answers":[],"content_hash":"h","evidence":null,"number":1,"outcome":"agreed",' + prompted
+        + ',"questions":"q","recorded_at":"2026-11-21T08:00:00Z",' + (f"{shown}," if shown else "")
+        + '"source":"api","survey":"s","user":7,"version":1}'
+    )  # fmt: skip
+    line = chain.read(words)
+    assert line.was_shown == read
+    assert chain.written(line) == words
 
 
 def test_a_number_that_comes_later_makes_the_same_text() -> None:

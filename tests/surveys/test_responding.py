@@ -10,7 +10,7 @@ from sqlalchemy import event, func, select, update
 
 from app.db.session import Database
 from app.parts import Parts
-from app.surveys import asking, ledger, responding
+from app.surveys import asking, chain, ledger, responding
 from app.surveys.answers import Given
 from app.surveys.models import Response, Survey
 from app.surveys.responding import Reply
@@ -92,12 +92,27 @@ class TestWhatIsRecorded:
             assert [detail["field"] for detail in answer.json()["error"]["details"]] == ["answers"]
         assert await rows(database) == 0
 
-    async def test_a_reply_says_whether_it_was_prompted(self, nora: App, database: Database) -> None:
-        survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
+    async def test_a_reply_says_how_far_the_survey_came_before(self, nora: App, database: Database) -> None:
+        first, second, third = [
+            await publish(database, title, questions=[HOW_WAS_IT], enforcement="required")
+            for title in ("First", "Second", "Third")
+        ]
+        await edit(database, third, status="archived")
         await nora.queue()
+        await edit(database, third, status="published")
+        for survey in (first, second, third):
+            await nora.recorded(survey.uid, *warm(survey))
+        async with database.transaction() as db:
+            kept = (await db.execute(select(Response.prompted, Response.entry).order_by(Response.number))).all()
+        said = [(row.prompted, chain.read(row.entry).shown) for row in kept]
+        assert said == [(True, "first"), (False, "in_queue"), (False, "not_handed_out")]
+
+    async def test_what_was_snoozed_without_being_shown_was_not_handed_out(self, nora: App, database: Database) -> None:
+        survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
+        await nora.recorded(survey.uid, "snooze")
         await nora.recorded(survey.uid, *warm(survey))
         async with database.transaction() as db:
-            assert (await db.scalars(select(Response.prompted))).all() == [True]
+            assert chain.read(await db.scalar(select(Response.entry)) or "").shown == "not_handed_out"
 
     async def test_what_is_not_promptable_is_still_answerable(self, nora: App, database: Database) -> None:
         survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])

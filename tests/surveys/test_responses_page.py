@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import update
 
 from app.db.session import Database
+from app.host.shared import User
 from app.parts import Parts
 from app.surveys import chain, evidence, tallies
 from app.surveys.evidence import Person
@@ -20,7 +21,7 @@ from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE
 from tests.surveys.drafted import CONSENT, Stored, published
 from tests.surveys.ledger_rows import bury
-from tests.surveys.recording import AT, lunch, record, user_id
+from tests.surveys.recording import AT, lunch, record, record_as_before, user_id
 
 ROW = re.compile(r'href="/surveys/response_modal/([0-9a-f]{64})"')
 
@@ -191,6 +192,28 @@ async def test_a_response_in_full_shows_words_answers_evidence_and_chain(
     assert "Agreed" in (await vera.get(f"/surveys/response_modal/{receipts['nora agreed']}")).text
     fragment = (await vera.fragment(f"/surveys/response_modal/{receipts['nora ate']}")).text
     assert fragment.lstrip().startswith("<article")
+
+
+async def test_each_response_says_how_far_the_survey_came_to_the_person(
+    database: Database, parts: Parts, meal: Stored, vera: Browser
+) -> None:
+    words = {"first": "First", "in_queue": "In the queue, behind another survey", "not_handed_out": "Not handed out"}
+    receipts = {
+        (await record(database, parts.keys, meal, 10 + n, shown=shown)).receipt: (shown, told)
+        for n, (shown, told) in enumerate(words.items())
+    }
+    receipts[await record_as_before(database, meal, 20, prompted=True)] = ("first", "First")
+    receipts[await record_as_before(database, meal, 21, prompted=False)] = ("not_known", "Not known")
+    for receipt, (_, told) in receipts.items():
+        assert f"<dt>Shown</dt><dd>{told}</dd>" in (await vera.get(f"/surveys/response_modal/{receipt}")).text
+    async with database.shared_transaction() as db:
+        chosen = {"columns": {"responses": ["shown", "receipt"]}}
+        await db.execute(update(User).where(User.email == "vera@example.org").values(preferences=chosen))
+    page = (await vera.get("/surveys/responses")).text
+    assert all(f">{told}</td>" in page for _, told in receipts.values())
+    lines = (await vera.get("/surveys/responses?export=jsonl")).text.splitlines()
+    exported = {one["receipt"]: one["shown"] for one in map(json.loads, lines)}
+    assert exported == {receipt: shown for receipt, (shown, _) in receipts.items()}
 
 
 async def test_a_row_that_was_tampered_with_is_not_verified(receipts: dict[str, str], urls: Any, vera: Browser) -> None:

@@ -20,7 +20,7 @@ from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
 from tests.surveys.drafted import Stored, published
 from tests.surveys.ledger_rows import bury
-from tests.surveys.recording import AT, lunch, record, verify
+from tests.surveys.recording import AT, lunch, record, record_as_before, verify
 
 ROWS = 6
 LEDGER = ("survey_answers", "survey_responses", "survey_wordings")
@@ -107,6 +107,18 @@ async def test_an_untouched_ledger_fits(database: Database, survey: Stored, part
     assert seen == [(0, ROWS), (ROWS, ROWS)]
     assert [await is_verified(database, number) for number in range(1, ROWS + 1)] == [True] * ROWS
     assert not await is_verified(database, ROWS + 1)
+
+
+async def test_entries_from_before_they_said_what_was_shown_fit_beside_new_ones(
+    database: Database, parts: Parts
+) -> None:
+    stored = await lunch(database)
+    await record_as_before(database, stored, 1, prompted=True)
+    await record_as_before(database, stored, 2, prompted=False)
+    for person, shown in enumerate(("first", "in_queue", "not_handed_out"), 3):
+        await record(database, parts.keys, stored, person, shown=shown)
+    assert (await verify(database, "main")).rows == 5
+    assert [await is_verified(database, number) for number in range(1, 6)] == [True] * 5
 
 
 async def test_an_empty_ledger_fits_and_its_head_is_not_noted(database: Database) -> None:

@@ -35,7 +35,7 @@ async def meal(database: Database, parts: Parts) -> Stored:
         at = AT - timedelta(days=n)
         await record(database, parts.keys, survey, await user_id(database, short), *values, recorded_at=at)
     eve = await user_id(database, "eve")
-    await record(database, parts.keys, survey, eve, None, outcome="opted_out", prompted=False)
+    await record(database, parts.keys, survey, eve, None, outcome="opted_out", shown="in_queue")
     async with database.transaction() as db:
         for short in ("nora", "bob", "vera", "alice"):
             await show(db, Placed(survey.id, survey.uid, 0), await user_id(database, short), at=AT)

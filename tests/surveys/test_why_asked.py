@@ -1,6 +1,7 @@
 """*Why (not) asked?*: the verdict about one person, by the very core that asks them."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,6 +13,7 @@ from app.host.shared import User
 from app.parts import Parts
 from app.surveys.models import PromptState
 from tests.conftest import Browser
+from tests.surveys.calling import App
 from tests.surveys.drafted import Stored, drafted, published
 from tests.surveys.ledger_rows import Placed, show
 from tests.surveys.recording import record, user_id
@@ -21,6 +23,11 @@ async def why(browser: Browser, uid: UUID, user: object) -> str:
     answer = await browser.fragment(f"/surveys/view/{uid}/why?user={user}")
     assert answer.status_code == 200, answer.text
     return answer.text
+
+
+@pytest.fixture
+async def nora_app(visitor: Browser, token: Any) -> App:
+    return App(visitor, await token("nora", "me"))
 
 
 @pytest.fixture
@@ -66,6 +73,19 @@ async def test_each_reason_is_that_of_the_core(database: Database, survey: Store
     told = await why(vera, survey.uid, nora)
     assert "They have answered this version." in told
     assert f"survey={survey.uid}&amp;version=1&amp;user={nora}" in told
+
+
+async def test_it_says_whether_the_survey_was_shown_or_went_out_behind_another(
+    database: Database, survey: Stored, vera: Browser, nora_app: App
+) -> None:
+    nora = await user_id(database, "nora")
+    assert "<dt>Shown</dt><dd>Not handed out</dd>" in await why(vera, survey.uid, nora)
+    async with database.transaction() as db:
+        first = await published(db, title="First", enforcement="required")
+    await nora_app.queue()
+    told = await why(vera, survey.uid, nora)
+    assert "<dt>Shown</dt><dd>In the queue, behind another survey, since <time" in told
+    assert "<dt>Shown</dt><dd>First, 1 time, last <time" in await why(vera, first.uid, nora)
 
 
 async def test_another_optional_survey_spaces_this_one(database: Database, survey: Stored, vera: Browser) -> None:

@@ -84,6 +84,9 @@ COLUMNS = (
     Column("outcome", "Outcome", lambda row: row.outcome),
     Column("answers", "Answers", _sealed),
     Column("source", "Source", lambda row: row.source, shown=False),
+    Column(
+        "shown", "Shown", responses.shown_of, shown=False, hint="How far the survey came to them before they answered"
+    ),
     Column("evidence", "Evidence", _sealed, hint="What was recorded of the person, encrypted under a key of theirs"),
     Column("ip", "IP", _sealed, shown=False),
     Column("browser", "Browser", _sealed, shown=False),
@@ -247,6 +250,7 @@ def drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
         "version": row.version,
         "outcome": row.outcome,
         "source": row.source,
+        "shown": responses.shown_of(row),
         "flags": found.flags,
         "ip": found.ip,
         "browser": found.browser,

@@ -11,7 +11,7 @@ from app.errors import NotFound
 from app.surveys import chain, content, queries, responses, verifying
 from app.surveys.pages import response_list as ledger
 from app.surveys.tallies import Scope
-from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, TYPES
+from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN, SOURCES, TYPES
 from app.web import exports
 from app.web.context import Context
 from app.web.guards import Requires
@@ -29,7 +29,9 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         base = queries.ROWS.where(Scope().responses())
         return await exports.export(ctx, ledger.exported(ctx, framed, words, kind), base, kind)
     view = await ledger.load(ctx, framed)
-    return await page(ctx, "surveys/responses.html", fragment="list", view=view, outcomes=OUTCOMES, sources=SOURCES)
+    return await page(
+        ctx, "surveys/responses.html", fragment="list", view=view, outcomes=OUTCOMES, sources=SOURCES, shown=SHOWN
+    )
 
 
 @get("/surveys/response_modal/{receipt:str}", guards=[SEE])
@@ -56,6 +58,7 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         receipt=receipt,
         outcomes=OUTCOMES,
         sources=SOURCES,
+        shown=SHOWN[responses.shown_of(row)],
         types=TYPES,
         enforcements=ENFORCEMENTS,
         question_types=QUESTION_TYPES,

@@ -17,7 +17,7 @@ from app.surveys.models import Survey
 from app.surveys.pacing import Caller, Gap, Verdict
 from app.surveys.pages.addresses import uid_of
 from app.surveys.situations import Situation
-from app.surveys.words import OUTCOMES, Names
+from app.surveys.words import OUTCOMES, SHOWN, Names
 from app.texts import whole
 from app.web.context import Context
 from app.web.guards import Requires
@@ -54,6 +54,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         state=met.situation.state,
         version=met.situation.offer.version,
         outcomes=OUTCOMES,
+        shown=SHOWN,
         names=names,
         now=now,
     )
