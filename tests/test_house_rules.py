@@ -34,6 +34,7 @@ PURE = {
     "app/counting.py",
     "app/errors.py",
     "app/host/application_words.py",
+    "app/outbound/spellings.py",
     "app/surveys/answers.py",
     "app/surveys/chain.py",
     "app/surveys/content.py",

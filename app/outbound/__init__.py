@@ -5,6 +5,7 @@ from app.outbound.errors import OutboundError
 from app.outbound.policy import AddressPolicy, AllowListError, parse_allow_list
 from app.outbound.redaction import Redactor
 from app.outbound.retry_after import retry_after_s
+from app.outbound.spellings import shortened
 
 __all__ = [
     "AddressPolicy",
@@ -20,4 +21,5 @@ __all__ = [
     "Reply",
     "parse_allow_list",
     "retry_after_s",
+    "shortened",
 ]

@@ -5,6 +5,7 @@ import zlib
 import httpx
 
 from app.outbound.errors import SHAPE, OutboundError, network_failure
+from app.outbound.spellings import shortened
 
 _KNOWN = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
 
@@ -29,7 +30,9 @@ def _window_bits(response: httpx.Response) -> int | None:
     encoding = response.headers.get("content-encoding", "").lower()
     if encoding not in _KNOWN:
         raise OutboundError(
-            SHAPE, f"The answer is packed as {encoding[:40]!r}, which was not asked for.", status=response.status_code
+            SHAPE,
+            f"The answer is packed as {shortened(encoding, 40)!r}, which was not asked for.",
+            status=response.status_code,
         )
     return _KNOWN[encoding]
 

@@ -19,6 +19,7 @@ from app.outbound.body import ends_with_the_connection, read_body
 from app.outbound.errors import SHAPE, OutboundError, network_failure
 from app.outbound.policy import AddressPolicy
 from app.outbound.redaction import Redactor
+from app.outbound.spellings import shortened
 from app.outbound.transport import PinnedBackend, PinnedTransport, Resolve, resolve_host, trusted_certificates
 
 T = TypeVar("T")
@@ -231,6 +232,7 @@ def _request(call: Call, watch: Callable[..., Awaitable[None]], connect_s: float
 
 def _complete(error: OutboundError, reply: Reply | None, redactor: Redactor) -> None:
     error.message = redactor.text(error.message)
+    error.redirect_to = error.redirect_to and redactor.text(error.redirect_to)
     if reply is not None:
         error.status = reply.status
         error.excerpt = error.excerpt or _excerpt(reply, redactor)
@@ -241,7 +243,7 @@ def _excerpt(reply: Reply | None, redactor: Redactor) -> str:
     if reply is None:
         return ""
     if reply.media_type.startswith(("image/", "audio/", "video/")) or b"\0" in reply.body[:1024]:
-        return f"[{len(reply.body)} bytes of {redactor.text(reply.media_type[:60]) or 'no type'}]"
+        return f"[{len(reply.body)} bytes of {shortened(redactor.text(reply.media_type), 60) or 'no type'}]"
     return redactor.excerpt(reply.body)
 
 
@@ -286,5 +288,5 @@ def _network_sentence(host: str, error: BaseException) -> str:
     if isinstance(error, (TimeoutError, httpcore.TimeoutException)):
         return f"{host}: no answer in time."
     if isinstance(error, httpcore.RemoteProtocolError):
-        return f"{host} broke off or sent no proper HTTP: {text[:160]}"
-    return f"The connection to {host} failed: {text[:160] or type(error).__name__}."
+        return f"{host} broke off or sent no proper HTTP: {shortened(text, 160)}"
+    return f"The connection to {host} failed: {shortened(text, 160) or type(error).__name__}."

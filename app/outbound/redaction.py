@@ -1,23 +1,22 @@
-"""Taking secrets out of what may be kept of a call: by value first, then by key, and only then cut. Keeps nothing."""
+"""Taking secrets out of what may be kept of a call: by value first (app.outbound.spellings), then by key, and only then cut.
+Keeps nothing."""
 
-import html
+import codecs
 import json
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote, quote_plus
 
 import msgspec
+
+from app.outbound.spellings import Spellings
 
 EXCERPT_BYTES = 2048
 WINDOW_BYTES = 4096
 GONE = "[redacted]"
 
-_SHORT = 4  # a secret shorter than this is replaced as a whole word only: else "a" would be shown by its gaps
 _DEPTH = 32
-_PASSWORD_LENGTH = 128
 _BLOB = 48  # a longer value under a biometric key is a template, not a flag such as "Ver 10:1"
 
 _SECRET_KEY = re.compile(
@@ -43,29 +42,29 @@ _CONTROLS = dict.fromkeys((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, *
 class Redactor:
     """Knows the secret values of one connection. Has no repr that could show them."""
 
-    __slots__ = ("_longest", "_values")
+    __slots__ = ("_secrets",)
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets if secret for form in _forms(secret)}
-        ordered = sorted(forms, key=len, reverse=True)
-        self._longest = len(ordered[0]) if ordered else 0
-        self._values = re.compile("|".join(_pattern(form) for form in ordered)) if ordered else None
+        self._secrets = Spellings(secrets)
 
     def __repr__(self) -> str:
         return "Redactor(…)"
 
     def text(self, text: str) -> str:
-        """The whole text without secrets, by value, then by key."""
-        return _without_keys(self._without_values(text))
+        """The whole text without secrets, by value, then by key; also without the beginning of one that `shortened` cut."""
+        return _without_keys(self._secrets.without(text, GONE))
 
     def excerpt(self, body: bytes) -> str:
         """At most 2 KiB (UTF-8) of an answer's beginning, safe to keep and to store in PostgreSQL."""
-        size = WINDOW_BYTES + self._longest
-        redacted = self._without_values(body[:size].decode("utf-8", "replace"))
-        if len(body) > size and self._longest:
-            # the window may end inside a secret, which no pattern finds: give up the stretch where it could stand
-            redacted = redacted[: -self._longest]
-        return _cut(_without_keys(redacted).translate(_CONTROLS))
+        whole = len(body) <= WINDOW_BYTES
+        # Half a letter at the end of the window would hide that a secret begins before it.
+        begins = codecs.getincrementaldecoder("utf-8")("replace").decode(body[:WINDOW_BYTES], whole)
+        return _cut(_without_keys(self._beginning(begins, whole=whole)).translate(_CONTROLS))
+
+    def _beginning(self, text: str, *, whole: bool) -> str:
+        """Where the text goes on behind its end, a secret may stand across it: what could be its first part goes as well."""
+        hide = self._secrets.without if whole else self._secrets.without_in_beginning
+        return hide(text, GONE)
 
     def query(self, pairs: Iterable[tuple[str, str]]) -> str:
         """A query string for reading, not for sending."""
@@ -85,74 +84,16 @@ class Redactor:
             return GONE
         if isinstance(value, Mapping):
             return {
-                self.text(str(key)): GONE if _hides(str(key), inner) else self._clean(inner, depth + 1)
+                self._clean_text(str(key)): GONE if _hides(str(key), inner) else self._clean(inner, depth + 1)
                 for key, inner in value.items()
             }
         if isinstance(value, Sequence) and not isinstance(value, str | bytes):
             return [self._clean(inner, depth + 1) for inner in value]
-        return self.text(value).translate(_CONTROLS) if isinstance(value, str) else value
+        return self._clean_text(value) if isinstance(value, str) else value
 
-    def _without_values(self, text: str) -> str:
-        return self._values.sub(GONE, text) if self._values else text
-
-
-def _forms(secret: str) -> set[str]:
-    """Every spelling in which a server may throw the secret back at us."""
-    escaped = json.dumps(secret)[1:-1]
-    encoded = secret.encode("utf-8", "surrogatepass")
-    quoted = {quote(encoded, safe=safe) for safe in ("", "/", "~()*!.'")} | {quote_plus(encoded)}
-    plain = {
-        secret,
-        escaped,
-        escaped.replace("/", "\\/"),
-        json.dumps(secret, ensure_ascii=False)[1:-1],
-        html.escape(secret),
-        html.escape(secret, quote=False),
-        html.escape(secret).replace("&#x27;", "&#39;"),
-    }
-    lowered = {re.sub("%[0-9A-F]{2}", lambda match: match[0].lower(), form) for form in quoted}
-    return (
-        plain
-        | quoted
-        | lowered
-        | _base64_forms(encoded)
-        | (_spelled_out(secret) if len(secret) <= _PASSWORD_LENGTH else set())
-    )
-
-
-def _spelled_out(secret: str) -> set[str]:
-    """Letter by letter, as some encoders write it. Not for tokens: nobody does that, and the window would be all slack."""
-    escapes = [f"{unit:04x}" for unit in _utf16(secret)]
-    encoded = secret.encode("utf-8", "surrogatepass").hex()
-    return {
-        encoded,
-        encoded.upper(),
-        "\\u" + "\\u".join(escapes),
-        "\\u" + "\\u".join(escapes).upper().replace("\\U", "\\u"),
-    }
-
-
-def _utf16(text: str) -> list[int]:
-    units = text.encode("utf-16-be", "surrogatepass")
-    return [int.from_bytes(units[at : at + 2]) for at in range(0, len(units), 2)]
-
-
-def _base64_forms(encoded: bytes) -> set[str]:
-    """The part of the secret that stays the same in base64, at each of the three places it may stand ("user:secret")."""
-    forms = set()
-    for offset in range(3):
-        text = b64encode(bytes(offset) + encoded).decode()
-        first = (0, 2, 3)[offset]
-        last = len(text.rstrip("=")) - (1 if (offset + len(encoded)) % 3 else 0)
-        if last - first >= _SHORT:
-            forms |= {text[first:last], text[first:last].replace("+", "-").replace("/", "_")}
-    return forms
-
-
-def _pattern(form: str) -> str:
-    if len(form) >= _SHORT:
-        return re.escape(form)
-    return rf"(?<![0-9A-Za-z]){re.escape(form)}(?![0-9A-Za-z])"
+    def _clean_text(self, text: str) -> str:
+        begins = text[:WINDOW_BYTES]
+        return _without_keys(self._beginning(begins, whole=len(begins) == len(text))).translate(_CONTROLS)
 
 
 @lru_cache(4096)  # a page repeats the same few keys on every row

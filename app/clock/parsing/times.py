@@ -4,6 +4,8 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from app.outbound import shortened
+
 EARLIEST_YEAR, LATEST_YEAR = 1900, 9990
 _CACHED_HOURS = 20_000
 _LONGEST_OFFSET = timedelta(hours=18)
@@ -79,7 +81,7 @@ def _match(forms: tuple[re.Pattern[str], ...], text: str, noun: str) -> re.Match
     trimmed = text.strip(" ")
     found = next((match for form in forms if (match := form.fullmatch(trimmed))), None)
     if found is None:
-        raise TimeError(f"{text[:40]!r} is no {noun}")
+        raise TimeError(f"{shortened(text, 40)!r} is no {noun}")
     return found
 
 
@@ -87,9 +89,9 @@ def _date(found: re.Match[str], text: str) -> date:
     try:
         day = date(int(found["year"]), int(found["month"]), int(found["day"]))
     except ValueError:
-        raise TimeError(f"{text[:40]!r} is no day of the calendar") from None
+        raise TimeError(f"{shortened(text, 40)!r} is no day of the calendar") from None
     if not EARLIEST_YEAR <= day.year <= LATEST_YEAR:
-        raise TimeError(f"{text[:40]!r} lies outside the years {EARLIEST_YEAR} to {LATEST_YEAR}")
+        raise TimeError(f"{shortened(text, 40)!r} lies outside the years {EARLIEST_YEAR} to {LATEST_YEAR}")
     return day
 
 
@@ -99,7 +101,7 @@ def _local(found: re.Match[str], text: str) -> datetime:
     try:
         return datetime.combine(day, time(int(found["hour"]), int(found["minute"]), int(found["second"]), fraction))
     except ValueError:
-        raise TimeError(f"{text[:40]!r} is no time of day") from None
+        raise TimeError(f"{shortened(text, 40)!r} is no time of day") from None
 
 
 def _written_offset(written: str | None, text: str) -> timedelta | None:
@@ -109,5 +111,5 @@ def _written_offset(written: str | None, text: str) -> timedelta | None:
         return timedelta()
     size = timedelta(hours=int(written[1:3]), minutes=int(written[-2:]))
     if size > _LONGEST_OFFSET:
-        raise TimeError(f"{text[:40]!r} is further from UTC than any place")
+        raise TimeError(f"{shortened(text, 40)!r} is further from UTC than any place")
     return -size if written[0] == "-" else size

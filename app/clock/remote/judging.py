@@ -14,7 +14,7 @@ from app.clock.profiles import Profile
 from app.clock.remote.errors import AUTH, RATE, REMOTE, SHAPE, TOKEN, ClockError, UnauthenticatedError
 from app.clock.remote.page import Page
 from app.clock.remote.session import Session, life_of
-from app.outbound import OutboundError, Reply, retry_after_s
+from app.outbound import OutboundError, Reply, retry_after_s, shortened
 from app.secrets import Secret
 
 _REJECTED = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
@@ -119,7 +119,7 @@ def _target(url: str, location: str) -> str:
     except ValueError:
         target = location
     # what follows the path may be a session of somebody's
-    shown = target.partition("?")[0].partition("#")[0][:_TARGET_LENGTH]
+    shown = shortened(target.partition("?")[0].partition("#")[0], _TARGET_LENGTH)
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in shown)
 
 
@@ -184,7 +184,7 @@ def _named(kept: Any, names: Iterable[str]) -> Any:
 
 def _document(reply: Reply) -> dict[str, Any]:
     if reply.media_type != "application/json":
-        shown = reply.media_type[:60] or "no type"
+        shown = shortened(reply.media_type, 60) or "no type"
         page = "a web page" if "html" in shown else shown
         raise ClockError(SHAPE, f"The server answered with {page} instead of JSON; something may stand in between.")
     try:
@@ -211,7 +211,7 @@ def _code(document: dict[str, Any], profile: Profile) -> str | None:
         return None
     if isinstance(code, bool) or not isinstance(code, int | str):
         raise ClockError(SHAPE, "The code of the answer is neither text nor a number.")
-    return str(code)[:64]
+    return shortened(str(code), 64)
 
 
 def _said(document: dict[str, Any], profile: Profile) -> str:
@@ -221,7 +221,7 @@ def _said(document: dict[str, Any], profile: Profile) -> str:
 
 def _told(said: str) -> str:
     """The server's words as the end of a sentence of ours: on one line, without the full stop that ours has."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in said[:_SAID_LENGTH])
+    plain = "".join(letter if letter.isprintable() else " " for letter in shortened(said, _SAID_LENGTH))
     words = " ".join(plain.split()).rstrip(".")
     return f": {words}" if words else ""
 
