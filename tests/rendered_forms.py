@@ -11,7 +11,8 @@ _TYPED = {"text": "x", "search": "x", "email": "new@example.org", "password": "c
 @dataclass
 class Control:
     """`untouched`: what a browser sends for it as it stands; None for nothing. `sent`: the same, or after somebody typed something
-    where it is empty. `free`: any text can be typed into it. `value`: what it says of itself."""
+    where it is empty. `free`: any text can be typed into it. `value`: what it says of itself.
+    `offered`: what can be chosen."""
 
     name: str
     kind: str
@@ -19,6 +20,7 @@ class Control:
     free: bool
     value: str = ""
     untouched: str | None = None
+    offered: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -71,6 +73,7 @@ class Rendered(HTMLParser):
             self._open.action = urlsplit(given.get("action") or self.url).path
             self.forms.append(self._open)
         elif tag == "option" and self._choice:
+            self._choice.offered.append(given.get("value", ""))
             if "selected" in given or not self._choice.sent:
                 self._choice.sent = given.get("value", "")
             if "selected" in given or self._choice.untouched is None:

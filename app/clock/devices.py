@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, and_, case, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Select, Text, and_, case, func, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import due
@@ -87,12 +87,11 @@ def _is_access(mark: Any) -> ColumnElement[bool]:
     return func.coalesce(mark == "access", said)
 
 
-async def serial_and_name(db: AsyncSession, device_id: int) -> tuple[str, str]:
-    """Its serial number, and what people call it: the alias, where it has one. Raises NotFound."""
-    row = (await db.execute(select(Device.sn, Device.alias).where(Device.id == device_id))).one_or_none()
-    if row is None:
-        raise NotFound("There is no such terminal.")
-    return row.sn, row.alias or row.sn
+async def held(db: AsyncSession, device_id: int) -> Any:
+    """What is set on a terminal that nobody else writes until the transaction ends, its serial number `sn`, and the `name` that
+    people call it: the alias, where it has one. Raises NotFound."""
+    name = func.coalesce(func.nullif(Device.alias, ""), Device.sn).label("name")
+    return await _one_held(db, select(*_SET, name).where(Device.id == device_id))
 
 
 async def serials_of(db: AsyncSession, device_ids: Sequence[int]) -> list[str]:
@@ -104,7 +103,11 @@ _SET: tuple[Any, ...] = (Device.sn, Device.direction, Device.kind_mark, Device.r
 
 
 async def _held(db: AsyncSession, serial: str) -> Any:
-    device = (await db.execute(select(*_SET).where(Device.sn == serial).with_for_update())).one_or_none()
+    return await _one_held(db, select(*_SET).where(Device.sn == serial))
+
+
+async def _one_held(db: AsyncSession, asked: Select[Any]) -> Any:
+    device = (await db.execute(asked.with_for_update(key_share=True))).one_or_none()
     if device is None:
         raise NotFound("There is no such terminal.")
     return device

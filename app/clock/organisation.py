@@ -98,15 +98,23 @@ def _terminals(kind: str, tree: Any) -> Any:
     return select(func.count()).select_from(Device).where(Device.area_code == tree.c.code).scalar_subquery()
 
 
+async def held(db: AsyncSession, kind: str, unit_id: int) -> Any:
+    """Code, name and remarks of a unit that nobody else writes until the transaction ends. Raises NotFound."""
+    unit = UNITS[kind]
+    asked = select(unit.code, unit.name, unit.remarks).where(unit.id == unit_id)
+    row = (await db.execute(asked.with_for_update(key_share=True))).one_or_none()
+    if row is None:
+        raise NotFound
+    return row
+
+
 async def set_remarks(db: AsyncSession, actor: Actor, kind: str, unit_id: int, remarks: str | None) -> bool:
     """A note for operators that no sync ever changes; whether it differs from what stood there. Raises NotFound, Invalid."""
     text = (remarks or "").strip() or None
     if text is not None and len(text) > LONGEST_REMARKS:
         raise Invalid.at("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")
     unit = UNITS[kind]
-    row = (await db.execute(select(unit.code, unit.remarks).where(unit.id == unit_id).with_for_update())).one_or_none()
-    if row is None:
-        raise NotFound
+    row = await held(db, kind, unit_id)
     if row.remarks == text:
         return False
     await db.execute(update(unit).where(unit.id == unit_id).values(remarks=text))

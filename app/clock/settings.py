@@ -15,6 +15,7 @@ from app.clock.codes import Direction
 from app.clock.models import Connection, Setting
 from app.clock.windows import DAY, LIVE_DAYS
 from app.clock.zones import local_today
+from app.db.held import hold_name
 from app.errors import FieldError, Invalid
 from app.host import audit
 from app.texts import whole
@@ -102,11 +103,17 @@ async def read_settings(db: AsyncSession, now: datetime | None = None) -> ClockS
     )
 
 
+async def hold_settings(db: AsyncSession) -> None:
+    """Until the transaction ends nobody else writes them: what is not stored yet has no row to lock."""
+    await hold_name(db, "clock settings")
+
+
 async def write_settings(
     db: AsyncSession, actor: audit.Actor, changes: Mapping[str, Any], now: datetime | None = None
 ) -> ClockSettings:
     """Stores `changes` (values or their text) and returns what holds then. Raises Invalid naming every wrong one."""
     at = now or datetime.now(UTC)
+    await hold_settings(db)
     before = await read_settings(db, at)
     after = checked(before, changes, today=await local_today(db, at))
     old, new = _plain(before), _plain(after)

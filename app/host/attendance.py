@@ -64,6 +64,11 @@ async def hold(db: AsyncSession, employee_ids: Iterable[int]) -> None:
     await db.execute(_HOLD, {"keys": keys})
 
 
+async def hold_record(db: AsyncSession, record_id: int) -> None:
+    """`hold` for whoever the record belongs to. Raises NotFound."""
+    await _held(db, record_id)
+
+
 async def add(db: AsyncSession, actor: Actor, employee_id: int, hours: Hours, note: str | None = None) -> int:
     """The new record's id: pending, made by hand. Raises Invalid, NotFound, Conflict (deleted person, overlap, locked day)."""
     hours = _checked(hours, note)

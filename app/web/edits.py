@@ -5,6 +5,7 @@
     POST  form = await edits.sent(ctx, FORM, stored, about=("employee", employee_id))
           if not form.ok: return await page(ctx, "….html", status=form.status, form=form)
 
+A small form in a row of a list has `forms.base(sealed(remarks=row.remarks))`; `ask_again` shows it when it was refused.
 `fields.summary` draws the hidden field, and for a stale form what the others changed with a choice for each field that both
 changed. What is merged and why: merging.
 """
@@ -17,12 +18,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from litestar import Response
 from litestar.datastructures import FormMultiDict
 
 from app.host import audit
 from app.web.context import Context
 from app.web.forms import Bound, Field, Form
 from app.web.merging import Difference, Line, Shown, Stale, Values, differences, merged
+from app.web.pages import page
 
 BASE, TAKE = "base", "take-"
 THEIRS = "theirs"
@@ -44,9 +47,10 @@ async def sent(
     stored: Mapping[str, Any],
     facts: Mapping[str, str] | None = None,
     *,
-    about: tuple[str, object] | None = None,
+    about: tuple[object, ...],
 ) -> Bound:
-    """What was posted, compared with what is stored now: hold the row before reading it. `about` is the audit's subject.
+    """What was posted, compared with what is stored now: hold the row before reading it. `about`: the audit's type and id of the
+    thing, and what the audit calls fields that have another name there.
 
     A form without a base, which only a program sends, is taken as it is.
     """
@@ -60,6 +64,27 @@ async def sent(
         await _refuse(ctx, bound, found, about)
         bound.shown |= merged(typed, found)
     return bound
+
+
+async def unsaved(ctx: Context, form: Form) -> Bound:
+    """What was posted, as old as it is: for a button of the form that saves nothing."""
+    posted = await ctx.form()
+    text = str(posted.get(BASE, ""))
+    bound = form.read(_with_theirs(posted, unseal(ctx, text) or {}))
+    bound.base = text
+    return bound
+
+
+async def ask_again(ctx: Context, form: Bound, title: str, *, cancel_url: str) -> Response[str]:
+    """A refused form that has no page of its own, as a page or in the dialog."""
+    return await page(
+        ctx, "edit_again.html", fragment="dialog", status=form.status, form=form, title=title, cancel_url=cancel_url
+    )
+
+
+def sealed(ctx: Context, **values: str | None) -> str:
+    """What a form of these fields was made from."""
+    return seal(ctx, {name: value or "" for name, value in values.items()})
 
 
 def seal(ctx: Context, values: Values) -> str:
@@ -115,8 +140,10 @@ def _as_posted(value: Shown) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
-async def _refuse(ctx: Context, bound: Bound, found: list[Difference], about: tuple[str, object] | None) -> None:
-    last = await audit.last_change(ctx.db, *about, [one.name for one in found]) if about else None
+async def _refuse(ctx: Context, bound: Bound, found: list[Difference], about: tuple[object, ...]) -> None:
+    kind, thing, *others = about
+    names = [*(one.name.lower() for one in found), *others]
+    last = await audit.last_change(ctx.db, str(kind), thing, [str(name) for name in names])
     by = "" if last is None else "you" if last.actor_id == ctx.user.id else last.actor_name
     bound.stale = Stale([_line(bound, one) for one in found], by, last.at if last else None)
 

@@ -281,8 +281,8 @@ async def test_an_edit_in_the_browser_keeps_what_was_there_before(database: Data
     text = (await alice.get(f"/attendance/{record_id}")).text
     assert "Hours changed by hand" in text
     stale = await alice.submit(f"/attendance/{record_id}/edit", {**form, "clock_out": "2026-11-20T19:00"})
-    assert stale.status_code == 422
-    assert "changed since you opened it" in stale.text
+    assert stale.status_code == 409
+    assert "Not saved: you changed this after you opened the form" in stale.text
 
 
 async def test_times_with_seconds_may_be_changed_to_any_second(database: Database, alice: Browser) -> None:

@@ -19,8 +19,10 @@ from app.clock.profiles import PROFILES
 from app.clock.punch_counts import count_by_day
 from app.clock.remote import TestStep
 from app.clock.zones import all_zones
+from app.db.held import hold_name
 from app.errors import Conflict, Invalid, Refusal
 from app.secrets import Secret
+from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Flag, Form, Password, Text
 from app.web.templating import render_fragment
@@ -77,12 +79,22 @@ def zones() -> list[dict[str, Any]]:
     return [*grouped, {"label": "Other", "options": last}]
 
 
-def filled(found: Connection | None) -> Bound:
+def opened(ctx: Context, found: Connection | None) -> Bound:
     """The form as it is first shown; a password is never in it."""
+    return edits.opened(ctx, FORM, _stored(found))
+
+
+async def sent(ctx: Context) -> Bound:
+    """The form as it was posted, compared with the connection that is saved now."""
+    await hold_name(ctx.db, "connection")
+    return await edits.sent(ctx, FORM, _stored(await connection.load(ctx.db)), about=("clock_connection", 1))
+
+
+def _stored(found: Connection | None) -> dict[str, Any]:
+    shown = ("base_url", "profile", "username", "company", "timezone")
     if found is None:
-        return FORM.fill({"profile": "cloud", "timezone": "UTC"})
-    shown = {name: getattr(found, name) for name in ("base_url", "profile", "username", "company", "timezone")}
-    return FORM.fill({**shown, "overrides": written(found.overrides)})
+        return {**dict.fromkeys(shown), "profile": "cloud", "timezone": "UTC", "overrides": ""}
+    return {**{name: getattr(found, name) for name in shown}, "overrides": written(found.overrides)}
 
 
 async def save(ctx: Context, form: Bound) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from litestar import Response, get, post
@@ -19,11 +20,11 @@ from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host.audit import Actor
 from app.host.pages.history import history
-from app.web import exports
+from app.web import edits, exports
 from app.web.asking import ask_first
 from app.web.choosing import carried, chosen_ids, confirmed
 from app.web.context import Context
-from app.web.forms import Form, Text
+from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires
 from app.web.pages import done, page
 from app.web.templating import with_query
@@ -45,6 +46,11 @@ JUDGING = (
     "punches that belong to no record yet are judged again by the next import, and may become attendance. Records that stand"
     " stay as they are."
 )
+SETTINGS = {
+    "direction": Form(Choice("direction", "Direction", options={"": "What the settings say", **DIRECTIONS})),
+    "kind": Form(Choice("kind", "Kind", options={"": "What the server says", **KINDS})),
+}
+COLUMNS = {"direction": "direction", "kind": "kind_mark"}
 REMARKS = Form(Text("remarks", "Remarks", longest=LONGEST_REMARKS, lines=3))
 
 
@@ -89,7 +95,7 @@ async def show(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Respo
         bars=await _bars(ctx.db, row.sn, framed.today),
         days=HISTORY_DAYS,
         history=await history(ctx, "terminal", row.sn),
-        form=REMARKS.fill({"remarks": row.remarks}),
+        form=edits.opened(ctx, REMARKS, {"remarks": row.remarks}),
         **_drawn(ctx, framed),
     )
 
@@ -106,33 +112,38 @@ async def kind(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Respo
 
 @post("/clock_devices/{device_id:int}/remarks", guards=[ACT], status_code=200)
 async def remarks(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Response[Any]:
-    serial, name = await devices.serial_and_name(ctx.db, device_id)
-    form = REMARKS.read(await ctx.form())
-    text = form.shown["remarks"] if form.errors else form["remarks"]
-    changed = await devices.set_remarks(ctx.db, ctx.actor, serial, text)
-    said = f"The remarks of {name} were saved." if changed.changed else "The remarks were not changed."
+    device = await devices.held(ctx.db, device_id)
+    form = await edits.sent(ctx, REMARKS, {"remarks": device.remarks}, about=("terminal", device.sn))
+    if not form.ok:
+        return await edits.ask_again(ctx, form, f"Remarks on {device.name}", cancel_url="/clock_devices")
+    changed = await devices.set_remarks(ctx.db, ctx.actor, device.sn, form["remarks"])
+    said = f"The remarks of {device.name} were saved." if changed.changed else "The remarks were not changed."
     return await _leave(ctx, said)
 
 
 async def _set(ctx: Context, device_id: int, what: str) -> Response[Any]:
     """Asks first where punches would be judged again, with the number; whoever agreed to another number is asked anew."""
-    serial, name = await devices.serial_and_name(ctx.db, device_id)
-    form = await ctx.form()
-    value = str(form.get(what, "")) or None
-    number = await devices.judged_again(ctx.db, [serial], **{what: value})
-    if number and (form.get("confirmed") != "1" or form.get("number") != str(number)):
-        return await _ask(ctx, name, what=what, value=value, number=number)
-    changed = await VERBS[what](ctx.db, ctx.actor, serial, value)
+    device = await devices.held(ctx.db, device_id)
+    column = COLUMNS[what]
+    form = await edits.sent(ctx, SETTINGS[what], {what: getattr(device, column)}, about=("terminal", device.sn, column))
+    if not form.ok:
+        return await edits.ask_again(ctx, form, f"{what.capitalize()} of {device.name}", cancel_url="/clock_devices")
+    value, posted = form[what], await ctx.form()
+    number = await devices.judged_again(ctx.db, [device.sn], **{what: value})
+    if number and (posted.get("confirmed") != "1" or posted.get("number") != str(number)):
+        return await _ask(ctx, device.name, form, what=what, number=number)
+    changed = await VERBS[what](ctx.db, ctx.actor, device.sn, value)
     if not changed.changed:
-        return await _leave(ctx, f"The {what} of {name} is that already.")
-    return await _leave(ctx, f"The {what} of {name} is {_word(what, value)} now.{_again(changed.judged_again)}")
+        return await _leave(ctx, f"The {what} of {device.name} is that already.")
+    return await _leave(ctx, f"The {what} of {device.name} is {_word(what, value)} now.{_again(changed.judged_again)}")
 
 
 def _again(number: int) -> str:
     return f" {count(number, 'punch is', 'punches are')} judged again." if number else ""
 
 
-async def _ask(ctx: Context, name: str, *, what: str, value: str | None, number: int) -> Response[Any]:
+async def _ask(ctx: Context, name: str, form: Bound, *, what: str, number: int) -> Response[Any]:
+    value = form[what]
     return await ask_first(
         ctx,
         question=f"Set the {what} of {name} to {_word(what, value)}?",
@@ -141,7 +152,7 @@ async def _ask(ctx: Context, name: str, *, what: str, value: str | None, number:
         number=number,
         unit="punch" if number == 1 else "punches",
         danger=False,
-        fields=[(what, value or ""), ("number", str(number))],
+        fields=[(what, value or ""), ("number", str(number)), (edits.BASE, form.base)],
         cancel_url="/clock_devices",
     )
 
@@ -188,6 +199,7 @@ def _drawn(ctx: Context, framed: terminals.Frame) -> dict[str, Any]:
         "zone_words": zone_words,
         "hints": {"skew": terminals.SKEW, "backlog": terminals.BACKLOG, "there": terminals.THERE},
         "may_act": ctx.may("clock.devices.edit"),
+        "sealed": partial(edits.sealed, ctx),
     }
 
 

@@ -13,16 +13,19 @@ from app.clock.accepting import Accepting
 from app.clock.binding_list import ENROLLED, METHODS
 from app.clock.binding_queries import Foretold
 from app.clock.codes import BINDING_STATES, outcome_label, punch_label
+from app.clock.models import ClockEmployee
 from app.clock.pages import long_act_words, undo
 from app.clock.pages.employees import ACT, ACTS, BY_HAND, SEE, consequence
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
 from app.clock.undoing import Undoable
 from app.counting import count
+from app.db.held import hold
 from app.errors import Conflict, NotFound
 from app.host.pages.picking import pick
+from app.web import edits
 from app.web.context import Context
-from app.web.forms import Form, Text
+from app.web.forms import Bound, Form, Text
 from app.web.pages import done, page
 
 HOST = Form(Text("host", "Host employee", required=True))
@@ -66,9 +69,11 @@ async def _bind(ctx: Context, employee_id: int, host_id: int) -> list[str]:
 
 @post("/clock_employees/{employee_id:int}/remarks", guards=[ACT], status_code=200)
 async def remarks(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
-    form = REMARKS.read(await ctx.form())
+    await hold(ctx.db, ClockEmployee.id == employee_id)
+    row = await binding_queries.person(ctx.db, employee_id)
+    form = await edits.sent(ctx, REMARKS, {"remarks": row.remarks}, about=("clock_employee", employee_id))
     if not form.ok:
-        return await _show(ctx, employee_id, status=422, remark_problem=form.errors["remarks"])
+        return await _show(ctx, employee_id, status=form.status, remarks=form)
     changed = await bindings.set_remarks(ctx.db, ctx.actor, employee_id, form["remarks"])
     return await _after(ctx, employee_id, "The remarks were saved." if changed else "Nothing was changed.")
 
@@ -188,7 +193,7 @@ async def _show(
     status: int = 200,
     message: str = "",
     problem: str = "",
-    remark_problem: str = "",
+    remarks: Bound | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response[Any]:
     row = await binding_queries.person(ctx.db, employee_id)
@@ -214,7 +219,7 @@ async def _show(
         zone=row.zone or "UTC",
         message=message,
         problem=problem,
-        remark_problem=remark_problem,
+        remarks=remarks or edits.opened(ctx, REMARKS, {"remarks": row.remarks}),
     )
 
 

@@ -1,5 +1,6 @@
 """`/clock_organization`: departments, positions, areas and locations as trees with head counts; remarks (design: screens)."""
 
+from functools import partial
 from typing import Any
 
 from litestar import Response, get, post
@@ -8,8 +9,8 @@ from litestar.params import FromPath
 
 from app.clock import organisation
 from app.clock.organisation import LONGEST_REMARKS, UNITS
-from app.errors import Invalid, NotFound
-from app.web import exports, lists
+from app.errors import NotFound
+from app.web import edits, exports, lists
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.guards import Requires
@@ -51,15 +52,17 @@ async def _show(ctx: Context, kind: str) -> Response[Any]:
         ],
         nested=view.sort == "tree" and not view.chips,
         may_act=ctx.may("clock.organization.edit"),
+        sealed=partial(edits.sealed, ctx),
     )
 
 
 @post(URL + "/{kind:str}/{unit_id:int}/remarks", guards=[ACTS], status_code=200)
 async def remarks(ctx: NamedDependency[Context], kind: FromPath[str], unit_id: FromPath[int]) -> Response[Any]:
-    form = FORM.read(await ctx.form())
+    unit = await organisation.held(ctx.db, _kind(kind), unit_id)
+    form = await edits.sent(ctx, FORM, {"remarks": unit.remarks}, about=(kind, unit.code))
     if not form.ok:
-        raise Invalid(form.errors["remarks"])
-    changed = await organisation.set_remarks(ctx.db, ctx.actor, _kind(kind), unit_id, form["remarks"])
+        return await edits.ask_again(ctx, form, f"Remarks on {unit.name or unit.code}", cancel_url=f"{URL}/{kind}")
+    changed = await organisation.set_remarks(ctx.db, ctx.actor, kind, unit_id, form["remarks"])
     said = "The remarks were saved." if changed else "The remarks are what they were."
     return await done(ctx, f"{URL}/{kind}", said, level="success" if changed else "info")
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from litestar import Response, get, post
-from litestar.datastructures import FormMultiDict
 from litestar.di import NamedDependency
 from litestar.enums import MediaType
 
@@ -15,8 +14,9 @@ from app.clock.pages import connecting, health
 from app.clock.pages.setting_fields import FLAGS, FORM, SECTIONS, shown
 from app.clock.punch_counts import count_by_day
 from app.clock.rule_preview import Preview
-from app.clock.settings import JUDGED_BY, NAMES, ClockSettings, checked, read_settings, write_settings
+from app.clock.settings import JUDGED_BY, NAMES, ClockSettings, checked, hold_settings, read_settings, write_settings
 from app.errors import Invalid
+from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound
 from app.web.guards import Requires
@@ -33,9 +33,9 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post(f"{URL}/connection", guards=[MAY], status_code=200)
 async def save_connection(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = connecting.FORM.read(await ctx.form())
+    form = await connecting.sent(ctx)
     if not await connecting.save(ctx, form):
-        return await _show(ctx, connection_form=form, status=422)
+        return await _show(ctx, connection_form=form, status=form.status)
     return await done(ctx, f"{URL}#test", "The connection was saved. Test it now.")
 
 
@@ -60,16 +60,20 @@ async def live_test(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post(URL, guards=[MAY], status_code=200)
 async def save_settings(ctx: NamedDependency[Context]) -> Response[Any]:
-    posted = await ctx.form()
     now = datetime.now(UTC)
-    before, changes = await read_settings(ctx.db, now), _changes(posted)
+    await hold_settings(ctx.db)
+    before = await read_settings(ctx.db, now)
+    form = await edits.sent(ctx, FORM, shown(before), about=("clock_settings", 1))
+    changes = _changes(form)
     try:
         after = checked(before, changes, today=await zones.local_today(ctx.db, now))
     except Invalid as refusal:
-        return await _show(ctx, settings_form=_with_errors(changes, refusal), status=422)
-    if posted.get("confirmed") != "1" and (question := await _question(ctx, before, after, now)):
+        return await _show(ctx, settings_form=_with_errors(form, refusal), status=form.status)
+    if form.stale:
+        return await _show(ctx, settings_form=form, status=form.status)
+    if (await ctx.form()).get("confirmed") != "1" and (question := await _question(ctx, before, after, now)):
         kept = [(name, value) for name, value in changes.items() if name not in FLAGS or value != "false"]
-        return await page(ctx, "clock/settings_ask.html", fields=kept, **question)
+        return await page(ctx, "clock/settings_ask.html", fields=[*kept, (edits.BASE, form.base)], **question)
     await write_settings(ctx.db, ctx.actor, changes, now)
     if _rules_differ(before, after):
         await due.ask_for_import(ctx.db)
@@ -101,9 +105,9 @@ async def _show(
         zone=found.timezone if found else "UTC",
         now=now,
         health=health.of(found, now),
-        connection_form=connection_form or connecting.filled(found),
+        connection_form=connection_form or connecting.opened(ctx, found),
         zones=connecting.zones(),
-        form=settings_form or FORM.fill(shown(await read_settings(ctx.db, now))),
+        form=settings_form or edits.opened(ctx, FORM, shown(await read_settings(ctx.db, now))),
         sections=SECTIONS,
         test=test,
         live=None,
@@ -111,20 +115,13 @@ async def _show(
     )
 
 
-def _changes(posted: FormMultiDict) -> dict[str, str]:
-    """Every setting as text. A switch that is off is not posted at all."""
-    texts = {name: str(posted.getall(name)[-1]) for name in NAMES if name in posted}
-    return {name: texts.get(name, "false" if name in FLAGS else "") for name in NAMES} | _switches(texts)
+def _changes(form: Bound) -> dict[str, str]:
+    """Every setting as text."""
+    return {name: ("true" if form[name] else "false") if name in FLAGS else form.shown[name] for name in NAMES}
 
 
-def _switches(texts: Mapping[str, str]) -> dict[str, str]:
-    return {name: "true" if texts[name] == "1" else texts[name] for name in FLAGS if name in texts}
-
-
-def _with_errors(changes: Mapping[str, str], refusal: Invalid) -> Bound:
-    form = FORM.fill(changes)
-    for name in FLAGS:
-        form.shown[name] = changes[name] == "true"
+def _with_errors(form: Bound, refusal: Invalid) -> Bound:
+    form.errors.clear()
     for detail in refusal.details:
         form.refuse(detail.field, f"{detail.message[:1].upper()}{detail.message[1:]}.")
     return form

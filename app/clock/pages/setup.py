@@ -39,9 +39,9 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post(f"{URL}/connect", guards=[MAY], status_code=200)
 async def connect(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = connecting.FORM.read(await ctx.form())
+    form = await connecting.sent(ctx)
     if not await connecting.save(ctx, form):
-        return await _show(ctx, form=form, status=422)
+        return await _show(ctx, form=form, status=form.status)
     return await done(ctx, URL, "The connection was saved. Now test it.")
 
 
@@ -70,7 +70,7 @@ async def _show(
         steps=_steps(step),
         health=health.of(found, now),
         connection=found,
-        connection_form=form or connecting.filled(found),
+        connection_form=form or connecting.opened(ctx, found),
         zones=connecting.zones(),
         test=test,
         then="setup",

@@ -10,6 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Row, select
 
+from app.db.held import hold
 from app.db.session import PLATFORM
 from app.errors import Invalid, NotFound
 from app.host import applications, icons
@@ -18,6 +19,7 @@ from app.host.applications import KEPT, LONGEST, RATEABLE, Details
 from app.host.icons import Icon
 from app.host.models import Application
 from app.host.pages.apps import MANAGES, app_of
+from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choices, File, Flag, Form, Text
 from app.web.guards import public
@@ -77,16 +79,18 @@ async def add(ctx: NamedDependency[Context]) -> Response[Any]:
 @get("/apps/{app_id:int}/edit", guards=[MANAGES])
 async def edit_form(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response[Any]:
     app = await app_of(ctx, app_id)
-    return await _edit_page(ctx, FORM.fill({**app._mapping}), app)  # noqa: SLF001 - public in SQLAlchemy
+    facts = _facts(await _icon_of(ctx, app_id))
+    return await _edit_page(ctx, edits.opened(ctx, FORM, {**app._mapping}, facts), app)  # noqa: SLF001 - public in SQLAlchemy
 
 
 @post("/apps/{app_id:int}/edit", guards=[MANAGES], status_code=200)
 async def edit(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response[Any]:
-    app = await app_of(ctx, app_id)
-    form = FORM.read(await ctx.form())
+    await hold(ctx.db, Application.id == app_id)
+    app, now = await app_of(ctx, app_id), await _icon_of(ctx, app_id)
+    form = await edits.sent(ctx, FORM, {**app._mapping}, _facts(now), about=("application", app_id))  # noqa: SLF001 - as above
     icon = await _sent_icon(ctx, form)
     if form.ok:
-        kept = None if form["remove_icon"] else await _icon_of(ctx, app_id)
+        kept = None if form["remove_icon"] else now
         try:
             changed = await applications.edit(ctx.db, ctx.actor, app_id, _details(form, icon or kept))
         except Invalid as refused:
@@ -94,7 +98,7 @@ async def edit(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response
         else:
             answer = f"{form['name']} was saved." if changed else "Nothing was changed."
             return await done(ctx, f"/apps/{app_id}", answer, level="success" if changed else "info")
-    return await _edit_page(ctx, form, app, icon, status=422)
+    return await _edit_page(ctx, form, app, icon, status=form.status)
 
 
 @get("/apps/icon/{uid:uuid}", guards=[public])
@@ -133,6 +137,11 @@ async def _sent_icon(ctx: Context, form: Bound) -> Icon | None:
     except Invalid as refused:
         form.absorb(refused)
     return None
+
+
+def _facts(icon: Icon | None) -> dict[str, str]:
+    """What the form was made from beside its fields."""
+    return {"Icon": str(icon) if icon else "none"}
 
 
 async def _icon_of(ctx: Context, app_id: int) -> Icon | None:

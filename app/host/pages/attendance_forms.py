@@ -17,6 +17,7 @@ from app.host.hours import KINDS, MOST_BREAKS, WRONG_YEAR, Hours
 from app.host.pages.attendance_record import record_of
 from app.host.pages.picking import name_picked, pick
 from app.texts import whole
+from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, LocalTime, Text, options
 from app.web.guards import Requires
@@ -61,8 +62,40 @@ async def add(ctx: NamedDependency[Context]) -> Response[Any]:
 async def edit_form(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
     record = await record_of(ctx, record_id)
     where = await zone.of(ctx.db)
+    form = edits.opened(ctx, _form(_rows_for(record)), _stored(record, where), _facts(record))
+    return await _show(ctx, form, record, where)
+
+
+@post("/attendance/{record_id:int}/edit", guards=[Requires("host.attendance.decide")], status_code=200)
+async def edit(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
+    posted = await ctx.form()
+    where = await zone.of(ctx.db)
+    if posted.get("more"):
+        form = await edits.unsaved(ctx, _form(_rows(posted)))
+        return await _one_more_break(ctx, form, await record_of(ctx, record_id), where)
+    await attendance.hold_record(ctx.db, record_id)
+    record = await record_of(ctx, record_id)
+    fields = _form(max(_rows(posted), _rows_for(record)))
+    form = await edits.sent(
+        ctx, fields, _stored(record, where), _facts(record), about=("attendance", record_id, "breaks")
+    )
+    hours = _hours(form, where, record)
+    if form.ok and hours is not None:
+        try:
+            done_to = await attendance.edit(ctx.db, ctx.actor, record_id, hours, form["note"])
+        except (Invalid, Conflict) as refused:
+            _absorb(form, refused)
+        else:
+            return await done(ctx, f"/attendance/{record_id}", _said(record_id, done_to))
+    return await _show(ctx, form, record, where, status=form.status)
+
+
+def _stored(record: Row[Any], where: ZoneInfo) -> dict[str, Any]:
+    """What the form shows of a record, with nothing in the rows of breaks that it does not have."""
     hours = Hours.of(record)
+    ends = dict.fromkeys(f"break_{at}_{end}" for at in range(1, MOST_BREAKS + 1) for end in ("out", "back"))
     values: dict[str, Any] = {
+        **ends,
         "kind": hours.kind,
         "clock_in": zone.to_local(hours.clock_in, where),
         "clock_out": zone.to_local(hours.clock_out, where) if hours.clock_out else None,
@@ -70,28 +103,16 @@ async def edit_form(ctx: NamedDependency[Context], record_id: FromPath[int]) -> 
     }
     for at, (out, back) in enumerate(hours.breaks, 1):
         values |= {f"break_{at}_out": zone.to_local(out, where), f"break_{at}_back": zone.to_local(back, where)}
-    form = _form(min(MOST_BREAKS, len(hours.breaks) + SPARE)).fill(values)
-    return await _show(ctx, form, record, where, seen=record.updated_at.isoformat())
+    return values
 
 
-@post("/attendance/{record_id:int}/edit", guards=[Requires("host.attendance.decide")], status_code=200)
-async def edit(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
-    posted = await ctx.form()
-    record = await record_of(ctx, record_id)
-    where = await zone.of(ctx.db)
-    seen = str(posted.get("seen", ""))
-    form = _form(_rows(posted)).read(posted)
-    if posted.get("more"):
-        return await _one_more_break(ctx, form, record, where, seen=seen)
-    hours = _hours(form, where, record)
-    if form.ok and hours is not None:
-        try:
-            done_to = await attendance.edit(ctx.db, ctx.actor, record_id, hours, form["note"], seen=_instant(seen))
-        except (Invalid, Conflict) as refused:
-            _absorb(form, refused)
-        else:
-            return await done(ctx, f"/attendance/{record_id}", _said(record_id, done_to))
-    return await _show(ctx, form, record, where, status=422, seen=seen)
+def _facts(record: Row[Any]) -> dict[str, str]:
+    """Whoever changes hours must know what was decided on the old ones."""
+    return {"Status": record.status.replace("_", "-")}
+
+
+def _rows_for(record: Row[Any]) -> int:
+    return min(MOST_BREAKS, len(Hours.of(record).breaks) + SPARE)
 
 
 def _said(record_id: int, edited: attendance.Edited) -> str:
@@ -177,17 +198,16 @@ def _absorb(form: Bound, refused: Invalid | Conflict) -> None:
         form.refuse("", refused.message)
 
 
-async def _one_more_break(
-    ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo, *, seen: str = ""
-) -> Response[str]:
+async def _one_more_break(ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo) -> Response[str]:
     rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
     more = _form(min(MOST_BREAKS, rows + 1), chooses_person=record is None).fill()
     more.shown |= form.shown
-    return await _show(ctx, more, record, where, seen=seen)
+    more.base = form.base
+    return await _show(ctx, more, record, where)
 
 
 async def _show(
-    ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo, *, status: int = 200, seen: str = ""
+    ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo, *, status: int = 200
 ) -> Response[str]:
     chosen = await name_picked(ctx.db, form.shown["employee"]) if record is None else ""
     rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
@@ -202,7 +222,6 @@ async def _show(
         zone=where.key,
         rows=rows,
         may_add=rows < MOST_BREAKS,
-        seen=seen,
     )
 
 
@@ -211,13 +230,6 @@ def _day(text: str) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         return None
-
-
-def _instant(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text) if text else None
-    except ValueError:
-        raise Invalid("This form can't be read. Load the page again.") from None
 
 
 ROUTES = [add_form, add, edit_form, edit]

@@ -53,7 +53,7 @@ async def edit_form(ctx: NamedDependency[Context], employee_id: FromPath[int]) -
 async def edit(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
     await hold(ctx.db, Employee.id == employee_id)
     person = await person_of(ctx, employee_id)
-    form = await edits.sent(ctx, await _form(ctx), _stored(person), about=("employee", employee_id))
+    form = await edits.sent(ctx, await _form(ctx), _stored(person), about=("employee", employee_id, "user_id"))
     if form.ok:
         try:
             changed = await people.edit(ctx.db, ctx.actor, employee_id, _details(form))
