@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, case, func, null, select, update
 
 from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM, entered, entering
@@ -30,6 +30,7 @@ _FIND = Compiled(
         _token.c.id.label("token_id"),
         _token.c.scopes,
         _token.c.last_used_at,
+        case((_token.c.made_by_id == _token.c.user_id, null()), else_=_token.c.made_by).label("made_by"),
         entering(_user.c.workspace).label("path"),
     )
     .select_from(_token)
@@ -84,7 +85,7 @@ async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
     if row is None:
         raise NotSignedIn("Send a valid token as `Authorization: Bearer …`.")
     context.person = person_of(row, session_id=None, session_key=b"")
-    context.policies, context.token_id = row.policies, row.token_id
+    context.policies, context.token_id, context.token_made_by = row.policies, row.token_id, row.made_by
     if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
         await context.db.execute(_USED, {"token": row.token_id, "now": now})
     entered(context.db, row.workspace)

@@ -94,7 +94,10 @@ class Session(Base):
 
 
 class ApiToken(Base):
-    """A bearer token of both JSON APIs: shown once, stored as SHA-256. `hint` is its last four characters."""
+    """A bearer token of both JSON APIs: shown once, stored as SHA-256. `hint` is its last four characters.
+
+    `made_by` is what whoever made it was called then, null where that was not kept; `made_by_id` their account, null for a command.
+    """
 
     __tablename__ = "api_tokens"
 
@@ -104,6 +107,8 @@ class ApiToken(Base):
     token_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     hint: Mapped[str]
     scopes: Mapped[Words]
+    made_by_id: Mapped[int | None]
+    made_by: Mapped[str | None]
     created_at: Mapped[Created]
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]

@@ -92,6 +92,7 @@ async def create(
     expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
     name = name.strip() or "Unnamed"
     values = {"user_id": user_id, "name": name, "scopes": list(chosen), "expires_at": expires_at}
+    values |= {"made_by_id": actor.id, "made_by": actor.name}
     made = insert(ApiToken).values(**values, token_hash=_hash(text), hint=text[-4:]).returning(ApiToken.id)
     token_id = (await db.scalars(made)).one()
     after = {"owner": owner, "name": name, "scopes": list(chosen), "expires_at": expires_at}

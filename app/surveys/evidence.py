@@ -45,14 +45,16 @@ FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id WHERE 
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """`texts` holds the free texts by question id."""
+    """`texts` holds the free texts by question id; `token_made_by` is who made the API token that was used, where that was not the
+    person."""
 
     ip: str | None = None
     browser: str | None = None
     texts: dict[str, str] = {}
+    token_made_by: str | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.ip or self.browser or self.texts)
+        return bool(self.ip or self.browser or self.texts or self.token_made_by)
 
 
 @dataclass(frozen=True, slots=True)

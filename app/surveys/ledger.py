@@ -73,7 +73,8 @@ WHERE r.survey_id = :survey AND r.version = :version AND r.user_id = :user
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is to be recorded. `answers` are those of `answers.read`; `wording_id` and `content_hash` are of the words that the
-    person met; `shown` says how far this version came to them before."""
+    person met; `shown` says how far this version came to them before, `token_made_by` who made the API token they used, where that
+    was not they."""
 
     survey_id: int
     survey: UUID
@@ -88,6 +89,7 @@ class Entry:
     browser: str | None
     recorded_at: datetime
     shown: Shown
+    token_made_by: str | None = None
 
     @property
     def prompted(self) -> bool:
@@ -143,7 +145,7 @@ async def write(
     (`app.db.session.alone`), nobody waits for this process while the ledger is held. A key of the person is made before that, where
     they have none. Neither waits for the disk. None where nothing was written: `winner` says why."""
     texts = _free_texts(entry, worded.types)
-    told = Evidence(ip=_cut(entry.ip, LONGEST_IP), browser=_cut(entry.browser, LONGEST_BROWSER), texts=texts)
+    told = _personal(entry, texts)
     key = (worded.key or await evidence.make_key(connection, workspace, keys, entry.user_id)) if told else None
     sealed = evidence.seal(keys, workspace, key, (entry.survey_id, entry.version), told) if key else None
     line = line_of(entry, tuple(worded.types), texts, sealed)
@@ -178,6 +180,11 @@ def _free_texts(entry: Entry, types: Mapping[str, str]) -> dict[str, str]:
     """By question id. Raises KeyError for a question that the wording does not have."""
     keyed = ((str(one.question), one.value) for one in entry.answers)
     return {key: str(value) for key, value in keyed if types[key] == "free_text"}
+
+
+def _personal(entry: Entry, texts: dict[str, str]) -> Evidence:
+    ip, browser = _cut(entry.ip, LONGEST_IP), _cut(entry.browser, LONGEST_BROWSER)
+    return Evidence(ip=ip, browser=browser, texts=texts, token_made_by=entry.token_made_by)
 
 
 def _cut(text: str | None, longest: int) -> str | None:

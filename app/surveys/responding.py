@@ -163,6 +163,7 @@ def _entry(
         answers=given,
         ip=ctx.ip or None,
         browser=ctx.user_agent or None,
+        token_made_by=ctx.token_made_by,
         recorded_at=now,
         shown=met.situation.state.shown,
     )

@@ -55,13 +55,19 @@ class Opened:
     ip: str | None = None
     browser: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
+    token_made_by: str | None = None
     erased: bool = False
     damaged: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
         """Which evidence there is, in words."""
-        held = (("IP", self.ip), ("Browser", self.browser), ("Text", self.texts))
+        held = (
+            ("IP", self.ip),
+            ("Browser", self.browser),
+            ("Text", self.texts),
+            ("Token by another", self.token_made_by),
+        )
         lost = (("Erased", self.erased), ("Damaged", self.damaged))
         return tuple(word for word, there in (*held, *lost) if there)
 
@@ -73,7 +79,7 @@ def opened(keys: KeyRing, workspace: str, row: Any) -> Opened:
         found = evidence.open(keys, workspace, row) or Evidence()
     except SecretError:
         return Opened(damaged=True)
-    return Opened(found.ip, found.browser, found.texts)
+    return Opened(found.ip, found.browser, found.texts, found.token_made_by)
 
 
 def answers(row: Any, found: Opened) -> Iterator[Told]:

@@ -50,7 +50,7 @@ class Transaction(Protocol):
 @dataclass(slots=True)
 class Context:
     """`db` is the request's transaction: it commits when the answer's status is below 400, else it rolls back. `token_id` is
-    the number of the token that was sent, 0 without one."""
+    the number of the token that was sent, 0 without one; `token_made_by` is who made it, where that was not its owner."""
 
     parts: Parts
     db: AsyncSession
@@ -59,6 +59,7 @@ class Context:
     user_agent: str
     person: Person | None = None
     token_id: int = 0
+    token_made_by: str | None = None
     policies: dict[str, Any] = field(default_factory=dict)
     flashes: list[dict[str, str]] = field(default_factory=list)
     cookies: list[str] = field(default_factory=list)

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app.db.session import Database
-from app.host import second_factor
+from app.host import second_factor, tokens
+from app.host.audit import COMMAND_LINE, Actor
 from app.host.browsers import described
 from app.host.shared import ApiToken, Session
 from app.parts import Parts
@@ -278,6 +279,21 @@ async def test_a_token_is_shown_once_works_and_stops_when_it_is_revoked(
     assert (await bob.submit(f"/account/tokens/{row.id}/revoke")).status_code == 303
     assert (await visitor.get("/api/v1/clock/status", headers=bearer)).status_code == 401
     assert await acts(database) == ["token.create", "token.revoke"]
+
+
+async def test_the_account_says_who_made_each_token(bob: Browser, database: Database) -> None:
+    await make_token(bob, name="Own")
+    async with database.transaction() as db:
+        bob_id = await user_id_of(database, "bob")
+        await tokens.create(db, Actor(await user_id_of(database, "alice"), "Alice Ahn"), bob_id, ["me"], name="Alice's")
+        await tokens.create(db, COMMAND_LINE, bob_id, ["me"], name="Installed")
+        await tokens.create(db, COMMAND_LINE, bob_id, ["me"], name="From before")
+        await db.execute(update(ApiToken).where(ApiToken.name == "From before").values(made_by=None))
+    page = re.sub(r"<[^>]+>", "", (await bob.get("/account")).text)
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    for words in (f"by you on {today}", f"by Alice Ahn on {today}", f"by a command on the server on {today}"):
+        assert words in page
+    assert f"{today}, by whom is not known" in page
 
 
 async def test_a_token_may_be_made_without_an_end(bob: Browser, database: Database) -> None:

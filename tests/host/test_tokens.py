@@ -1,10 +1,11 @@
 """`/admin/tokens`: all tokens of a workspace. One's own ones: test_account."""
 
+import json
 import re
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from app.db.session import Database
 from app.errors import Conflict, Invalid, NotFound
@@ -67,6 +68,22 @@ async def test_an_administrator_makes_a_token_that_acts_as_its_owner(
         assert (await db.scalars(select(ApiToken.user_id))).one() == await user_id_of(database, "bob")
     bearer = {"Authorization": f"Bearer {found[0]}"}
     assert (await visitor.get("/api/v1/clock/status", headers=bearer)).status_code == 200
+
+
+async def test_the_list_says_who_made_each_token(alice: Browser, bob: Browser, database: Database) -> None:
+    await alice.submit("/admin/tokens/new", {**NEW, "name": "By Alice"})
+    await bob.submit("/account/tokens/new", {**NEW, "name": "By Bob"})
+    await token_of(database, "bob", name="By a command")
+    await token_of(database, "bob", name="From before")
+    async with database.shared_transaction() as db:
+        unknown = update(ApiToken).where(ApiToken.name == "From before").values(made_by=None, made_by_id=None)
+        await db.execute(unknown)
+    lines = (await alice.get("/admin/tokens?export=jsonl")).text.splitlines()
+    assert {one["name"]: one["made_by"] for one in map(json.loads, lines)} == {
+        "By Alice": "Alice Ahn", "By Bob": "Bob Brandt", "By a command": "Command line", "From before": None,
+    }  # fmt: skip
+    page = (await alice.get("/admin/tokens")).text
+    assert all(f">{maker}</td>" in page for maker in ("Alice Ahn", "Bob Brandt", "Command line", "Not known"))
 
 
 async def test_the_owners_permissions_are_asked_at_each_request(

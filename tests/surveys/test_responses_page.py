@@ -9,19 +9,22 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from app.db.session import Database
-from app.host.shared import User
+from app.host import tokens
+from app.host.audit import COMMAND_LINE, Actor
+from app.host.shared import ApiToken, User
 from app.parts import Parts
 from app.surveys import chain, evidence, tallies
 from app.surveys.evidence import Person
-from app.surveys.models import Survey
+from app.surveys.models import Response, Survey
 from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE
+from tests.surveys.calling import App
 from tests.surveys.drafted import CONSENT, Stored, published
 from tests.surveys.ledger_rows import bury
-from tests.surveys.recording import AT, lunch, record, record_as_before, user_id
+from tests.surveys.recording import AT, lunch, record, record_as_before, user_id, verify
 
 ROW = re.compile(r'href="/surveys/response_modal/([0-9a-f]{64})"')
 
@@ -214,6 +217,36 @@ async def test_each_response_says_how_far_the_survey_came_to_the_person(
     lines = (await vera.get("/surveys/responses?export=jsonl")).text.splitlines()
     exported = {one["receipt"]: one["shown"] for one in map(json.loads, lines)}
     assert exported == {receipt: shown for receipt, (shown, _) in receipts.items()}
+
+
+async def test_an_answer_by_a_token_that_somebody_else_made_says_so(
+    database: Database, parts: Parts, meal: Stored, vera: Browser, visitor: Browser
+) -> None:
+    nora = await user_id(database, "nora")
+    for maker, said in (
+        (
+            Actor(await user_id(database, "alice"), "Alice Ahn"),
+            "<dt>API token</dt><dd>Made by Alice Ahn, not by this person</dd>",
+        ),
+        (COMMAND_LINE, "<dt>API token</dt><dd>Made by Command line, not by this person</dd>"),
+        (Actor(nora, "Nora Nemo"), ""),
+        (None, ""),
+    ):
+        async with database.transaction() as db:
+            stored = await published(db, title="Lunch", questions=[CONSENT])
+            made = await tokens.create(db, maker or COMMAND_LINE, nora, ["me"])
+            if maker is None:  # made before makers were kept
+                await db.execute(update(ApiToken).where(ApiToken.id == made.id).values(made_by=None, made_by_id=None))
+        receipt = (await App(visitor, made.text).recorded(stored.uid, "agree"))["receipt"]
+        page = (await vera.get(f"/surveys/response_modal/{receipt}")).text
+        assert (said in page, "API token" in page) == (True, bool(said))
+        async with database.transaction() as db:
+            entry = await db.scalar(select(Response.entry).where(Response.row_hash == bytes.fromhex(receipt)))
+        assert maker is None or maker.name not in (entry or "")
+    assert (await vera.get("/surveys/responses")).text.count(">Token by another</span>") == 2
+    await evidence.erase(database, ALICE, Person(nora, "nora@example.org", "main"))
+    assert "Token by another" not in (await vera.get("/surveys/responses")).text
+    assert (await verify(database, "main")).fits
 
 
 async def test_a_row_that_was_tampered_with_is_not_verified(receipts: dict[str, str], urls: Any, vera: Browser) -> None:

@@ -40,6 +40,7 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
         browsers=await _browsers(ctx, now),
         tokens=await _own_tokens(ctx),
         states=token_pages.STATES,
+        maker=_maker,
         described=browsers.described,
         now=now,
     )
@@ -175,6 +176,15 @@ async def _own_tokens(ctx: Context) -> Any:
     recent = or_(ApiToken.revoked_at.is_(None), ApiToken.revoked_at > datetime.now(UTC) - sessions.ABSOLUTE)
     own = token_pages.BASE.where(ApiToken.user_id == ctx.user.id, recent)
     return (await ctx.db.execute(own.order_by(ApiToken.id.desc()).limit(200))).all()
+
+
+def _maker(token: Any) -> str:
+    """Who made it, for its owner; "" where that was not kept."""
+    if token.made_by is None:
+        return ""
+    if token.made_by_id is None:
+        return "a command on the server"
+    return "you" if token.made_by_id == token.user_id else token.made_by
 
 
 async def _password_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

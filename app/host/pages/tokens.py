@@ -32,18 +32,21 @@ STATE: Any = case(
     (~User.active, "idle"),
     else_="active",
 )
-BASE: Select[Any] = select(
+_COLUMNS: tuple[Any, ...] = (
     ApiToken.id,
     ApiToken.name,
     ApiToken.hint,
     ApiToken.scopes,
+    ApiToken.made_by_id,
+    ApiToken.made_by,
     ApiToken.created_at,
     ApiToken.last_used_at,
     ApiToken.expires_at,
     ApiToken.user_id,
     User.name.label("owner"),
     STATE.label("state"),
-).join(User, User.id == ApiToken.user_id)
+)
+BASE = select(*_COLUMNS).join(User, User.id == ApiToken.user_id)
 SPEC = ListSpec(
     name="tokens",
     label="tokens",
@@ -59,6 +62,7 @@ SPEC = ListSpec(
         Column("last_used_at", "Last used", lambda row: row.last_used_at, ApiToken.last_used_at),
         Column("expires_at", "Expires", lambda row: row.expires_at, ApiToken.expires_at),
         Column("created_at", "Made", lambda row: row.created_at, ApiToken.created_at),
+        Column("made_by", "Made by", lambda row: row.made_by, ApiToken.made_by),
         Column("actions", "", lambda _: None),
     ),
     filters=(
