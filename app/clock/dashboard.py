@@ -1,16 +1,16 @@
 """The figures of the Dashboard beyond app.clock.reports: outcomes by day, what needs a person, the last run. Reads only."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, func, literal, select, union_all
+from sqlalchemy import and_, bindparam, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.codes import OUTCOMES, Outcome, OutcomeGroup
-from app.clock.models import Punch, PunchCount, StaleDay, SyncRun
+from app.clock.codes import OUTCOMES, BindingState, Outcome, OutcomeGroup
+from app.clock.models import Binding, Punch, PunchCount, StaleDay, SyncRun
 from app.clock.punch_counts import NOT_JUDGED
 from app.clock.runs import OPEN
 
@@ -29,6 +29,18 @@ _BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n)).group
 # A record that a person chose to keep is settled, though its punch goes on saying that it arrived late.
 _OPEN_LATE = select(func.count()).where(
     Punch.import_outcome == Outcome.ARRIVED_LATE.value, Punch.local_date >= bindparam("since"), ~Punch.reviewed
+)
+# An ignored code is a person's decision: its punches go on saying "Not bound", and need nobody.
+_IGNORED = (
+    select(Punch.local_date, func.count().label("punches"))
+    .join(Binding, and_(Binding.emp_code == Punch.emp_code, Binding.state == BindingState.IGNORED.value))
+    .where(
+        Punch.import_outcome == Outcome.NOT_BOUND.value,
+        Punch.local_date >= bindparam("since"),
+        Punch.punched_at_utc
+        >= bindparam("since_utc"),  # a day sooner than the first local day: the index goes by instants
+    )
+    .group_by(Punch.local_date)
 )
 _LAST = (
     select(SyncRun.id, SyncRun.status, SyncRun.started_at, SyncRun.finished_at, SyncRun.error_code)
@@ -49,19 +61,21 @@ class Day:
 @dataclass(frozen=True, slots=True)
 class Punches:
     """`days` are the last fourteen, oldest first, zeros included; `needs_person` is (outcome, punches), most first, of the
-    thirty days since `since` and of whatever lies in the future."""
+    thirty days since `since` and of whatever lies in the future. The `ignored` punches are
+    those of ignored codes: they need nobody."""
 
     days: Sequence[Day]
     since: date
     needs_person: Sequence[tuple[Outcome, int]]
     total: int
+    ignored: int
 
 
 async def punches(db: AsyncSession, today: date) -> Punches:
     """One SELECT over the kept counts; only days that changed since the last rollup are counted from the punches."""
     since = today - timedelta(days=PERSON_DAYS - 1)
     rows = [(day, outcome, int(n)) for day, outcome, n in await db.execute(_BY_DAY, {"since": since})]
-    found = summed(rows, today)
+    found = summed(rows, today, await _ignored(db, rows, since))
     if not any(outcome is Outcome.ARRIVED_LATE for outcome, _ in found.needs_person):
         return found
     waiting = await db.scalar(_OPEN_LATE, {"since": since}) or 0
@@ -69,21 +83,36 @@ async def punches(db: AsyncSession, today: date) -> Punches:
     return replace(found, needs_person=sorted((one for one in person if one[1]), key=lambda one: -one[1]))
 
 
-def summed(rows: Sequence[tuple[date, str, int]], today: date) -> Punches:
-    """Sums (local day, outcome or "", punches) since thirty days. Pure."""
+async def _ignored(db: AsyncSession, rows: Sequence[tuple[date, str, int]], since: date) -> dict[date, int]:
+    """Punches of ignored codes that show "Not bound", by local day."""
+    if not any(outcome == Outcome.NOT_BOUND for _, outcome, _ in rows):
+        return {}
+    since_utc = datetime.combine(since - timedelta(days=1), time(), UTC)
+    found = await db.execute(_IGNORED, {"since": since, "since_utc": since_utc})
+    return {row.local_date: row.punches for row in found}
+
+
+def summed(rows: Sequence[tuple[date, str, int]], today: date, ignored: Mapping[date, int]) -> Punches:
+    """Sums (local day, outcome or "", punches) since thirty days; `ignored` are those of "Not bound" that need nobody. Pure."""
     by_day: dict[date, Counter[OutcomeGroup]] = {}
     by_outcome: Counter[Outcome] = Counter()
     for day, code, number in rows:
         outcome = Outcome(code or Outcome.AWAITING)
-        by_day.setdefault(day, Counter())[OUTCOMES[outcome].group] += number
-        by_outcome[outcome] += number
+        left_out = ignored.get(day, 0) if outcome is Outcome.NOT_BOUND else 0
+        groups = by_day.setdefault(day, Counter())
+        groups[OUTCOMES[outcome].group] += number - left_out
+        groups[OutcomeGroup.NOT_COUNTED] += left_out
+        by_outcome[outcome] += number - left_out
     days = [today - timedelta(days=back) for back in range(BAR_DAYS - 1, -1, -1)]
-    person = [(one, n) for one, n in by_outcome.most_common() if OUTCOMES[one].group is OutcomeGroup.NEEDS_PERSON]
+    needs_person = [
+        (one, n) for one, n in by_outcome.most_common() if n and OUTCOMES[one].group is OutcomeGroup.NEEDS_PERSON
+    ]
     return Punches(
         [Day(day, tuple(by_day.get(day, Counter())[group] for group in GROUPS)) for day in days],
         today - timedelta(days=PERSON_DAYS - 1),
-        person,
-        by_outcome.total(),
+        needs_person,
+        sum(number for _, _, number in rows),
+        sum(ignored.values()),
     )
 
 

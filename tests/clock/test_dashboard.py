@@ -112,6 +112,29 @@ async def test_records_that_a_person_kept_need_nobody_any_more(
         assert (await dashboard.punches(db, TODAY)).needs_person == []
 
 
+async def test_punches_of_ignored_codes_need_nobody(parts: Parts, database: Database, alice: Browser) -> None:
+    await connected(parts)
+    long_ago = TODAY - timedelta(days=29)
+    for code, day, times in (
+        ("1", TODAY, 3),
+        ("2", TODAY, 2),
+        ("2", long_ago, 4),
+        ("2", long_ago - timedelta(days=1), 5),
+    ):
+        await tap(database, code, day, "not_bound", times)
+    async with database.transaction() as db:
+        await mirror_person(db, "1")
+        await mirror_person(db, "2", state="ignored")
+        await db.execute(StaleDay.__table__.insert(), [{"local_date": TODAY}])
+        await analytics.count_days(db, [long_ago])
+        found = await dashboard.punches(db, TODAY)
+    assert (found.needs_person, found.total, found.ignored) == ([(Outcome.NOT_BOUND, 3)], 9, 6)
+    assert found.days[-1].values == (0, 0, 3, 2)
+    (address,) = re.findall(r'href="(/clock_transactions\?outcome=[^"]+)"', (await alice.get("/clock")).text)
+    assert await total_of(alice, address.replace("&amp;", "&")) == 3
+    assert await total_of(alice, address.replace("&amp;", "&").replace("without", "only")) == 6
+
+
 async def test_what_needs_a_person_is_counted_as_the_list_counts_it_biggest_first(
     parts: Parts, database: Database, alice: Browser
 ) -> None:
@@ -139,7 +162,7 @@ async def test_what_needs_a_person_is_counted_as_the_list_counts_it_biggest_firs
 
 def test_days_are_stacked_by_group_and_what_was_not_judged_waits() -> None:
     rows = [(TODAY, "imported", 4), (TODAY, "repeat_tap", 1), (TODAY, "", 2), (TODAY, "date_locked", 3)]
-    found = dashboard.summed(rows, TODAY)
+    found = dashboard.summed(rows, TODAY, {})
     assert len(found.days) == 14
     assert found.days[-1] == dashboard.Day(TODAY, (5, 2, 0, 3))
     assert found.days[0].values == (0, 0, 0, 0)

@@ -149,6 +149,8 @@ FOUND = [
     ("record=99999999", 0),
     ("record=nonsense", 0),
     ("late=open", 0),
+    ("ignored=without", 5),
+    ("ignored=only", 0),
     ("outcome=nonsense", 0),
     ("from=yesterday", 0),
 ]

@@ -1,6 +1,6 @@
 """`/clock`: is the mirror healthy, how far is it complete, and what needs a person."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -103,17 +103,21 @@ def _day(one: Day) -> dict[str, Any]:
 def _person(punches: Punches) -> list[dict[str, Any]]:
     """One row an outcome; the bar is its share of the largest."""
     most = max((n for _, n in punches.needs_person), default=0)
-    return [_row(outcome, n, punches.since, most) for outcome, n in punches.needs_person]
+    narrowed = {**_NARROWED, **({Outcome.NOT_BOUND: {"ignored": "without"}} if punches.ignored else {})}
+    return [
+        _row(outcome, n, {**narrowed.get(outcome, {}), "from": punches.since.isoformat()}, most)
+        for outcome, n in punches.needs_person
+    ]
 
 
-def _row(outcome: Outcome, n: int, since: date, most: int) -> dict[str, Any]:
+def _row(outcome: Outcome, n: int, narrowed: dict[str, str], most: int) -> dict[str, Any]:
     return {
         "outcome": outcome.value,
         "label": OUTCOMES[outcome].label,
         "meaning": OUTCOMES[outcome].meaning,
         "value": n,
         "share": round(100 * n / most, 1) if most else 0,
-        "url": with_query(PUNCHES, {"outcome": outcome.value, **_NARROWED.get(outcome, {}), "from": since.isoformat()}),
+        "url": with_query(PUNCHES, {"outcome": outcome.value, **narrowed}),
     }
 
 

@@ -8,8 +8,8 @@ from sqlalchemy import BigInteger, ColumnElement, Select, String, and_, func, li
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import resolutions
-from app.clock.codes import GROUP_LABELS, OUTCOMES, PUNCH_LABELS, outcome_label, punch_label, verify_label
-from app.clock.models import ClockEmployee, Connection, Device, Punch, Setting
+from app.clock.codes import GROUP_LABELS, OUTCOMES, PUNCH_LABELS, BindingState, outcome_label, punch_label, verify_label
+from app.clock.models import Binding, ClockEmployee, Connection, Device, Punch, Setting
 from app.clock.punch_counts import NOT_JUDGED, UNKNOWN
 from app.clock.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
 from app.texts import whole
@@ -47,6 +47,11 @@ def _codes(words: Sequence[str]) -> tuple[int, ...]:
 def _settled(word: str) -> ColumnElement[bool]:
     late = Punch.import_outcome == resolutions.LATE
     return and_(late, Punch.reviewed if word == "kept" else ~Punch.reviewed)
+
+
+def _ignored(word: str) -> ColumnElement[bool]:
+    codes = select(Binding.emp_code).where(Binding.state == BindingState.IGNORED.value)
+    return Punch.emp_code.in_(codes) if word == "only" else Punch.emp_code.not_in(codes)
 
 
 def _record(text: str) -> ColumnElement[bool]:
@@ -99,6 +104,14 @@ FILTERS = (
         _settled,
         kind="select",
         options={"open": "Waits for a person", "kept": "Record kept"},
+        advanced=True,
+    ),
+    Filter(
+        "ignored",
+        "Ignored codes",
+        _ignored,
+        kind="select",
+        options={"without": "Without them", "only": "Only these"},
         advanced=True,
     ),
 )
@@ -241,6 +254,7 @@ def punch_filter(wanted: Asked, codes: tuple[str, ...] | None) -> PunchFilter:
     outcomes = tuple(set(chosen[0]).intersection(*chosen)) if chosen else None
     others = [_record(values["record"])] if values["record"] else []
     others += [_settled(values["late"])] if values["late"] else []
+    others += [_ignored(values["ignored"])] if values["ignored"] else []
     return PunchFilter(
         days=values[""] or (None, None),
         terminal_sn=values["terminal"],
