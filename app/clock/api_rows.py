@@ -170,7 +170,7 @@ def punch_row(row: Any, photos: str | None, *, temperature: bool) -> PunchRow:
         imported_at_utc=instant(row.imported_at_utc),
         import_outcome=row.import_outcome,
         import_note=OUTCOMES[Outcome(row.import_outcome)].label if row.import_outcome else None,
-        updated_at=instant(row.updated_at) or "",
+        updated_at=instant(row.changed_at) or "",
     )
     if temperature:
         shown.temperature = float(row.temperature) if row.temperature is not None else None

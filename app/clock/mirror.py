@@ -4,7 +4,7 @@ Rows are keyed by code or serial, so that remarks and bindings survive new remot
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -21,12 +21,14 @@ Known = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One mirrored table: its key and its columns with their SQL types, and how a row becomes a record."""
+    """One mirrored table: its key and its columns with their SQL types, and how a row becomes a record. `dated` maps columns to
+    those that keep when they last changed."""
 
     table: str
     key: str
     columns: Mapping[str, str]
     record: Callable[[Any, Known], dict[str, Any]]
+    dated: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def count(self) -> TextClause:
@@ -49,10 +51,17 @@ class Listing:
             INSERT INTO {self.table} AS t ({", ".join(names)}, seen)
             SELECT {", ".join(f"g.{name}" for name in names)}, :generation FROM {self._given}
             ON CONFLICT ({self.key}) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in self.columns)},
-                seen = :generation, absent_since = NULL,
+                seen = :generation, absent_since = NULL,{self._dates}
                 updated_at = CASE WHEN ({old}) IS DISTINCT FROM ({new}) OR t.absent_since IS NOT NULL
                     THEN now() ELSE t.updated_at END
             """
+        )
+
+    @property
+    def _dates(self) -> str:
+        return "".join(
+            f" {at} = CASE WHEN t.{name} IS DISTINCT FROM excluded.{name} THEN now() ELSE t.{at} END,"
+            for name, at in self.dated.items()
         )
 
     @property
@@ -152,6 +161,7 @@ LISTINGS: dict[str, Listing] = {
             "has_palm": "boolean", "has_card": "boolean", "has_password": "boolean", "photo_ref": "text",
         },
         _employee,
+        {"full_name": "named_at"},
     ),
 }  # fmt: skip
 _STATEMENTS = {resource: (listing.count, listing.upsert) for resource, listing in LISTINGS.items()}

@@ -138,10 +138,16 @@ class Device(Base):
 
 
 class ClockEmployee(Base):
-    """Mirrored personnel, keyed by `emp_code` as text. Only flags say which biometrics are enrolled; no template is kept."""
+    """Mirrored personnel, keyed by `emp_code` as text. Only flags say which biometrics are enrolled; no template is kept.
+
+    `named_at` is when `full_name` last changed, null while it never did: the punches of the person show it.
+    """
 
     __tablename__ = "clock_employees"
-    __table_args__ = (Index(None, "updated_at", "id"),)
+    __table_args__ = (
+        Index(None, "updated_at", "id"),
+        Index("clock_employees_named", "named_at", postgresql_where=text("named_at IS NOT NULL")),
+    )
 
     id: Mapped[Id]
     emp_code: Mapped[str] = mapped_column(unique=True)
@@ -149,6 +155,7 @@ class ClockEmployee(Base):
     first_name: Mapped[str | None]
     last_name: Mapped[str | None]
     full_name: Mapped[str] = mapped_column(server_default="")
+    named_at: Mapped[datetime | None]
     department_code: Mapped[str | None]
     position_code: Mapped[str | None]
     area_codes: Mapped[Words]

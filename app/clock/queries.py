@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, any_, func, select, text, true, tuple_
+from sqlalchemy import ColumnElement, and_, any_, func, not_, or_, select, text, true, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import person_counts
@@ -64,6 +64,7 @@ PUNCHES = (
         *Punch.__table__.c,
         ClockEmployee.full_name.label("employee_name"),
         ClockEmployee.id.label("clock_employee_id"),
+        func.greatest(Punch.updated_at, ClockEmployee.named_at).label("changed_at"),
         func.coalesce(Device.alias, Punch.terminal_alias).label("alias"),
         Device.id.label("device_id"),
         Device.direction.label("terminal_direction"),
@@ -93,7 +94,8 @@ OLDEST_FIRST = (Punch.local_date, Punch.punched_at_utc, Punch.id)
 @dataclass(frozen=True, slots=True)
 class PunchFilter:
     """What the punch list is narrowed to. `outcomes` and `punch_codes` as punch_counts has them (None: any, empty: none at
-    all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `other_codes` narrows nothing: it is everybody
+    all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `renamed` are the codes of `renamed_since`, which
+    goes with `updated_since`: the name is part of the row. `other_codes` narrows nothing: it is everybody
     who is not among `emp_codes`, where that are fewer people than those."""
 
     days: tuple[date | None, date | None] = (None, None)
@@ -103,6 +105,7 @@ class PunchFilter:
     emp_codes: tuple[str, ...] | None = None
     other_codes: tuple[str, ...] | None = None
     updated_since: datetime | None = None
+    renamed: tuple[str, ...] = ()
     other: ColumnElement[bool] | None = None
 
     @property
@@ -140,10 +143,14 @@ class PunchFilter:
         if self.emp_codes is not None:
             parts.append(among(Punch.emp_code, self.emp_codes))
         if self.updated_since is not None:
-            parts.append(Punch.updated_at >= self.updated_since)
+            parts.append(self.changed(self.updated_since))
         if self.other is not None:
             parts.append(self.other)
         return and_(*parts)
+
+    def changed(self, since: datetime) -> ColumnElement[bool]:
+        written = Punch.updated_at >= since
+        return or_(written, among(Punch.emp_code, self.renamed)) if self.renamed else written
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +209,18 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     if wanted.other_codes is not None and wanted.is_of_many:
         everybody = await counted_by_day(db, replace(wanted, emp_codes=None, other_codes=None))
         return everybody.less(await _counted_fresh(db, replace(wanted, emp_codes=wanted.other_codes)))
-    ever = replace(wanted, updated_since=None)
+    ever = replace(wanted, updated_since=None, renamed=())
     if wanted.updated_since is not None and ever.countable and await _are_few_before(db, wanted.updated_since):
-        before = await _counted_fresh(db, replace(ever, other=Punch.updated_at < wanted.updated_since))
+        before = await _counted_fresh(db, replace(ever, other=not_(wanted.changed(wanted.updated_since))))
         return (await counted_by_day(db, ever)).less(before)
     return await _counted_fresh(db, wanted)
+
+
+async def renamed_since(db: AsyncSession, since: datetime | None) -> tuple[str, ...]:
+    """Codes of the people whose name changed since an instant: their punches show it, though nothing was written to them."""
+    if since is None:
+        return ()
+    return tuple(await db.scalars(select(ClockEmployee.emp_code).where(ClockEmployee.named_at >= since)))
 
 
 async def _are_few_before(db: AsyncSession, since: datetime) -> bool:

@@ -7,9 +7,10 @@ import msgspec
 import pytest
 from sqlalchemy import select, text, update
 
+from app.clock import queries
 from app.clock.mirror import write_listing
 from app.clock.models import Binding, ClockEmployee, Punch
-from app.clock.parsing import Unit
+from app.clock.parsing import Employee, Enrolled, Unit
 from app.db.session import Database
 from app.host import people
 from app.host.people import Details
@@ -48,6 +49,17 @@ class Following:
         assert row["updated_at"] >= self.watermark
         assert await self.caller.data(self.url, updated_since=row["updated_at"]) == [row]
         return row
+
+
+def named(code: str, name: str, email: str | None = None) -> Employee:
+    """A row of the server's list of people."""
+    nothing = Enrolled(fingerprint=False, face=False, palm=False, card=False, password=False)
+    return Employee(f"1{code}", code, name, None, None, None, (), email, None, True, nothing, None)
+
+
+async def stamps(database: Database) -> list[Any]:
+    async with database.transaction() as db:
+        return list(await db.scalars(select(Punch.updated_at).order_by(Punch.id)))
 
 
 @pytest.fixture
@@ -149,6 +161,37 @@ class TestARenaming:
         async with database.transaction() as db:
             await db.execute(renamed.values(full_name="New", updated_at=text("now()")))
         assert (await following.one_change())["employee_name"] == "New"
+
+    @pytest.mark.usefixtures("ada")
+    @pytest.mark.parametrize("few", [queries.FEW, 1])
+    async def test_of_the_person_on_the_clock_is_a_change_of_their_punches_which_are_not_written(
+        self, caller: Caller, database: Database, monkeypatch: pytest.MonkeyPatch, few: int
+    ) -> None:
+        monkeypatch.setattr(queries, "FEW", few)  # both ways in which changes are counted
+        async with database.transaction() as db:
+            await punch(db, "100", "I 08:00, O 17:00")
+            await punch(db, "200", "I 08:00")
+        watermark = await since(caller, PUNCHES)
+        before = await stamps(database)
+        async with database.transaction() as db:
+            await write_listing(db, "employees", 2, [named("100", "New"), named("200", "Linus L.")], {})
+        rows = await caller.data(PUNCHES, updated_since=watermark)
+        assert [(row["emp_code"], row["employee_name"]) for row in rows] == [("100", "New")] * 2
+        assert min(row["updated_at"] for row in rows) >= watermark
+        assert await caller.data(PUNCHES, updated_since=watermark, emp_code="200") == []
+        (first,) = (answer := (await caller.get(PUNCHES, updated_since=watermark, per_page=1)).json())["data"]
+        (second,) = await caller.data(PUNCHES, updated_since=watermark, cursor=answer["meta"]["next_cursor"])
+        assert (answer["meta"]["total"], [first, second]) == (2, rows)
+        assert await stamps(database) == before
+
+    @pytest.mark.usefixtures("ada")
+    async def test_a_listing_that_changes_no_name_changes_no_punch(self, caller: Caller, database: Database) -> None:
+        async with database.transaction() as db:
+            await punch(db, "100", "I 08:00")
+        watermark = await since(caller, PUNCHES)
+        async with database.transaction() as db:
+            await write_listing(db, "employees", 2, [named("100", "Ada A.", email="ada@clock.example")], {})
+        assert await caller.data(PUNCHES, updated_since=watermark) == []
 
 
 @pytest.mark.usefixtures("week")
