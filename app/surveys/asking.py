@@ -130,7 +130,7 @@ async def current(ctx: Context) -> tuple[Item, int, int] | None:
     now, session = datetime.now(UTC), ctx.user.session_id or 0
 
     async def note(db: AsyncSession, first: Situation | None, _: Sequence[Situation]) -> None:
-        if first and not pacing.is_in_view(first.state, session):
+        if first and not ctx.is_head and not pacing.is_in_view(first.state, session):
             await count_sign_in(db, ctx.user.id, first, now, session)
 
     known, items = await _meet(ctx, now, lambda known: _in_view(ctx, known, now, session) or known.line[:1], note)

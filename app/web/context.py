@@ -40,6 +40,9 @@ class Transaction(Protocol):
     """How the gate holds the request's transaction."""
 
     @property
+    def only_head(self) -> bool: ...
+
+    @property
     def settled(self) -> bool: ...
 
     async def settle(self) -> None: ...
@@ -101,6 +104,11 @@ class Context:
 
     def may(self, permission: str) -> bool:
         return self.person is not None and permission in self.person.permissions
+
+    @property
+    def is_head(self) -> bool:
+        """True for HEAD, which is answered as a GET: nothing of what is done in `db` is kept, and nothing else may be done."""
+        return self._transaction is not None and self._transaction.only_head
 
     @property
     def wants_fragment(self) -> bool:

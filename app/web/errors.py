@@ -27,7 +27,7 @@ from app.errors import (
     TooLarge,
     Unavailable,
 )
-from app.web.context import context_in
+from app.web.context import Context, context_in
 from app.web.returning import is_ours, told, with_its_query
 
 log = structlog.get_logger()
@@ -78,7 +78,7 @@ def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     refusal = logged(request, error)
     answer = _answer(request, refusal)
     if isinstance(refusal, MethodNotAllowed):
-        answer.headers["Allow"] = ", ".join(sorted(_methods(request)))
+        answer.headers["Allow"] = ", ".join(sorted(_methods(request) | _head(request)))
     if isinstance(refusal, Busy):
         answer.headers["Retry-After"] = str(refusal.retry_after_s)
     return answer
@@ -102,6 +102,12 @@ def _answer(request: Request[Any, Any, Any], refusal: Refusal) -> Response[Any]:
     return _page(request, refusal)
 
 
+def refuse_head(context: Context) -> None:
+    """For a page that asks another server: whoever wants no answer must not make it ask. Raises MethodNotAllowed."""
+    if context.is_head:
+        raise MethodNotAllowed("This address does not take that method.")
+
+
 def _methods(request: Request[Any, Any, Any]) -> set[str]:
     """What the address does take: a 405 has to say (RFC 9110, 15.5.6)."""
     path = request.url.path.rstrip("/") or "/"
@@ -110,6 +116,13 @@ def _methods(request: Request[Any, Any, Any]) -> set[str]:
         one for one in routes if re.fullmatch(re.sub(r"\\\{[^}]*\}", "[^/]+", re.escape(one.path_format)), path)
     ]
     return {method for one in fitting for method in one.methods}
+
+
+def _head(request: Request[Any, Any, Any]) -> set[str]:
+    """Pages answer it wherever they answer GET; the gate sees to that."""
+    context = context_in(request.scope)
+    is_page = not request.url.path.startswith(API) and "GET" in _methods(request)
+    return {"HEAD"} if is_page and not (context and context.is_head) else set()
 
 
 def as_refusal(error: Exception) -> Refusal:

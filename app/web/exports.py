@@ -48,9 +48,9 @@ async def export(context: Context, spec: ListSpec, base: Select[Any], kind: str)
     visible = visible_columns(context, spec)
     columns = [column for column in spec.columns if column.key in visible and column.label]
     write = _csv(columns) if kind == "csv" else _json_lines(columns)
-    rows = await _begun(context, _rows(context, statement, write))
+    rows = _rows(context, statement, write)
     return Stream(
-        rows.pieces(),
+        rows if context.is_head else (await _begun(context, rows)).pieces(),
         media_type=KINDS[kind],
         headers={"Content-Disposition": f'attachment; filename="{spec.name}-{datetime.now(UTC):%Y%m%d}.{kind}"'},
     )

@@ -26,7 +26,7 @@ from app.web.errors import API, Gone, plain_answer
 
 log = structlog.get_logger()
 
-CSP = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+CSP = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 HEADERS = {
     "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",
@@ -47,6 +47,10 @@ class _Undone(Exception):
     """Rolls the request's transaction back without being an error."""
 
 
+class _HeadIsAll(BaseException):
+    """Ends the application once the head of its answer is sent. No error: it passes what handles those."""
+
+
 class Gate:
     """Wraps the Litestar application; behind it, `context_of` has the request's Context."""
 
@@ -63,7 +67,14 @@ class Gate:
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
         headers = [*self.headers, (b"x-request-id", request_id.encode())]
-        answer = _Answer(send, headers, scope, self.parts)
+        if _asks_for_a_head(scope):
+            with suppress(_HeadIsAll):
+                as_get: Any = {**scope, "method": "GET"}
+                await self._answer(as_get, receive, _HeadAnswer(send, headers, as_get, self.parts), request_id)
+        else:
+            await self._answer(scope, receive, _Answer(send, headers, scope, self.parts), request_id)
+
+    async def _answer(self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str) -> None:
         if not self._answers_for(scope):
             await plain_answer(answer.send, scope, Refusal("This server does not answer for that host name."))
         elif scope["path"].startswith(NO_DATABASE):
@@ -136,6 +147,8 @@ class Gate:
 class _Answer:
     """Sends the answer with our headers, and settles the transaction at the moment its status is known."""
 
+    only_head = False
+
     def __init__(self, send: Send, headers: Sequence[tuple[bytes, bytes]], scope: Scope, parts: Parts) -> None:
         self._send, self._headers, self._scope, self._parts = send, headers, scope, parts
         self._transaction: AbstractAsyncContextManager[AsyncSession] | None = None
@@ -190,6 +203,25 @@ class _Answer:
         if message["status"] == RequestTimeout.status or self._parts.leaving.has_begun:
             extra.append((b"connection", b"close"))
         return extra
+
+
+class _HeadAnswer(_Answer):
+    """Sends what a GET would be answered with, less its body, and keeps nothing of what was done for it."""
+
+    only_head = True
+
+    async def send(self, message: Message) -> None:
+        await super().send(message)
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        raise _HeadIsAll
+
+    async def _settle(self, *, keep: bool) -> None:  # noqa: ARG002 - the signature of _Answer
+        await super()._settle(keep=False)
+
+
+def _asks_for_a_head(scope: Scope) -> bool:
+    """Both APIs keep 405."""
+    return scope.get("method") == "HEAD" and not scope["path"].startswith(API)
 
 
 def client_ip(scope: Scope, trusted_proxies: int) -> str:

@@ -21,6 +21,7 @@ async def test_every_answer_carries_the_security_headers(visitor: Browser) -> No
     for url in ("/sign-in", "/nothing", "/health/live", "/static/css/muster.css"):
         headers = (await visitor.get(url)).headers
         assert headers["content-security-policy"].startswith("default-src 'self'; img-src 'self' data:;")
+        assert "object-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["x-frame-options"] == "DENY"

@@ -25,6 +25,7 @@ from app.errors import Conflict, NotFound
 from app.host.pages.picking import pick
 from app.web import edits
 from app.web.context import Context
+from app.web.errors import refuse_head
 from app.web.forms import Bound, Form, Text
 from app.web.pages import done, page
 
@@ -82,6 +83,7 @@ async def remarks(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> 
 async def schedule(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
     """Asks the server now; nothing of it is kept."""
     row = await binding_queries.person(ctx.db, employee_id)
+    refuse_head(ctx)
     week, problem, now = None, "", datetime.now(UTC)
     try:
         log = api_log.logging_to(ctx.parts.database, ctx.workspace)

@@ -18,6 +18,7 @@ from app.clock.remote import ClockError
 from app.errors import NotFound, Unavailable
 from app.secrets import SecretError
 from app.web.context import Context
+from app.web.errors import refuse_head
 
 # The rows of the integration API lead here: who may read them opens the picture with the same token.
 _REFUSALS: ExceptionHandlersMap = {Exception: answer_either}
@@ -43,6 +44,7 @@ async def _photo(ctx: Context, reference: str | None) -> Response[Any]:
     """404 while photos are switched off: nothing is asked of the server then."""
     if reference is None or not await _shown(ctx.db):
         raise NotFound("There is no photo.")
+    refuse_head(ctx)
     found = await connection.required(ctx.db)
     try:
         remote = connection.open_remote(ctx.parts, ctx.workspace, found, logging_to(ctx.parts.database, ctx.workspace))
