@@ -51,7 +51,7 @@ class _Lane:
         self.repeat = rules.repeat
         # Double taps are not looked for in the overtime lane (line 7).
         self.double = rules.double if kind is Kind.REGULAR else None
-        self.fold_limit = max(self.repeat, self.double or self.repeat)
+        self.fold_limit = rules.fold_limit
         self.gap = rules.shift_gap
         self.undirected_min = rules.undirected_min
         self.undirected_max = rules.undirected_max

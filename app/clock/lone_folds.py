@@ -1,33 +1,40 @@
 """Folds whose own tap went to another employee, or to nobody: each stands for itself (import-rules: "Order of decisions")."""
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import timedelta
 
-from app.clock.taps import FOLDS, Punch, remote_order
+from app.clock.taps import FOLDS, UNPAIRED, Punch, Rules, remote_order, role_now
 
 
-def lone_folds(punches: Iterable[Punch], elsewhere: Sequence[Punch]) -> frozenset[int]:
+def lone_folds(punches: Sequence[Punch], elsewhere: Sequence[Punch], rules: Rules) -> frozenset[int]:
     """The ids of such folds among `punches`. `elsewhere`: punches of the same records whose codes are not this employee's now."""
     if not elsewhere:
         return frozenset()
-    taps = _latest_first([*punches, *elsewhere])
+    latest_first = sorted(filter(_stood, [*punches, *elsewhere]), key=_place, reverse=True)
     away = {punch.id for punch in elsewhere}
-    return frozenset(
-        fold.id
-        for fold in punches
-        if fold.record_id is not None and fold.outcome in FOLDS and _own_tap(fold, taps) in away
-    )
+    folds = (punch for punch in punches if punch.record_id is not None and punch.outcome in FOLDS)
+    return frozenset(fold.id for fold in folds if _is_lone(fold, latest_first, away, rules.fold_limit))
 
 
-def _own_tap(fold: Punch, taps: Iterable[Punch]) -> int | None:
-    """The last tap of its role with its record."""
-    own = (fold.record_id, fold.imported_role)
-    place = _place(fold)
-    return next((tap.id for tap in taps if (tap.record_id, tap.imported_role) == own and _place(tap) < place), None)
+def _stood(punch: Punch) -> bool:
+    """True for a tap that was no fold when it was judged last."""
+    return punch.outcome is not None and punch.outcome not in FOLDS and punch.outcome not in UNPAIRED
 
 
-def _latest_first(punches: Iterable[Punch]) -> list[Punch]:
-    taps = [punch for punch in punches if punch.record_id is not None and punch.outcome not in FOLDS]
-    return sorted(taps, key=_place, reverse=True)
+def _is_lone(fold: Punch, latest_first: Iterable[Punch], away: AbstractSet[int], limit: timedelta) -> bool:
+    """The own tap is the last one of the role before the fold. A tap that stayed, with the same record and near enough, is it
+    all the same: then what lies between was a fold as well, and stands for itself elsewhere."""
+    before = [tap for tap in latest_first if _role(tap) == fold.imported_role and _place(tap) < _place(fold)]
+    near = [tap for tap in before if tap.record_id == fold.record_id and fold.at - tap.at <= limit]
+    if any(tap.id not in away for tap in near):
+        return False
+    own = next((tap for tap in before if tap.id not in away or tap.record_id == fold.record_id), None)
+    return own is not None and own.id in away
+
+
+def _role(punch: Punch) -> str | None:
+    return role_now(punch) if punch.record_id is None else punch.imported_role
 
 
 def _place(punch: Punch) -> tuple[object, ...]:

@@ -63,7 +63,7 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
     judgement = Judgement(who, rules, now)
     known = {record.id: record for record in records}
     punches = list(punches)
-    lone = lone_folds(punches, elsewhere)
+    lone = lone_folds(punches, elsewhere, rules)
     taps: list[Tap] = []
     for punch in punches:
         held = punch.record_id is not None and not known[punch.record_id].deleted
@@ -80,13 +80,12 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
 
 def find_lanes(
     who: Employee | Unbound,
-    punches: Sequence[Punch],
+    punches: Iterable[Punch],
     known: Mapping[int, Record],
     now: datetime,
-    elsewhere: Sequence[Punch] = (),
+    lone: Container[int] = (),
 ) -> tuple[list[Tap], list[Tap]]:
-    """The taps of both lanes in time order, as `judge` pairs them: regular, overtime."""
-    lone = lone_folds(punches, elsewhere)
+    """The taps of both lanes in time order, as `judge` pairs them: regular, overtime. `lone`: the ids of `lone_folds`."""
     taps = []
     for punch in punches:
         held = punch.record_id is not None and not known[punch.record_id].deleted

@@ -10,6 +10,7 @@ from datetime import date, datetime
 from app.clock.codes import Outcome
 from app.clock.covered_hours import CoveredHours
 from app.clock.lanes import pair
+from app.clock.lone_folds import lone_folds
 from app.clock.pairing import find_lanes
 from app.clock.shift_judging import standing_records
 from app.clock.shifts import DAY, Shift, Tap
@@ -49,7 +50,8 @@ def use_punches(  # noqa: PLR0917 -- the world as the import reads it
     """
     punches = list(punches)
     known = {record.id: record for record in records}
-    shift = _shift_of(punch_id, find_lanes(who, punches, known, now, linked), rules)
+    lanes = find_lanes(who, punches, known, now, lone_folds(punches, linked, rules))
+    shift = _shift_of(punch_id, lanes, rules)
     standing = [] if shift is None else standing_records((*shift.taps, *shift.folds), known)
     if shift is None or not standing:
         return Refusal(Reason(Rule.NOT_LATE, shift))

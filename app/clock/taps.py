@@ -163,6 +163,11 @@ class Rules:
         return timedelta(minutes=self.double_tap_minutes) if self.double_tap_fix else None
 
     @property
+    def fold_limit(self) -> timedelta:
+        """Two taps further apart than this do not fold."""
+        return max(self.repeat, self.double or self.repeat)
+
+    @property
     def shift_gap(self) -> timedelta:
         return timedelta(hours=self.shift_gap_hours)
 

@@ -44,12 +44,12 @@ def first_reading(changed: Span, rules: Rules) -> Span:
 
 def margin(rules: Rules) -> timedelta:
     """Two taps further apart than this neither fold nor join as inner taps or slips."""
-    return max(rules.repeat, rules.double or rules.repeat, rules.undirected_min, FOLDS_REACH) + _MOMENT
+    return max(rules.fold_limit, rules.undirected_min, FOLDS_REACH) + _MOMENT
 
 
 def widen(  # noqa: PLR0917 -- the world as the import reads it
     who: Employee | Unbound,
-    punches: Sequence[Punch],
+    punches: Iterable[Punch],
     records: Iterable[Record],
     changed: Span,
     reading: Span,

@@ -1,0 +1,104 @@
+"""A company on top of the small store: several employees and codes, judged by the product as the importer does."""
+
+from dataclasses import replace
+
+from app.clock import pairing
+from app.clock.resolving import Use, use_punches
+from app.clock.taps import FOLDS, UNPAIRED, Employee, Unbound
+from tests.clock.mirror_store import Store
+
+CODES = ("1", "2", "3")
+TERMINALS = ("T1", "T2", "T3")
+
+
+class Company(Store):
+    """Several employees and codes on top of the store of one, judged as the importer does."""
+
+    def __init__(self, rules):
+        super().__init__(rules=rules)
+        self.bindings = dict.fromkeys(CODES)
+        self.terminals = dict.fromkeys(TERMINALS, ("by_code", False))
+        self.inactive = set()
+        self.unread = []
+
+    def who_of(self, code):
+        employee = self.bindings[code]
+        return Unbound() if employee is None else Employee(employee, employee not in self.inactive)
+
+    def groups(self):
+        """Each code that nobody stands behind, then each employee with all codes."""
+        nobody = [(Unbound(), (code,)) for code in CODES if self.bindings[code] is None]
+        people = sorted({who for who in self.bindings.values() if who is not None})
+        return nobody + [(self.who_of(self.codes_of(who)[0]), self.codes_of(who)) for who in people]
+
+    def codes_of(self, employee):
+        return tuple(code for code in CODES if self.bindings[code] == employee)
+
+    def punches_of(self, codes):
+        return [self.as_it_is(punch) for punch in self.punches.values() if punch.emp_code in codes]
+
+    def as_it_is(self, punch):
+        direction, access = self.terminals[punch.terminal_sn]
+        return replace(punch, direction=direction, is_access=access)
+
+    def elsewhere(self, codes):
+        records = {punch.record_id for punch in self.punches_of(codes)} - {None}
+        return [punch for punch in self.punches.values() if punch.record_id in records and punch.emp_code not in codes]
+
+    def judge_all(self, now):
+        for who, codes in self.groups():
+            judgement = pairing.judge(
+                who,
+                self.punches_of(codes),
+                self.records.values(),
+                self.locked,
+                self.rules,
+                now,
+                unread=self.unread,
+                elsewhere=self.elsewhere(codes),
+            )
+            self.apply(judgement)
+
+    def bind(self, code, employee):
+        self.bindings[code] = employee
+        for number, punch in self.punches.items():
+            waits = punch.emp_code == code and punch.record_id is None and punch.outcome not in UNPAIRED
+            if waits and employee is not None:
+                self.punches[number] = replace(punch, outcome=None)
+
+    def delete(self, number):
+        super().delete(number)
+        for key, punch in self.punches.items():
+            if punch.record_id == number:
+                outcome = punch.outcome if punch.outcome in FOLDS else "attendance_deleted"
+                self.punches[key] = replace(punch, record_id=None, outcome=outcome)
+
+    def retry_one(self, number):
+        punch = self.punches[number]
+        if punch.record_id is None or punch.outcome == "arrived_late":
+            self.punches[number] = replace(punch, retry=True)
+
+    def use(self, number, now):
+        codes = self.codes_of(self.bindings[self.punches[number].emp_code])
+        punches, linked = self.punches_of(codes), self.elsewhere(codes)
+        who = self.who_of(codes[0])
+        found = use_punches(who, punches, self.records.values(), self.locked, self.rules, now, number, linked)
+        if isinstance(found, Use):
+            self.carry_out(found)
+
+    def carry_out(self, found):
+        self._update(found.update)
+        for number in found.delete:
+            self.edit_record(number, deleted=True)
+        for one in found.verdicts:
+            self.punches[one.punch_id] = replace(
+                self.punches[one.punch_id],
+                outcome=one.outcome.value,
+                record_id=one.record,
+                imported_role=one.role,
+                retry=False,
+            )
+        for number in found.released:
+            self.punches[number] = replace(
+                self.punches[number], outcome=None, record_id=None, imported_role=None, retry=False
+            )

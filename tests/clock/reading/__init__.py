@@ -1,0 +1,10 @@
+"""A second reading of the page "From punches to attendance: the rules", made from the page alone.
+
+It imports nothing of the product: two readings that agree are worth more than one that is fast. It is plain and slow on purpose
+and follows the page: `world` has the words, `one_punch` the order of decisions, `lane` the pairing, `outcome` the outcome of a
+shift, `acts` what people do. The page is read without the row `overlaps` (covered), without *Mark as settled* and without the
+worked cases 36 to 38, because the product does not have them yet.
+
+Where the page says too little it reads: a fold that a setting must not un-fold repeats no tap of more than four hours before (no
+setting folds beyond that); *Retry* on a fold whose record was deleted asks for that record.
+"""

@@ -1,0 +1,161 @@
+"""Outcome of a shift: the first row that applies, and what is written."""
+
+from datetime import timedelta
+
+from tests.clock.reading.roles import kind_of
+from tests.clock.reading.world import Record, remote_order
+
+DAY = timedelta(hours=24)
+
+
+def order_of_judging(shift):
+    first = shift.first()
+    return (first.at, kind_of(first.role) == "overtime", remote_order(first.punch.remote_id))
+
+
+def judge_shift(world, who, shift, now):
+    lift_deletion(shift)
+    word = word_of(world, who, shift, now)
+    record = None
+    if word == "imported" and any(not tap.stands for tap in shift.taps):
+        record = write(world, who, shift, records_of(shift))
+    for tap in shift.taps:
+        settle(tap, who, word, record)
+    for tap in shift.folds:
+        settle_fold(tap, who)
+
+
+def word_of(world, who, shift, now):
+    records = records_of(shift)
+    rows = (
+        ("attendance_deleted", lambda: is_deleted(shift) and not records),
+        ("over_24h", lambda: is_over_24h(shift)),
+        ("awaiting", lambda: is_awaiting(world, shift, now)),
+        ("only_one_punch", lambda: is_only_one_punch(world, shift)),
+        ("record_decided", lambda: any(record.is_decided() for record in records)),
+        ("record_edited", lambda: any(record.is_edited() for record in records)),
+        ("arrived_late", lambda: is_late(who, shift, records)),
+        ("date_locked", lambda: is_locked(world, shift, records)),
+        ("overlaps", lambda: is_overlapped(world, who, shift, records)),
+    )
+    return next((word for word, applies in rows if applies()), "imported")
+
+
+def records_of(shift):
+    """A shift finds its record through any of its taps, folds included. The earliest first."""
+    found = {tap.punch.record.id: tap.punch.record for tap in shift.members() if tap.stands}
+    return sorted(found.values(), key=lambda record: (record.clock_in, record.id))
+
+
+# The rows.
+
+
+def lift_deletion(shift):
+    """Retry on any tap that shows it lifts it for all taps of the shift as it is now."""
+    if any(tap.punch.asked for tap in shift.members()):
+        for tap in shift.members():
+            tap.punch.lifted = tap.punch.lifted or tap.punch.lost_a_record
+
+
+def is_deleted(shift):
+    return any(tap.punch.lost_a_record and not tap.punch.lifted for tap in shift.members())
+
+
+def is_over_24h(shift):
+    both = shift.clock_in is not None and shift.clock_out is not None
+    return both and shift.clock_out.at - shift.clock_in.at > DAY
+
+
+def is_awaiting(world, shift, now):
+    if shift.ended_by_in:
+        return False
+    if shift.clock_out is None or shift.clock_in is None:
+        return now - shift.first().at < DAY
+    closed_by_any = shift.clock_out.role == "ANY"
+    return closed_by_any and now - shift.last_at() < timedelta(hours=world.settings.shift_gap_hours)
+
+
+def is_only_one_punch(world, shift):
+    if shift.clock_in is None:
+        return True
+    return shift.clock_out is None and not world.settings.import_single_punches
+
+
+def is_late(who, shift, records):
+    a_deleted_one = any(tap.punch.lost_a_record for tap in shift.members())
+    if records and len(records) + a_deleted_one > 1:
+        return True
+    return any(record.employee != who or reaches_beyond(record, shift) for record in records)
+
+
+def reaches_beyond(record, shift):
+    """Of the hours that the import last wrote. An open record is its clock-in instant alone."""
+    clock_in, clock_out, _ = record.written
+    if clock_in < shift.clock_in.at:
+        return True
+    if shift.clock_out is None:
+        return clock_out is not None
+    return (clock_out or clock_in) > shift.clock_out.at
+
+
+def is_locked(world, shift, records):
+    days = {world.workday(shift.first().at), *(record.workday for record in records)}
+    return not days.isdisjoint(world.locked)
+
+
+def is_overlapped(world, who, shift, own):
+    start = shift.clock_in.at
+    end = None if shift.clock_out is None else shift.clock_out.at
+    kind = kind_of(shift.first().role)
+    return any(
+        share_time(start, end, record.clock_in, record.clock_out)
+        for record in world.records.values()
+        if record.employee == who and record.kind == kind and not record.deleted and record not in own
+    )
+
+
+def share_time(start, end, other_start, other_end):
+    """Half-open; an open one is its clock-in instant alone."""
+    if end is None and other_end is None:
+        return start == other_start
+    if end is None:
+        return other_start <= start < other_end
+    if other_end is None:
+        return start <= other_start < end
+    return start < other_end and other_start < end
+
+
+# What is written.
+
+
+def write(world, who, shift, records):
+    kind = kind_of(shift.first().role)
+    clock_out = None if shift.clock_out is None else shift.clock_out.at
+    if records:
+        record = records[0]
+    else:
+        number = len(world.records) + 1
+        record = world.records[number] = Record(number, who, kind, None, None, None)
+    record.write(shift.clock_in.at, clock_out, shift.written_breaks())
+    record.workday = world.workday(shift.first().at)
+    return record
+
+
+def settle(tap, who, word, record):
+    """Only new taps carry the word of the shift; what stands changes after a re-binding alone."""
+    if tap.stands:
+        tap.punch.show("imported" if tap.punch.record.employee == who else "arrived_late")
+    else:
+        tap.punch.show(word)
+        tap.punch.join(record, tap.role)
+    tap.punch.asked = False
+
+
+def settle_fold(tap, who):
+    """The record it already has, else that of the tap it repeats; but none of another employee's."""
+    theirs = tap.repeats.punch.record
+    if not tap.stands:
+        tap.punch.join(theirs if theirs is not None and theirs.employee == who else None, tap.role)
+    tap.punch.show(tap.fold_word)
+    tap.punch.repeats = tap.repeats.punch
+    tap.punch.asked = False

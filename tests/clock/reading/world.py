@@ -1,0 +1,113 @@
+"""What there is: punches with what the import remembers of them, records, terminals, bindings."""
+
+from dataclasses import dataclass, field
+
+FOLDS = ("repeat_tap", "double_tap")
+LINES_1_TO_5 = ("future_timestamp", "access_terminal", "not_bound", "employee_inactive", "no_direction")
+DECIDED = ("approved", "rejected", "auto_closed")
+
+
+@dataclass(eq=False)
+class Punch:
+    """A mirrored row, and under it what the import remembers of it."""
+
+    id: int
+    remote_id: str
+    emp_code: str
+    at: object
+    code: int | None
+    terminal: str
+    word: str | None = None
+    record: "Record | None" = None
+    role: str | None = None  # the role it was imported with
+    repeats: "Punch | None" = None  # its own tap, when it is a fold
+    lost_a_record: bool = False  # the record it was imported into was deleted
+    lifted: bool = False  # a Retry lifted that
+    asked: bool = False  # a person asked for it again
+
+    def show(self, word):
+        self.word = word
+        if word not in FOLDS:
+            self.repeats = None
+
+    def join(self, record, role):
+        self.record = record
+        self.role = None if record is None else role
+        if record is not None:
+            self.lost_a_record = self.lifted = False
+
+    def release(self):
+        """It is judged like a new one."""
+        self.record = self.role = self.word = self.repeats = None
+        self.lost_a_record = self.lifted = self.asked = False
+
+
+@dataclass(eq=False)
+class Record:
+    id: int
+    employee: int
+    kind: str
+    workday: object
+    clock_in: object
+    clock_out: object
+    breaks: tuple = ()
+    status: str = "pending"
+    deleted: bool = False
+    written: tuple | None = None  # clock-in, clock-out and breaks, as the import last wrote them
+
+    def is_decided(self):
+        return self.status in DECIDED
+
+    def is_edited(self):
+        return self.written != (self.clock_in, self.clock_out, tuple(sorted(self.breaks)))
+
+    def write(self, clock_in, clock_out, breaks):
+        self.clock_in, self.clock_out, self.breaks = clock_in, clock_out, breaks
+        self.written = (clock_in, clock_out, tuple(sorted(breaks)))
+
+
+@dataclass
+class Terminal:
+    direction: str = "by_code"
+    is_door_reader: bool = False
+
+
+@dataclass
+class World:
+    settings: object
+    punches: dict = field(default_factory=dict)
+    records: dict = field(default_factory=dict)
+    terminals: dict = field(default_factory=dict)
+    bindings: dict = field(default_factory=dict)  # code -> employee, or None
+    inactive: set = field(default_factory=set)
+    locked: set = field(default_factory=set)
+    unfolded: list = field(
+        default_factory=list
+    )  # while an employee is judged: folds that an arrival has just un-folded
+
+    def employee_of(self, punch):
+        return self.bindings.get(punch.emp_code)
+
+    def everyone(self):
+        return sorted({who for who in self.bindings.values() if who is not None})
+
+    def punches_of(self, who):
+        return by_time(punch for punch in self.punches.values() if self.employee_of(punch) == who)
+
+    def workday(self, at):
+        return at.astimezone(self.settings.zone).date()
+
+    def stands(self, punch):
+        """It belongs to a record that stands."""
+        return punch.record is not None and not punch.record.deleted and punch not in self.unfolded
+
+
+def by_time(punches):
+    return sorted(punches, key=lambda punch: (punch.at, remote_order(punch.remote_id)))
+
+
+def remote_order(remote_id):
+    """Those that are all digits first, as numbers."""
+    if remote_id.isascii() and remote_id.isdigit():
+        return (0, int(remote_id), remote_id)
+    return (1, 0, remote_id)

@@ -1,0 +1,48 @@
+"""The product and the second reading of the page judge the same: worked cases, lines of the rules, random histories."""
+
+import secrets
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.clock import reading
+from tests.clock.histories import described
+from tests.clock.mirror_store import CODES, RULES, when
+from tests.clock.side_by_side import first_difference
+from tests.clock.test_pairing_cases import CASES
+from tests.clock.test_pairing_rules import ROWS
+
+FAR = timedelta(days=300)
+
+
+def test_the_reading_imports_nothing_of_the_product():
+    pages = list(Path(reading.__file__).parent.glob("*.py"))
+    lines = [line for page in pages for line in page.read_text().splitlines()]
+    assert len(pages) > 5
+    assert [line for line in lines if line.startswith(("from app", "import app"))] == []
+
+
+def events_of(taps):
+    """One employee, one code, and a terminal of each kind that the notation knows."""
+    found = [("bind", "1", 1), ("terminal", "T2", "undirected", False)]
+    for number, text in enumerate(taps.split(", "), 1):
+        sign, _, moment = text.partition(" ")
+        terminal = "T2" if sign == "a" else "T1"
+        found.append(("tap", number, str(number), "1", when(moment), CODES[sign], terminal))
+    return [*found, ("judge", FAR)]
+
+
+@pytest.mark.parametrize("taps", [case[1] for case in CASES] + [row[0] for row in ROWS.values()])
+def test_the_reading_agrees_with_every_case_and_line(taps):
+    assert first_difference(RULES, events_of(taps)) is None
+
+
+@pytest.mark.parametrize("portion", range(10))
+def test_the_reading_agrees_on_the_same_random_histories(portion):
+    assert [found for seed in range(portion * 30, portion * 30 + 30) if (found := described(seed))] == []
+
+
+def test_the_reading_agrees_on_fresh_random_histories():
+    first = secrets.randbelow(10**9)
+    assert [found for seed in range(first, first + 100) if (found := described(seed))] == []
