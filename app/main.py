@@ -24,6 +24,7 @@ from app.web.body import LARGEST
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
+from app.web.streams import Watch
 from app.web.templating import STATIC
 
 MENU = (*clock_pages.MENU, *survey_pages.MENU, *host_pages.MENU)
@@ -59,6 +60,7 @@ def build_site() -> Litestar:
 def open_site(site: Litestar, parts: Parts) -> Gate:
     """The portal over `parts`, which end with it. A site has one set of parts at a time."""
     site.state.parts = parts
+    site.state.watch = Watch(parts.database)
     return Gate(GuardsFirst(site), parts)
 
 

@@ -5,11 +5,12 @@ Idle sessions end after 30 minutes, every session after 12 hours (design: archit
 
 import hashlib
 import secrets
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, text, update
+from sqlalchemy import ARRAY, LargeBinary, any_, bindparam, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -48,19 +49,33 @@ PERSON_COLUMNS = (
     _permissions.label("permissions"),
     _policies.label("policies"),
 )
+_WITH_THEIR_PEOPLE = _session.join(_user, _user.c.id == _session.c.user_id).outerjoin(
+    _tenant, _tenant.c.key == _user.c.workspace
+)
+_HOLDS = (
+    _session.c.expires_at > bindparam("now"),
+    _session.c.last_seen_at > bindparam("idle_since"),
+    _user.c.active,
+    func.coalesce(_tenant.c.active, _user.c.workspace == PLATFORM),
+)
 _FIND = (
     select(*PERSON_COLUMNS, _session.c.public_id, _session.c.flash, _session.c.last_seen_at)
-    .select_from(_session)
-    .join(_user, _user.c.id == _session.c.user_id)
-    .outerjoin(_tenant, _tenant.c.key == _user.c.workspace)
-    .where(
-        _session.c.id_hash == bindparam("id_hash"),
-        _session.c.expires_at > bindparam("now"),
-        _session.c.last_seen_at > bindparam("idle_since"),
-        _user.c.active,
-        func.coalesce(_tenant.c.active, _user.c.workspace == PLATFORM),
-    )
+    .select_from(_WITH_THEIR_PEOPLE)
+    .where(_session.c.id_hash == bindparam("id_hash"), *_HOLDS)
 )
+_RIGHTS = (
+    select(_session.c.id_hash, _permissions.label("permissions"), _policies.label("policies"))
+    .select_from(_WITH_THEIR_PEOPLE)
+    .where(_session.c.id_hash == any_(bindparam("keys", type_=ARRAY(LargeBinary))), *_HOLDS)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What a session allows: its person's permissions under the policies of their workspace."""
+
+    permissions: frozenset[str]
+    policies: Mapping[str, Any]
 
 
 def cookie_name(settings: Settings) -> str:
@@ -85,6 +100,13 @@ async def resume(context: Context, session_id: str) -> None:
         await context.db.execute(update(Session).where(Session.id_hash == key).values(last_seen_at=now))
 
 
+async def rights_of(db: AsyncSession, keys: Iterable[bytes]) -> dict[bytes, Rights]:
+    """By the key of each of these sessions that still holds."""
+    now = datetime.now(UTC)
+    rows = await db.execute(_RIGHTS, {"keys": list(keys), "now": now, "idle_since": now - IDLE})
+    return {row.id_hash: Rights(_words(row.permissions), row.policies) for row in rows}
+
+
 def person_of(row: Any, *, session_id: int | None, session_key: bytes) -> Person:
     """The person that a row of PERSON_COLUMNS describes."""
     return Person(
@@ -94,11 +116,15 @@ def person_of(row: Any, *, session_id: int | None, session_key: bytes) -> Person
         email=row.email,
         name=row.name,
         type=row.type,
-        permissions=frozenset((row.permissions or "").split()),
+        permissions=_words(row.permissions),
         preferences=row.preferences,
         session_id=session_id,
         session_key=session_key,
     )
+
+
+def _words(text: str | None) -> frozenset[str]:
+    return frozenset((text or "").split())
 
 
 async def _find(db: AsyncSession, session_id: str, now: datetime) -> Any:

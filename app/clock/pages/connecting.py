@@ -22,7 +22,7 @@ from app.clock.zones import all_zones
 from app.db.held import hold_name
 from app.errors import Conflict, Invalid, Refusal
 from app.secrets import Secret
-from app.web import edits
+from app.web import edits, streams
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Flag, Form, Password, Text
 from app.web.templating import render_fragment
@@ -218,7 +218,7 @@ def live(ctx: Context, then: str) -> ServerSentEvent:
         yield ServerSentEventMessage(_fragment(ctx, drawn(steps, running=False), then), event="test")
         yield ServerSentEventMessage("over", event="end")
 
-    return ServerSentEvent(events(), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+    return streams.live(ctx, events())
 
 
 def _fragment(ctx: Context, test: dict[str, Any], then: str) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from litestar.response import ServerSentEvent
 from litestar.response.sse import ServerSentEventMessage
 from sqlalchemy import Select, func, select
 
@@ -19,7 +18,7 @@ from app.clock.pages import code_words, cursor_words, health, setup
 from app.clock.pages.run_words import RESOURCE_LABELS, STATUS_LABELS, TRIGGER_LABELS, Described, described
 from app.clock.profiles import RESOURCES
 from app.clock.settings import read_settings
-from app.web import csrf, exports, lists
+from app.web import csrf, exports, lists, streams
 from app.web.context import Context
 from app.web.forms import Bound, Choices, Day, Form, Text
 from app.web.guards import Requires
@@ -177,8 +176,7 @@ async def now_block(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Res
 async def live(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response[Any]:
     """Events `run` while the run goes on, then `end`. Holds no transaction between two looks."""
     await _described(ctx, run_id)
-    stream = _events(ctx, run_id, _back(ctx))
-    return ServerSentEvent(stream, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+    return streams.live(ctx, _events(ctx, run_id, _back(ctx)))
 
 
 async def _events(ctx: Context, run_id: int, back: str) -> AsyncIterator[ServerSentEventMessage]:

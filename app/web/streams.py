@@ -1,0 +1,117 @@
+"""Live streams, and the watch that ends them once their person may no longer see them: signed out, deactivated or demoted.
+
+Every LOOK_S one statement asks for all open streams of this process. A stream holds no connection for it, and every process
+watches its own, so it does not matter which one took the rights away.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from litestar.response import ServerSentEvent
+from litestar.response.sse import ServerSentEventMessage
+
+from app.db.session import Database
+from app.web import sessions
+from app.web.context import Context
+from app.web.sessions import Rights
+
+log = structlog.get_logger()
+# Together they are less than the five seconds within which a stream has to end.
+LOOK_S, PATIENCE_S = 2.0, 2.5
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+# The page then asks for itself again, and so learns whether it may still be seen.
+OVER = ServerSentEventMessage("over", event="end")
+
+
+def live(ctx: Context, events: AsyncIterator[ServerSentEventMessage]) -> ServerSentEvent:
+    """The events for as long as the person may see them; `end` is the last one of those that were taken from them."""
+    watch: Watch = ctx.request.app.state.watch
+    began_with = Rights(ctx.user.permissions, ctx.policies)
+    return ServerSentEvent(watch.over(_Stream(ctx.user.session_key, began_with), events), headers=_HEADERS)
+
+
+@dataclass(eq=False, slots=True)
+class _Stream:
+    """`waiting` is what ends its wait for the next event; `last` is sent when it has ended."""
+
+    session_key: bytes
+    began_with: Rights
+    ended: bool = False
+    last: ServerSentEventMessage | None = None
+    waiting: asyncio.Timeout | None = None
+
+    def end(self, last: ServerSentEventMessage | None) -> None:
+        self.ended, self.last = True, last
+        if self.waiting is not None and not self.waiting.expired():
+            self.waiting.reschedule(0)
+
+
+class Watch:
+    """Over the open streams of one process."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._open: set[_Stream] = set()
+        self._looking: asyncio.Task[None] | None = None
+
+    async def over(
+        self, stream: _Stream, events: AsyncIterator[ServerSentEventMessage]
+    ) -> AsyncIterator[ServerSentEventMessage]:
+        self._open.add(stream)
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        try:
+            async for event in _until_ended(stream, events):
+                yield event
+        finally:
+            self._open.discard(stream)
+
+    async def _look(self) -> None:
+        """While any stream is open."""
+        while self._open:
+            await asyncio.sleep(LOOK_S)
+            try:
+                await self._end_refused()
+            except Exception as fault:  # noqa: BLE001 - whatever it is, nobody can say whether they may go on
+                # Browsers connect again, and are asked who they are.
+                log.warning("live streams ended unseen", error=type(fault).__name__)
+                self._end(dict.fromkeys(self._open))
+
+    async def _end_refused(self) -> None:
+        looked_at = set(self._open)
+        if not looked_at:
+            return
+        async with asyncio.timeout(PATIENCE_S), self._database.shared_transaction() as db:
+            held = await sessions.rights_of(db, {one.session_key for one in looked_at})
+        self._end({one: OVER for one in looked_at if not _may_go_on(one.began_with, held.get(one.session_key))})
+
+    def _end(self, refused: Mapping[_Stream, ServerSentEventMessage | None]) -> None:
+        for stream, last in refused.items():
+            stream.end(last)
+
+
+def _may_go_on(began_with: Rights, now: Rights | None) -> bool:
+    """True while the session holds with all the rights, and under the policies, that the stream was opened with."""
+    return now is not None and began_with.permissions <= now.permissions and began_with.policies == now.policies
+
+
+async def _until_ended(stream: _Stream, events: Any) -> AsyncIterator[ServerSentEventMessage]:
+    try:
+        while not stream.ended:
+            async with asyncio.timeout(None) as stream.waiting:
+                event = await anext(events)
+            stream.waiting = None
+            yield event
+    except StopAsyncIteration:
+        return
+    except TimeoutError:
+        if not stream.ended:
+            raise
+    finally:
+        stream.waiting = None
+        await events.aclose()
+    if stream.last is not None:
+        yield stream.last
