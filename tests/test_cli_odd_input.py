@@ -79,6 +79,9 @@ CASES = [
         ("clock:connect", url, "--username", "u", "--profile", "cloud", "--timezone", "UTC", "--no-test")
         for url in (
             "http://[::1",
+            "http://０.０.０.０",
+            "http://00.00.00.01",
+            "http://xn--",
             "http://host:99999",
             "http://host:x",
             "",

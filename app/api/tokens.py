@@ -7,6 +7,7 @@ import hashlib
 import time
 from collections import OrderedDict
 from datetime import UTC, datetime, timedelta
+from math import ceil
 
 from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
@@ -110,8 +111,12 @@ class _Limits:
         if len(self._buckets) > MOST_TRACKED:
             self._buckets.popitem(last=False)
         if not allowed:
-            wait_s = max(1, round((1 - left) * 60 / per_minute))
-            raise RateLimited(f"More than {per_minute} requests a minute.", retry_after_s=wait_s)
+            raise RateLimited(f"More than {per_minute} requests a minute.", retry_after_s=wait_s(left, per_minute))
+
+
+def wait_s(left: float, per_minute: int) -> int:
+    """Whole seconds after which a bucket that holds `left` of a request holds one: whoever waits them is served."""
+    return max(1, ceil((1 - left) * 60 / per_minute))
 
 
 _limits = _Limits()

@@ -214,6 +214,7 @@ class OutboundClient:
 
 
 def _request(call: Call, watch: Callable[..., Awaitable[None]], connect_s: float) -> httpx.Request:
+    """Raises OutboundError for an address that only looks like one."""
     url = call.base_url.rstrip("/") + call.path
     headers = {"Accept": "application/json", "User-Agent": "Muster", **call.headers}
     headers["Accept-Encoding"] = "gzip" if call.gzip else "identity"
@@ -221,13 +222,16 @@ def _request(call: Call, watch: Callable[..., Awaitable[None]], connect_s: float
     if call.body is not None:
         content = msgspec.json.encode(call.body)
         headers["Content-Type"] = "application/json"
-    return httpx.Request(
-        call.method,
-        f"{url}?{urlencode(call.query)}" if call.query else url,
-        headers=headers,
-        content=content,
-        extensions={"trace": watch, "timeout": {"connect": connect_s}},
-    )
+    try:
+        return httpx.Request(
+            call.method,
+            f"{url}?{urlencode(call.query)}" if call.query else url,
+            headers=headers,
+            content=content,
+            extensions={"trace": watch, "timeout": {"connect": connect_s}},
+        )
+    except (httpx.InvalidURL, UnicodeError):
+        raise network_failure(f"{_host(call)} is no address that can be called.") from None
 
 
 def _complete(error: OutboundError, reply: Reply | None, redactor: Redactor) -> None:

@@ -4,6 +4,7 @@ The body is read before the transaction is opened: a request that waits for its 
 was not kept. A streamed answer opens its own.
 """
 
+import re
 import secrets
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
@@ -39,6 +40,9 @@ HSTS = "max-age=31536000; includeSubDomains"
 # Asked by whatever watches the server, under the address that it knows it by; they tell nothing that a name could mislead about.
 HEALTH = frozenset({"/health/live", "/health/ready"})
 NO_DATABASE = ("/static/", "/health/live", "/favicon.ico")
+# A name or an address, and a port; none in requests of HTTP/1.0.
+HOST = re.compile(r"(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{0,5}))?")
+LAST_PORT = 65_535
 SERVER_ERROR, REFUSED = 500, 400
 UNREACHABLE = (DBAPIError, PoolTimeoutError, OSError)
 
@@ -75,7 +79,9 @@ class Gate:
             await self._answer(scope, receive, _Answer(send, headers, scope, self.parts), request_id)
 
     async def _answer(self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str) -> None:
-        if not self._answers_for(scope):
+        if not _names_a_host(scope):
+            await plain_answer(answer.send, scope, Refusal("The host that the request names is no name of a server."))
+        elif not self._answers_for(scope):
             await plain_answer(answer.send, scope, Refusal("This server does not answer for that host name."))
         elif scope["path"].startswith(NO_DATABASE):
             await self.app(scope, receive, answer.send)
@@ -232,6 +238,14 @@ def client_ip(scope: Scope, trusted_proxies: int) -> str:
         return direct
     hops = [hop.strip() for hop in _header(scope, b"x-forwarded-for").split(",") if hop.strip()]
     return hops[-trusted_proxies] if len(hops) >= trusted_proxies else direct
+
+
+def _names_a_host(scope: Scope) -> bool:
+    """True where the request names one host, written as one is; or none, as HTTP/1.0 may. Any other would break the address that
+    the request was sent to when somebody asks for it."""
+    named = [value.decode("latin-1") for key, value in scope["headers"] if key == b"host"]
+    found = HOST.fullmatch("".join(named[:1]))
+    return len(named) <= 1 and found is not None and int(found["port"] or 0) <= LAST_PORT
 
 
 def _header(scope: Scope, name: bytes) -> str:

@@ -366,6 +366,17 @@ async def test_a_policy_of_the_host_is_over_the_operators_address(parts):
     assert refusal.value.code == "TC-POLICY"
 
 
+@pytest.mark.parametrize("stored", ["http://xn--", "http://00.00.00.01", "http://０.０.０.０"])
+async def test_an_address_that_was_stored_before_it_was_refused_is_a_failure_of_the_network(parts, stored):
+    async with parts.database.transaction() as db:
+        found = await connection.save(db, parts.keys, COMMAND_LINE, form())
+        found.base_url = stored
+        client = connection.open_remote(parts, "main", found, nowhere)
+    with pytest.raises(OutboundError) as refusal:
+        await client.fetch_page("areas", 1, 1)
+    assert (refusal.value.code, "no address that can be called" in refusal.value.message) == ("TC-NET", True)
+
+
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Manila"])
 def test_segments_say_what_the_reader_of_rows_says(zone):
     from zoneinfo import ZoneInfo

@@ -83,7 +83,8 @@ def test_an_address_is_a_server_with_or_without_a_prefix(text: str, url: str) ->
     "text",
     ["", "clock.example.com", "ftp://clock.example.com", "https://", "https://u:p@clock.example.com", "https://clock.example.com?x=1",
      "https://clock.example.com/#x", "http://clock.example.com:99999", "http://clock.example.com:0", "http://a b", "http://[::1",
-     "javascript:alert(1)", "file:///etc/passwd", "https://clock.example.com\\@evil.example"],
+     "javascript:alert(1)", "file:///etc/passwd", "https://clock.example.com\\@evil.example", "http://０.０.０.０", "http://00.00.00.01",
+     "http://256.1.1.1", "http://xn--", "http://xn--a.example", "http://a\u200db", "http://．example"],
 )  # fmt: skip
 def test_what_is_no_address_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(ValueError, match=r"\.$"):

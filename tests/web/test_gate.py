@@ -104,7 +104,7 @@ async def test_what_is_refused_before_there_is_a_page_leads_to_no_other_site(in_
     assert 'href="/people"' in (await in_production.get("/people")).text
 
 
-@pytest.mark.parametrize("host", ["testserver", "testserver:8000", "TestServer"])
+@pytest.mark.parametrize("host", ["testserver", "testserver:8000", "testserver:", "TestServer"])
 async def test_a_host_of_ours_is_served_in_production(in_production: Browser, host: str) -> None:
     assert (await in_production.get("/sign-in", headers={"Host": host})).status_code == 200
 
@@ -190,3 +190,24 @@ async def test_a_transaction_that_ended_opens_no_other_one_in_no_workspace(parts
         pass
     with pytest.raises(InvalidRequestError):
         await db.scalar(select(1))
+
+
+ODD_HOSTS = (
+    "name:evil", "testserver:80:80", "testserver:99999", "test server", "[::1", "::1", "a/b", "user@testserver", "tëst",
+    "testserver:-1", "testserver:８０", "[x]:80", "a,b",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("host", ODD_HOSTS)
+@pytest.mark.parametrize(
+    "path", ["/sign-in", "/health/live", "/static/js/toasts.js", "/api/v1/clock/status", "/nowhere"]
+)
+async def test_a_host_that_is_no_name_is_a_400(visitor: Browser, in_production: Browser, host: str, path: str) -> None:
+    for browser in (visitor, in_production):
+        answer = await browser.get(path, headers={"Host": host.encode()})
+        assert (answer.status_code, "is no name of a server" in answer.text) == (400, True), browser
+
+
+async def test_two_hosts_are_a_400(visitor: Browser) -> None:
+    answer = await visitor.get("/sign-in", headers=[("Host", "testserver"), ("Host", "name:evil")])
+    assert answer.status_code == 400

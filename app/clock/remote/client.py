@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from zoneinfo import ZoneInfo
 
 from app.clock.profiles import Profile
-from app.clock.remote.address import checked_base_url, photo_address
+from app.clock.remote.address import photo_address
 from app.clock.remote.errors import AUTH, REMOTE, SHAPE, TOKEN, ClockError, NotOfferedError, UnauthenticatedError
 from app.clock.remote.judging import page_from, refuse_failure, session_from
 from app.clock.remote.page import Page
@@ -50,7 +50,7 @@ class RemoteClock:
         now: Callable[[], datetime] = utc_now,
     ) -> None:
         self.profile = profile
-        self.base_url = checked_base_url(base_url)
+        self.base_url = base_url.rstrip("/")
         self._zone = zone
         self._credentials = credentials
         self._outbound = outbound

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 from http import HTTPStatus
+from math import ceil
 from typing import Any
 from urllib.parse import urljoin
 
@@ -129,7 +130,7 @@ def _refuse_rate(reply: Reply, now: datetime) -> None:
     if not asked and not (reply.status == HTTPStatus.SERVICE_UNAVAILABLE and waits is not None):
         return
     wait_s = retry_after_s(waits, now)
-    raise ClockError(RATE, f"The server asks us to wait {wait_s:.0f} s before the next call.", retry_after_s=wait_s)
+    raise ClockError(RATE, f"The server asks us to wait {ceil(wait_s)} s before the next call.", retry_after_s=wait_s)
 
 
 def _refuse_status(reply: Reply, profile: Profile) -> None:
