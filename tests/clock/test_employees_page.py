@@ -309,6 +309,17 @@ class TestBind:
         assert "100 is bound to Ben now. 2 records were moved." in answer.text
         assert await owners(database) == [worked["ben"], worked["ben"]]
 
+    async def test_what_can_not_be_moved_says_why(self, bob, worked, database):
+        async with database.transaction() as db:
+            await mirror_person(db, "200", worked["ben"])
+            await punch(db, "200", "I 07:00, O 16:00, I Tue 07:00, O Tue 16:00")
+        await import_due(database.transaction)
+        url = f"/clock_employees/{worked['100']}/bind"
+        asked = (await bob.submit(url, {"host": f"#{worked['ben']}"})).text
+        assert "Take back 2 records" in asked
+        assert "None can be moved. 2 stay: 2 overlapping a record of the new person." in asked
+        assert 'value="move"' not in asked
+
     async def test_numbers_that_changed_meanwhile_are_asked_about_again(self, bob, worked, database):
         url, host = f"/clock_employees/{worked['100']}/bind", {"host": f"#{worked['ben']}"}
         seen = foretold((await bob.submit(url, host)).text)

@@ -163,7 +163,7 @@ async def _ask_to_bind(ctx: Context, row: Any, host: Any, foretold: Foretold, un
         consequence=" ".join(_sentences(host, foretold)),
         url=f"/clock_employees/{row.id}/bind",
         fields=[("host", f"#{host.id}"), ("foretold", undo.signature(undoable))],
-        choices=undo.choices(undoable, host.name),
+        **undo.offer(undoable, host.name),
         cancel_url=f"/clock_employees/{row.id}",
     )
 

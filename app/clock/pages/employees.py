@@ -151,10 +151,8 @@ async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
         return general
     links = count(ending.links, "link ends", "links end")
     standing = count(ending.standing, "punch that is", "punches that are")
-    return (
-        f"{general} {links}: {standing} part of an attendance record stay there,"
-        f" {count(ending.waiting, 'other says', 'others say')} “Not bound”."
-    )
+    part = "part of an attendance record" if act == "clear" else "part of an attendance record stay there"
+    return f"{general} {links}: {standing} {part}, {count(ending.waiting, 'other says', 'others say')} “Not bound”."
 
 
 async def _accepted(ctx: Context, ids: Sequence[int]) -> list[str]:

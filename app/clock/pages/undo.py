@@ -54,7 +54,7 @@ async def ask(ctx: Context, act: str, ids: Collection[int], **values: Any) -> Re
         return await ask_first(ctx, **values)
     here = with_its_query(ctx.request.url.path, ctx.request.url.query)
     fields = [*values.pop("fields", []), ("foretold", signature(undoable))]
-    values = {"url": here, **values, "fields": fields, "choices": choices(undoable)}
+    values = {"url": here, **values, "fields": fields, **offer(undoable)}
     return await page(ctx, "clock/undo_ask.html", fragment="dialog", **values)
 
 
@@ -91,22 +91,35 @@ def signature(undoable: Undoable) -> str:
     return ",".join(f"{word or 'free'}:{number}" for word, number in sorted(undoable.why.items(), key=str))
 
 
-def choices(undoable: Undoable, host: str | None = None) -> list[dict[str, str]]:
-    """What can be done with the records, as radios; `host` is whom the code is bound to next. Nothing where there are none."""
+def offer(undoable: Undoable, host: str | None = None) -> dict[str, Any]:
+    """What can be done with the records, as the radios `choices`, and why something can't. `host` is whom the code is bound to
+    next; without one nothing is moved."""
     if not undoable.total:
-        return []
-    offered = [{"value": "leave", "label": "Leave them as they are", "hint": _hint_of_leaving(host)}]
+        return {"choices": [], "cannot": ""}
     judged = f"judged again as {host}'s" if host else "“Not bound”"
-    for undo, verb, does in (
-        ("take_back", "Take back {}", f"They are deleted, and their punches are {judged}."),
-        ("move", f"Move {{}} to {host}", "Their punches stay imported."),
-    ):
-        number = undoable.done_by(cast("Undo", undo))
-        if number and (host or undo != "move"):
-            hint = f"{does} {stay(undoable.left_by(cast('Undo', undo)), undoing.LEFT)} {_how(undoable)}"
-            label = verb.format(count(number, "record", "records"))
-            offered.append({"value": undo, "label": label, "hint": " ".join(hint.split())})
-    return offered
+    acts: dict[Undo, tuple[str, str, str]] = {
+        "take_back": ("Take back {}", "taken back", f"They are deleted, and their punches are {judged}.")
+    }
+    if host:
+        acts["move"] = (f"Move {{}} to {host}", "moved", "Their punches stay imported.")
+    able = {undo: words for undo, words in acts.items() if undoable.done_by(undo)}
+    return {
+        "choices": [
+            {"value": "leave", "label": "Leave them as they are", "hint": _hint_of_leaving(host)},
+            *(_choice(undoable, undo, label, does) for undo, (label, _, does) in able.items()),
+        ],
+        "cannot": " ".join(
+            f"None can be {past}. {stay(undoable.left_by(undo), undoing.LEFT)}"
+            for undo, (_, past, _) in acts.items()
+            if undo not in able
+        ),
+    }
+
+
+def _choice(undoable: Undoable, undo: Undo, label: str, does: str) -> dict[str, str]:
+    said = [does, stay(undoable.left_by(undo), undoing.LEFT), _how(undoable)]
+    records = count(undoable.done_by(undo), "record", "records")
+    return {"value": undo, "label": label.format(records), "hint": " ".join(filter(None, said))}
 
 
 def _hint_of_leaving(host: str | None) -> str:
