@@ -58,7 +58,8 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/attendance/days", {"day": "2026-11-20"}),
     ("/attendance", {"record_id": "SELECT max(id) FROM attendance_records WHERE deleted_at IS NULL"}),
     ("/clock_devices", {"device_id": "SELECT max(id) FROM clock_devices"}),
-    ("/clock_employees/acts", {"act_id": "SELECT max(id) FROM clock_long_acts"}),
+    ("/clock_employees/acts", {"act_id": "SELECT max(id) FROM clock_long_acts WHERE kind <> 'use'"}),
+    ("/clock_transactions/acts", {"act_id": "SELECT max(id) FROM clock_long_acts WHERE kind = 'use'"}),
     ("/clock_employees", {"employee_id": "SELECT max(id) FROM clock_employees"}),
     ("/clock_logs", {"log_id": "SELECT max(id) FROM clock_api_logs"}),
     ("/clock_organization", {"kind": "departments", "unit_id": "SELECT max(id) FROM clock_departments"}),
@@ -104,9 +105,10 @@ async def one_of_each(parts: Parts) -> AsyncIterator[Site]:
             await db.execute(update(Cursor).where(Cursor.resource == "devices").values(missing))
             aside = {"run_id": run_id, "resource": "devices", "raw": "{}", "reason": "It has no number."}
             await db.execute(insert(SetAside).values(aside))
-            over = insert(LongAct).values(kind="take_back", actor_name="Bob", finished_at=now).returning(LongAct.id)
-            item = {"act_id": await db.scalar(over), "item_id": 1, "became": "decided"}
-            await db.execute(insert(LongActItem).values(item))
+            for kind, became in (("take_back", "decided"), ("use", "overlaps")):
+                over = insert(LongAct).values(kind=kind, actor_name="Bob", finished_at=now).returning(LongAct.id)
+                item = {"act_id": await db.scalar(over), "item_id": 1, "became": became}
+                await db.execute(insert(LongActItem).values(item))
         await _fill_the_host(parts, now)
         yield found
 

@@ -195,6 +195,28 @@ async def test_retrying_judges_what_a_filter_names(muster: CommandLine, database
 
 
 @pytest.mark.usefixtures("connected")
+async def test_using_the_punches_takes_the_filters_of_a_retry(muster: CommandLine, database: Database) -> None:
+    """A re-bound code's punches all arrived late: their records go to the new person, unless the day is locked."""
+    await muster("clock:sync")
+    async with database.transaction() as db:
+        made = select(Punch.emp_code, func.min(Punch.local_date)).where(Punch.host_attendance_id.is_not(None))
+        code, day = (await db.execute(made.group_by(Punch.emp_code).order_by(Punch.emp_code).limit(1))).one()
+        await employ(db, "Nobody Else", "X-1")
+    await muster("clock:bind", code, "X-1")
+    await muster("clock:import")
+    late = (Punch.emp_code == code, Punch.import_outcome == "arrived_late")
+    before, first = await count(database, Punch, *late), await count(database, Punch, *late, Punch.local_date == day)
+    assert (await muster("clock:use", "--emp-code", "nobody's", "--json")).json["punches"] == 0
+    await muster("attendance:lock", str(day), str(day))
+    locked = (await muster("clock:use", "--emp-code", code, "--to", str(day), "--json")).json
+    assert locked == {"punches": first, "used": 0, "left": {"date_locked": first}, "finished": True}
+    await muster("attendance:unlock", str(day), str(day))
+    assert "were used." in (await muster("clock:use", "--emp-code", code, "--outcome", "arrived_late")).out
+    assert (before > first > 0, await count(database, Punch, *late)) == (True, 0)
+    assert (await muster("clock:use", "--outcome", "nonsense")).code == 2
+
+
+@pytest.mark.usefixtures("connected")
 async def test_a_past_range_is_read_again_and_finds_nothing_new(muster: CommandLine, database: Database) -> None:
     await muster("clock:sync")
     before = await count(database, Punch)

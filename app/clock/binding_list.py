@@ -7,10 +7,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock import long_acts
 from app.clock.binding_queries import WAITS
 from app.clock.bindings import LABELS
 from app.clock.codes import BINDING_STATES, BindingState
-from app.clock.models import Binding, ClockEmployee, Connection, Department, LongAct, Position, Punch
+from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
 from app.host.models import Employee
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query, contains
 
@@ -88,10 +89,7 @@ _AROUND = select(
     select(Connection.timezone).scalar_subquery().label("zone"),
     _LEFT_OUT.label("left_out"),
     _LEFT_OUT_WAITING.label("left_out_waiting"),
-    select(func.max(LongAct.id))
-    .where(LongAct.finished_at.is_(None), LongAct.kind != "use")
-    .scalar_subquery()
-    .label("acting"),
+    long_acts.newest("take_back", "move").label("acting"),
 )
 BULK = (
     BulkAction("accept", LABELS["accept"], "check"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, TextualSelect, func, insert, literal, select, text, update
+from sqlalchemy import Row, ScalarSelect, Select, TextualSelect, func, insert, literal, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -81,7 +81,7 @@ async def note(
     db: AsyncSession,
     actor: Actor,
     kind: str,
-    items: TextualSelect,
+    items: TextualSelect | Select[int],
     *,
     emp_codes: Iterable[str] = (),
     host_employee_id: int | None = None,
@@ -129,40 +129,28 @@ async def _step(db: AsyncSession, act: Act, work: Work, most: int) -> bool:
     return False
 
 
-async def read(db: AsyncSession, act_id: int) -> Progress:
-    """Raises NotFound."""
-    found = await _progress(db, LongAct.id == act_id)
-    if not found:
-        raise NotFound("There is no such act.")
-    return found[0]
-
-
-async def under_way(db: AsyncSession, kinds: Sequence[str]) -> list[Progress]:
-    """Those that are not finished, oldest first."""
-    return await _progress(db, LongAct.finished_at.is_(None) & LongAct.kind.in_(kinds))
+def newest(*kinds: str) -> ScalarSelect[int | None]:
+    """The id of the newest act of these kinds that is not finished, as a part of a list's own SELECT."""
+    is_open = (LongAct.finished_at.is_(None), LongAct.kind.in_(kinds))
+    return select(func.max(LongAct.id)).where(*is_open).scalar_subquery()
 
 
 async def latest_of_code(db: AsyncSession, emp_code: str) -> Progress | None:
     """The newest act on what this code's punches made."""
-    newest = select(func.max(LongAct.id)).where(LongAct.emp_codes.contains([emp_code])).scalar_subquery()
-    found = await _progress(db, LongAct.id == newest)
-    return found[0] if found else None
+    of_code = select(func.max(LongAct.id)).where(LongAct.emp_codes.contains([emp_code]))
+    act_id = await db.scalar(of_code)
+    return await read(db, act_id) if act_id is not None else None
 
 
-async def _progress(db: AsyncSession, which: ColumnElement[bool]) -> list[Progress]:
+async def read(db: AsyncSession, act_id: int) -> Progress:
+    """Raises NotFound."""
     columns = (LongAct.id, LongAct.kind, LongAct.actor_name, LongAct.begun_at, LongAct.finished_at)
-    acts = (await db.execute(select(*columns).where(which).order_by(LongAct.id))).all()
-    if not acts:
-        return []
-    rows = await db.execute(
-        select(LongActItem.act_id, LongActItem.became, func.count())
-        .where(LongActItem.act_id.in_([one.id for one in acts]))
-        .group_by(LongActItem.act_id, LongActItem.became)
-    )
-    counts: dict[int, dict[str | None, int]] = {}
-    for act_id, became, number in rows:
-        counts.setdefault(act_id, {})[became] = number
-    return [Progress(*one, counts.get(one.id, {})) for one in acts]
+    act = (await db.execute(select(*columns).where(LongAct.id == act_id))).one_or_none()
+    if act is None:
+        raise NotFound("There is no such act.")
+    items = select(LongActItem.became, func.count()).where(LongActItem.act_id == act_id).group_by(LongActItem.became)
+    counts = {became: number for became, number in await db.execute(items)}  # noqa: C416 - rows are no pairs to the type checker
+    return Progress(*act, counts)
 
 
 async def left(db: AsyncSession, act_id: int, most: int = NAMED) -> Sequence[Row[Any]]:

@@ -1,13 +1,13 @@
 """The job behind long acts: one slice after the other, each in a transaction of its own, until none is left."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import long_acts, undoing
+from app.clock import long_acts, undoing, using_many
 
-WORKS = {**undoing.WORKS}
+WORKS: Mapping[str, long_acts.Work] = {**undoing.WORKS, "use": using_many.use_shifts}
 
 
 async def carry_on(open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]], act_id: int) -> None:

@@ -5,7 +5,7 @@ import of just these people runs in the same transaction, so that whoever asked 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from app.clock.releasing import release
 from app.clock.resolving import Refusal, Use
 from app.clock.surroundings import Surroundings
 from app.clock.taps import Employee, Punch
-from app.clock.verdicts import UpdateRecord
+from app.clock.verdicts import Reason, Rule, UpdateRecord
 from app.counting import count
 from app.db.direct import driver
 from app.errors import Conflict, NotFound
@@ -41,6 +41,23 @@ class Resolved:
 
     punches: int
     outcomes: dict[str, int] | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Punches of the shift that was used and those that it released, and the codes that are to be judged."""
+
+    touched: list[int]
+    codes: list[str]
+
+
+class Unusable(Conflict):
+    """*Use the punches* is refused. `word` names the rule, for an act on many; `taps` are refused for the same reason."""
+
+    def __init__(self, word: str, message: str, taps: frozenset[int] = frozenset()) -> None:
+        super().__init__(message)
+        self.word = word
+        self.taps = taps
 
 
 async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
@@ -89,43 +106,55 @@ async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: 
     """
     now = await at_once.database_time(db)
     before = await surroundings.around(db, punch_id, now)
-    linked = await read_linked(db, before)
-    people = await _people(db, before, linked)
+    people = await _people(db, before, await read_linked(db, before))
     await attendance.hold(db, people)
-    seen = await surroundings.around(db, punch_id, now)
+    used = await use_shift(db, actor, await surroundings.around(db, punch_id, now), people, agreed=agreed)
+    await due.ask_for_import(db)
+    return Resolved(len(used.touched), await at_once.import_now(db, used.codes, used.touched))
+
+
+async def use_shift(
+    db: AsyncSession, actor: Actor, seen: Surroundings, held: Collection[int], *, agreed: str | None = None
+) -> Used:
+    """The same for a caller who holds the employees `held` and asks for the import. Raises Unusable with nothing written."""
     linked = await read_linked(db, seen)
-    if await _people(db, seen, linked) - people:
-        raise Conflict("Somebody changed a binding just now. Load the page again and look.")
-    planned = _planned(seen, linked)
+    if await _people(db, seen, linked) - set(held):
+        raise Unusable("changed", "Somebody changed a binding just now. Load the page again and look.")
+    planned = planned_for(seen, linked)
     if agreed is not None and agreed != what_happens(planned, seen):
-        raise Conflict(f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
-    await _audit_use(db, actor, punch_id, planned)
+        raise Unusable("changed", f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
+    await _audit_use(db, actor, seen.punch_id, planned)
     await _carry_out(db, actor, planned, seen)
     codes = await release(db, PunchRow.id.in_(planned.released))
-    await due.ask_for_import(db)
     touched = [*(one.punch_id for one in planned.verdicts), *planned.released]
-    after = await at_once.import_now(db, sorted({*seen.codes, *codes}), touched)
-    return Resolved(len(touched), after)
+    return Used(touched, sorted({*seen.codes, *codes}))
 
 
-def _planned(seen: Surroundings, linked: Sequence[Punch]) -> Use:
-    """The plan of a punch that arrived late. Raises Conflict with the reason where there is none."""
+def planned_for(seen: Surroundings, linked: Sequence[Punch]) -> Use:
+    """The plan of a punch that arrived late. Raises Unusable with the reason where there is none."""
     judgement = seen.judged()
     verdict = surroundings.verdict_on(seen.punch_id, judgement)
     if verdict is None:
-        raise Conflict("The days before this punch were not read completely yet.")
+        raise Unusable("unread", "The days before this punch were not read completely yet.")
     planned = plan(seen, linked)
     if isinstance(planned, Refusal):
-        raise Conflict(explaining.explain_refusal(planned.because, judgement, seen.punch))
+        because = planned.because
+        sentence = explaining.explain_refusal(because, judgement, seen.punch)
+        raise Unusable(because.rule.value, sentence, _taps(because))
     if verdict.outcome is not Outcome.ARRIVED_LATE:
-        raise Conflict("This punch is none that arrived late any more; load the page again.")
+        raise Unusable(Rule.NOT_LATE.value, "This punch no longer counts as a late arrival. Reload the page.")
     return planned
+
+
+def _taps(because: Reason) -> frozenset[int]:
+    shift = because.shift
+    return frozenset() if shift is None else frozenset(tap.punch.id for tap in (*shift.taps, *shift.folds))
 
 
 def plan(seen: Surroundings, linked: Sequence[Punch]) -> Use | Refusal:
     """What *Use the punches* would write. Raises Conflict where nobody stands behind the code."""
     if not isinstance(seen.who, Employee):
-        raise Conflict("Nobody stands behind this code any more.")
+        raise Unusable(Rule.NOT_BOUND.value, "Nobody stands behind this code any more.")
     world = seen.world
     return resolving.use_punches(
         seen.who,

@@ -72,8 +72,12 @@ def verdict_on(punch_id: int, judgement: Judgement) -> Verdict | None:
 
 async def around(db: AsyncSession, punch_id: int, now: datetime) -> Surroundings:
     """Reads wider and wider until judging the part gives what judging everything would. Raises NotFound."""
+    return await around_in(db, await import_rows.read_world(db, now), punch_id, now)
+
+
+async def around_in(db: AsyncSession, world: World, punch_id: int, now: datetime) -> Surroundings:
+    """The same for many punches, which share a world."""
     row = await _place(db, punch_id)
-    world = await import_rows.read_world(db, now)
     who = (await import_rows.owners(db, [row.emp_code]))[row.emp_code]
     codes: tuple[str, ...] = (row.emp_code,)
     if isinstance(who, Employee):

@@ -1,10 +1,10 @@
-"""`clock:connect`, `clock:settings`, `clock:bind`, `clock:clear`, `clock:ignore`, `clock:retry`, `clock:device`, `clock:simulate`: what the pages do. Runs: clock_runs."""
+"""`clock:connect`, `clock:settings`, `clock:device`, `clock:simulate`: what the pages do. Runs: clock_runs; codes: clock_bindings; punches:
+clock_punches."""
 
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
@@ -15,7 +15,6 @@ from app.commands.accounts import first_line_of_stdin
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
-    from app.clock.long_acts import Progress
     from app.clock.remote import TestStep
     from app.parts import Parts
 
@@ -120,143 +119,6 @@ def clock_settings(*, changes: Sequence[str], workspace: str, as_json: bool) -> 
     frame.answer(values, *lines, as_json=as_json)
 
 
-@click.command("clock:bind")
-@click.argument("emp_code")
-@click.argument("id_number")
-@click.option(
-    "--take-back",
-    "undo",
-    flag_value="take_back",
-    help="Delete the records that the code's punches made for somebody else.",
-)
-@click.option("--move", "undo", flag_value="move", help="Give those records to this employee.")
-@frame.workspace_option
-@frame.json_option
-def clock_bind(*, emp_code: str, id_number: str, undo: str | None, workspace: str, as_json: bool) -> None:
-    """Link a clock code to the employee with an ID number; refused where two people share it."""
-    from app.clock import binding_rows, bindings
-    from app.host import people
-
-    async def bind(db: "AsyncSession") -> "tuple[Progress | None, list[str]]":
-        employee_id = await people.one_with_id_number(db, id_number)
-        progress = await _bind(db, await bindings.id_of_code(db, emp_code), employee_id, undo)
-        codes = (await binding_rows.codes_of(db, [employee_id]))[employee_id]
-        return progress, [code for code in codes if code != emp_code]
-
-    progress, others = frame.in_transaction(bind, workspace)
-    document = {"emp_code": emp_code, "id_number": id_number, "state": "bound", "other_codes": others}
-    note = [f"{id_number} also has {', '.join(others)}; punches of all codes are judged together."] if others else []
-    _answer_undone(progress, document, f"{emp_code} is bound to {id_number}.", *note, as_json=as_json)
-
-
-async def _bind(db: "AsyncSession", clock_employee_id: int, employee_id: int, undo: str | None) -> "Progress | None":
-    from app.clock import bindings, undoing
-    from app.host.audit import COMMAND_LINE
-
-    if undo is None:
-        await bindings.bind(db, COMMAND_LINE, clock_employee_id, employee_id)
-        return None
-    return await undoing.bind(db, COMMAND_LINE, clock_employee_id, employee_id, cast("undoing.Undo", undo))
-
-
-@click.command("clock:clear")
-@click.argument("emp_code")
-@click.option("--take-back", is_flag=True, help="Delete the records that the code's punches made, too.")
-@frame.workspace_option
-@frame.json_option
-def clock_clear(*, emp_code: str, take_back: bool, workspace: str, as_json: bool) -> None:
-    """End the link of a code; no automatic pass touches it until Match again."""
-    if not take_back:
-        _change_state("clear", emp_code, workspace, "unbound", as_json=as_json)
-        return
-    from app.clock import bindings, undoing
-    from app.host.audit import COMMAND_LINE
-
-    async def clear(db: "AsyncSession") -> "Progress":
-        employee_id = await bindings.id_of_code(db, emp_code)
-        await bindings.refuse_unless_open(db, "clear", employee_id)
-        return (await undoing.clear(db, COMMAND_LINE, [employee_id]))[1]
-
-    progress = frame.in_transaction(clear, workspace)
-    document = {"emp_code": emp_code, "state": "unbound"}
-    _answer_undone(progress, document, f"{emp_code} is unbound.", as_json=as_json)
-
-
-def _answer_undone(progress: "Progress | None", document: dict[str, Any], *lines: str, as_json: bool) -> None:
-    """The same answer with what became of the records, where that was asked for."""
-    if progress is None:
-        frame.answer(document, *lines, as_json=as_json)
-        return
-    from app.clock.pages import long_act_words
-
-    records = {"records": progress.total, "done": progress.done, "left": progress.left}
-    finished = {"undone": {**records, "finished": progress.finished_at is not None}}
-    frame.answer({**document, **finished}, *lines, long_act_words.told(progress).sentence, as_json=as_json)
-
-
-@click.command("clock:ignore")
-@click.argument("emp_code")
-@frame.workspace_option
-@frame.json_option
-def clock_ignore(*, emp_code: str, workspace: str, as_json: bool) -> None:
-    """Leave a code out on purpose: test cards, shared badges."""
-    _change_state("ignore", emp_code, workspace, "ignored", as_json=as_json)
-
-
-def _change_state(act: str, emp_code: str, workspace: str, state: str, *, as_json: bool) -> None:
-    """`act` is a verb of app.clock.bindings that takes ids; it skips codes whose state does not allow it, and we say so."""
-    from app.clock import bindings
-    from app.host.audit import COMMAND_LINE
-
-    async def change(db: "AsyncSession") -> None:
-        employee_id = await bindings.id_of_code(db, emp_code)
-        await bindings.refuse_unless_open(db, act, employee_id)
-        await getattr(bindings, act)(db, COMMAND_LINE, [employee_id])
-
-    frame.in_transaction(change, workspace)
-    frame.answer({"emp_code": emp_code, "state": state}, f"{emp_code} is {state}.", as_json=as_json)
-
-
-@click.command("clock:retry")
-@click.option("--emp-code", metavar="C", help="Punches of this code alone.")
-@click.option("--from", "first", type=frame.DAY, help="First local day.")
-@click.option("--to", "last", type=frame.DAY, help="Last local day, included.")
-@click.option("--outcome", metavar="O", help="Only those that show this, such as attendance_deleted.")
-@frame.workspace_option
-@frame.json_option
-def clock_retry(
-    *,
-    emp_code: str | None,
-    first: date | None,
-    last: date | None,
-    outcome: str | None,
-    workspace: str,
-    as_json: bool,
-) -> None:
-    """Have punches judged anew; deleted records may come back, what belongs to a record stays."""
-    from sqlalchemy import and_, true
-
-    from app.clock import resolutions
-    from app.clock.codes import Outcome
-    from app.clock.models import Punch
-    from app.host.audit import COMMAND_LINE
-
-    if outcome is not None and outcome not in set(Outcome):
-        raise click.UsageError(f"there is no outcome {outcome}; there are {', '.join(Outcome)}")
-    frame.refuse_backwards(first, last)
-    conditions = [
-        Punch.emp_code == emp_code if emp_code else None,
-        Punch.local_date >= first if first else None,
-        Punch.local_date <= last if last else None,
-        Punch.import_outcome == outcome if outcome else None,
-    ]
-    which = and_(true(), *(condition for condition in conditions if condition is not None))
-    done = frame.in_transaction(lambda db: resolutions.retry(db, COMMAND_LINE, which), workspace)
-    waiting = "" if done.outcomes is not None else "; the import follows in the background"
-    document = {"punches": done.punches, "outcomes": done.outcomes}
-    frame.answer(document, f"{done.punches} punches are judged anew{waiting}.", as_json=as_json)
-
-
 @click.command("clock:device")
 @click.argument("serial", metavar="SN")
 @click.option("--direction", type=click.Choice(("by_code", "in", "out", "undirected")))
@@ -340,10 +202,6 @@ def clock_simulate(
 COMMANDS = (
     clock_connect,
     clock_settings,
-    clock_bind,
-    clock_clear,
-    clock_ignore,
-    clock_retry,
     clock_device,
     clock_simulate,
 )

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text, true, update
 
 from app.clock import at_once, resolutions
 from app.clock.models import Binding, Punch
-from app.clock.resolutions import Resolved
+from app.clock.resolutions import Resolved, Unusable
 from app.db.session import Database
 from app.errors import Conflict, NotFound
 from app.host import attendance, day_locks
@@ -179,14 +179,14 @@ async def test_a_code_that_nobody_stands_behind_has_nothing_to_use(database: Dat
     await late_in(database)
     async with database.transaction() as db:
         await db.execute(update(Binding).values(state="unbound", host_employee_id=None, method=None))
-    with pytest.raises(Conflict, match="Nobody stands behind this code"):
+    with pytest.raises(Unusable, match="Nobody stands behind this code"):
         await use(database, "Mon 10:00")
 
 
 async def test_of_two_who_decide_at_once_one_is_refused(database: Database) -> None:
     ada = await late_in(database)
     came = await asyncio.gather(use(database, "Mon 10:00"), use(database, "Mon 10:00"), return_exceptions=True)
-    assert sorted(type(one).__name__ for one in came) == ["Conflict", "Resolved"]
+    assert sorted(type(one).__name__ for one in came) == ["Resolved", "Unusable"]
     assert await records_of(database) == [(ada, "Mon 10:00-17:00")]
 
 

@@ -18,6 +18,7 @@ from app.clock.pages import (
     sync_run,
     transactions,
     undo,
+    using,
 )
 from app.web.menu import MenuGroup, MenuItem
 
@@ -26,6 +27,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *employees.ROUTES,
     *undo.ROUTES,
     *employee.ROUTES,
+    *using.ROUTES,
     *transactions.ROUTES,
     *photos.ROUTES,
     *devices.ROUTES,

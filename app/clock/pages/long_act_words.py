@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.clock import undoing
+from app.clock import undoing, using_many
 from app.clock.long_acts import Progress
 from app.counting import count
 
@@ -23,6 +23,7 @@ class Words:
 KINDS = {
     "take_back": Words("/clock_employees/acts", "Taking back records", "taken back", "record", "records", undoing.LEFT),
     "move": Words("/clock_employees/acts", "Moving records", "moved", "record", "records", undoing.LEFT),
+    "use": Words("/clock_transactions/acts", "Using punches", "used", "punch", "punches", using_many.LEFT),
 }
 
 
@@ -54,6 +55,17 @@ class Told:
         return f"{done} {stay(progress.left, words.left)}".strip()
 
 
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A record or punch that was left: `url` where it is still there and may be seen, `of` whose it is, `at` its day or time."""
+
+    label: str
+    url: str
+    of: str
+    at: str
+    why: str
+
+
 def told(progress: Progress) -> Told:
     return Told(progress, KINDS[progress.kind])
 
@@ -63,5 +75,7 @@ def stay(left: Mapping[str, int], words: Mapping[str, str]) -> str:
     if not left:
         return ""
     total = sum(left.values())
-    reasons = ", ".join(f"{number:,} {words[word]}" for word, number in sorted(left.items(), key=lambda one: -one[1]))
+    reasons = ", ".join(
+        f"{number:,} {words.get(word, 'refused')}" for word, number in sorted(left.items(), key=lambda one: -one[1])
+    )
     return f"{total:,} {'stays' if total == 1 else 'stay'}: {reasons}."

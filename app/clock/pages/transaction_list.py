@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Select, String, and_, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import resolutions
+from app.clock import long_acts, resolutions
 from app.clock.codes import GROUP_LABELS, OUTCOMES, PUNCH_LABELS, BindingState, outcome_label, punch_label, verify_label
 from app.clock.models import Binding, ClockEmployee, Connection, Device, Punch, Setting
 from app.clock.punch_counts import NOT_JUDGED, UNKNOWN
@@ -160,19 +160,21 @@ SPEC = ListSpec(
 )
 BULK = (
     BulkAction("retry", "Retry", "rotate-clockwise"),
-    BulkAction("keep", "Keep the record", "check"),
+    BulkAction("use", "Use the punches", "check"),
+    BulkAction("keep", "Keep the record", "hand-stop"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What a request for the list needs to know before it reads a punch; one SELECT. `codes` None: no search. `others`: the codes
-    that it does not mean, where those are fewer."""
+    that it does not mean, where those are fewer. `acting`: the act on punches that is under way."""
 
     spec: ListSpec
     zone: str
     codes: tuple[str, ...] | None
     others: tuple[str, ...] | None
+    acting: int | None
 
 
 async def frame(ctx: Context) -> Frame:
@@ -187,12 +189,12 @@ async def frame(ctx: Context) -> Frame:
     pairs = select(func.jsonb_object_agg(some.c.sn, func.coalesce(some.c.alias, ""))).scalar_subquery()
     codes, others = _parted(text) if text else (literal(None, String), literal(None, String))
     zone = select(Connection.timezone).scalar_subquery()
-    row = (await ctx.db.execute(select(zone, names, pairs, codes, others))).one()
+    row = (await ctx.db.execute(select(zone, names, pairs, codes, others, long_acts.newest("use")))).one()
     spec = _spec(ctx, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
     if row[3] is None:
-        return Frame(spec, row[0] or "UTC", None, None)
+        return Frame(spec, row[0] or "UTC", None, None, row[5])
     fewer = len(row[4]) < len(row[3])
-    return Frame(spec, row[0] or "UTC", tuple(row[3]), tuple(row[4]) if fewer else None)
+    return Frame(spec, row[0] or "UTC", tuple(row[3]), tuple(row[4]) if fewer else None, row[5])
 
 
 def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:

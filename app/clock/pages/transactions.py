@@ -25,6 +25,7 @@ from app.clock.codes import (
 )
 from app.clock.models import Punch
 from app.clock.pages import transaction_list as punches
+from app.clock.pages import using
 from app.clock.resolutions import Resolved
 from app.clock.why import why
 from app.counting import count
@@ -79,22 +80,24 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return await exports.export(ctx, framed.spec, punches.in_order(ctx, framed.spec), kind)
     view = await punches.load(ctx, framed)
     return await page(
-        ctx, "clock/transactions.html", fragment="list", view=view, zone=framed.zone, hover=hover, now=datetime.now(UTC), **WORDS
+        ctx, "clock/transactions.html", fragment="list", view=view, zone=framed.zone, acting=framed.acting, hover=hover, now=datetime.now(UTC), **WORDS
     )  # fmt: skip
 
 
 @post("/clock_transactions/bulk", guards=[ACT], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     action = str((await ctx.form()).get("action", ""))
-    if action not in ACTS:
+    if action not in (*ACTS, "use"):
         raise NotFound
     framed = await punches.frame(ctx)
     which = and_(await lists.selected(ctx, framed.spec), punches.able(action))
     number = await punches.number_of(ctx.db, which)
     if not number:
-        raise Invalid(ACTS[action].none_of_them)
+        raise Invalid(ACTS["keep" if action == "use" else action].none_of_them)
     if not await confirmed(ctx, number):
-        return await _ask(ctx, action, number)
+        return await _ask(ctx, action, number, which)
+    if action == "use":
+        return await using.carry_out(ctx, which)
     return await done(ctx, "/clock_transactions", told(action, await ACTS[action].verb(ctx.db, ctx.actor, which)))
 
 
@@ -156,14 +159,14 @@ async def _show(
     )
 
 
-async def _ask(ctx: Context, action: str, number: int) -> Response[Any]:
-    act = ACTS[action]
+async def _ask(ctx: Context, action: str, number: int, which: ColumnElement[bool]) -> Response[Any]:
+    label = "Use" if action == "use" else ACTS[action].label
     return await ask_to(
         ctx,
-        act.label,
+        label,
         count(number, "punch", "punches"),
-        consequence=act.consequence,
-        danger=False,
+        consequence=await using.consequence(ctx, which) if action == "use" else ACTS[action].consequence,
+        danger=action == "use",
         fields=await carried(ctx, number),
         cancel_url="/clock_transactions",
     )

@@ -10,8 +10,7 @@ from sqlalchemy import select
 
 from app.clock import bindings, long_acts, undoing
 from app.clock.long_acts import AT_ONCE
-from app.clock.pages import long_act_words
-from app.clock.pages.long_act_words import Told, stay
+from app.clock.pages.long_act_words import Item, Told, stay, told
 from app.clock.undoing import Undo, Undoable
 from app.counting import count
 from app.db.among import among
@@ -25,7 +24,7 @@ from app.web.returning import with_its_query
 
 SEE = Requires("clock.employees", module="clock")
 OFFERED: Mapping[str, tuple[str, ...]] = {"clear": ("take_back",), "bind": ("take_back", "move")}
-_RECORDS = select(AttendanceRecord.id, AttendanceRecord.workday, Employee.name).join(
+_RECORDS = select(AttendanceRecord.id, AttendanceRecord.workday, AttendanceRecord.deleted_at, Employee.name).join(
     Employee, Employee.id == AttendanceRecord.employee_id
 )
 
@@ -35,16 +34,29 @@ async def show(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response
     progress = await long_acts.read(ctx.db, act_id)
     if progress.kind not in undoing.WORKS:
         raise NotFound
-    left = await long_acts.left(ctx.db, act_id)
-    records = await ctx.db.execute(_RECORDS.where(among(AttendanceRecord.id, [one.item_id for one in left])))
     return await page(
         ctx,
         "clock/long_act.html",
         fragment="now",
-        act=long_act_words.told(progress),
-        left=left,
-        named={row.id: row for row in records},
+        act=told(progress),
+        left=await _left(ctx, act_id),
+        of=("Employees & Bindings", "/clock_employees"),
+        columns=("Record", "Person", "Workday", "Why"),
     )
+
+
+async def _left(ctx: Context, act_id: int) -> list[Item]:
+    left = await long_acts.left(ctx.db, act_id)
+    rows = await ctx.db.execute(_RECORDS.where(among(AttendanceRecord.id, [one.item_id for one in left])))
+    records = {row.id: row for row in rows}
+    return [_item(ctx, one, records.get(one.item_id)) for one in left]
+
+
+def _item(ctx: Context, one: Any, record: Any) -> Item:
+    seen = record is not None and record.deleted_at is None and ctx.may("host.attendance")
+    of, at = (record.name, record.workday.isoformat()) if record else ("–", "–")
+    why = undoing.LEFT.get(one.became, one.became).capitalize()
+    return Item(str(one.item_id), f"/attendance/{one.item_id}" if seen else "", of, at, why)
 
 
 async def ask(ctx: Context, act: str, ids: Collection[int], **values: Any) -> Response[Any]:
@@ -135,7 +147,7 @@ def _how(undoable: Undoable) -> str:
 async def latest(ctx: Context, emp_code: str) -> Told | None:
     """The last act on the records of this code, for its drawer."""
     found = await long_acts.latest_of_code(ctx.db, emp_code)
-    return long_act_words.told(found) if found else None
+    return told(found) if found else None
 
 
 ROUTES = [show]

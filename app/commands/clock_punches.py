@@ -1,0 +1,91 @@
+"""`clock:retry`, `clock:use`: what a person decides about punches, over the same filters."""
+
+from collections.abc import Callable
+from datetime import date
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.commands import frame
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement
+
+    from app.clock.long_acts import Progress
+
+
+def _chosen_punches(command: Callable[..., None]) -> Callable[..., None]:
+    """The filters of commands on punches; they hand the command `which`, a condition."""
+
+    @click.option("--emp-code", metavar="C", help="Punches of this code alone.")
+    @click.option("--from", "first", type=frame.DAY, help="First local day.")
+    @click.option("--to", "last", type=frame.DAY, help="Last local day, included.")
+    @click.option("--outcome", metavar="O", help="Only those that show this, such as attendance_deleted.")
+    @wraps(command)
+    def chosen(
+        *, emp_code: str | None, first: date | None, last: date | None, outcome: str | None, **others: Any
+    ) -> None:
+        command(which=_condition(emp_code, first, last, outcome), **others)
+
+    return chosen
+
+
+def _condition(
+    emp_code: str | None, first: date | None, last: date | None, outcome: str | None
+) -> "ColumnElement[bool]":
+    from sqlalchemy import and_, true
+
+    from app.clock.codes import Outcome
+    from app.clock.models import Punch
+
+    if outcome is not None and outcome not in set(Outcome):
+        raise click.UsageError(f"there is no outcome {outcome}; there are {', '.join(Outcome)}")
+    frame.refuse_backwards(first, last)
+    conditions = [
+        Punch.emp_code == emp_code if emp_code else None,
+        Punch.local_date >= first if first else None,
+        Punch.local_date <= last if last else None,
+        Punch.import_outcome == outcome if outcome else None,
+    ]
+    return and_(true(), *(condition for condition in conditions if condition is not None))
+
+
+@click.command("clock:retry")
+@_chosen_punches
+@frame.workspace_option
+@frame.json_option
+def clock_retry(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) -> None:
+    """Have punches judged anew; deleted records may come back, what belongs to a record stays."""
+    from app.clock import resolutions
+    from app.host.audit import COMMAND_LINE
+
+    done = frame.in_transaction(lambda db: resolutions.retry(db, COMMAND_LINE, which), workspace)
+    waiting = "" if done.outcomes is not None else "; the import follows in the background"
+    document = {"punches": done.punches, "outcomes": done.outcomes}
+    frame.answer(document, f"{done.punches} punches are judged anew{waiting}.", as_json=as_json)
+
+
+@click.command("clock:use")
+@_chosen_punches
+@frame.workspace_option
+@frame.json_option
+def clock_use(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) -> None:
+    """Use the punches that arrived after import: their records become what the shifts are now; refused shifts stay."""
+    from app.clock import using_many
+    from app.host.audit import COMMAND_LINE
+
+    progress = frame.in_transaction(lambda db: using_many.use(db, COMMAND_LINE, which), workspace)
+    document = {"punches": progress.total, "used": progress.done, "left": progress.left}
+    finished = {"finished": progress.finished_at is not None}
+    frame.answer({**document, **finished}, told(progress), as_json=as_json)
+
+
+def told(progress: "Progress") -> str:
+    """What a long act did, or that a job does it."""
+    from app.clock.pages import long_act_words
+
+    return long_act_words.told(progress).sentence
+
+
+COMMANDS = (clock_retry, clock_use)
