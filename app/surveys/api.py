@@ -1,6 +1,7 @@
 """The survey half of the end-user API, its router and its document (contract: "End-user API, scope `me`")."""
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from app.api.openapi import POSTED, Endpoint, document
 from app.api.parameters import Nothing
 from app.api.tokens import Scope
 from app.errors import FieldError, InvalidBody
-from app.surveys import api_apps, asking, content, responding
+from app.surveys import answers, api_apps, asking, content, responding
 from app.surveys.answers import Given
 from app.surveys.responding import Reply
 from app.surveys.words import (
@@ -134,9 +135,19 @@ def _reply(document: dict[str, Any]) -> Reply:
         body = bodies.fitted(RespondBody, document)
     except InvalidBody as refused:
         details = [_of_its_question(one, document.get("answers")) for one in refused.details]
+        named, shapes = {one.field for one in details}, answers.malformed(tuple(_readable(document.get("answers"))))
+        details += [one for one in shapes if one.field not in named]
         raise InvalidBody(refused.message, details=details) from None
     given = tuple(Given(UUID(one.question), one.value) for one in body.answers or ())
     return Reply(UUID(body.survey), body.action, given, body.version, body.content_hash)
+
+
+def _readable(sent: Any) -> Iterator[Given]:
+    """Those answers of a body with something wrong that have a question and a value."""
+    for one in sent if isinstance(sent, list) else ():
+        question = uuid_of(str(one.get("question"))) if isinstance(one, dict) else None
+        if question and "value" in one:
+            yield Given(question, one["value"])
 
 
 def _of_its_question(wrong: FieldError, given: Any) -> FieldError:

@@ -66,7 +66,7 @@ class Opened:
             ("IP", self.ip),
             ("Browser", self.browser),
             ("Text", self.texts),
-            ("Token by another", self.token_made_by),
+            ("Token", self.token_made_by),
         )
         lost = (("Erased", self.erased), ("Damaged", self.damaged))
         return tuple(word for word, there in (*held, *lost) if there)

@@ -84,7 +84,7 @@ async def test_it_says_whether_the_survey_was_shown_or_went_out_behind_another(
         first = await published(db, title="First", enforcement="required")
     await nora_app.queue()
     told = await why(vera, survey.uid, nora)
-    assert "<dt>Shown</dt><dd>In the queue, behind another survey, since <time" in told
+    assert "<dt>Shown</dt><dd>In the queue, behind another survey, first <time" in told
     assert "<dt>Shown</dt><dd>First, 1 time, last <time" in await why(vera, first.uid, nora)
 
 

@@ -87,7 +87,12 @@ COLUMNS = (
     Column(
         "shown", "Shown", responses.shown_of, shown=False, hint="How far the survey came to them before they answered"
     ),
-    Column("evidence", "Evidence", _sealed, hint="What was recorded of the person, encrypted under a key of theirs"),
+    Column(
+        "evidence",
+        "Evidence",
+        _sealed,
+        hint="What was recorded of the person, encrypted under a key of theirs. Token: by an API token that somebody else made",
+    ),
     Column("ip", "IP", _sealed, shown=False),
     Column("browser", "Browser", _sealed, shown=False),
     Column("receipt", "Receipt", lambda row: row.row_hash.hex(), shown=False),
