@@ -28,7 +28,7 @@ class Tally:
 
     `seen` counts different rows of all walks together. `at_first` is the server's total on the first page of the first walk,
     `total` the most that it said since page 1 was asked for last. `walks` counts ended walks, `looks` those since the last walk.
-    `repeated`: a page was the one before it again, so the server did not give what was asked for.
+    `repeated`: a page was the one before it again, so the server did not give what was asked for. `forgiven` rows may be missing.
     """
 
     seen: int
@@ -37,13 +37,15 @@ class Tally:
     walks: int
     looks: int = 0
     repeated: bool = False
+    forgiven: int = 0
 
 
 def next_step(tally: Tally) -> Next:
     """A total that goes down counts from the next page 1 on: until then rows may have been lost with it."""
-    if tally.seen >= tally.total and not tally.repeated:
+    came = tally.seen + tally.forgiven
+    if came >= tally.total and not tally.repeated:
         return Next.COMPLETE
-    if tally.seen >= tally.at_first and tally.looks < LOOKS and not tally.repeated:
+    if came >= tally.at_first and tally.looks < LOOKS and not tally.repeated:
         return Next.LOOK  # as many rows came as there were: what is missing may have arrived since
     if tally.walks < WALKS:
         return Next.WALK
@@ -52,11 +54,12 @@ def next_step(tally: Tally) -> Next:
 
 @dataclass(slots=True)
 class Seen:
-    """What this run has seen of one window: a hash of each different row. `at_first` is as in Tally; `resumed`: another run read
-    the pages before; `looking`: only what arrived since is wanted."""
+    """What this run has seen of one window: a hash of each different row. `at_first` and `forgiven` are as in Tally; `resumed`:
+    another run read the pages before; `looking`: only what arrived since is wanted."""
 
     resumed: bool = False
     at_first: int | None = None
+    forgiven: int = 0
     looking: bool = False
     rows: set[int] = field(default_factory=set)
 

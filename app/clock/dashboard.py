@@ -43,7 +43,7 @@ _IGNORED = (
     .group_by(Punch.local_date)
 )
 _LAST = (
-    select(SyncRun.id, SyncRun.status, SyncRun.started_at, SyncRun.finished_at, SyncRun.error_code)
+    select(SyncRun.id, SyncRun.status, SyncRun.started_at, SyncRun.finished_at, SyncRun.error_code, SyncRun.resources)
     .where(SyncRun.status.not_in(OPEN))
     .order_by(SyncRun.id.desc())
     .limit(1)
@@ -117,5 +117,5 @@ def summed(rows: Sequence[tuple[date, str, int]], today: date, ignored: Mapping[
 
 
 async def last_run(db: AsyncSession) -> Any:
-    """The latest run that is over: id, status, started_at, finished_at, error_code. None before the first."""
+    """The latest run that is over: id, status, started_at, finished_at, error_code, resources. None before the first."""
     return (await db.execute(_LAST)).one_or_none()

@@ -14,6 +14,7 @@ from app.clock import cursors
 from app.clock.cursors import CHECK, LIVE, PUNCHES, START
 from app.clock.models import Cursor
 from app.clock.running import Running
+from app.clock.shortfalls import explains
 from app.clock.windows import CHECK_DAYS, DAY, Span, check_is_due, days_to_check, gaps, halves, live_first
 
 SMALLEST = 7
@@ -63,7 +64,7 @@ async def compare_total(run: Running) -> bool:
     theirs = await _theirs(run, everything)
     async with run.parts.database.transaction(run.workspace) as db:
         ours = await _held(db, run.generation, everything)
-        remembered = theirs == ours or await _remembered(db, everything, theirs, ours)
+        remembered = await _explained(db, everything, theirs, ours)
     if not remembered:
         older = Span(run.horizon, max(run.horizon, run.today - CHECK_DAYS * DAY))
         if older.days and await _search(run, older):
@@ -100,7 +101,7 @@ async def _search(run: Running, span: Span) -> bool:
         return await _compare(run, span, page=None)
     theirs = await _theirs(run, span)
     async with run.parts.database.transaction(run.workspace) as db:
-        if theirs == await _held(db, run.generation, span):
+        if await _explained(db, span, theirs, await _held(db, run.generation, span)):
             return False
     found = [await _search(run, half) for half in halves(span)]
     return any(found)
@@ -111,7 +112,7 @@ async def _compare(run: Running, span: Span, page: int | None) -> bool:
     theirs = await _theirs(run, span)
     async with run.writing(resource=PUNCHES, window=CHECK, day=span.first.isoformat()) as step:
         ours = await _held(step.db, run.generation, span)
-        remembered = theirs == ours or await _remembered(step.db, span, theirs, ours)
+        remembered = await _explained(step.db, span, theirs, ours)
         if not remembered:
             await cursors.write(
                 step.db, PUNCHES, f"check:{span.first}", kind="check", state="open", slice_until=None,
@@ -130,10 +131,15 @@ async def _theirs(run: Running, span: Span) -> int:
     return await run.remote.count(PUNCHES, datetime.combine(span.first, time()), end)
 
 
-async def _remembered(db: AsyncSession, span: Span, theirs: int, ours: int) -> bool:
-    """Whether the counts differ just as they did when these days were last read to the end."""
-    found = await cursors.read(db, PUNCHES, CHECK)
-    return ((found.pending if found is not None else None) or {}).get(_name(span)) == [theirs, ours]
+async def _explained(db: AsyncSession, span: Span, theirs: int, ours: int) -> bool:
+    """True when the counts are equal, differ just as they did when these days were last read to the end, or differ by what a
+    person has accepted."""
+    if theirs == ours:
+        return True
+    rows = await cursors.read_all(db)
+    found = next((row for row in rows if row.window == CHECK), None)
+    remembered = ((found.pending if found is not None else None) or {}).get(_name(span)) == [theirs, ours]
+    return remembered or explains(rows, span, theirs - ours)
 
 
 async def _remember(

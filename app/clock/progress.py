@@ -12,6 +12,7 @@ from app.clock import connection, cursors, disappearance, terminals
 from app.clock.devices import KIND
 from app.clock.models import Connection, Cursor, Device, Punch
 from app.clock.settings import ClockSettings, read_settings
+from app.clock.shortfalls import Shortfall
 from app.clock.windows import CHECK_DAYS, DAY, LIVE_DAYS, Span, gaps, live_first
 from app.db.days import midnight
 
@@ -59,9 +60,8 @@ def judge(
         limits.append((live.covered_until, live.note))
     today = now.astimezone(zone).date()
     horizon = settings.horizon(today)
-    for gap in gaps(Span(horizon, live_first(today, horizon)), cursors.known_spans(rows, zone))[:1]:
-        until = gap.until - DAY
-        limits.append((midnight(gap.first, zone), f"History from {gap.first} to {until} has not been read yet."))
+    unread = gaps(Span(horizon, live_first(today, horizon)), cursors.known_spans(rows, zone))
+    limits += [(midnight(gap.first, zone), _why_not_read(gap, rows)) for gap in unread[:1]]
     limits += [
         (midnight(row.starts_on, zone), f"{row.starts_on} is to be read again: {row.note}")
         for row in rows
@@ -72,6 +72,16 @@ def judge(
     ]
     # Of equal instants the one with a reason counts.
     return min(limits, key=lambda limit: (limit[0], limit[1] is None))
+
+
+def _why_not_read(gap: Span, rows: Sequence[Cursor]) -> str:
+    tried = next(
+        (row for row in rows if row.kind == "backfill" and row.state == "open" and row.starts_on == gap.first), None
+    )
+    short = Shortfall.of(tried)
+    if tried is None or short is None:
+        return f"History from {gap.first} to {gap.until - DAY} has not been read yet."
+    return f"History from {tried.starts_on} to {tried.ends_on} is incomplete: {short.sentence}."
 
 
 async def warnings(db: AsyncSession, now: datetime) -> list[Warning]:

@@ -48,7 +48,8 @@ class TooLargeError(Exception):
 class Window:
     """What is asked for: days from `first` to before `until` (None: open), of one person or of all.
 
-    `key` is the cursor's; rows before `floor` are let go. `known` are digests of pages that are mirrored as they are.
+    `key` is the cursor's; rows before `floor` are let go. `known` are digests of pages that are mirrored as they are. So many
+    rows as are `forgiven` may be missing.
     """
 
     key: str
@@ -58,6 +59,7 @@ class Window:
     emp_code: str | None = None
     known: frozenset[bytes] = frozenset()
     most_rows: int | None = None
+    forgiven: int = 0
 
 
 @dataclass(slots=True)
@@ -177,7 +179,7 @@ class PunchWalk:
 @dataclass(frozen=True, slots=True)
 class WindowEnd:
     """`complete`: everything the server counted came. `digests` are pages that are mirrored as they are. `everything`: rows
-    of any day came, so this server ignores what it is asked for, and all that it has was read."""
+    of any day came, so this server ignores what it is asked for, and all that it has was read. `unreadable` rows were set aside."""
 
     complete: bool
     total: int
@@ -185,6 +187,7 @@ class WindowEnd:
     began_at: datetime | None
     digests: list[bytes]
     everything: bool = False
+    unreadable: int = 0
 
 
 async def read_window(run: Running, known: Known, window: Window, position: Position) -> WindowEnd:
@@ -192,7 +195,7 @@ async def read_window(run: Running, known: Known, window: Window, position: Posi
 
     Raises TooLargeError after the first page, and what `walk` raises.
     """
-    walking = PunchWalk(run, window, known, Seen(resumed=position.page > 0, at_first=position.total))
+    walking = PunchWalk(run, window, known, Seen(position.page > 0, position.total, window.forgiven))
     tally, position = await walk_until_complete(run, position, walking)
     return _ended(walking, position, tally)
 
@@ -201,7 +204,7 @@ def _ended(walking: PunchWalk, position: Position, tally: Tally) -> WindowEnd:
     complete = next_step(tally) is Next.COMPLETE
     digests = [digest for _, digest in sorted(walking.digests.items())]
     everything = complete and walking.strays
-    return WindowEnd(complete, tally.total, tally.seen, position.began_at, digests, everything)
+    return WindowEnd(complete, tally.total, tally.seen, position.began_at, digests, everything, len(walking.unreadable))
 
 
 def _hashes_of(aside: Sequence[SetAside]) -> Iterator[int]:

@@ -140,10 +140,12 @@ class Running:
     def has_just_read(self, cursor: Cursor | None) -> bool:
         """Whether a run that goes on may pass over what is complete: it would never come to the history of a slow server,
         were the last days and all lists read again each time."""
-        if cursor is None or not self.goes_on or cursor.state == "open":
-            return False
+        return cursor is not None and cursor.state != "open" and self.was_just_here(cursor)
+
+    def was_just_here(self, cursor: Cursor) -> bool:
+        """True when a run that this one goes on from has tried this window."""
         interval = timedelta(minutes=max(self.settings.sync_interval_minutes, SHORTEST_INTERVAL))
-        return self.now() - cursor.updated_at < interval
+        return self.goes_on and self.now() - cursor.updated_at < interval
 
     def left_off(self, cursor: Cursor) -> Position | None:
         """Where the walk of a run that was cut goes on; None where it begins anew."""

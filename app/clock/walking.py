@@ -99,7 +99,7 @@ async def _tally(window: Window, position: Position, looks: int, *, repeated: bo
     came, total, walks = len(window.seen.rows), position.total or 0, position.walks + 1
     if came < total and (window.seen.resumed or walks >= completeness.WALKS):
         came = max(came, await window.held())
-    return Tally(came, window.seen.at_first or 0, total, walks, looks, repeated)
+    return Tally(came, window.seen.at_first or 0, total, walks, looks, repeated, window.seen.forgiven)
 
 
 def _begin(fetch: Fetch, number: int) -> "asyncio.Task[Page]":

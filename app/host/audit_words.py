@@ -43,6 +43,8 @@ ACTS = {
     "clock.retry": "Punches judged again",
     "clock.settings": "Clock settings changed",
     "clock.start_over": "Mirror started over",
+    "clock.sync.accept": "Incomplete days accepted as read",
+    "clock.sync.read_again": "Accepted days to be read again",
     "clock.sync.start": "Run started",
     "clock.sync.stop": "Run stopped",
     "clock.take_back": "Record taken back",

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import func, select, update
 
-from app.clock import analytics, dashboard, progress, punch_counts
+from app.clock import analytics, cursors, dashboard, progress, punch_counts, set_aside
 from app.clock.codes import BINDING_STATES, Outcome
 from app.clock.models import Connection, Punch, StaleDay
 from app.clock.pages import health
@@ -249,3 +249,46 @@ async def test_it_reads_little_however_many_punches_there_are(parts: Parts, data
         await punch_counts.recount(db, [TODAY - timedelta(days=1)])
         await db.execute(update(Punch).values(import_outcome="not_bound"))
         assert (await dashboard.punches(db, TODAY)).needs_person == []
+
+
+EVERYTHING = "Everything until then has been read."
+
+
+async def test_a_run_that_set_rows_aside_is_not_called_complete(
+    parts: Parts, database: Database, vera: Browser
+) -> None:
+    await connected(parts)
+    async with database.transaction() as db:
+        number = await run(db, "partial", resources={"transactions": {"fetched": 500, "set_aside": 3}})
+    text = (await vera.get("/clock")).text
+    assert EVERYTHING not in text
+    assert "3 rows were set aside and are missing here." in text
+    assert f'href="/clock_sync/runs/{number}#h-aside"' in text
+
+
+async def test_rows_that_history_still_lacks_are_told_after_later_runs(
+    parts: Parts, database: Database, vera: Browser
+) -> None:
+    await connected(parts)
+    async with database.transaction() as db:
+        number = await run(db, "partial")
+        pending = set_aside.pending_with(None, 1, number)
+        await cursors.write(
+            db, cursors.PUNCHES, "backfill:2026-01-01", kind="backfill", state="complete", pending=pending
+        )
+        await run(db, "succeeded", resources={})
+    text = (await vera.get("/clock")).text
+    assert EVERYTHING not in text
+    assert "1 row was set aside and is missing here." in text
+    assert f'href="/clock_sync/runs/{number}#h-aside"' in text
+
+
+async def test_without_rows_set_aside_everything_has_been_read(parts: Parts, database: Database, vera: Browser) -> None:
+    await connected(parts)
+    async with database.transaction() as db:
+        await run(db, "succeeded", resources={"transactions": {"fetched": 500, "set_aside": 0}})
+        await cursors.write(
+            db, cursors.PUNCHES, "live", kind="live", state="complete", covered_until=datetime.now(UTC),
+            starts_on=date(2020, 1, 1),
+        )  # fmt: skip
+    assert EVERYTHING in (await vera.get("/clock")).text

@@ -10,12 +10,13 @@ import httpx
 import pytest
 from sqlalchemy import insert, select, update
 
-from app.clock import analytics, cursors, disappearance
+from app.clock import analytics, cursors, disappearance, shortfalls
 from app.clock.codes import TcCode
 from app.clock.models import ApiLog, ClockEmployee, Connection, Cursor, SetAside, SyncRun
 from app.clock.pages import code_words, cursor_words
 from app.clock.pages.run_words import STATUS_LABELS, described
 from app.clock.settings import ClockSettings, read_settings
+from app.clock.shortfalls import Shortfall
 from app.db.session import Database
 from app.host.shared import AuditEntry, Job
 from app.parts import Parts
@@ -26,7 +27,17 @@ from tests.conftest import Browser, SignIn
 from tests.serving import served
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-POSTS = ("start", "pause", "resume", "backfill", "start_over", "runs/1/stop", "disappearance/employees")
+POSTS = (
+    "start",
+    "pause",
+    "resume",
+    "backfill",
+    "start_over",
+    "runs/1/stop",
+    "disappearance/employees",
+    "windows/accept",
+    "windows/read_again",
+)
 
 
 async def runs_of(database: Database) -> list[SyncRun]:
@@ -339,3 +350,55 @@ def test_stretches_say_how_many_of_their_days_are_read() -> None:
     assert (stretch.done, stretch.days) == (0, 10)
     row.state = "complete"
     assert cursor_words.stretches([row])[0].done == 10
+
+
+async def short_of_one(database: Database, window: str, runs: int = 3) -> None:
+    short = Shortfall(499, 500, runs)
+    async with database.transaction() as db:
+        await cursors.write(
+            db, cursors.PUNCHES, window, kind="backfill", state="open", starts_on=date(2026, 1, 1),
+            ends_on=date(2026, 1, 7), pending=shortfalls.pending_with(None, short), note="499 of 500 punches came",
+        )  # fmt: skip
+
+
+async def test_days_that_stay_incomplete_are_accepted_and_read_again(
+    parts: Parts, database: Database, bob: Browser, vera: Browser
+) -> None:
+    await connected(parts)
+    await short_of_one(database, "backfill:2026-01-01")
+    assert "Accept as read" in (await bob.get("/clock_sync")).text
+    assert "Accept as read" not in (await vera.get("/clock_sync")).text
+    answer = await bob.submit("/clock_sync/windows/accept", {"window": "backfill:2026-01-01"})
+    assert answer.headers["location"] == "/clock_sync#cursors"
+    text = (await vera.get("/clock_sync")).text
+    assert "499 of 500 punches came. Accepted as read by Bob" in text
+    assert len(await runs_of(database)) == 1
+    await bob.submit("/clock_sync/windows/read_again", {"window": "backfill:2026-01-01"})
+    text = (await bob.get("/clock_sync")).text
+    assert "Accepted as read by" not in text
+    assert "Not complete" in text
+
+
+async def test_all_days_that_stay_incomplete_are_accepted_at_once(
+    parts: Parts, database: Database, bob: Browser
+) -> None:
+    await connected(parts)
+    windows = ["backfill:2026-01-01", "backfill:2026-02-01"]
+    for window in windows:
+        await short_of_one(database, window)
+    assert "Accept all 2 as read" in (await bob.get("/clock_sync")).text
+    await bob.submit("/clock_sync/windows/accept", {"window": windows})
+    assert (await bob.get("/clock_sync")).text.count("Accepted as read by Bob") == 2
+
+
+async def test_figures_that_changed_or_do_not_exist_are_not_accepted(
+    parts: Parts, database: Database, bob: Browser, eve: Browser
+) -> None:
+    await connected(parts)
+    await short_of_one(database, "backfill:2026-01-01", runs=2)
+    assert "Accept as read" not in (await bob.get("/clock_sync")).text
+    assert (await bob.submit("/clock_sync/windows/accept", {"window": "backfill:2026-01-01"})).status_code == 409
+    assert (await bob.submit("/clock_sync/windows/accept", {"window": "backfill:1999-01-01"})).status_code == 404
+    assert (await bob.submit("/clock_sync/windows/accept")).status_code == 422
+    assert (await bob.submit("/clock_sync/windows/read_again", {"window": "backfill:2026-01-01"})).status_code == 409
+    assert (await eve.submit("/clock_sync/windows/accept", {"window": "backfill:2026-01-01"})).status_code == 404

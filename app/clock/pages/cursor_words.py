@@ -8,6 +8,7 @@ from app.clock.cursors import CHECK, LIVE, PUNCHES
 from app.clock.models import Cursor
 from app.clock.pages.run_words import RESOURCE_LABELS
 from app.clock.profiles import RESOURCES
+from app.clock.shortfalls import Shortfall
 
 DAY = timedelta(days=1)
 KINDS = {"live": "Last days", "check": "Nightly check", "backfill": "History", "asked": "Asked for"}
@@ -26,8 +27,9 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Days of punches: `done` of `days` have been read; days is 0 where the stretch has no end."""
+    """Days of punches: `done` of `days` have been read; days is 0 where the stretch has no end. `short` is what did not come."""
 
+    window: str
     kind: str
     label: str
     state: str
@@ -38,6 +40,15 @@ class Stretch:
     emp_code: str | None
     detail: str
     updated_at: datetime
+    short: Shortfall | None = None
+
+    @property
+    def is_accepted(self) -> bool:
+        return self.short is not None and self.short.is_accepted
+
+    @property
+    def may_be_accepted(self) -> bool:
+        return self.state == "open" and self.short is not None and self.short.may_be_accepted
 
 
 def listings(rows: Sequence[Cursor]) -> list[Listing]:
@@ -76,8 +87,11 @@ def _stretch(row: Cursor) -> Stretch:
         detail = f"{detail} Complete at its last walk.".strip() if row.state == "complete" else detail
     elif row.window == CHECK:
         detail = detail or f"{row.page} of the last 31 days compared with the server's counts."
-        return Stretch("check", KINDS["check"], row.state, row.ends_on, row.ends_on, 0, 0, None, detail, row.updated_at)
+        return Stretch(
+            CHECK, "check", KINDS["check"], row.state, row.ends_on, row.ends_on, 0, 0, None, detail, row.updated_at
+        )
     return Stretch(
+        row.window,
         row.kind,
         KINDS[row.kind],
         row.state,
@@ -88,4 +102,5 @@ def _stretch(row: Cursor) -> Stretch:
         row.emp_code,
         detail,
         row.updated_at,
+        Shortfall.of(row),
     )

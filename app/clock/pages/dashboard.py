@@ -7,7 +7,7 @@ from urllib.parse import quote
 from litestar import Response, get
 from litestar.di import NamedDependency
 
-from app.clock import connection, dashboard, progress, reports, runs, zones
+from app.clock import connection, cursors, dashboard, progress, reports, runs, set_aside, zones
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
 from app.clock.dashboard import GROUPS, Day, Punches
 from app.clock.pages import code_words, health, setup
@@ -51,6 +51,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     today = zones.zone_day(found, now)
     punches = await dashboard.punches(ctx.db, today)
     up_to, held_back_by = await progress.complete_up_to(ctx.db, now)
+    last = await dashboard.last_run(ctx.db)
     state = health.of(found, now)
     return await page(
         ctx,
@@ -63,7 +64,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         up_to=up_to,
         held_back_by=held_back_by,
         current=await runs.current_run(ctx.db),
-        last=await dashboard.last_run(ctx.db),
+        last=last,
+        aside=set_aside.standing(last, await cursors.read_all(ctx.db)),
         next_due=await runs.next_due(ctx.db),
         status_labels=STATUS_LABELS,
         states=_states(await reports.binding_counts(ctx.db)),

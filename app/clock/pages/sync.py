@@ -140,6 +140,7 @@ async def _standing(ctx: Context, now: datetime) -> dict[str, Any]:
     current = await runs.current_run(ctx.db)
     rows = (await ctx.db.scalars(select(Cursor))).all()
     up_to, held_back_by = await progress.complete_up_to(ctx.db, now)
+    stretches = cursor_words.stretches(rows)
     return {
         "connection": found,
         "health": health.of(found, now),
@@ -147,7 +148,8 @@ async def _standing(ctx: Context, now: datetime) -> dict[str, Any]:
         "run": described(current, settings, now) if current else None,
         "next_due": await runs.next_due(ctx.db),
         "listings": cursor_words.listings(rows),
-        "stretches": cursor_words.stretches(rows),
+        "stretches": stretches,
+        "acceptable": [one.window for one in stretches if one.may_be_accepted],
         "pending": [_pending(row) for row in rows if row.state == "refused" and row.pending],
         "up_to": up_to,
         "held_back_by": held_back_by,

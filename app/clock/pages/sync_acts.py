@@ -1,4 +1,5 @@
-"""What an operator does in the Sync Center: start, stop, pause, backfill, believe or refuse a disappearance, start over."""
+"""What an operator does in the Sync Center: start, stop, pause, backfill, accept incomplete days, believe or refuse a
+disappearance, start over."""
 
 from datetime import UTC, date, datetime
 from typing import Any
@@ -8,7 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import func, select
 
-from app.clock import backfill, connection, disappearance, runs, zones
+from app.clock import backfill, connection, disappearance, runs, shortfalls, zones
 from app.clock.models import Area, ClockEmployee, Connection, Cursor, Department, Device, Location, Position
 from app.clock.pages import sync
 from app.clock.pages.run_words import RESOURCE_LABELS
@@ -94,6 +95,24 @@ def _codes(form: Bound) -> list[str]:
     if len(codes) > MOST_CODES:
         form.refuse("emp_codes", f"At most {MOST_CODES} codes at once; these are {len(codes)}.")
     return codes
+
+
+@post(f"{URL}/windows/accept", guards=[ACTS], status_code=200)
+async def accept(ctx: NamedDependency[Context]) -> Response[Any]:
+    """Each `window` that is posted counts as read from now on."""
+    windows = list(dict.fromkeys(str(one) for one in (await ctx.form()).getall("window", [])))
+    if not windows:
+        raise Invalid("Say which days are accepted.")
+    await shortfalls.accept(ctx.db, ctx.actor, windows, datetime.now(UTC))
+    await _queue_unless_paused(ctx)
+    return await done(ctx, f"{URL}#cursors", "Accepted as read. The next run goes on from there.")
+
+
+@post(f"{URL}/windows/read_again", guards=[ACTS], status_code=200)
+async def read_again(ctx: NamedDependency[Context]) -> Response[Any]:
+    await shortfalls.read_again(ctx.db, ctx.actor, str((await ctx.form()).get("window", "")))
+    await _queue_unless_paused(ctx)
+    return await done(ctx, f"{URL}#cursors", "The next run reads these days again.")
 
 
 @get(f"{URL}/disappearance/{{resource:str}}", guards=[SEES])
@@ -185,5 +204,5 @@ async def _queue_unless_paused(ctx: Context) -> None:
 
 
 ROUTES = [
-    start, stop, pause, resume, ask_for_backfill, show_disappearance, decide_disappearance, ask_where_to_start_over, start_over
+    start, stop, pause, resume, ask_for_backfill, accept, read_again, show_disappearance, decide_disappearance, ask_where_to_start_over, start_over
 ]  # fmt: skip
