@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.among import among
@@ -86,7 +86,7 @@ async def create(
     owner = await _owner(db, user_id)
     chosen = tuple(scope for scope in SCOPES if scope in scopes)
     _check(chosen, scopes, name, days)
-    if await _live_count(db, user_id) >= MOST_LIVE:
+    if await count_live(db, user_id) >= MOST_LIVE:
         raise Conflict(f"{owner} has {MOST_LIVE} tokens. Revoke some that are not used any more.")
     text = f"muster_{secrets.token_urlsafe(32)}"
     expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
@@ -132,8 +132,16 @@ async def revoke(db: AsyncSession, actor: audit.Actor, token_id: int, *, owner_i
 
 async def revoke_several(db: AsyncSession, actor: audit.Actor, token_ids: Iterable[int]) -> list[int]:
     """Those of this workspace. Returns the ones that worked until now."""
-    here = (User.id == ApiToken.user_id, User.workspace == workspace_of(db))
-    ended = update(ApiToken).where(among(ApiToken.id, token_ids), ApiToken.revoked_at.is_(None), *here)
+    return await _revoke(db, actor, among(ApiToken.id, token_ids) & (User.workspace == workspace_of(db)))
+
+
+async def revoke_all(db: AsyncSession, actor: audit.Actor, user_id: int) -> list[int]:
+    """Every token of the person who sets a new password. Returns the ones that worked until now."""
+    return await _revoke(db, actor, ApiToken.user_id == user_id)
+
+
+async def _revoke(db: AsyncSession, actor: audit.Actor, which: ColumnElement[bool]) -> list[int]:
+    ended = update(ApiToken).where(which, ApiToken.revoked_at.is_(None), User.id == ApiToken.user_id)
     ended_now = ended.values(revoked_at=func.now()).returning(ApiToken.id, ApiToken.name, User.name.label("owner"))
     rows = sorted(await db.execute(ended_now))
     changes = [audit.Change(row.id, {"owner": row.owner, "name": row.name}, None) for row in rows]
@@ -165,7 +173,8 @@ async def _owner(db: AsyncSession, user_id: int) -> str:
     return name
 
 
-async def _live_count(db: AsyncSession, user_id: int) -> int:
+async def count_live(db: AsyncSession, user_id: int) -> int:
+    """How many tokens of the person work."""
     return await db.scalar(select(func.count()).where(ApiToken.user_id == user_id, _LIVE)) or 0
 
 

@@ -70,6 +70,29 @@ async def test_a_new_password_wants_the_old_one_and_ends_the_other_sessions(
 
 
 @pytest.mark.parametrize(
+    ("box", "revoked"),
+    [({}, 0), ({"revoke_tokens": "1"}, 2)],
+)
+async def test_a_new_password_asks_whether_to_revoke_the_tokens(
+    bob: Browser, database: Database, token: Any, box: dict[str, str], revoked: int
+) -> None:
+    await give_password(database, "bob")
+    for owner in ("bob", "bob", "alice"):
+        await token(owner, "me")
+    assert "Revoke my 2 API tokens too" in (await bob.get("/account/password")).text
+    assert (await bob.submit("/account/password", {**CHANGE, **box})).status_code == 303
+    assert ("2 API tokens were revoked." in (await bob.get("/account")).text) is (revoked == 2)
+    async with database.shared_transaction() as db:
+        ended = (await db.execute(select(ApiToken.user_id).where(ApiToken.revoked_at.is_not(None)))).scalars().all()
+    assert ended == [await user_id_of(database, "bob")] * revoked
+    assert (await acts(database)).count("token.revoke") == revoked
+
+
+async def test_a_new_password_asks_nothing_where_there_are_no_tokens(bob: Browser) -> None:
+    assert "revoke_tokens" not in (await bob.get("/account/password")).text
+
+
+@pytest.mark.parametrize(
     ("changed", "said"),
     [({"current": "wrong"}, "not your password"), ({"password": "short"}, "At least 12"), ({"current": ""}, "needed")],
 )

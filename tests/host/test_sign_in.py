@@ -3,6 +3,7 @@
 import asyncio
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -12,7 +13,7 @@ from sqlalchemy import func, select, update
 from app.db.session import Database
 from app.host import identity, second_factor
 from app.host.identity import Attempt, SecondFactorNeeded, SignInRefused
-from app.host.shared import OneTimeLink, Session, Tenant
+from app.host.shared import ApiToken, OneTimeLink, Session, Tenant
 from app.parts import Parts
 from tests.conftest import Browser, SignIn
 from tests.host.signing_in import (
@@ -400,6 +401,17 @@ async def test_a_link_sets_the_password_signs_in_and_is_used_up(visitor: Browser
     assert (await visitor.get("/account")).status_code == 200
     assert (await visitor.get(f"/welcome/{secret}")).status_code == 404
     assert ANOTHER not in await everything_audited(database)
+
+
+async def test_a_link_asks_about_the_tokens_too_a_tenants_included(
+    visitor: Browser, database: Database, token: Any
+) -> None:
+    await token("eve", "me")
+    secret = await link_for(database, "eve")
+    assert "Revoke my API token too" in (await visitor.get(f"/welcome/{secret}")).text
+    await fill_in(visitor, f"/welcome/{secret}", {"password": ANOTHER, "revoke_tokens": "1"})
+    async with database.shared_transaction() as db:
+        assert await db.scalar(select(ApiToken.revoked_at)) is not None
 
 
 async def test_looking_at_a_link_does_not_use_it_up(visitor: Browser, database: Database) -> None:

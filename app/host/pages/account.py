@@ -12,7 +12,7 @@ from app.counting import count
 from app.errors import Invalid, NotFound
 from app.host import accounts, audit, browsers, identity, second_factor, tokens
 from app.host.pages import tokens as token_pages
-from app.host.pages.sign_in import NEW_PASSWORD
+from app.host.pages.sign_in import new_password_form, revoke_if_asked
 from app.host.shared import ApiToken, Session, User
 from app.web import sessions
 from app.web.context import Context
@@ -21,7 +21,6 @@ from app.web.guards import signed_in
 from app.web.pages import done, page
 
 CURRENT = Password("current", "Your password now", required=True)
-PASSWORD_FORM = Form(CURRENT, NEW_PASSWORD)
 CODE_FORM = Form(
     Text("code", "The six digits that the app shows", required=True, longest=12, autocomplete="one-time-code"), CURRENT
 )
@@ -48,19 +47,21 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/account/password", guards=[signed_in])
 async def password_form(ctx: NamedDependency[Context]) -> Response[Any]:
-    return await _password_page(ctx, PASSWORD_FORM.fill())
+    return await _password_page(ctx, (await _password_form(ctx)).fill())
 
 
 @post("/account/password", guards=[signed_in], status_code=200)
 async def change_password(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = await _confirmed(ctx, PASSWORD_FORM.read(await ctx.form()))
+    form = await _confirmed(ctx, (await _password_form(ctx)).read(await ctx.form()))
     if not form.ok:
         return await _password_page(ctx, form, status=422)
     await identity.set_password(ctx.db, ctx.user.id, await identity.hash_password(form["password"]))
     await audit.record(ctx.db, ctx.actor, "user.change_password", "user", ctx.user.id)
+    revoked = await revoke_if_asked(ctx, ctx.actor, ctx.user.id, form)
     ended = await _begin_anew(ctx)
     others = f" {count(ended, 'other browser was', 'other browsers were')} signed out." if ended else ""
-    return await done(ctx, "/account", f"The password was changed.{others}")
+    gone = f" {count(revoked, 'API token was', 'API tokens were')} revoked." if revoked else ""
+    return await done(ctx, "/account", f"The password was changed.{others}{gone}")
 
 
 @get("/account/second-factor", guards=[signed_in])
@@ -185,6 +186,10 @@ def _maker(token: Any) -> str:
     if token.made_by_id is None:
         return "a command on the server"
     return "you" if token.made_by_id == token.user_id else token.made_by
+
+
+async def _password_form(ctx: Context) -> Form:
+    return new_password_form(CURRENT, tokens=await tokens.count_live(ctx.db, ctx.user.id))
 
 
 async def _password_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

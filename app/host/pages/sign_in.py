@@ -9,10 +9,10 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from app.errors import NotFound
-from app.host import audit, identity, second_factor
+from app.host import audit, identity, second_factor, tokens
 from app.web import sessions
 from app.web.context import Context
-from app.web.forms import Bound, Email, Form, Password, Text
+from app.web.forms import Bound, Email, Field, Flag, Form, Password, Text
 from app.web.guards import public, signed_in
 from app.web.pages import go, page
 from app.web.returning import is_ours
@@ -33,7 +33,26 @@ NEW_PASSWORD = Password(
     autocomplete="new-password",
     help=f"At least {identity.SHORTEST_PASSWORD} characters; a sentence is easiest to remember.",
 )
-WELCOME = Form(NEW_PASSWORD)
+
+
+def new_password_form(*before: Field, tokens: int) -> Form:
+    """For a new password, with a question about the person's API tokens where there are any."""
+    if not tokens:
+        return Form(*before, NEW_PASSWORD)
+    which = "API token" if tokens == 1 else f"{tokens} API tokens"
+    return Form(*before, NEW_PASSWORD, replace(REVOKE, label=f"Revoke my {which} too"))
+
+
+async def revoke_if_asked(ctx: Context, actor: audit.Actor, user_id: int, form: Bound) -> int:
+    """How many tokens stopped working."""
+    return len(await tokens.revoke_all(ctx.db, actor, user_id)) if form.values.get(REVOKE.name) else 0
+
+
+REVOKE = Flag(
+    "revoke_tokens",
+    "Revoke my API tokens too",
+    help="Do so if somebody else may know the old password. Apps that use a token need a new one.",
+)
 
 
 @get("/sign-in", guards=[public])
@@ -72,20 +91,22 @@ async def sign_out(ctx: NamedDependency[Context]) -> Redirect:
 
 @get("/welcome/{secret:str}", guards=[public])
 async def welcome(ctx: NamedDependency[Context], secret: FromPath[str]) -> Response[Any]:
-    await _owner(ctx, secret)
-    return await page(ctx, "host/welcome.html", form=WELCOME.fill())
+    user_id = await _owner(ctx, secret)
+    form = new_password_form(tokens=await tokens.count_live(ctx.db, user_id))
+    return await page(ctx, "host/welcome.html", form=form.fill())
 
 
 @post("/welcome/{secret:str}", guards=[public], status_code=200)
 async def set_password(ctx: NamedDependency[Context], secret: FromPath[str]) -> Response[Any]:
-    await _owner(ctx, secret)
-    form = WELCOME.read(await ctx.form())
+    owner_id = await _owner(ctx, secret)
+    form = new_password_form(tokens=await tokens.count_live(ctx.db, owner_id)).read(await ctx.form())
     if not form.ok:
         return await page(ctx, "host/welcome.html", status=422, form=form)
     user_id = await identity.use_link(ctx.db, secret, form["password"])
     if user_id is None:
         raise _dead()
     await sessions.end_others(ctx.db, user_id)
+    await revoke_if_asked(ctx, audit.SYSTEM, user_id, form)
     await audit.record(ctx.db, audit.SYSTEM, "user.set_password", "user", user_id)
     if await second_factor.is_on(ctx.db, user_id):
         return go("/sign-in")  # the link stands for the password alone
