@@ -83,13 +83,11 @@ async def bindings(ctx: NamedDependency[Context]) -> Response[bytes]:
 async def transactions(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(PunchQuery, ctx.request.query_params)
     settings = await read_settings(ctx.db)
-    since = parameters.instant_of(asked.updated_since)
     wanted = queries.PunchFilter(
         days=(parameters.day_of(asked.from_), parameters.day_of(asked.to)),
         terminal_sn=asked.terminal_sn,
         emp_codes=(asked.emp_code,) if asked.emp_code else None,
-        updated_since=since,
-        renamed=await queries.renamed_since(ctx.db, since),
+        updated_since=parameters.instant_of(asked.updated_since),
     )
     rows, meta = await page_of_punches(ctx.db, asked, wanted)
     photos = _photos_below(ctx, settings)

@@ -1,7 +1,7 @@
 """Pages of the integration API's lists: by number, or behind a cursor; and where to follow from what changed meanwhile."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -66,14 +66,22 @@ async def page_by_id(
 
 
 async def page_of_punches(db: AsyncSession, asked: Paged, wanted: PunchFilter) -> tuple[Rows, Meta]:
+    """Who was renamed is asked with the rows, after the instant to follow from: a name that changes in between is in both."""
+
     async def numbered(page: int) -> tuple[Rows, int]:
-        found = await queries.punch_page(db, wanted, page=page, per_page=asked.per_page)
+        found = await queries.punch_page(db, await _with_renamed(db, wanted), page=page, per_page=asked.per_page)
         return found.rows, found.total
 
     async def behind(keys: tuple[date, datetime, int]) -> Rows:
-        return await queries.punches_after(db, wanted, keys, per_page=asked.per_page)
+        return await queries.punches_after(db, await _with_renamed(db, wanted), keys, per_page=asked.per_page)
 
     return await _page(db, asked, PUNCHES, numbered, behind)
+
+
+async def _with_renamed(db: AsyncSession, wanted: PunchFilter) -> PunchFilter:
+    if wanted.updated_since is None:
+        return wanted
+    return replace(wanted, renamed=await queries.renamed_since(db, wanted.updated_since))
 
 
 async def _page(

@@ -216,10 +216,8 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     return await _counted_fresh(db, wanted)
 
 
-async def renamed_since(db: AsyncSession, since: datetime | None) -> tuple[str, ...]:
+async def renamed_since(db: AsyncSession, since: datetime) -> tuple[str, ...]:
     """Codes of the people whose name changed since an instant: their punches show it, though nothing was written to them."""
-    if since is None:
-        return ()
     return tuple(await db.scalars(select(ClockEmployee.emp_code).where(ClockEmployee.named_at >= since)))
 
 

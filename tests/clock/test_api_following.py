@@ -1,11 +1,14 @@
 """Following what changed, as an integrator does: ask again with `next_updated_since`, and page by page with cursors."""
 
 import base64
+from contextlib import AsyncExitStack
+from datetime import datetime
 from typing import Any
 
 import msgspec
 import pytest
 from sqlalchemy import select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import queries
 from app.clock.mirror import write_listing
@@ -183,6 +186,26 @@ class TestARenaming:
         (second,) = await caller.data(PUNCHES, updated_since=watermark, cursor=answer["meta"]["next_cursor"])
         assert (answer["meta"]["total"], [first, second]) == (2, rows)
         assert await stamps(database) == before
+
+    @pytest.mark.usefixtures("ada")
+    async def test_of_the_person_on_the_clock_that_ends_within_a_request_is_not_missed(
+        self, caller: Caller, database: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with database.transaction() as db:
+            await punch(db, "100", "I 08:00")
+        watermark = await since(caller, PUNCHES)
+        renaming = AsyncExitStack()
+        db = await renaming.enter_async_context(database.transaction())
+        await write_listing(db, "employees", 2, [named("100", "New")], {})
+        asked = queries.nothing_missed_since
+
+        async def ends_first(of: AsyncSession) -> datetime:
+            await renaming.aclose()
+            return await asked(of)
+
+        monkeypatch.setattr(queries, "nothing_missed_since", ends_first)
+        (row,) = await caller.data(PUNCHES, updated_since=watermark)
+        assert row["employee_name"] == "New"
 
     @pytest.mark.usefixtures("ada")
     async def test_a_listing_that_changes_no_name_changes_no_punch(self, caller: Caller, database: Database) -> None:
