@@ -51,6 +51,7 @@ def _each(name: str) -> ColumnElement[int]:
     return func.unnest(bindparam(name, type_=ARRAY(BigInteger)))
 
 
+_COUNT = Compiled(_first.on_conflict_do_update(index_elements=_KEY, set_=_again(_first)))
 _now = bindparam("now", type_=DateTime(timezone=True))
 _out = select(
     _each("surveys").label("survey"), _each("versions").label("version"), _each("impressions").label("impressions")
@@ -114,9 +115,11 @@ async def pending(ctx: Context) -> Pending:
     now = datetime.now(UTC)
 
     async def note(db: AsyncSession, first: Situation | None, others: Sequence[Situation]) -> None:
-        behind = [one for one in others if one.state.shown == "not_handed_out"]
-        if first or behind:
-            await hand_out(db, ctx.user.id, first, behind, now)
+        news = [one for one in others if one.state.shown == "not_handed_out"]
+        if news:
+            await hand_out(db, ctx.user.id, first, news, now)
+        elif first:
+            await count_impression(db, ctx.user.id, first, now)
 
     known, items = await _meet(ctx, now, lambda known: known.line[:MOST_IN_QUEUE], note)
     return Pending(items, len(known.line))
@@ -139,6 +142,11 @@ async def current(ctx: Context) -> tuple[Item, int, int] | None:
     others = [one for one in known.line if one.offer.uid != items[0].survey]
     acted_on = sum(_acted_on(one, session) for one in known.situations)
     return items[0], acted_on + 1, acted_on + 1 + len(others)
+
+
+async def count_impression(db: AsyncSession, user_id: int, shown: Situation, now: datetime) -> None:
+    """One more, whoever counts at the same time."""
+    await _COUNT.row(driver(db), {**_key(user_id, shown), "now": now, "session": None})
 
 
 async def hand_out(

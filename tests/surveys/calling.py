@@ -65,7 +65,7 @@ async def request_of(parts: Parts, short: str, session: int) -> AsyncIterator[Co
     transaction = parts.database.transaction(person.workspace)
     db = await transaction.__aenter__()
     ctx = Context(parts, db, "request", "192.0.2.7", "tests", person=person, policies=row.policies)
-    answer = _Answer(None, (), {}, parts.database)  # type: ignore[arg-type, typeddict-item]
+    answer = _Answer(None, (), {}, parts)  # type: ignore[arg-type, typeddict-item]
     answer.holds(transaction, ctx)
     try:
         yield ctx
