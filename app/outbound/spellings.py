@@ -55,7 +55,7 @@ class Spellings:
         """The same for the beginning of a longer text, less its end where that may be the first part of a secret."""
         if not self._forms:
             return text
-        ends = (view.at[self._begun(view.folded, _whole_end(view.folded))] for view in _views(text))
+        ends = (view.at[self._begun(view.folded, _whole_end(view.folded, len(view.folded)))] for view in _views(text))
         return self._hidden(text, instead, min(ends))
 
     def _hidden(self, text: str, instead: str, end: int) -> str:
@@ -73,8 +73,9 @@ class Spellings:
             for place in _places(view.folded, form):
                 yield view.span(place, place + len(form))
         for cut in _cuts(view.folded):
-            begun = self._begun(view.folded, cut)
-            if begun < cut:
+            whole = _whole_end(view.folded, cut)
+            begun = self._begun(view.folded, whole)
+            if begun < whole:
                 yield view.span(begun, cut)
 
     def _begun(self, text: str, end: int) -> int:
@@ -180,10 +181,10 @@ def _cuts(text: str) -> Iterator[int]:
         yield place
 
 
-def _whole_end(text: str) -> int:
-    """Where a text ends that is cut in the middle of an escape."""
-    half = _HALF_AN_ESCAPE.search(text, max(0, len(text) - 20))
-    return half.start() if half else len(text)
+def _whole_end(text: str, end: int) -> int:
+    """Where the text before `end` ends, less the escape that is cut there."""
+    half = _HALF_AN_ESCAPE.search(text, max(0, end - 20), end)
+    return half.start() if half else end
 
 
 def _begun(text: str, form: str, end: int) -> int:
