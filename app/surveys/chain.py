@@ -27,7 +27,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     `survey` and the questions are UUIDs as text. `questions` is the hash of the wording's question keys, which say what each
     answer answers; `evidence` is the hash of the sealed personal evidence. `prompted` says that the person had an impression;
-    entries made before `shown` existed lack it.
+    `shown` is missing where it is not known.
     """
 
     number: int
@@ -45,8 +45,8 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     shown: Shown | msgspec.UnsetType = msgspec.UNSET
 
     @property
-    def was_shown(self) -> str:
-        """A key of words.SHOWN. An older entry with an impression was shown first; without one, the app may have had it."""
+    def was_shown(self) -> Shown:
+        """An older entry with an impression was shown first; without one, the app may have had it."""
         if self.shown is not msgspec.UNSET:
             return self.shown
         return "first" if self.prompted else "not_known"

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
+import msgspec
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -206,7 +207,7 @@ def line_of(
         source=entry.source,
         recorded_at=chain.instant(entry.recorded_at),
         prompted=entry.prompted,
-        shown=entry.shown,
+        shown=msgspec.UNSET if entry.shown == "not_known" else entry.shown,
         answers=[_said(one, texts) for one in entry.answers],
         evidence=None if sealed is None else chain.text_hash(sealed),
     )

@@ -20,7 +20,8 @@ class Survey(Base):
     """A definition as it is now. `uid` is its public name; `revision` counts saves, so that a stale form is noticed.
 
     Pacing is null where `enforcement` is required. `published_at` is the first publish of the current version, `wording_id`
-    the text in force while published. Deleted ones are demo rows that were removed.
+    the text in force while published. Deleted ones are demo rows that were removed. `unnoted_version` is one that went out to
+    apps before `handed_out_at` was kept.
     """
 
     __tablename__ = "surveys"
@@ -58,6 +59,7 @@ class Survey(Base):
     published_at: Mapped[datetime | None]
     revision: Mapped[int] = mapped_column(server_default="1")
     demo: Mapped[bool] = mapped_column(server_default=text("false"))
+    unnoted_version: Mapped[int | None]
     created_by: Mapped[str]
     created_at: Mapped[Created]
     updated_by: Mapped[str]

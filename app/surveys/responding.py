@@ -165,7 +165,7 @@ def _entry(
         browser=ctx.user_agent or None,
         token_made_by=ctx.token_made_by,
         recorded_at=now,
-        shown=met.situation.state.shown,
+        shown=met.shown,
     )
 
 

@@ -14,6 +14,7 @@ from app.secrets import KeyRing, SecretError
 from app.surveys import chain, evidence
 from app.surveys.evidence import Evidence
 from app.surveys.results import Asked
+from app.surveys.words import Shown
 
 ERASED_PERSON = "Erased person"
 LONGEST_SHORT = 80
@@ -98,8 +99,8 @@ def labelled(row: Any, found: Opened, words: Labels) -> list[dict[str, Any]]:
     ]
 
 
-def shown_of(row: Any) -> str:
-    """How far the survey came to the person before: a key of words.SHOWN."""
+def shown_of(row: Any) -> Shown:
+    """How far the survey came to the person before."""
     return chain.read(row.entry).was_shown
 
 

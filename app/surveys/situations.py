@@ -22,6 +22,7 @@ from app.surveys.evidence import Key
 from app.surveys.item import Item, ItemQuestion
 from app.surveys.models import PersonKey, PromptState, Question, Response, Survey
 from app.surveys.pacing import Gap, Offer, State
+from app.surveys.words import Shown
 
 
 class Situation(msgspec.Struct, frozen=True):
@@ -44,11 +45,19 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A single survey with its words, and the person's key in its workspace, where they have one."""
+    """A single survey with its words, and the person's key in its workspace, where they have one. `is_noted` says whether every
+    app that was handed this version left a note of it."""
 
     situation: Situation
     item: Item
     key: Key | None
+    is_noted: bool
+
+    @property
+    def shown(self) -> Shown:
+        """How far this version came to the person."""
+        shown = self.situation.state.shown
+        return "not_known" if shown == "not_handed_out" and not self.is_noted else shown
 
 
 def _as_it_comes(array: KeyedColumnElement[Any]) -> Label[Any]:
@@ -115,7 +124,7 @@ _PUBLISHED = Compiled(
     .outerjoin(_row, _ANSWERED)
 )
 _ONE = Compiled(
-    select(*_SITUATION, *_WORDS, _key.c.id.label("key_id"), _key.c.sealed_key)
+    select(*_SITUATION, *_WORDS, _survey.c.unnoted_version, _key.c.id.label("key_id"), _key.c.sealed_key)
     .select_from(_survey)
     .outerjoin(_state, _SHOWN)
     .outerjoin(_row, _ANSWERED)
@@ -148,7 +157,7 @@ async def one(db: AsyncSession, user_id: int, uid: UUID) -> Met | None:
     if row is None:
         return None
     key = None if row.key_id is None else Key(row.key_id, user_id, row.sealed_key)
-    return Met(_situation(row, workspace_of(db)), _item(row, workspace_of(db)), key)
+    return Met(_situation(row, workspace_of(db)), _item(row, workspace_of(db)), key, row.version != row.unnoted_version)
 
 
 async def items(db: AsyncSession, ids: Sequence[int]) -> dict[int, Item]:

@@ -21,8 +21,9 @@ OUTCOMES = {"answered": "Answered", "agreed": "Agreed", "declined": "Declined", 
 ACTIONS = ("answer", "agree", "decline", "snooze", "opt_out")
 # What an action writes into the ledger; a snooze writes nothing there.
 OUTCOME_OF = {"answer": "answered", "agree": "agreed", "decline": "declined", "opt_out": "opted_out"}
-# How far a survey came to a person before they said something: what an entry of the ledger says. Older ones say `prompted` alone.
-Shown = Literal["first", "in_queue", "not_handed_out"]
+# How far a survey came to a person before they said something. An entry of the ledger says the first three; it is not known of
+# entries that say `prompted` alone, and where an app may have had the survey before anybody noted that.
+Shown = Literal["first", "in_queue", "not_handed_out", "not_known"]
 SHOWN = {
     "first": "First",
     "in_queue": "In the queue, behind another survey",

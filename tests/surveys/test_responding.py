@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from msgspec import UNSET
 from sqlalchemy import event, func, select, update
 
 from app.db.session import Database
@@ -106,6 +107,27 @@ class TestWhatIsRecorded:
             kept = (await db.execute(select(Response.prompted, Response.entry).order_by(Response.number))).all()
         said = [(row.prompted, chain.read(row.entry).shown) for row in kept]
         assert said == [(True, "first"), (False, "in_queue"), (False, "not_handed_out")]
+
+    async def test_of_a_version_from_before_hand_outs_were_noted_it_is_not_known_that_none_went_out(
+        self, nora: App, database: Database
+    ) -> None:
+        surveys = [
+            await publish(database, f"Number {number}", questions=[HOW_WAS_IT], enforcement="required")
+            for number in range(4)
+        ]
+        for survey in surveys[:3]:
+            await edit(database, survey, unnoted_version=1)
+        await edit(database, surveys[2], status="archived")
+        await nora.queue()
+        await edit(database, surveys[2], status="published")
+        await edit(database, surveys[3], unnoted_version=1, version=2)
+        for survey in surveys:
+            await nora.recorded(survey.uid, *warm(survey))
+        async with database.transaction() as db:
+            kept = await db.scalars(select(Response.entry).order_by(Response.number))
+            said = [chain.read(entry) for entry in kept]
+        assert [one.was_shown for one in said] == ["first", "in_queue", "not_known", "not_handed_out"]
+        assert said[2].shown is UNSET
 
     async def test_what_was_snoozed_without_being_shown_was_not_handed_out(self, nora: App, database: Database) -> None:
         survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])

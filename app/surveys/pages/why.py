@@ -54,7 +54,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         state=met.situation.state,
         version=met.situation.offer.version,
         outcomes=OUTCOMES,
-        shown=SHOWN,
+        shown=SHOWN[met.shown],
         names=names,
         now=now,
     )
