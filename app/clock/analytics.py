@@ -18,19 +18,21 @@ _CLEAR = text("DELETE FROM clock_analytics_daily WHERE local_date = ANY(:days) A
 _COUNT = text(
     """
     INSERT INTO clock_analytics_daily (local_date, dimension, key, total, check_in, check_out, break_out, break_in,
-        overtime_in, overtime_out, unknown, employees, terminals, imported)
+        overtime_in, overtime_out, unknown, employees, terminals, imported, gone)
     SELECT local_date,
         CASE WHEN grouping(terminal) = 0 THEN 'terminal' WHEN grouping(department) = 0 THEN 'department'
             WHEN grouping(outcome) = 0 THEN 'outcome' ELSE 'all' END,
         coalesce(terminal, department, outcome, ''),
-        count(*), count(*) FILTER (WHERE punch_code = 0), count(*) FILTER (WHERE punch_code = 1),
-        count(*) FILTER (WHERE punch_code = 2), count(*) FILTER (WHERE punch_code = 3),
-        count(*) FILTER (WHERE punch_code = 4), count(*) FILTER (WHERE punch_code = 5),
-        count(*) FILTER (WHERE punch_code IS NULL OR punch_code NOT BETWEEN 0 AND 5),
-        count(DISTINCT emp_code), count(DISTINCT terminal) FILTER (WHERE terminal <> ''),
-        count(*) FILTER (WHERE is_imported)
+        count(*) FILTER (WHERE there),
+        count(*) FILTER (WHERE there AND punch_code = 0), count(*) FILTER (WHERE there AND punch_code = 1),
+        count(*) FILTER (WHERE there AND punch_code = 2), count(*) FILTER (WHERE there AND punch_code = 3),
+        count(*) FILTER (WHERE there AND punch_code = 4), count(*) FILTER (WHERE there AND punch_code = 5),
+        count(*) FILTER (WHERE there AND (punch_code IS NULL OR punch_code NOT BETWEEN 0 AND 5)),
+        count(DISTINCT emp_code) FILTER (WHERE there), count(DISTINCT terminal) FILTER (WHERE there AND terminal <> ''),
+        count(*) FILTER (WHERE there AND is_imported),
+        CASE WHEN grouping(terminal, department, outcome) = 7 THEN count(*) FILTER (WHERE NOT there) ELSE 0 END
     FROM (
-        SELECT t.local_date, t.punch_code, t.emp_code, coalesce(t.terminal_sn, '') AS terminal,
+        SELECT t.gone_at_utc IS NULL AS there, t.local_date, t.punch_code, t.emp_code, coalesce(t.terminal_sn, '') AS terminal,
             coalesce(e.department_code, '') AS department, coalesce(t.import_outcome, '') AS outcome,
             t.host_attendance_id IS NOT NULL AND t.import_outcome <> 'arrived_late' AS is_imported
         FROM clock_transactions t LEFT JOIN clock_employees e ON e.emp_code = t.emp_code

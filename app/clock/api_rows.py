@@ -49,6 +49,7 @@ class PunchRow(msgspec.Struct):
     imported_at_utc: Instant | None
     import_outcome: Outcomes | None
     import_note: Line | None
+    gone_at_utc: Instant | None
     updated_at: Instant
     temperature: Temperature | msgspec.UnsetType | None = msgspec.UNSET
     photo_url: PhotoUrl | msgspec.UnsetType | None = msgspec.UNSET
@@ -170,6 +171,7 @@ def punch_row(row: Any, photos: str | None, *, temperature: bool) -> PunchRow:
         imported_at_utc=instant(row.imported_at_utc),
         import_outcome=row.import_outcome,
         import_note=OUTCOMES[Outcome(row.import_outcome)].label if row.import_outcome else None,
+        gone_at_utc=instant(row.gone_at_utc),
         updated_at=instant(row.changed_at) or "",
     )
     if temperature:

@@ -27,7 +27,10 @@ from app.web.list_spec import contains
 RECENT = 12
 HISTORY = 30
 MOST_HOSTS = 20
-WAITS = text("(clock_transactions.import_outcome IS NULL OR clock_transactions.import_outcome = 'not_bound')")
+WAITS = text(
+    "clock_transactions.gone_at_utc IS NULL"
+    " AND (clock_transactions.import_outcome IS NULL OR clock_transactions.import_outcome = 'not_bound')"
+)
 _HISTORY_HOST = select(Employee.name).where(Employee.id == BindingChange.host_employee_id).scalar_subquery()
 _WAITING = select(func.count()).where(Punch.emp_code == ClockEmployee.emp_code, WAITS).scalar_subquery()
 _ONE_COLUMNS: tuple[Any, ...] = (

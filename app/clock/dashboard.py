@@ -12,23 +12,27 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.codes import OUTCOMES, BindingState, Outcome, OutcomeGroup
 from app.clock.models import Binding, Punch, PunchCount, StaleDay, SyncRun
 from app.clock.punch_counts import NOT_JUDGED
+from app.clock.resolutions import GONE_WAITS
 from app.clock.runs import OPEN
 
 BAR_DAYS = 14
 PERSON_DAYS = 30
 GROUPS = (OutcomeGroup.GOOD, OutcomeGroup.WAITING, OutcomeGroup.NEEDS_PERSON, OutcomeGroup.NOT_COUNTED)
 _STALE = select(StaleDay.local_date)
-_KEPT = select(PunchCount.local_date, PunchCount.import_outcome.label("outcome"), PunchCount.total.label("n")).where(
-    PunchCount.local_date >= bindparam("since"), PunchCount.local_date.not_in(_STALE)
-)
+_KEPT = select(
+    PunchCount.local_date, PunchCount.import_outcome.label("outcome"), (PunchCount.total - PunchCount.gone).label("n")
+).where(PunchCount.local_date >= bindparam("since"), PunchCount.local_date.not_in(_STALE))
 _FRESH = select(Punch.local_date, func.coalesce(Punch.import_outcome, NOT_JUDGED), literal(1)).where(
-    Punch.local_date >= bindparam("since"), Punch.local_date.in_(_STALE)
+    Punch.local_date >= bindparam("since"), Punch.local_date.in_(_STALE), Punch.gone_at_utc.is_(None)
 )
 _BOTH = union_all(_KEPT, _FRESH).subquery()
 _BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n)).group_by(_BOTH.c.local_date, _BOTH.c.outcome)
 # A record that a person chose to keep is settled, though its punch goes on saying that it arrived late.
 _OPEN_LATE = select(func.count()).where(
-    Punch.import_outcome == Outcome.ARRIVED_LATE.value, Punch.local_date >= bindparam("since"), ~Punch.reviewed
+    Punch.import_outcome == Outcome.ARRIVED_LATE.value,
+    Punch.local_date >= bindparam("since"),
+    ~Punch.reviewed,
+    Punch.gone_at_utc.is_(None),
 )
 # An ignored code is a person's decision: its punches go on saying "Not bound", and need nobody.
 _IGNORED = (
@@ -36,12 +40,14 @@ _IGNORED = (
     .join(Binding, and_(Binding.emp_code == Punch.emp_code, Binding.state == BindingState.IGNORED.value))
     .where(
         Punch.import_outcome == Outcome.NOT_BOUND.value,
+        Punch.gone_at_utc.is_(None),
         Punch.local_date >= bindparam("since"),
         Punch.punched_at_utc
         >= bindparam("since_utc"),  # a day sooner than the first local day: the index goes by instants
     )
     .group_by(Punch.local_date)
 )
+_GONE = select(func.count()).where(GONE_WAITS, Punch.local_date >= bindparam("since"))
 _LAST = (
     select(SyncRun.id, SyncRun.status, SyncRun.started_at, SyncRun.finished_at, SyncRun.error_code, SyncRun.resources)
     .where(SyncRun.status.not_in(OPEN))
@@ -62,20 +68,23 @@ class Day:
 class Punches:
     """`days` are the last fourteen, oldest first, zeros included; `needs_person` is (outcome, punches), most first, of the
     thirty days since `since` and of whatever lies in the future. The `ignored` punches are
-    those of ignored codes: they need nobody."""
+    those of ignored codes: they need nobody. `gone` are punches of these days that are gone from the server and whose record
+    waits for a person."""
 
     days: Sequence[Day]
     since: date
     needs_person: Sequence[tuple[Outcome, int]]
     total: int
     ignored: int
+    gone: int = 0
 
 
 async def punches(db: AsyncSession, today: date) -> Punches:
     """One SELECT over the kept counts; only days that changed since the last rollup are counted from the punches."""
     since = today - timedelta(days=PERSON_DAYS - 1)
     rows = [(day, outcome, int(n)) for day, outcome, n in await db.execute(_BY_DAY, {"since": since})]
-    found = summed(rows, today, await _ignored(db, rows, since))
+    gone = await db.scalar(_GONE, {"since": since}) or 0
+    found = replace(summed(rows, today, await _ignored(db, rows, since)), gone=gone)
     if not any(outcome is Outcome.ARRIVED_LATE for outcome, _ in found.needs_person):
         return found
     waiting = await db.scalar(_OPEN_LATE, {"since": since}) or 0

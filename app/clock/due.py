@@ -25,6 +25,18 @@ AT_ONCE = func.clock_timestamp()
 FOLDS = (Outcome.REPEAT_TAP.value, Outcome.DOUBLE_TAP.value)
 DELETED = Outcome.ATTENDANCE_DELETED.value
 _UNSETTLED = Punch.host_attendance_id.is_(None)
+# Goes on after `WITH places (emp_code, at) AS (…),`: has what waits within 48 h of the places judged again, over all codes of the
+# employees whose codes those are.
+NEAR_PLACES = """near AS (
+    SELECT p.id FROM places
+    LEFT JOIN clock_employee_bindings own ON own.emp_code = places.emp_code
+    LEFT JOIN clock_employee_bindings other ON other.host_employee_id = own.host_employee_id
+    JOIN clock_transactions p ON p.emp_code = coalesce(other.emp_code, places.emp_code)
+        AND p.punched_at_utc BETWEEN places.at - interval '48 hours' AND places.at + interval '48 hours'
+    WHERE p.host_attendance_id IS NULL
+    ORDER BY p.id FOR UPDATE OF p
+)
+UPDATE clock_transactions p SET judge_at = clock_timestamp() FROM near WHERE p.id = near.id"""
 
 
 async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
@@ -59,6 +71,7 @@ async def on_host_event(db: AsyncSession, event: Event) -> None:
             await _turn_deleted(db, ids)
             await mark_records(db, ids)
         case RecordsChanged(record_ids=ids, change="edited"):
+            await _settle_gone(db, ids)
             await mark_records(db, ids)
             await _mark_overlapping(db, ids)
         case RecordsChanged(record_ids=ids):
@@ -87,6 +100,12 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
     await mark_stale(db, days)
     if days:
         await ask_for_import(db)
+
+
+async def _settle_gone(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """Who set the times of a record by hand has decided about its punches that are gone from the server, too."""
+    gone = and_(among(Punch.host_attendance_id, record_ids), Punch.gone_at_utc.is_not(None))
+    await db.execute(update(Punch).where(gone).values(reviewed=True, updated_at=func.now()))
 
 
 async def mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:

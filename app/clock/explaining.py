@@ -10,6 +10,12 @@ from app.clock.tap_words import EFFECT_LABELS, ROLE_LABELS, LocalWords, dated, l
 from app.clock.taps import Punch, Record, Rules, Unbound
 from app.clock.verdicts import Judgement, Reason, Rule, Verdict
 
+_GONE = "The server no longer has this punch."
+_GONE_CHANGE = (
+    "Editing the record by hand, or deleting it: Retry of its other punches then makes it again without this one."
+    " Keep the record says that it is right as it is."
+)
+
 
 class Told(NamedTuple):
     """The rule with its numbers, and what would change it."""
@@ -42,6 +48,13 @@ class _Words:
         self.tell = LocalWords(self.rules.zone, punch.at)
 
     def say(self) -> tuple[str, str]:
+        if not self.punch.gone:
+            return self._said()
+        if self.because.rule is Rule.GONE:
+            return f"{_GONE} It counts for nothing.", "The server having it again: it is judged at once then."
+        return f"{_GONE} {self._said()[0]}", _GONE_CHANGE
+
+    def _said(self) -> tuple[str, str]:
         if self.because.shift is None and self.because.rule is not Rule.STANDS:
             return self._alone()
         rule = self.because.rule

@@ -38,7 +38,7 @@ SELECT emp_code, punched_at_utc FROM clock_transactions WHERE judge_at <= $1 AND
 _PUNCHES = """
 SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p.terminal_sn, p.import_outcome,
        p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.edited_record_id, p.edited_from_utc, p.judge_at,
-       p.remote_attendance
+       p.remote_attendance, p.gone_at_utc IS NOT NULL
 FROM unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s(place, code, first, last)
 JOIN clock_transactions p ON p.emp_code = s.code AND p.punched_at_utc >= s.first AND p.punched_at_utc < s.last
 """
@@ -214,7 +214,7 @@ async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, 
         read.punches.append(
             Punch(
                 row[1], row[2], row[3], row[4], row[5], row[6], here.direction, here.is_access or refused, row[7], row[8],
-                row[9], row[10], row[11], row[12], row[13], refused,
+                row[9], row[10], row[11], row[12], row[13], refused, row[16],
             )
         )  # fmt: skip
         read.judge_at[row[1]] = row[14]

@@ -15,7 +15,7 @@ from typing import TypeVar
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import import_rows, unbound
+from app.clock import gone, import_rows, unbound
 from app.clock.import_batch import Imported, OwnersChangedError, import_batch, rehearse_batch
 from app.clock.taps import Employee
 from app.faults import described
@@ -49,6 +49,7 @@ async def import_due(
     Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
     """
     at = now or datetime.now(UTC)
+    await gone.carry_out(open_transaction, at)
     due = await _due(open_transaction, at)
     work = _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due))
     if due and await work.settle_unbound():

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock import binding_rows, punch_edits
 from app.clock.counts import Counts
 from app.clock.parsing import Punch
-from app.clock.punch_edits import ANOTHER_PUNCH, EDITED, JOIN
+from app.clock.punch_edits import ANEW, ANOTHER_PUNCH, JOIN
 from app.db.direct import driver
 from app.db.session import after_commit
 
@@ -32,6 +32,8 @@ _VALUES = {name: f"i.{name}" for name in COLUMNS} | {"temperature": "CAST(i.temp
 _OLD = ", ".join(f"t.{name}" for name in _TARGETS)
 _NEW = ", ".join(_VALUES[name] for name in _TARGETS)
 
+_CHANGED = f"(({_OLD}) IS DISTINCT FROM ({_NEW}) OR t.gone_at_utc IS NOT NULL)"
+
 _MAKE = text(
     "CREATE TEMPORARY TABLE IF NOT EXISTS incoming_punches ("
     + ", ".join(f"{name} {kind}" for name, kind in zip(COLUMNS, _TYPES, strict=True))
@@ -39,9 +41,10 @@ _MAKE = text(
 )
 _COMPARE = text(
     f"""
-    SELECT count(*) FILTER (WHERE ({_OLD}) IS DISTINCT FROM ({_NEW}) AND NOT {ANOTHER_PUNCH}) AS changed,
-        count(*) FILTER (WHERE {EDITED} AND NOT {ANOTHER_PUNCH}) AS edited,
-        coalesce(array_agg(i.remote_id ORDER BY i.remote_id) FILTER (WHERE {ANOTHER_PUNCH}), '{{}}') AS others
+    SELECT count(*) FILTER (WHERE {_CHANGED} AND NOT {ANOTHER_PUNCH}) AS changed,
+        count(*) FILTER (WHERE {ANEW} AND NOT {ANOTHER_PUNCH}) AS anew,
+        coalesce(array_agg(i.remote_id ORDER BY i.remote_id) FILTER (WHERE {ANOTHER_PUNCH}), '{{}}') AS others,
+        count(*) FILTER (WHERE EXISTS (SELECT FROM clock_missing_punches m WHERE m.punch_id = t.id)) AS missed
     FROM {JOIN}
     """
 )
@@ -58,11 +61,11 @@ _INSERT = text(
     SELECT count(*) FROM fresh
     """
 )
+_FOUND_AGAIN = text(f"DELETE FROM clock_missing_punches m USING {JOIN} WHERE m.punch_id = t.id")
 _NOTE_CHANGED = text(
     f"""
     INSERT INTO clock_stale_days (local_date)
-    SELECT t.local_date FROM {JOIN} WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})
-    UNION SELECT i.local_date FROM {JOIN} WHERE ({_OLD}) IS DISTINCT FROM ({_NEW})
+    SELECT t.local_date FROM {JOIN} WHERE {_CHANGED} UNION SELECT i.local_date FROM {JOIN} WHERE {_CHANGED}
     ON CONFLICT DO NOTHING
     """
 )
@@ -71,7 +74,7 @@ _UPDATE = text(
     UPDATE clock_transactions t SET {", ".join(f"{name} = {_VALUES[name]}" for name in _TARGETS)}, updated_at = now(),
         {punch_edits.CHANGES}
     FROM incoming_punches i
-    WHERE t.id_generation = :generation AND t.remote_id = i.remote_id AND ({_OLD}) IS DISTINCT FROM ({_NEW})
+    WHERE t.id_generation = :generation AND t.remote_id = i.remote_id AND {_CHANGED}
     """
 )
 # After the server's ids began anew, a punch that is known under an old id is still the same punch. Equal ones pair off.
@@ -86,7 +89,8 @@ _ADOPT = text(
         WHERE id_generation < :generation
           AND (emp_code, punched_at_utc) IN (SELECT emp_code, punched_at_utc FROM fresh)
     )
-    UPDATE clock_transactions t SET id_generation = :generation, remote_id = fresh.remote_id, updated_at = now()
+    UPDATE clock_transactions t SET id_generation = :generation, remote_id = fresh.remote_id, updated_at = now(),
+        gone_at_utc = NULL, judge_at = CASE WHEN t.gone_at_utc IS NULL THEN t.judge_at ELSE clock_timestamp() END
     FROM fresh JOIN old ON (old.emp_code, old.punched_at_utc, coalesce(old.terminal_sn, ''), coalesce(old.punch_code, -1), old.nth)
         = (fresh.emp_code, fresh.punched_at_utc, coalesce(fresh.terminal_sn, ''), coalesce(fresh.punch_code, -1), fresh.nth)
     WHERE t.id = old.id
@@ -151,10 +155,12 @@ async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Punc
 async def _bring_up_to_date(db: AsyncSession, page: dict[str, Any], known: int) -> tuple[int, list[str]]:
     """Rows that were there already and say something else now: how many were written, and which were not. Those just made are
     like what came."""
-    changed, edited, others = (await db.execute(_COMPARE, page)).one()
+    changed, anew, others, missed = (await db.execute(_COMPARE, page)).one()
+    if missed:
+        await db.execute(_FOUND_AGAIN, page)
     if others:
         await punch_edits.set_aside(db, known, others)
-    if edited:
+    if anew:
         await punch_edits.remember(db, page)
     if changed:
         await db.execute(_NOTE_CHANGED, page)

@@ -241,7 +241,7 @@ class Punch(Base):
     (import-rules, line 0); `remote_attendance` is false where the server says that this punch does not count for attendance, else null;
     `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a deleted record again.
     `edited_record_id` is the record that the punch left when it was edited on the server, until a record is brought up to date with
-    it, and `edited_from_utc` the instant that it had there.
+    it, and `edited_from_utc` the instant that it had there. `gone_at_utc` is when the server was first seen without it.
     """
 
     __tablename__ = "clock_transactions"
@@ -272,7 +272,7 @@ class Punch(Base):
         Index(
             "clock_transactions_waiting",
             "emp_code",
-            postgresql_where=text("import_outcome IS NULL OR import_outcome = 'not_bound'"),
+            postgresql_where=text("gone_at_utc IS NULL AND (import_outcome IS NULL OR import_outcome = 'not_bound')"),
         ),
         # Breaks and overtime lie far apart where they are seldom; the usual in and out cost no entry here.
         Index(
@@ -294,6 +294,7 @@ class Punch(Base):
         Index(
             "clock_transactions_record", "host_attendance_id", postgresql_where=text("host_attendance_id IS NOT NULL")
         ),
+        Index("clock_transactions_gone", "local_date", postgresql_where=text("gone_at_utc IS NOT NULL")),
         Index("clock_transactions_edited", "edited_record_id", postgresql_where=text("edited_record_id IS NOT NULL")),
         {"postgresql_with": {"fillfactor": "85"}},
     )
@@ -323,6 +324,7 @@ class Punch(Base):
     retry: Mapped[Flag]
     edited_record_id: Mapped[int | None]
     edited_from_utc: Mapped[datetime | None]
+    gone_at_utc: Mapped[datetime | None]
     judge_at: Mapped[datetime | None] = mapped_column(server_default=text("'epoch'"))
     updated_at: Mapped[Created]
 
@@ -341,6 +343,18 @@ class PunchChange(Base):
     before: Mapped[dict[str, Any]] = mapped_column(JSONB)
     after: Mapped[dict[str, Any]] = mapped_column(JSONB)
     record_id: Mapped[int | None]
+
+
+class MissingPunch(Base):
+    """A punch that a complete walk did not bring, with so many others that a person is asked (`question`: the run that asks) before
+    it counts as gone. It stays here after a refusal, so that it is not asked about again; when it comes again it goes from here."""
+
+    __tablename__ = "clock_missing_punches"
+
+    punch_id: Mapped[int] = mapped_column(
+        ForeignKey("clock_transactions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    question: Mapped[int] = mapped_column(index=True)
 
 
 class ImportedRecord(Base):
@@ -436,12 +450,13 @@ class Cursor(Base):
 
     `page` to `last_page_digest` belong to the walk that is under way; `digests` are the pages of the last one that was
     complete; `covered_until` is when that one began. `pending` holds what the kind needs besides: the disappearance that
-    waits for a person, or the counts that a nightly check compared.
+    waits for a person, or the counts that a nightly check compared. Of kind `gone` there is one row for each time that punches
+    disappeared in a mass: refused until a person decides, then open until the punches are marked.
     """
 
     __tablename__ = "clock_sync_cursors"
     __table_args__ = (
-        CheckConstraint("kind IN ('listing', 'live', 'check', 'backfill', 'asked')", name="kind"),
+        CheckConstraint("kind IN ('listing', 'live', 'check', 'backfill', 'asked', 'gone')", name="kind"),
         CheckConstraint("state IN ('open', 'complete', 'refused')", name="state"),
         Index(None, "resource", "kind", "starts_on"),
     )
@@ -504,7 +519,8 @@ class ApiLog(Base):
 
 
 class DailyTotal(Base):
-    """Punch totals of one local day, kept when punches are purged. `dimension`: all, terminal, department or outcome."""
+    """Punch totals of one local day, kept when punches are purged. `dimension`: all, terminal, department or outcome. `gone`, only
+    of all, are punches that the server has no more; no other figure counts them."""
 
     __tablename__ = "clock_analytics_daily"
     __table_args__ = (
@@ -526,11 +542,13 @@ class DailyTotal(Base):
     employees: Mapped[Count]
     terminals: Mapped[Count]
     imported: Mapped[Count]
+    gone: Mapped[Count]
     frozen: Mapped[Flag]
 
 
 class PunchCount(Base):
     """How many punches a local day holds by terminal, outcome and code: totals and deep pages of the punch list come from here.
+    `gone` of the `total` are on the server no more.
 
     A day in `clock_stale_days` is counted from the punches themselves until the rollup has run.
     """
@@ -542,6 +560,7 @@ class PunchCount(Base):
     import_outcome: Mapped[str] = mapped_column(primary_key=True)
     punch_code: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     total: Mapped[int] = mapped_column(Integer)
+    gone: Mapped[Count]
 
 
 class PersonCount(Base):

@@ -20,7 +20,8 @@ from app.clock.windows import CHECK_DAYS, DAY, Span, check_is_due, days_to_check
 SMALLEST = 7
 KEPT = 400
 _HELD = text(
-    "SELECT count(*) FROM clock_transactions WHERE id_generation = :generation AND local_date >= :first"
+    "SELECT count(*) FROM clock_transactions WHERE id_generation = :generation AND gone_at_utc IS NULL"
+    " AND local_date >= :first"
     " AND (CAST(:until AS date) IS NULL OR local_date < :until)"
 )
 

@@ -62,7 +62,8 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
     """
     judgement = Judgement(who, rules, now)
     known = {record.id: record for record in records}
-    punches = list(punches)
+    punches, gone = part_gone(punches, known)
+    judgement.verdicts += [_is_gone(punch) for punch in gone if _asked(punch.at, within)]
     lone = lone_folds(punches, elsewhere, rules)
     taps: list[Tap] = []
     for punch in punches:
@@ -86,6 +87,7 @@ def find_lanes(
     lone: Container[int] = (),
 ) -> tuple[list[Tap], list[Tap]]:
     """The taps of both lanes in time order, as `judge` pairs them: regular, overtime. `lone`: the ids of `lone_folds`."""
+    punches, _ = part_gone(punches, known)
     taps = []
     for punch in punches:
         held = punch.record_id is not None and not known[punch.record_id].deleted
@@ -93,6 +95,23 @@ def find_lanes(
         if role is not None and (held or _unpaired(punch, who, now) is None):
             taps.append(Tap(punch, role, held=held, lone=punch.id in lone))
     return split_lanes(in_time_order(taps))
+
+
+def part_gone(punches: Iterable[Punch], known: Mapping[int, Record]) -> tuple[list[Punch], list[Punch]]:
+    """Punches that count, and those that do not: the server has them no more, and they belong to no record that stands."""
+    there: list[Punch] = []
+    gone: list[Punch] = []
+    for punch in punches:
+        counts = not punch.gone or (punch.record_id is not None and not known[punch.record_id].deleted)
+        (there if counts else gone).append(punch)
+    return there, gone
+
+
+def _is_gone(punch: Punch) -> Verdict:
+    """It keeps the word that it had, and what it remembers, for the day on which it comes back."""
+    word = Outcome(punch.outcome or Outcome.AWAITING)
+    because = Reason(Rule.GONE)
+    return Verdict(punch, word, None, punch.imported_role, because, retry=punch.retry, reviewed=punch.reviewed)
 
 
 def _role(punch: Punch, *, held: bool) -> Role | None:
@@ -156,7 +175,7 @@ def _stands_alone(who: Employee | Unbound, punch: Punch, known: Mapping[int, Rec
     if isinstance(who, Employee) and (lone or punch.outcome not in FOLDS):
         word = Outcome.IMPORTED if record.employee_id == who.id else Outcome.ARRIVED_LATE
     rule = Rule.LATE_OTHER_EMPLOYEE if word is Outcome.ARRIVED_LATE else Rule.STANDS
-    reviewed = punch.reviewed and word is Outcome.ARRIVED_LATE
+    reviewed = punch.reviewed and (word is Outcome.ARRIVED_LATE or punch.gone)
     return Verdict(punch, word, record.id, punch.imported_role, Reason(rule, None, (record,)), reviewed=reviewed)
 
 

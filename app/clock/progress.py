@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import connection, cursors, disappearance, terminals
+from app.clock import connection, cursors, disappearance, gone, terminals
 from app.clock.devices import KIND
 from app.clock.models import Connection, Cursor, Device, Punch
 from app.clock.settings import ClockSettings, read_settings
@@ -21,7 +21,7 @@ SATURDAY = 5
 
 @dataclass(frozen=True, slots=True)
 class Warning:  # noqa: A001 - the field's own word
-    """`kind` is silence, silent_terminal, skew, offline or disappearance; `subject` a serial or resource, or empty."""
+    """`kind` is silence, silent_terminal, skew, offline, disappearance or gone_punches; `subject` a serial or resource, or empty."""
 
     kind: str
     subject: str
@@ -97,12 +97,18 @@ async def warnings(db: AsyncSession, now: datetime) -> list[Warning]:
             Warning("disappearance", row.resource, disappearance.sentence(row.resource, row.pending or {}))
             for row in await disappearance.pending(db)
         ),
+        *await _gone(db),
         *(
             Warning("offline", name, f"Terminal {name} is offline since {since.astimezone(zone):%Y-%m-%d %H:%M}.")
             for name, since in await _offline_terminals(db, now)
         ),
         *await _terminals(db, settings, found.timezone, now),
     ]
+
+
+async def _gone(db: AsyncSession) -> list[Warning]:
+    asked = await gone.undecided(db)
+    return [Warning("gone_punches", "", asked.note or "")] if asked else []
 
 
 def is_silent(last: datetime | None, now: datetime, zone: ZoneInfo, silence_hours: int) -> bool:

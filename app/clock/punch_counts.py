@@ -25,7 +25,8 @@ _OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
 _CODE = func.coalesce(Punch.punch_code, NO_CODE)
 _STALE = select(StaleDay.local_date)
 _ALL = and_(DailyTotal.dimension == "all", DailyTotal.key == "")
-_FROZEN = select(DailyTotal.local_date).where(_ALL, DailyTotal.frozen)
+# Days of which the daily totals say something else than the list: purged ones, and those with punches that are gone.
+_APART = select(DailyTotal.local_date).where(_ALL, or_(DailyTotal.frozen, DailyTotal.gone > literal_column("0")))
 _FIGURES: Mapping[int, Any] = {
     0: DailyTotal.check_in,
     1: DailyTotal.check_out,
@@ -59,14 +60,14 @@ async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]
 def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[Any]]:
     """The days that are not stale: from the daily totals where these know the answer, which is a row a day instead of sixty.
 
-    Those of a frozen day count punches that the purge has taken.
+    Those of a frozen day count punches that the purge has taken, and none of them counts those that are gone from the server.
     """
     counted = _sum_by_day(PunchCount, PunchCount.total, days).where(*_equalities(PunchCount, equal))
     known = _in_daily_totals(equal)
     if known is None:
         return [counted]
-    daily = _sum_by_day(DailyTotal, known.figure, days).where(known.rows, ~DailyTotal.frozen)
-    return [daily, counted.where(PunchCount.local_date.in_(_FROZEN))]
+    daily = _sum_by_day(DailyTotal, known.figure, days).where(known.rows, DailyTotal.local_date.not_in(_APART))
+    return [daily, counted.where(PunchCount.local_date.in_(_APART))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +100,11 @@ async def recount(db: AsyncSession, days: Sequence[date]) -> None:
     """Counts the given local days anew; part of the rollup, in its transaction."""
     await db.execute(delete(PunchCount).where(PunchCount.local_date.in_(days)))
     counted = (
-        select(Punch.local_date, _TERMINAL, _OUTCOME, _CODE, func.count())
+        select(Punch.local_date, _TERMINAL, _OUTCOME, _CODE, func.count(), func.count(Punch.gone_at_utc))
         .where(Punch.local_date.in_(days))
         .group_by(Punch.local_date, _TERMINAL, _OUTCOME, _CODE)
     )
-    columns = ["local_date", "terminal_sn", "import_outcome", "punch_code", "total"]
+    columns = ["local_date", "terminal_sn", "import_outcome", "punch_code", "total", "gone"]
     await db.execute(insert(PunchCount).from_select(columns, counted))
 
 

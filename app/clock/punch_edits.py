@@ -9,6 +9,8 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock import due
+
 # A restore is believed from this many rows and this share of those known on one page (design: remote servers, quirk 16).
 FEWEST, SHARE = 3, 0.01
 ASIDE = (
@@ -29,6 +31,8 @@ _SET_ASIDE = text("DELETE FROM incoming_punches WHERE remote_id = ANY(CAST(:ids 
 
 _FIELDS = "punched_at_raw", "punched_at_local", "punched_at_utc", "emp_code", "terminal_sn", "punch_code"
 EDITED = "({}) IS DISTINCT FROM ({})".format(*(", ".join(f"{row}.{name}" for name in _FIELDS[1:]) for row in "ti"))
+# Edited, or on the server again after it was gone.
+ANEW = f"({EDITED} OR t.gone_at_utc IS NOT NULL)"
 
 
 def _told(row: str) -> str:
@@ -46,22 +50,13 @@ _REMEMBER = text(
     WHERE {EDITED}
     """
 )
-# Where the punch was and where it is now, over all codes of whoever stands behind them: what waits there may end otherwise.
+# Where the punch was and where it is now.
 _MARK_NEAR = text(
     f"""
     WITH places AS (
-        SELECT t.emp_code, t.punched_at_utc AS at FROM {JOIN} WHERE {EDITED}
-        UNION SELECT i.emp_code, i.punched_at_utc FROM {JOIN} WHERE {EDITED}
-    ), near AS (
-        SELECT p.id FROM places
-        LEFT JOIN clock_employee_bindings own ON own.emp_code = places.emp_code
-        LEFT JOIN clock_employee_bindings other ON other.host_employee_id = own.host_employee_id
-        JOIN clock_transactions p ON p.emp_code = coalesce(other.emp_code, places.emp_code)
-            AND p.punched_at_utc BETWEEN places.at - interval '48 hours' AND places.at + interval '48 hours'
-        WHERE p.host_attendance_id IS NULL
-        ORDER BY p.id FOR UPDATE OF p
-    )
-    UPDATE clock_transactions p SET judge_at = clock_timestamp() FROM near WHERE p.id = near.id
+        SELECT t.emp_code, t.punched_at_utc AS at FROM {JOIN} WHERE {ANEW}
+        UNION SELECT i.emp_code, i.punched_at_utc FROM {JOIN} WHERE {ANEW}
+    ), {due.NEAR_PLACES}
     """
 )
 # Another time or code makes it a new tap, which remembers the record that it leaves; another person alone is a re-binding,
@@ -74,10 +69,12 @@ CHANGES = f"""
     imported_role = CASE WHEN {_LEAVES} THEN NULL ELSE t.imported_role END,
     imported_at_utc = CASE WHEN {_LEAVES} THEN NULL ELSE t.imported_at_utc END,
     host_attendance_id = CASE WHEN {_LEAVES} THEN NULL ELSE t.host_attendance_id END,
-    import_outcome = CASE WHEN {_NEW_TAP} OR (t.host_attendance_id IS NULL AND {_OTHER_PERSON}) THEN NULL
+    import_outcome = CASE
+        WHEN {_NEW_TAP} OR (t.host_attendance_id IS NULL AND (t.gone_at_utc IS NOT NULL OR {_OTHER_PERSON})) THEN NULL
         ELSE t.import_outcome END,
-    reviewed = t.reviewed AND NOT {_NEW_TAP},
-    judge_at = CASE WHEN {EDITED} OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN clock_timestamp()
+    reviewed = t.reviewed AND NOT {_NEW_TAP} AND t.gone_at_utc IS NULL,
+    gone_at_utc = NULL,
+    judge_at = CASE WHEN {ANEW} OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN clock_timestamp()
         ELSE t.judge_at END
 """
 
@@ -106,7 +103,7 @@ async def set_aside(db: AsyncSession, known: int, others: Sequence[str]) -> None
 
 
 async def remember(db: AsyncSession, page: Mapping[str, Any]) -> None:
-    """Keeps what edited punches were, and has what waits around them judged again; before the page is written. `page` gives
-    `generation` and `run_id`."""
+    """Keeps what edited punches were, and has what waits around them, or around those that are back, judged again; before the page
+    is written. `page` gives `generation` and `run_id`."""
     await db.execute(_REMEMBER, page)
     await db.execute(_MARK_NEAR, page)

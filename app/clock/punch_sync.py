@@ -10,9 +10,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import cursors, set_aside, terminals
+from app.clock import cursors, gone, set_aside, terminals
 from app.clock.counts import Counts
 from app.clock.cursors import CHECK, LIVE, PUNCHES, START, Position
+from app.clock.gone import DaysRead
 from app.clock.models import ClockEmployee, Cursor, Device
 from app.clock.nightly import compare_days, compare_total, remember
 from app.clock.punch_windows import Known, TooLargeError, Window, WindowEnd, read_window
@@ -61,6 +62,7 @@ async def _read_live(run: Running, known: Known) -> None:
     if not end.complete:
         await _leave_open(run, LIVE, end)
         return
+    await _find_gone(run, window, end)
     reach, left = cursors.live_reach(found, run.horizon if end.everything else first, run.zone)
     async with run.writing(resource=PUNCHES, window=LIVE) as step:
         short = _short(run, end, await cursors.read(step.db, PUNCHES, LIVE)) if end.came < end.total else None
@@ -138,11 +140,14 @@ async def _read_stretch(run: Running, known: Known, row: Cursor) -> Cursor | Non
             until, position = _slice_until(run, row, Span(first, stretch.until), rows_a_day), START
             await _open_slice(run, row.window, until)
         part = Span(first, until)
-        read = await _read_slice(run, known, _slice_window(run, row, stretch, part), position)
+        window = _slice_window(run, row, stretch, part)
+        read = await _read_slice(run, known, window, position)
         if isinstance(read, WindowEnd) and not read.complete:
             return await _set_apart(run, row, stretch, part, read)
         rows_a_day = read.total / part.days
         if isinstance(read, WindowEnd):
+            if row.kind != "backfill":  # what history brings is here for the first time
+                await _find_gone(run, window, read)
             first = stretch.until if read.everything else until
             await _close_slice(run, row.window, first, read.unreadable)
         until = None
@@ -215,6 +220,22 @@ async def _write_part(db: AsyncSession, row: Cursor, window: str, span: Span, *,
         starts_on=span.first, ends_on=span.until - DAY, done_until=span.until if is_read else span.first,
         slice_until=None, note=None, **START.columns(),
     )  # fmt: skip
+
+
+async def _find_gone(run: Running, window: Window, end: WindowEnd) -> None:
+    """Which of our punches the server has no more. Not within a day of the bounds, which servers read differently, and not of one
+    person's days: a punch may have gone to another person."""
+    first = max(window.first + PAD, window.floor)
+    until = window.until - PAD if window.until is not None else None
+    ids = end.ids
+    if ids is None or window.emp_code is not None or (until is not None and first >= until):
+        return
+    read = DaysRead(run.generation, first, until, lambda remote_id: hash(remote_id) in ids, len(ids))
+    async with run.writing(resource=PUNCHES, window=window.key) as step:
+        judged = await gone.settle(step.db, run.run_id, read, run.now())
+        step.count(PUNCHES, Counts(missing=len(judged.gone)))
+    if judged.doubted and PUNCHES not in run.findings.get("refused", ()):
+        run.findings.setdefault("refused", []).append(PUNCHES)
 
 
 async def _open_slice(run: Running, window: str, until: date) -> None:

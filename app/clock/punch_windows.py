@@ -6,6 +6,7 @@ mirror_punches.py.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any
@@ -28,7 +29,7 @@ FARTHEST_SHIFT = 2 * DAY
 _HELD = text(
     """
     SELECT count(*) FROM clock_transactions
-    WHERE id_generation = :generation AND local_date >= :first AND punched_at_local >= :start
+    WHERE id_generation = :generation AND gone_at_utc IS NULL AND local_date >= :first AND punched_at_local >= :start
       AND (CAST(:until AS date) IS NULL OR local_date <= :until)
       AND (CAST(:end AS timestamp) IS NULL OR punched_at_local <= :end)
       AND (CAST(:emp_code AS text) IS NULL OR emp_code = :emp_code)
@@ -179,7 +180,8 @@ class PunchWalk:
 @dataclass(frozen=True, slots=True)
 class WindowEnd:
     """`complete`: everything the server counted came. `digests` are pages that are mirrored as they are. `everything`: rows
-    of any day came, so this server ignores what it is asked for, and all that it has was read. `unreadable` rows were set aside."""
+    of any day came, so this server ignores what it is asked for, and all that it has was read. `unreadable` rows were set aside.
+    `ids` are hashes of the ids of everything that the server has here, None where this run alone does not know that."""
 
     complete: bool
     total: int
@@ -188,6 +190,7 @@ class WindowEnd:
     digests: list[bytes]
     everything: bool = False
     unreadable: int = 0
+    ids: AbstractSet[int] | None = None
 
 
 async def read_window(run: Running, known: Known, window: Window, position: Position) -> WindowEnd:
@@ -204,7 +207,15 @@ def _ended(walking: PunchWalk, position: Position, tally: Tally) -> WindowEnd:
     complete = next_step(tally) is Next.COMPLETE
     digests = [digest for _, digest in sorted(walking.digests.items())]
     everything = complete and walking.strays
-    return WindowEnd(complete, tally.total, tally.seen, position.began_at, digests, everything, len(walking.unreadable))
+    unreadable = len(walking.unreadable)
+    ids = walking.seen.rows if complete and _knows_all(walking, tally) else None
+    return WindowEnd(complete, tally.total, tally.seen, position.began_at, digests, everything, unreadable, ids)
+
+
+def _knows_all(walking: PunchWalk, tally: Tally) -> bool:
+    """True when each row was read by this run itself, and as what it was asked for."""
+    read = not walking.seen.resumed and len(walking.seen.rows) >= tally.total
+    return read and not walking.strays and not walking.unreadable
 
 
 def _hashes_of(aside: Sequence[SetAside]) -> Iterator[int]:

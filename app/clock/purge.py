@@ -14,8 +14,11 @@ from app.db.session import Database
 ROWS_AT_ONCE = 5000
 DAYS_AT_ONCE = 7
 
-# What waits is what the import has not settled: new, awaiting, or to be looked at again at some instant.
-_SETTLED = "judge_at IS NULL AND import_outcome IS NOT NULL AND import_outcome <> 'awaiting'"
+# What waits is what the import has not settled: new, awaiting, or to be looked at again at some instant. What is gone from the
+# server waits for nothing.
+_SETTLED = (
+    "judge_at IS NULL AND import_outcome IS NOT NULL AND (import_outcome <> 'awaiting' OR gone_at_utc IS NOT NULL)"
+)
 _DAYS = text(
     f"SELECT DISTINCT local_date FROM clock_transactions WHERE local_date < :before AND {_SETTLED}"
     " ORDER BY local_date LIMIT :days"

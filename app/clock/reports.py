@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import String, func, literal, select, union_all
+from sqlalchemy import String, and_, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api.envelope import day, instant
@@ -98,7 +98,10 @@ async def outcome_counts(db: AsyncSession, since: date) -> dict[str, int]:
         DailyTotal.dimension == "outcome", DailyTotal.local_date >= since, DailyTotal.local_date.not_in(stale)
     )
     fresh = select(Punch.import_outcome, literal(1)).where(
-        Punch.local_date >= since, Punch.local_date.in_(stale), Punch.import_outcome.is_not(None)
+        Punch.local_date >= since,
+        Punch.local_date.in_(stale),
+        Punch.import_outcome.is_not(None),
+        Punch.gone_at_utc.is_(None),
     )
     both = union_all(kept, fresh).subquery()
     rows = await db.execute(select(both.c.outcome, func.sum(both.c.n)).group_by(both.c.outcome))
@@ -128,7 +131,7 @@ def _figures(row: Mapping[Any, Any] | None) -> dict[str, int]:
 
 
 async def _distinct(db: AsyncSession, first: date, last: date) -> tuple[int, int]:
-    within = Punch.local_date.between(first, last)
+    within = and_(Punch.local_date.between(first, last), Punch.gone_at_utc.is_(None))
     counted = select(func.count(func.distinct(Punch.emp_code)), func.count(func.distinct(Punch.terminal_sn))).where(
         within
     )

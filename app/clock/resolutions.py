@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, func, or_, select, update
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, and_, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock import at_once, due, explaining, import_rows, linked_rows, resolving, surroundings
@@ -31,8 +31,16 @@ from app.host.models import AttendanceRecord
 
 LATE = Outcome.ARRIVED_LATE.value
 # What judging anew can change at all: line 0 holds the rest.
-RETRIABLE = or_(PunchRow.host_attendance_id.is_(None), PunchRow.import_outcome == LATE)
-KEEPABLE = (PunchRow.import_outcome == LATE) & ~PunchRow.reviewed
+RETRIABLE = and_(
+    or_(PunchRow.host_attendance_id.is_(None), PunchRow.import_outcome == LATE), PunchRow.gone_at_utc.is_(None)
+)
+# Gone from the server, with a record that a person has not looked at since.
+GONE_WAITS = and_(
+    PunchRow.gone_at_utc.is_not(None),
+    or_(PunchRow.host_attendance_id.is_not(None), PunchRow.edited_record_id.is_not(None)),
+    ~PunchRow.reviewed,
+)
+KEEPABLE = or_((PunchRow.import_outcome == LATE) & ~PunchRow.reviewed, GONE_WAITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,8 @@ async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> R
 
 
 async def keep_record(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
-    """Marks punches that arrived late as reviewed: their records stay as they are and they count as settled."""
+    """Marks punches that arrived late, or that are gone from the server, as reviewed: their records stay as they are and they count
+    as settled."""
     marked = (
         update(PunchRow)
         .where(which, KEEPABLE)

@@ -187,7 +187,8 @@ class ShiftJudge:
             late = Reason(Rule.LATE_OTHER_EMPLOYEE, tap.shift, (record,))
             return Verdict(punch, Outcome.ARRIVED_LATE, record.id, punch.imported_role, late, reviewed=punch.reviewed)
         stands = Reason(Rule.STANDS, tap.shift, (record,))
-        return Verdict(punch, Outcome.IMPORTED, record.id, punch.imported_role, stands)
+        kept = punch.kept_though_gone
+        return Verdict(punch, Outcome.IMPORTED, record.id, punch.imported_role, stands, reviewed=kept)
 
     def _unwritten(self, tap: Tap, past: "_Past", verdict: Verdict) -> Verdict:
         """What a punch without a record goes on remembering: a deleted record, and that a person asked for it again."""
@@ -210,6 +211,7 @@ class ShiftJudge:
             else:
                 own, role = self._record_repeated(tap, tap.repeats, record), tap.role.value
             verdict = Verdict(tap.punch, tap.word, own, None if own is None else role, folded)
+            verdict.reviewed = tap.punch.kept_though_gone
             if own is None:
                 verdict.judge_at = reason.until
                 if self.remembered:

@@ -60,7 +60,8 @@ class Punch:
     punch was judged (and again when its code comes to another employee while it has no record). `record_id` is
     `host_attendance_id`. `imported_role` is the role it was imported with; without a standing record it remembers that the
     punch's record was deleted. `retry`: a person asked for it again. `reviewed`: a person kept the record as it is.
-    `edited_record` is the record that the punch left when it was edited on the server, `edited_from` the instant it had there.
+    `edited_record` is the record that the punch left when it was edited on the server, `edited_from` the instant it had there. `gone`: the
+    server has the punch no more.
     """
 
     id: int
@@ -79,6 +80,12 @@ class Punch:
     edited_record: int | None = None
     edited_from: datetime | None = None
     says_access: bool = False
+    gone: bool = False
+
+    @property
+    def kept_though_gone(self) -> bool:
+        """A person kept the record although the server has this punch no more."""
+        return self.gone and self.reviewed
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,12 @@ from app.clock.taps import Breaks, Employee, Punch, Record, Rules, Unbound
 
 
 class Rule(StrEnum):
-    """The line that decided. Most bear their outcome's name; `arrived_late` has three, `access_terminal` two, and line 0 has its own. `not_late` is no
+    """The line that decided. Most bear their outcome's name; `arrived_late` has three, `access_terminal` two, line 0 has its own, and so
+    have punches that are gone from the server. `not_late` is no
     outcome: it refuses *Use the punches* where nothing arrived late any more."""
 
     STANDS = "stands"
+    GONE = "gone"
     FUTURE_TIMESTAMP = "future_timestamp"
     ACCESS_TERMINAL = "access_terminal"
     ACCESS_PUNCH = "access_punch"

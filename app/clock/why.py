@@ -155,7 +155,7 @@ def _is_on(record: Record, day: date, seen: Surroundings) -> bool:
 def _retry(seen: Surroundings, outcome: Outcome | None) -> Act | None:
     """What judging it anew comes to, rehearsed."""
     punch = seen.punch
-    if punch.record_id is not None and outcome is not Outcome.ARRIVED_LATE:
+    if punch.gone or (punch.record_id is not None and outcome is not Outcome.ARRIVED_LATE):
         return None
     judgement = seen.judged_after_retry()
     verdict = surroundings.verdict_on(punch.id, judgement)
@@ -181,8 +181,18 @@ async def _use(db: AsyncSession, seen: Surroundings, verdict: Verdict | None) ->
 
 
 def _keep(row: Row[Any], verdict: Verdict | None) -> Act | None:
+    if row.gone_at_utc is not None:
+        return _keep_gone(row)
     if row.import_outcome != Outcome.ARRIVED_LATE or verdict is None or verdict.outcome is not Outcome.ARRIVED_LATE:
         return None
     if row.reviewed:
         return Act("A person kept the record: this punch counts as settled. Retry takes that back.", possible=False)
+    return Act("Keep the record: nothing is written; this punch counts as settled from then on.")
+
+
+def _keep_gone(row: Row[Any]) -> Act | None:
+    if row.host_attendance_id is None and row.edited_record_id is None:
+        return None
+    if row.reviewed:
+        return Act("A person kept the record although the server has this punch no more.", possible=False)
     return Act("Keep the record: nothing is written; this punch counts as settled from then on.")

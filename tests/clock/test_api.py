@@ -59,7 +59,7 @@ class TestTransactions:
         assert set(row) == {
             "id", "remote_id", "emp_code", "employee_name", "terminal_sn", "terminal_alias", "punch_code", "punch_label",
             "verify_code", "verify_label", "punched_at_raw", "punched_at_local", "punched_at_utc", "uploaded_at_utc",
-            "local_date", "host_attendance_id", "imported_at_utc", "import_outcome", "import_note", "updated_at",
+            "local_date", "host_attendance_id", "imported_at_utc", "import_outcome", "import_note", "gone_at_utc", "updated_at",
         }  # fmt: skip
         assert (row["punched_at_local"], row["punched_at_utc"]) == ("2026-03-06T17:00:00", "2026-03-07T01:00:00Z")
         assert (row["local_date"], row["punch_label"], row["terminal_alias"]) == ("2026-03-06", "Check Out", "Gate")

@@ -300,8 +300,11 @@ async def test_an_act_without_anything_to_act_on_is_refused(database: Database, 
     assert (await bob.submit("/clock_transactions/bulk", {"action": "erase", "all": "1"})).status_code == 404
     punch_id = await id_of(database, "Mon 08:00")
     for act, sentence in (
-        ("retry", "This punch can't be judged anew: it belongs to a record that stands."),
-        ("keep", "This punch does not wait for that decision: only those that arrived after the import do."),
+        ("retry", "This punch can't be judged anew: it belongs to a record that stands, or is gone from the server."),
+        (
+            "keep",
+            "This punch does not wait for that decision: only those do that arrived after the import, or are gone",
+        ),
     ):
         refused = await bob.submit(f"/clock_transactions/{punch_id}/{act}")
         assert refused.status_code == 422

@@ -72,7 +72,7 @@ def _listing(row: Cursor) -> Listing:
 def stretches(rows: Sequence[Cursor]) -> list[Stretch]:
     """What is being read or is to be read, then what was asked for; history that is done is one stretch each."""
     order = list(KINDS)
-    mine = [row for row in rows if row.resource == PUNCHES]
+    mine = [row for row in rows if row.resource == PUNCHES and row.kind in KINDS]
     found = [_stretch(row) for row in mine]
     return sorted(found, key=lambda one: (order.index(one.kind), one.state != "open", one.first or date.min))
 

@@ -36,6 +36,7 @@ _NARROWED = {Outcome.ARRIVED_LATE: {"late": "open"}}
 WARNING_LINKS = {
     "silence": ("/clock_sync", "Open the Sync Center", "clock.sync.view"),
     "disappearance": ("/clock_sync/disappearance/{subject}", "Review who is missing", "clock.sync.view"),
+    "gone_punches": ("/clock_sync/disappearance/transactions", "Review the punches", "clock.sync.view"),
     "offline": ("/clock_devices?state=offline", "Show offline terminals", "clock.devices"),
     "silent_terminal": ("/clock_devices?serial={subject}", "Show the terminal", "clock.devices"),
     "skew": ("/clock_devices?serial={subject}", "Show the terminal", "clock.devices"),
@@ -104,12 +105,23 @@ def _day(one: Day) -> dict[str, Any]:
 
 def _person(punches: Punches) -> list[dict[str, Any]]:
     """One row an outcome; the bar is its share of the largest."""
-    most = max((n for _, n in punches.needs_person), default=0)
+    most = max((punches.gone, *(n for _, n in punches.needs_person)))
     narrowed = {**_NARROWED, **({Outcome.NOT_BOUND: {"ignored": "without"}} if punches.ignored else {})}
-    return [
+    rows = [
         _row(outcome, n, {**narrowed.get(outcome, {}), "from": punches.since.isoformat()}, most)
         for outcome, n in punches.needs_person
     ]
+    return [*rows, _gone(punches, most)] if punches.gone else rows
+
+
+def _gone(punches: Punches, most: int) -> dict[str, Any]:
+    return {
+        "label": "Gone from the server",
+        "meaning": "The server has these punches no more, and a record was made with them.",
+        "value": punches.gone,
+        "share": round(100 * punches.gone / most, 1),
+        "url": with_query(PUNCHES, {"gone": "open", "from": punches.since.isoformat()}),
+    }
 
 
 def _row(outcome: Outcome, n: int, narrowed: dict[str, str], most: int) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def _pending(row: Cursor) -> Mapping[str, Any]:
         **pending,
         "resource": row.resource,
         "label": RESOURCE_LABELS[row.resource],
-        "sentence": disappearance.sentence(row.resource, pending),
+        "sentence": row.note or disappearance.sentence(row.resource, pending),
     }
 
 

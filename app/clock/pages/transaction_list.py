@@ -54,6 +54,15 @@ def _ignored(word: str) -> ColumnElement[bool]:
     return Punch.emp_code.in_(codes) if word == "only" else Punch.emp_code.not_in(codes)
 
 
+def _gone(word: str) -> ColumnElement[bool]:
+    return resolutions.GONE_WAITS if word == "open" else Punch.gone_at_utc.is_not(None)
+
+
+def _imported(row: Any) -> str:
+    word = outcome_label(row.import_outcome)
+    return f"{word}, gone from the server" if row.gone_at_utc is not None else word
+
+
 def _record(text: str) -> ColumnElement[bool]:
     number = whole(text, 18)
     return Punch.host_attendance_id == literal(-1 if number is None else number, BigInteger)
@@ -114,6 +123,14 @@ FILTERS = (
         options={"without": "Without them", "only": "Only these"},
         advanced=True,
     ),
+    Filter(
+        "gone",
+        "Gone from the server",
+        _gone,
+        kind="select",
+        options={"open": "Waits for a person", "all": "All that are gone"},
+        advanced=True,
+    ),
 )
 COLUMNS = (
     Column("time", "Local time", lambda row: row.punched_at_local, Punch.punched_at_utc),
@@ -128,7 +145,8 @@ COLUMNS = (
     Column(
         "photo", "Photo", lambda row: f"/clock_transactions/{row.id}/photo" if row.photo_ref else None, hint="On demand"
     ),
-    Column("imported", "Imported", lambda row: outcome_label(row.import_outcome)),
+    Column("imported", "Imported", _imported),
+    Column("gone", "Gone since", lambda row: row.gone_at_utc, shown=False),
     Column("record", "Record", lambda row: row.host_attendance_id, numeric=True, shown=False),
     Column("uploaded", "Uploaded", lambda row: row.uploaded_at_utc, shown=False),
     Column("remote_id", "Number on the server", lambda row: row.remote_id, shown=False),
@@ -257,6 +275,7 @@ def punch_filter(wanted: Asked, codes: tuple[str, ...] | None) -> PunchFilter:
     others = [_record(values["record"])] if values["record"] else []
     others += [_settled(values["late"])] if values["late"] else []
     others += [_ignored(values["ignored"])] if values["ignored"] else []
+    others += [_gone(values["gone"])] if values["gone"] else []
     return PunchFilter(
         days=values[""] or (None, None),
         terminal_sn=values["terminal"],
