@@ -38,7 +38,6 @@ _MADE_BY_CODES = """
     SELECT host_attendance_id AS id FROM clock_transactions WHERE emp_code = ANY(CAST(:codes AS text[]))
     UNION SELECT edited_record_id FROM clock_transactions
     WHERE emp_code = ANY(CAST(:codes AS text[])) AND edited_record_id IS NOT NULL"""
-_OF_RECORD = "(p.host_attendance_id = r.id OR p.edited_record_id = r.id)"
 _OWNERS = text(
     f"""
     SELECT DISTINCT r.employee_id FROM attendance_records r JOIN ({_MADE_BY_CODES}) made USING (id)
@@ -49,34 +48,44 @@ _OWNERS = text(
 _MEANT = f"""
     SELECT r.id FROM ({_MADE_BY_CODES}) made JOIN attendance_records r USING (id)
     WHERE r.deleted_at IS NULL AND r.employee_id IS DISTINCT FROM CAST(:target AS bigint)"""
-# A record is edited as the import sees it: its times are not what the import wrote. One that was opened covers its clock-in alone.
-_WHY_LEFT = f"""
-    SELECT r.id, r.employee_id, CASE
-        WHEN r.deleted_at IS NOT NULL OR NOT EXISTS (
-            SELECT FROM clock_transactions p WHERE {_OF_RECORD} AND p.emp_code = ANY(CAST(:codes AS text[]))
-        ) THEN 'gone'
-        WHEN r.status <> 'pending' THEN 'decided'
-        WHEN w.record_id IS NULL OR (r.clock_in, r.clock_out, r.breaks) IS DISTINCT FROM (w.clock_in, w.clock_out, w.breaks)
-            THEN 'edited'
-        WHEN EXISTS (SELECT FROM day_locks l WHERE l.day = r.workday) THEN 'locked'
-        WHEN EXISTS (
-            SELECT FROM clock_transactions p JOIN clock_employee_bindings b ON b.emp_code = p.emp_code
-            WHERE {_OF_RECORD} AND b.host_employee_id = r.employee_id
-              AND p.emp_code <> ALL(CAST(:codes AS text[]))
-        ) THEN 'shared'
-        WHEN EXISTS (
-            SELECT FROM attendance_records o
-            WHERE (o.employee_id = CAST(:target AS bigint) OR (o.id IN (SELECT id FROM meant) AND o.id < r.id AND o.employee_id <> r.employee_id))
-              AND o.id <> r.id AND o.kind = r.kind AND o.deleted_at IS NULL
-              AND o.clock_in >= r.clock_in - interval '8 days'
-              AND o.clock_in < coalesce(r.clock_out, r.clock_in + interval '1 microsecond')
-              AND coalesce(o.clock_out, o.clock_in + interval '1 microsecond') > r.clock_in
-        ) THEN 'overlaps'
-    END AS why
-    FROM meant JOIN attendance_records r USING (id) LEFT JOIN clock_imported_records w ON w.record_id = r.id
+# A record is edited as the import sees it: its times are not what the import wrote. One that is open covers its clock-in alone.
+_WHY_LEFT = """
+    owners AS (
+        SELECT DISTINCT employee_id FROM meant JOIN attendance_records USING (id)
+    ), links AS (
+        SELECT m.id, p.emp_code FROM meant m JOIN clock_transactions p ON p.host_attendance_id = m.id
+        UNION SELECT m.id, p.emp_code FROM meant m JOIN clock_transactions p ON p.edited_record_id = m.id
+    ), held AS (
+        SELECT l.id, bool_or(l.emp_code = ANY(CAST(:codes AS text[]))) AS ours,
+            array_agg(b.host_employee_id) FILTER (WHERE l.emp_code <> ALL(CAST(:codes AS text[]))) AS others
+        FROM links l LEFT JOIN clock_employee_bindings b USING (emp_code) GROUP BY l.id
+    ), found AS (
+        SELECT r.id, r.employee_id, CASE
+            WHEN r.deleted_at IS NOT NULL OR h.ours IS NOT TRUE THEN 'gone'
+            WHEN r.status <> 'pending' THEN 'decided'
+            WHEN w.record_id IS NULL OR (r.clock_in, r.clock_out, r.breaks) IS DISTINCT FROM (w.clock_in, w.clock_out, w.breaks)
+                THEN 'edited'
+            WHEN EXISTS (SELECT FROM day_locks l WHERE l.day = r.workday) THEN 'locked'
+            WHEN r.employee_id = ANY(h.others) THEN 'shared'
+            WHEN CAST(:target AS bigint) IS NOT NULL AND EXISTS (
+                SELECT FROM attendance_records o
+                WHERE (o.employee_id = CAST(:target AS bigint)
+                    OR o.employee_id IN (SELECT employee_id FROM owners) AND o.employee_id <> r.employee_id
+                        AND o.id < r.id AND o.id IN (SELECT id FROM meant))
+                  AND o.id <> r.id AND o.kind = r.kind AND o.deleted_at IS NULL
+                  AND o.clock_in >= r.clock_in - interval '8 days'
+                  AND o.clock_in < coalesce(r.clock_out, r.clock_in + interval '1 microsecond')
+                  AND coalesce(o.clock_out, o.clock_in + interval '1 microsecond') > r.clock_in
+            ) THEN 'overlaps'
+        END AS why
+        FROM meant JOIN attendance_records r USING (id) LEFT JOIN held h USING (id)
+        LEFT JOIN clock_imported_records w ON w.record_id = r.id
+    )
 """
-_OF_SLICE = text(f"WITH meant AS (SELECT unnest(CAST(:ids AS bigint[])) AS id) {_WHY_LEFT} ORDER BY r.id")
-_FORETELL = text(f"WITH meant AS ({_MEANT}), found AS ({_WHY_LEFT}) SELECT why, count(*) FROM found GROUP BY why")
+_OF_SLICE = text(
+    f"WITH meant AS (SELECT unnest(CAST(:ids AS bigint[])) AS id), {_WHY_LEFT} SELECT id, employee_id, why FROM found ORDER BY id"
+)
+_FORETELL = text(f"WITH meant AS ({_MEANT}), {_WHY_LEFT} SELECT why, count(*) FROM found GROUP BY why")
 
 
 @dataclass(frozen=True, slots=True)
