@@ -46,6 +46,10 @@ class Body:
     def goes_on(self) -> bool:
         return not (self._is_whole or self.is_gone or self._refusal)
 
+    @property
+    def is_late(self) -> bool:
+        return isinstance(self._refusal, RequestTimeout)
+
     async def read(self, most: int) -> None:
         """Reads on to the end, or until more than `most` bytes have come."""
         while self.goes_on and self._size <= most:

@@ -24,7 +24,7 @@ from app.web.lists import asked, condition, ordering, visible_columns
 
 # The response names the charset of a text itself.
 KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
-BATCH = 1000
+BATCH = 100  # rows; pages are served between two of them
 # Of one process: those that somebody still reads hold a file each.
 MOST_OPEN = 20
 RETRY_AFTER_S = 30

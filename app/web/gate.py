@@ -4,6 +4,7 @@ The body is read before the transaction is opened: a request that waits for its 
 was not kept. A streamed answer opens its own.
 """
 
+import asyncio
 import re
 import secrets
 from collections.abc import Sequence
@@ -60,6 +61,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp, parts: Parts) -> None:
         self.app, self.parts = app, parts
+        self._late = asyncio.Lock()  # hundreds of slow senders run out of time together; pages go before them
         hsts = {"Strict-Transport-Security": HSTS} if parts.settings.production and parts.settings.secure else {}
         self.headers = [(name.lower().encode(), value.encode()) for name, value in {**HEADERS, **hsts}.items()]
 
@@ -103,6 +105,9 @@ class Gate:
                 await body.read(LARGEST)
             if body.is_gone:
                 await plain_answer(answer.send, scope, Gone())
+            elif body.is_late:
+                async with self._late:
+                    await self._with_transaction(scope, body.receive, answer, request_id)
             else:
                 await self._with_transaction(scope, body.receive, answer, request_id)
         finally:

@@ -102,12 +102,21 @@ class Portal:
         family = [self.process, *self.process.children(recursive=True)]
         return sum(times.user + times.system for times in (one.cpu_times() for one in family))
 
+    async def stop(self) -> None:
+        """As an operator does; it goes on for a while."""
+        self.process.terminate()
+        await asyncio.to_thread(psutil.wait_procs, [self.process], 60)
 
-@asynccontextmanager
-async def serving(database: Database, workers: int) -> AsyncIterator[Portal]:
+
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+@asynccontextmanager
+async def serving(database: Database, workers: int, port: int = 0) -> AsyncIterator[Portal]:
+    port = port or free_port()
     with tempfile.TemporaryDirectory(prefix="muster-bench-") as folder:
         environment = {
             **os.environ,
