@@ -34,7 +34,7 @@ _SETTLE = """async theme => {
   const calm = () => document.documentElement.dataset.bsTheme === theme && !document.getAnimations().some(fades);
   for (let frames = 0; frames < 600 && !calm(); frames++) await new Promise(requestAnimationFrame);
 }"""
-_REFUSAL = re.compile(r"^Failed to load resource: the server responded with a status of (403|404|422)")
+_REFUSAL = re.compile(r"^Failed to load resource: the server responded with a status of (403|404|409|422)")
 # htmx tells so of a request whose place a newer one took (`hx-sync`). What really fails has another line beside `afterRequest`.
 _REPLACED = re.compile(r"^htmx:(afterRequest|sendAbort)")
 

@@ -185,7 +185,7 @@ async def test_the_second_of_two_authors_sees_what_the_first_changed(database: D
     await alice.submit(f"/surveys/save/{stored.uid}", form_of(stored, title="Supper"))
     answer = await alice.submit(f"/surveys/save/{stored.uid}", form_of(stored, category="Mine"))
     assert answer.status_code == 409
-    assert "Alice Ahn saved this survey after you opened it" in answer.text
+    assert "Not saved: Alice Ahn changed this after you opened the form" in answer.text
     assert "<ins>Supper</ins>" in answer.text
     assert 'value="Mine"' in answer.text
     assert 'value="Lunch"' in answer.text

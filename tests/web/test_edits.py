@@ -5,10 +5,17 @@ import html
 import re
 from typing import Any
 
+from sqlalchemy import select
+
+from app.clock.models import Device
 from app.db.session import Database
+from app.parts import Parts
 from app.web.edits import BASE
+from tests.clock.mirrored import mirror_terminal
+from tests.clock.sync_rows import connected
 from tests.conftest import Browser, SignIn
-from tests.host.staff import employee_of, hire
+from tests.host.library import PNG, add_app
+from tests.host.staff import employee_of, hire, record_of, work
 from tests.rendered_forms import Rendered
 
 HIRED = {"department": "Office", "position": "Clerk", "email": "ada@example.org"}
@@ -136,3 +143,99 @@ async def test_a_base_that_was_not_sealed_for_this_person_says_nothing(
         assert box(refused.text) == ["Department is now Office. Keep mine Take theirs"]
     elsewhere = await sign_in("alice")
     assert (await elsewhere.submit(url, {**form, "department": "Sales"})).status_code == 303
+
+
+async def test_a_decision_on_a_record_makes_its_form_stale(database: Database, alice: Browser, bob: Browser) -> None:
+    """No field shows it, and new hours would be pending again."""
+    async with database.transaction() as db:
+        record_id = await work(db, await hire(db), "08:00 2026-11-20", "17:00 2026-11-20")
+    url = f"/attendance/{record_id}/edit"
+    form = await opened(alice, url)
+    await bob.submit(f"/attendance/{record_id}/decide", {"status": "approved"})
+    refused = await alice.submit(url, {**form, "clock_out": "2026-11-20T18:00"})
+    assert "Not saved: Bob Brandt changed this" in refused.text
+    assert box(refused.text) == ["Status is now approved; it was pending when you opened this form."]
+    again = await alice.submit(url, filled_in(refused.text, url))
+    assert again.status_code == 303
+    async with database.transaction() as db:
+        assert (await record_of(db, record_id)).status == "pending"
+
+
+async def test_breaks_that_another_added_come_into_the_form(database: Database, alice: Browser, bob: Browser) -> None:
+    async with database.transaction() as db:
+        record_id = await work(db, await hire(db), "08:00 2026-11-20", "17:00 2026-11-20")
+    url = f"/attendance/{record_id}/edit"
+    hers, his = await opened(alice, url), await opened(bob, url)
+    pause = {"break_1_out": "2026-11-20T12:00", "break_1_back": "2026-11-20T12:30"}
+    assert (await bob.submit(url, {**his, **pause})).status_code == 303
+    refused = await alice.submit(url, {**hers, "note": "Late train"})
+    assert "Break 1, from is now 2026-11-20 12:00:00; it was empty when you opened this form." in box(refused.text)
+    shown = filled_in(refused.text, url)
+    more = await alice.submit(url, {**shown, "more": "1"})
+    assert (await alice.submit(url, filled_in(more.text, url))).status_code == 303
+    async with database.transaction() as db:
+        kept = await record_of(db, record_id)
+    assert (len(kept.breaks), kept.note) == (1, "Late train")
+
+
+async def test_another_icon_makes_the_form_of_an_app_stale(database: Database, sign_in: SignIn) -> None:
+    mine, theirs = await sign_in("alice"), await sign_in("alice")
+    async with database.transaction() as db:
+        app_id = await add_app(db, "Till")
+    url = f"/apps/{app_id}/edit"
+    form = {**await opened(mine, url), "name": "Till 2"}
+    picture = {"icon": ("till.png", PNG, "image/png")}
+    assert (await theirs.submit(url, await opened(theirs, url), files=picture)).status_code == 303
+    refused = await mine.submit(url, form)
+    assert box(refused.text)[0].startswith("Icon is now image/png, ")
+    assert (await mine.submit(url, filled_in(refused.text, url))).status_code == 303
+    assert "/apps/icon/" in (await mine.get(f"/apps/{app_id}")).text
+
+
+async def test_a_question_before_settings_are_saved_is_as_old_as_the_form(sign_in: SignIn) -> None:
+    mine, theirs = await sign_in("alice"), await sign_in("alice")
+    url = "/clock_settings"
+    asked = await mine.submit(url, {**await opened(mine, url), "repeat_tap_seconds": "20"})
+    question = filled_in(asked.text, url)
+    assert question["confirmed"] == "1"
+    await theirs.submit(url, {**await opened(theirs, url), "silence_hours": "48"})
+    refused = await mine.submit(url, question)
+    assert refused.status_code == 409
+    assert box(refused.text) == ["No punch for is now 48; it was 24 when you opened this form."]
+    assert filled_in(refused.text, url)["repeat_tap_seconds"] == "20"
+
+
+async def test_a_connection_that_another_made_meanwhile_is_not_overwritten(sign_in: SignIn) -> None:
+    mine, theirs = await sign_in("alice"), await sign_in("alice")
+    url = "/clock_settings/connection"
+    page = (await mine.get("/clock_settings")).text
+    form = {**filled_in(page, url), "username": "mine", "password": "secret-of-mine", "base_url": "https://b.example"}
+    theirs_sent = {**form, "username": "theirs", "base_url": "https://a.example"}
+    assert (await theirs.submit(url, theirs_sent)).status_code == 303
+    refused = await mine.submit(url, form)
+    assert refused.status_code == 409
+    assert (
+        box(refused.text)[0]
+        == "Address is now https://a.example; it was empty when you opened this form. Keep mine Take theirs"
+    )
+    assert "secret-of-mine" not in refused.text
+
+
+async def test_a_stale_choice_of_a_list_comes_back_in_the_dialog(
+    parts: Parts, database: Database, alice: Browser, bob: Browser
+) -> None:
+    await connected(parts)
+    async with database.transaction() as db:
+        await mirror_terminal(db, "T1")
+        url = f"/clock_devices/{await db.scalar(select(Device.id))}/direction"
+    page = (await alice.get("/clock_devices")).text
+    hers = filled_in(page, url)
+    await bob.submit(
+        url, {**hers, "direction": "in", BASE: filled_in((await bob.get("/clock_devices")).text, url)[BASE]}
+    )
+    refused = await alice.submit(url, {**hers, "direction": "out"}, headers={"HX-Request": "true"})
+    assert refused.status_code == 409
+    assert "<html" not in refused.text
+    assert box(refused.text) == [
+        "Direction is now In; it was As the settings say when you opened this form. Keep mine Take theirs"
+    ]

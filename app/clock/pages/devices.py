@@ -47,8 +47,8 @@ JUDGING = (
     " stay as they are."
 )
 SETTINGS = {
-    "direction": Form(Choice("direction", "Direction", options={"": "What the settings say", **DIRECTIONS})),
-    "kind": Form(Choice("kind", "Kind", options={"": "What the server says", **KINDS})),
+    "direction": Form(Choice("direction", "Direction", options={"": "As the settings say", **DIRECTIONS})),
+    "kind": Form(Choice("kind", "Kind", options={"": "As the server says", **KINDS})),
 }
 COLUMNS = {"direction": "direction", "kind": "kind_mark"}
 REMARKS = Form(Text("remarks", "Remarks", longest=LONGEST_REMARKS, lines=3))
