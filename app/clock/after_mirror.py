@@ -3,10 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from sqlalchemy import update
-
-from app.clock import analytics, bindings, importing
-from app.clock.models import SyncRun
+from app.clock import analytics, bindings, import_counts, importing
 from app.clock.running import Running, StoppedError
 
 Step = Callable[[Running], Awaitable[None]]
@@ -29,9 +26,10 @@ async def import_step(run: Running) -> None:
             return not run.stop_requested
 
     opened = partial(run.parts.database.transaction, run.workspace)
-    imported = await importing.import_due(opened, now=run.now(), progress=progress)
+    imported = await importing.import_due(opened, now=run.now(), progress=progress, newest_found=run.newest_found)
+    run.imported = imported.outcomes - imported.newer
     async with run.writing(resource="import") as step:
-        await step.db.execute(update(SyncRun).where(SyncRun.id == run.run_id).values(outcomes=dict(imported.outcomes)))
+        await import_counts.store(step.db, run)
     if not imported.complete:
         raise StoppedError
 

@@ -28,10 +28,12 @@ class OwnersChangedError(Exception):
 
 @dataclass
 class Imported:
-    """What an import did: punches judged, those whose outcome changed by outcome, and records written."""
+    """What an import did: punches judged, those whose outcome changed by outcome, and records written. `newer` are those of
+    `outcomes` whose punch is newer than the importer asked about."""
 
     judged: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+    newer: Counter[str] = field(default_factory=Counter)
     created: int = 0
     updated: int = 0
     complete: bool = True
@@ -39,6 +41,7 @@ class Imported:
     def add(self, other: "Imported") -> None:
         self.judged += other.judged
         self.outcomes += other.outcomes
+        self.newer += other.newer
         self.created += other.created
         self.updated += other.updated
 
@@ -53,8 +56,9 @@ class Case:
     within: Span
 
 
-async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
-    """Judges what is due of these codes and writes what it comes to. Raises OwnersChangedError."""
+async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime, newest_found: int = 0) -> Imported:
+    """Judges what is due of these codes and writes what it comes to; `newer` are punches above `newest_found`. Raises
+    OwnersChangedError."""
     cases, world = await _prepare(db, codes, now)
     locked = await import_rows.locked_days(db, _days(cases, world))
     result = Imported()
@@ -67,7 +71,7 @@ async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime) ->
         judgements.append((case, judgement, places))
         for update in judgement.updates:
             await import_rows.update_record(db, update.record_id, _hours(update), update.workday)
-        result.add(_counted(judgement))
+        result.add(_counted(judgement, newest_found))
     ids = await import_rows.create_records(db, [_new(one) for one in creates])
     await _store(db, judgements, ids)
     return result
@@ -79,7 +83,7 @@ async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) 
     locked = await import_rows.locked_days(db, _days(cases, world))
     result = Imported()
     for case in cases:
-        result.add(_counted(_judge(case, world, locked, now)))
+        result.add(_counted(_judge(case, world, locked, now), newest_found=0))
     return result
 
 
@@ -213,13 +217,18 @@ async def _store(
                     news=is_news,
                 )
             )
+    alone = {
+        one.punch_id for case, judged, _ in judgements if not isinstance(case.who, Employee) for one in judged.verdicts
+    }
+    await import_rows.hold_punches(db, [row.id for row in rows if row.id in alone])
     await import_rows.store_verdicts(db, rows)
 
 
-def _counted(judgement: Judgement) -> Imported:
-    news = Counter([verdict.outcome for verdict in judgement.verdicts if verdict.is_news])
-    by_word = Counter({outcome.value: number for outcome, number in news.items()})
-    return Imported(len(judgement.verdicts), by_word, len(judgement.creates), len(judgement.updates))
+def _counted(judgement: Judgement, newest_found: int) -> Imported:
+    news = [verdict for verdict in judgement.verdicts if verdict.is_news]
+    by_word = Counter(verdict.outcome.value for verdict in news)
+    newer = Counter(verdict.outcome.value for verdict in news if verdict.punch_id > newest_found)
+    return Imported(len(judgement.verdicts), by_word, newer, len(judgement.creates), len(judgement.updates))
 
 
 def _new(intent: CreateRecord) -> NewRecord:

@@ -56,6 +56,9 @@ SELECT r.id, r.employee_id, r.kind, r.workday, r.clock_in, r.clock_out, r.breaks
        w.clock_out AS written_out, w.breaks AS written_breaks
 FROM wanted JOIN attendance_records r USING (id) LEFT JOIN clock_imported_records w ON w.record_id = r.id
 """
+_HOLD = (
+    "SELECT count(*) FROM (SELECT FROM clock_transactions WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE) AS held"
+)
 _TEMPORARY = """
 CREATE TEMPORARY TABLE import_verdicts (
     id bigint, outcome text, record_id bigint, role text, reviewed boolean, retry boolean, judge_at timestamptz, seen timestamptz, news boolean
@@ -304,6 +307,13 @@ async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list
 async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday: date) -> None:
     await attendance_import.update_record(db, record_id, hours, workday)
     await driver(db).execute(_REMEMBER, record_id, hours.clock_in, hours.clock_out, _ranges(hours))
+
+
+async def hold_punches(db: AsyncSession, ids: Sequence[int]) -> None:
+    """Locks these punches in one order, so that imports of punches that nobody stands behind never wait for each other in a
+    ring; those of employees are held by their attendance."""
+    if ids:
+        await driver(db).execute(_HOLD, ids)
 
 
 async def store_verdicts(db: AsyncSession, rows: Sequence[Settled]) -> None:

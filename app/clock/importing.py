@@ -4,6 +4,7 @@ The rules are app.clock.pairing's. What a batch does is in import_batch.py, what
 """
 
 import asyncio
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
@@ -42,9 +43,10 @@ class ImportFailedError(Exception):
 
 
 async def import_due(
-    open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None
+    open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None, newest_found: int = 0
 ) -> Imported:
-    """Judges everything that is due. `progress(done, of)` is told after each batch and stops the import by saying False.
+    """Judges everything that is due. `progress(done, of)` is told after each batch and stops the import by saying False; what
+    became of punches above the id `newest_found` is counted in `newer` as well.
 
     Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
     """
@@ -52,9 +54,9 @@ async def import_due(
     await gone.carry_out(open_transaction, at)
     due = await _due(open_transaction, at)
     work = _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due))
-    if due and await work.settle_unbound():
+    if due and await work.settle_unbound(newest_found):
         due = await _due(open_transaction, at)
-    return await work.judge(due, import_batch)
+    return await work.judge(due, partial(import_batch, newest_found=newest_found))
 
 
 async def rehearse(
@@ -91,17 +93,24 @@ class _Work:
     total: Imported = field(default_factory=Imported)
     telling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def settle_unbound(self) -> int:
+    async def settle_unbound(self, newest_found: int) -> int:
         """Those that nobody stands behind, without the pairing core. Returns how many."""
         async with self.open_transaction() as reading, aclosing(unbound.find(reading, self.now)) as found:
             async for ids in found:
-                judged, news = await _with_retries(
-                    self.open_transaction, partial(unbound.settle, ids=ids, now=self.now), (0, 0)
-                )
-                self.total.add(Imported(judged, Counter({unbound.NOT_BOUND: news} if news else {})))
-                if not await self._goes_on(judged):
+                cut = bisect_right(ids, newest_found)
+                before = self.total.judged
+                for part, is_newer in ((ids[:cut], False), (ids[cut:], True)):
+                    if part:
+                        self.total.add(await self._settle(part, is_newer=is_newer))
+                if not await self._goes_on(self.total.judged - before):
                     break
         return self.done
+
+    async def _settle(self, ids: Sequence[int], *, is_newer: bool) -> Imported:
+        settle = partial(unbound.settle, ids=ids, now=self.now)
+        judged, number = await _with_retries(self.open_transaction, settle, (0, 0))
+        news = Counter({unbound.NOT_BOUND: number} if number else {})
+        return Imported(judged, news, news if is_newer else Counter())
 
     async def judge(self, due: Due, batch: Batch) -> Imported:
         """The rest, person by person."""

@@ -4,6 +4,7 @@ Which pages are read in which order is in sync.py; starting and closing the run'
 """
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -94,7 +95,8 @@ class Step:
 @dataclass(slots=True)
 class Running:
     """Everything that the steps of a run share. `generation` is that of the server's ids; `goes_on`: this run takes up
-    what another one had no budget for."""
+    what another one had no budget for. `newest_found` is the newest punch that was there when it began, `imported` what its own
+    import made of punches that were there."""
 
     parts: Parts
     workspace: str
@@ -109,6 +111,8 @@ class Running:
     term: timedelta = lease.TERM
     watch: Watch | None = None
     goes_on: bool = False
+    newest_found: int = 0
+    imported: Counter[str] = field(default_factory=Counter)
     counts: dict[str, Counts] = field(default_factory=dict)
     findings: dict[str, Any] = field(default_factory=dict)
     stop_requested: bool = False

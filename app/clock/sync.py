@@ -16,7 +16,7 @@ from sqlalchemy import update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import connection, lease, runs
+from app.clock import connection, import_counts, lease, runs
 from app.clock.after_mirror import after_mirror
 from app.clock.codes import TcCode
 from app.clock.counts import Counts
@@ -114,6 +114,7 @@ async def _prepare(
         generation=found.id_generation,
         budget=Budget(float(asked) if asked is not None else settings.run_budget_seconds, settings.run_budget_calls),
         now=now,
+        newest_found=await import_counts.newest(db),
     )
 
 
@@ -214,6 +215,8 @@ async def _close(running: Running, row: SyncRun, ending: Ending) -> RunEnd:
     async with running.parts.database.transaction(running.workspace) as db:
         await lease.keep(db, running.fence, running.term)
         await _set_health(db, ending, running.now())
+        if row.request.get("import", True):
+            await import_counts.store(db, running)
         closed = (
             await db.execute(
                 update(SyncRun)

@@ -31,9 +31,6 @@ _ALONE = """
         WHERE t.punched_at_utc >= u.first AND t.punched_at_utc < u.until)
 """
 _FIND = f"SELECT t.id FROM clock_transactions t WHERE t.judge_at <= $1 AND {_ALONE} ORDER BY t.id"
-_HOLD = (
-    "SELECT count(*) FROM (SELECT FROM clock_transactions WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE) AS held"
-)
 # What is due is asked in a form that no index serves: the ids do, whatever the planner was last told of this table. And what is
 # news bears this very moment.
 _SETTLE = f"""
@@ -64,9 +61,8 @@ async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[i
     Held first, judged then: whoever binds their code or marks them again has either done so before, and is seen, or waits and
     marks what we have written.
     """
-    connection = driver(db)
-    await connection.execute(_HOLD, ids)
-    (row,) = await connection.fetch(_SETTLE, *await _facts(db, now), ids)
+    await import_rows.hold_punches(db, ids)
+    (row,) = await driver(db).fetch(_SETTLE, *await _facts(db, now), ids)
     return row[0], row[1]
 
 
