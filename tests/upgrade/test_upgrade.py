@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from app import doctor, wiring
 from app.clock import importing
 from app.config import read_settings
 from app.db.migrate import migrate
+from app.host.shared import AuditEntry
 from app.parts import Parts, make_parts
+from app.surveys import verifying
 from tests.cluster import DatabaseUrls, TestCluster
 from tests.conftest import command_line
 from tests.upgrade.kept import Dump, kept
@@ -95,6 +97,16 @@ async def test_the_commands_that_look_after_a_site_are_content(
         assert (verified["fits"], verified["head"]) == (True, dump.notes["told"][workspace]["ledger"]["head"])
     found = await doctor.examine(old_parts, upgraded.owner)
     assert [one for one in found if one.level == "failed" and one.name not in _OF_A_RUNNING_SITE] == []
+
+
+async def test_the_head_is_noted_as_it_was(old_parts: Parts, dump: Dump) -> None:
+    """Comes behind the tests that compare the audit: it adds to it."""
+    for workspace, told in dump.notes["told"].items():
+        async with old_parts.database.transaction(workspace) as db:
+            await verifying.note_head(db)
+            last = select(AuditEntry.after).where(AuditEntry.workspace == workspace, AuditEntry.act == verifying.NOTE)
+            noted = await db.scalar(last.order_by(AuditEntry.id.desc()).limit(1))
+        assert noted == {"number": told["ledger"]["rows"], "head": told["ledger"]["head"]}
 
 
 async def test_a_second_upgrade_changes_nothing(upgraded: DatabaseUrls, cluster: TestCluster) -> None:
