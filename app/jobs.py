@@ -49,7 +49,7 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "clock_import": Kind("Import punches into attendance", timeout=timedelta(hours=1)),
     "clock_match": Kind("Match clock codes with people", timeout=timedelta(minutes=15)),
-    "clock_long_act": Kind("Act on many records or punches", timeout=timedelta(hours=1)),
+    "clock_long_act": Kind("Act on many records or punches", timeout=timedelta(hours=3)),
     "clock_sync": Kind("Sync with the time clock", timeout=timedelta(hours=3)),
     "clock_purge": Kind("Remove old punches, runs and API logs", timeout=timedelta(minutes=30)),
     "surveys_tally": Kind("Count survey responses", timeout=timedelta(minutes=15)),

@@ -60,7 +60,7 @@ async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime, ne
     """Judges what is due of these codes and writes what it comes to; `newer` are punches above `newest_found`. Raises
     OwnersChangedError."""
     cases, world = await _prepare(db, codes, now)
-    locked = await import_rows.locked_days(db, _days(cases, world))
+    locked = await import_rows.locked_days(db, days_of(cases, world))
     result = Imported()
     creates: list[CreateRecord] = []
     judgements: list[tuple[Case, Judgement, dict[int, int]]] = []
@@ -80,7 +80,7 @@ async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime, ne
 async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
     """The same, and writes nothing."""
     cases, world = await _prepare(db, codes, now)
-    locked = await import_rows.locked_days(db, _days(cases, world))
+    locked = await import_rows.locked_days(db, days_of(cases, world))
     result = Imported()
     for case in cases:
         result.add(_counted(_judge(case, world, locked, now), newest_found=0))
@@ -118,6 +118,14 @@ async def _changed(
         for who, codes, instants in people.values()
         for span in widening.clusters(instants, world.rules)
     ]
+
+
+async def cases_around(
+    db: AsyncSession, world: World, instants: Mapping[str, list[datetime]], now: datetime
+) -> list[Case]:
+    """What surrounds these instants of these codes, as an import of them would read it; nobody is held."""
+    owners = await import_rows.owners(db, instants)
+    return await _cases(db, world, await _changed(db, owners, instants, world), now)
 
 
 async def _cases(
@@ -179,7 +187,7 @@ def _judge(case: Case, world: World, locked: set[date], now: datetime) -> Judgem
     )
 
 
-def _days(cases: Sequence[Case], world: World) -> set[date]:
+def days_of(cases: Sequence[Case], world: World) -> set[date]:
     """Every local day that a shift of these cases may have as its workday, those between them, and those of the records that
     stand: a look at each punch would cost more than the days that nobody asks for."""
     zone = world.rules.zone

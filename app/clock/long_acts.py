@@ -96,10 +96,10 @@ async def note(
     return Act(act_id, kind, tuple(codes), host_employee_id, actor)
 
 
-async def start(db: AsyncSession, act: Act, work: Work) -> Progress:
-    """Carries the act out here and now where it is small, else asks for the job that does."""
+async def start(db: AsyncSession, act: Act, work: Work, most: int | None = None) -> Progress:
+    """Carries the act out here and now where it has at most `most` items (AT_ONCE), else asks for the job that does."""
     progress = await read(db, act.id)
-    if progress.total > AT_ONCE:
+    if progress.total > (AT_ONCE if most is None else most):
         await jobs.request(db, "clock_long_act", key=f"clock_long_act:{act.id}", arguments={"act_id": act.id})
         return progress
     await _step(db, act, work, AT_ONCE)

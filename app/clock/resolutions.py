@@ -20,7 +20,7 @@ from app.clock.releasing import release
 from app.clock.resolving import Refusal, Use
 from app.clock.surroundings import Surroundings
 from app.clock.taps import Employee, Punch
-from app.clock.verdicts import Reason, Rule, UpdateRecord
+from app.clock.verdicts import Judgement, Reason, Rule, UpdateRecord
 from app.counting import count
 from app.db.direct import driver
 from app.errors import Conflict, NotFound
@@ -129,7 +129,7 @@ async def use_shift(
     linked = await read_linked(db, seen)
     if await _people(db, seen, linked) - set(held):
         raise Unusable("changed", "Somebody changed a binding just now. Load the page again and look.")
-    planned = planned_for(seen, linked)
+    planned = planned_for(seen, seen.judged(), linked)
     if agreed is not None and agreed != what_happens(planned, seen):
         raise Unusable("changed", f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
     await _audit_use(db, actor, seen.punch_id, planned)
@@ -139,9 +139,8 @@ async def use_shift(
     return Used(touched, sorted({*seen.codes, *codes}))
 
 
-def planned_for(seen: Surroundings, linked: Sequence[Punch]) -> Use:
+def planned_for(seen: Surroundings, judgement: Judgement, linked: Sequence[Punch]) -> Use:
     """The plan of a punch that arrived late. Raises Unusable with the reason where there is none."""
-    judgement = seen.judged()
     verdict = surroundings.verdict_on(seen.punch_id, judgement)
     if verdict is None:
         raise Unusable("unread", "The days before this punch were not read completely yet.")

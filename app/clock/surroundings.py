@@ -1,7 +1,7 @@
 """What surrounds one punch, read as the import reads it, so that a page or a person's decision judges by the same facts.
 Reads only; what is made of it is in why.py and resolutions.py."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -9,12 +9,13 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import import_rows, widening
+from app.clock import import_batch, import_rows, widening
 from app.clock.import_rows import Read, Who, World
 from app.clock.models import Punch as PunchRow
 from app.clock.pairing import judge
 from app.clock.taps import Employee, Punch, Record, Span
 from app.clock.verdicts import Judgement, Verdict
+from app.db.among import among
 from app.errors import NotFound
 
 _MOMENT = timedelta(microseconds=1)
@@ -92,6 +93,25 @@ async def around_in(db: AsyncSession, world: World, punch_id: int, now: datetime
         reading = window.reading
     locked = await import_rows.locked_days(db, _days(read, world))
     return Surroundings(punch_id, world, who, codes, read, window.within, locked, now)
+
+
+async def around_all(
+    db: AsyncSession, world: World, punch_ids: Collection[int], now: datetime
+) -> dict[int, Surroundings]:
+    """What surrounds each of many punches; those near each other share what was read. Punches that are gone are left out."""
+    places = select(PunchRow.emp_code, PunchRow.punched_at_utc).where(among(PunchRow.id, punch_ids))
+    instants: dict[str, list[datetime]] = {}
+    for code, at in await db.execute(places):
+        instants.setdefault(code, []).append(at)
+    cases = await import_batch.cases_around(db, world, instants, now)
+    locked = await import_rows.locked_days(db, import_batch.days_of(cases, world))
+    wanted = set(punch_ids)
+    return {
+        punch.id: Surroundings(punch.id, world, case.who, case.codes, case.read, case.within, locked, now)
+        for case in cases
+        for punch in case.read.punches
+        if punch.id in wanted and case.within.start <= punch.at < case.within.end
+    }
 
 
 async def _place(db: AsyncSession, punch_id: int) -> Any:

@@ -13,6 +13,8 @@ from app.clock import at_once, due, import_rows, long_acts, resolutions, surroun
 from app.clock.long_acts import DONE, Act, Answer, Progress
 from app.clock.models import Punch
 from app.clock.resolutions import Unusable
+from app.clock.taps import Punch as Tapped
+from app.clock.verdicts import Judgement
 from app.errors import NotFound
 from app.host import attendance
 from app.host.audit import Actor
@@ -60,10 +62,10 @@ _PEOPLE = text(
 Decide = Callable[[int], Awaitable[tuple[Collection[int], Answer]]]
 
 
-async def use(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Progress:
+async def use(db: AsyncSession, actor: Actor, which: ColumnElement[bool], *, most: int | None = None) -> Progress:
     """Uses every punch of `which` that arrived late and that nobody decided on, now or by a job."""
     act = await long_acts.note(db, actor, "use", select(Punch.id).where(which, USABLE))
-    return await long_acts.start(db, act, use_shifts)
+    return await long_acts.start(db, act, use_shifts, most)
 
 
 async def foretell(db: AsyncSession, which: ColumnElement[bool]) -> dict[str, int] | None:
@@ -72,12 +74,17 @@ async def foretell(db: AsyncSession, which: ColumnElement[bool]) -> dict[str, in
     if len(ids) > long_acts.AT_ONCE:
         return None
     now = await at_once.database_time(db)
-    world = await import_rows.read_world(db, now)
+    seen = await surroundings.around_all(db, await import_rows.read_world(db, now), ids, now)
+    shared: dict[int, tuple[Judgement, Sequence[Tapped]]] = {}
 
     async def look(punch_id: int) -> tuple[Collection[int], Answer]:
-        seen = await surroundings.around_in(db, world, punch_id, now)
-        planned = resolutions.planned_for(seen, await resolutions.read_linked(db, seen))
-        return [*(one.punch_id for one in planned.verdicts), *planned.released], Answer(DONE)
+        one = seen.get(punch_id)
+        if one is None:
+            raise NotFound
+        if id(one.read) not in shared:
+            shared[id(one.read)] = one.judged(), await resolutions.read_linked(db, one)
+        planned = resolutions.planned_for(one, *shared[id(one.read)])
+        return [*(verdict.punch_id for verdict in planned.verdicts), *planned.released], Answer(DONE)
 
     return Counter(answer.became for answer in (await _each(ids, look)).values())
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from app.clock import bindings, long_acts, long_work
+from app.clock.pages import using
 from app.db.session import Database
 from app.host import day_locks
 from app.host.audit import COMMAND_LINE
@@ -84,6 +85,7 @@ async def test_many_are_left_to_a_job_whose_progress_the_list_shows(
     database: Database, bob: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long_acts, "AT_ONCE", 1)
+    monkeypatch.setattr(using, "AT_ONCE", 1)
     assert "A job does it; a page shows how far it is" in (await bob.submit(URL, ALL)).text
     done = await bob.submit(URL, {**ALL, "confirmed": "1", "number": "4"})
     link = done.headers["location"]

@@ -20,6 +20,8 @@ from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, go, page
 
+# More than this takes longer than a second, and a person who waits wants to see progress.
+AT_ONCE = 100
 SEE = Requires("clock.transactions", module="clock")
 GENERAL = "Each record becomes what its shift is now; other records of the shift are deleted, and taps outside it are judged again."
 _PUNCHES = select(
@@ -73,7 +75,7 @@ async def consequence(ctx: Context, which: ColumnElement[bool]) -> str:
 
 async def carry_out(ctx: Context, which: ColumnElement[bool]) -> Response[Any]:
     """Leads back to the list, or to what stays and how far it is."""
-    act = told(await using_many.use(ctx.db, ctx.actor, which))
+    act = told(await using_many.use(ctx.db, ctx.actor, which, most=AT_ONCE))
     if act.is_over and not act.progress.left:
         return await done(ctx, "/clock_transactions", act.sentence)
     await sessions.flash(ctx, act.sentence, level="success")
