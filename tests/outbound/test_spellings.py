@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import sys
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -133,17 +134,22 @@ def test_a_secret_that_is_cut_in_a_message_leaves_nothing() -> None:
         assert set(shown) <= {*". '…\""}, (length, message)
 
 
-def test_the_cost_grows_with_the_length_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted in looks for a spelling, which each are one pass of the machine over the text."""
-    from app.outbound import spellings
+def test_the_cost_grows_with_the_length_alone() -> None:
+    """Counted in calls, of which each passes over a text at most once."""
+    assert calls_for(400) < 4.5 * calls_for(100)
+    assert calls_for(1600) < 4.5 * calls_for(400)
 
-    looks: list[int] = []
-    places = spellings._places
-    monkeypatch.setattr(spellings, "_places", lambda text, form: (looks.append(len(text)), places(text, form))[1])
 
-    def cost(times: int) -> int:
-        looks.clear()
-        KNOWING.text("%2541\\u0041…" * times)
-        return sum(looks)
+def calls_for(times: int) -> int:
+    calls = 0
 
-    assert cost(400) < 4.2 * cost(100)
+    def count(_: object, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        KNOWING.text("%2541\\u0041 K9…" * times + PASSWORD * times)
+    finally:
+        sys.setprofile(None)
+    return calls
