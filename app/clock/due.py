@@ -91,6 +91,7 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
             import_outcome=case((Punch.import_outcome.in_(FOLDS), Punch.import_outcome), else_=DELETED),
             host_attendance_id=None,
             imported_at_utc=None,
+            retry=False,
             judge_at=AT_ONCE,
             updated_at=func.now(),
         )

@@ -248,5 +248,6 @@ class _Lane:
 
 def _unfold(tap: Tap) -> None:
     """A tap un-folded by one that arrived counts as new: it forgets its record, else judging twice would differ from once."""
+    tap.let_go = tap.held
     tap.held = False
     tap.fresh = True

@@ -2,6 +2,7 @@
 taps is in `lanes`, sentences are in `explaining`, what an importer must read in `widening`, a person's decision in `resolving`."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from operator import attrgetter
@@ -58,7 +59,8 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
 
     `records`: those the punches belong to, whoever owns them and deleted or not, and every record of the employee that touches
     these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `within`: the part that gets
-    verdicts, from `widening`; the rest is context. `elsewhere`: punches of these records whose codes are not theirs now. Raises KeyError when a record that a punch belongs to is not given.
+    verdicts, from `widening`; the rest is context. `elsewhere`: punches of these records
+    whose codes are not this employee's now. Raises KeyError when a record that a punch belongs to is not given.
     """
     judgement = Judgement(who, rules, now)
     known = {record.id: record for record in records}
@@ -74,9 +76,21 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
             taps.append(Tap(punch, role, held=held, lone=punch.id in lone))
         elif _asked(punch.at, within):
             _settle_alone(judgement, punch, word, known, unread, lone=punch.id in lone)
+    shifts = _shifts(in_time_order(taps), rules)
+    let_go = {tap.punch.id for tap in taps if tap.let_go}
+    if let_go:
+        again = [_released(punch) if punch.id in let_go else punch for punch in punches]
+        return judge(
+            who, again, known.values(), locked_days, rules, now, unread=unread, within=within, elsewhere=elsewhere
+        )
     if taps:
-        _judge_shifts(judgement, in_time_order(taps), known, locked_days, unread, within)
+        _judge_shifts(judgement, shifts, taps, known, locked_days, unread, within)
     return judgement
+
+
+def _released(punch: Punch) -> Punch:
+    """A fold with a record that an arrival un-folded: like any new tap it has lines 1-5, and the role of now."""
+    return replace(punch, outcome=None, record_id=None, imported_role=None)
 
 
 def find_lanes(
@@ -204,17 +218,13 @@ def split_lanes(taps: list[Tap]) -> tuple[list[Tap], list[Tap]]:
 
 def _judge_shifts(  # noqa: PLR0917
     judgement: Judgement,
+    found: list[Shift],
     taps: list[Tap],
     known: dict[int, Record],
     locked_days: Container[date],
     unread: Sequence[Span],
     within: Span | None,
 ) -> None:
-    regular, overtime = split_lanes(taps)
-    found = pair(regular, Kind.REGULAR, judgement.rules)
-    if overtime:
-        found += pair(overtime, Kind.OVERTIME, judgement.rules)
-    _in_order_of_judging(found)
     shifts = ShiftJudge(judgement, known, locked_days, remembered=_remembers_anything(taps))
     for shift in found:
         if not _asked(shift.first.at, within):
@@ -223,6 +233,16 @@ def _judge_shifts(  # noqa: PLR0917
             judgement.unjudged += [tap.punch.id for tap in (*shift.taps, *shift.folds)]
             continue
         shifts.judge(shift)
+
+
+def _shifts(taps: list[Tap], rules: Rules) -> list[Shift]:
+    """The shifts of both lanes, in the order of judging."""
+    regular, overtime = split_lanes(taps)
+    found = pair(regular, Kind.REGULAR, rules)
+    if overtime:
+        found += pair(overtime, Kind.OVERTIME, rules)
+    _in_order_of_judging(found)
+    return found
 
 
 def _in_order_of_judging(shifts: list[Shift]) -> None:

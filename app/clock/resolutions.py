@@ -19,7 +19,7 @@ from app.clock.models import Punch as PunchRow
 from app.clock.releasing import release
 from app.clock.resolving import Refusal, Use
 from app.clock.surroundings import Surroundings
-from app.clock.taps import Employee, Punch
+from app.clock.taps import UNPAIRED, Employee, Punch
 from app.clock.verdicts import Judgement, Reason, Rule, UpdateRecord
 from app.counting import count
 from app.db.direct import driver
@@ -40,6 +40,8 @@ GONE_WAITS = and_(
     or_(PunchRow.host_attendance_id.is_not(None), PunchRow.edited_record_id.is_not(None)),
     ~PunchRow.reviewed,
 )
+# Where a retry lifts a deletion: until the punch belongs to a record again.
+_LIFTING = func.coalesce(PunchRow.import_outcome, "").in_({Outcome.ATTENDANCE_DELETED.value, *UNPAIRED})
 KEEPABLE = or_((PunchRow.import_outcome == LATE) & ~PunchRow.reviewed, GONE_WAITS)
 
 
@@ -73,7 +75,7 @@ async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> R
     wanted = (which, RETRIABLE)
     codes = list(await db.scalars(select(PunchRow.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
     held = len(codes) <= at_once.MOST_CODES and await at_once.hold_owners(db, codes)
-    changed = {"retry": True, "reviewed": False, "judge_at": due.AT_ONCE}
+    changed = {"retry": PunchRow.retry | _LIFTING, "reviewed": False, "judge_at": due.AT_ONCE}
     marked = (
         update(PunchRow)
         .where(*wanted)

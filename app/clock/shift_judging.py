@@ -7,7 +7,7 @@ from datetime import date
 from app.clock.codes import Kind, Outcome
 from app.clock.covered_hours import CoveredHours
 from app.clock.shifts import ANY, DAY, End, Shift, Tap
-from app.clock.taps import Employee, Record, Written, left_behind, remembers_deletion
+from app.clock.taps import UNPAIRED, Employee, Record, Written, left_behind, remembers_deletion
 from app.clock.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
 
 _OUTCOMES = {
@@ -194,7 +194,8 @@ class ShiftJudge:
         """What a punch without a record goes on remembering: a deleted record, and that a person asked for it again."""
         punch = tap.punch
         if remembers_deletion(punch, self.known):
-            verdict.role, verdict.retry = punch.imported_role, past.lifted
+            lifted_before = punch.retry and verdict.outcome is not Outcome.ATTENDANCE_DELETED
+            verdict.role, verdict.retry = punch.imported_role, past.lifted or lifted_before
         verdict.reviewed = (
             punch.reviewed and verdict.outcome is Outcome.ARRIVED_LATE and punch.outcome == Outcome.ARRIVED_LATE
         )
@@ -255,10 +256,10 @@ class _Past:
         self.standing = standing_records(members, known)
         gone = [tap for tap in members if not tap.held and remembers_deletion(tap.punch, known)]
         self.deleted = bool(gone)
-        # Retry on any tap that shows `attendance_deleted` lifts it for all of the shift.
-        self.lifted = any(tap.punch.retry for tap in gone) or any(
-            tap.punch.retry and tap.punch.outcome == Outcome.ATTENDANCE_DELETED for tap in members
-        )
+        # Retry on any tap that shows `attendance_deleted` lifts it for all of the shift, for each until it belongs to a record again.
+        asked = any(tap.punch.retry and tap.punch.outcome == Outcome.ATTENDANCE_DELETED for tap in members)
+        asked_of = any(tap.punch.retry and tap.punch.outcome in UNPAIRED for tap in gone)
+        self.lifted = asked or asked_of or (self.deleted and all(tap.punch.retry for tap in gone))
 
     def says_so_already(self, shift: Shift, employee: Employee) -> bool:
         """Whether the record that all of the shift's edited taps were in has exactly its hours: then nothing new joins it."""

@@ -41,10 +41,24 @@ class End(StrEnum):
 
 class Tap:
     """A punch on its way through pairing. `held`: line 0 holds it, it belongs to a record that stands. `fresh`: it took no part
-    in pairing when it was judged last, so folding around it is decided anew. `was_fold`: it was judged a fold last, and is not `lone` (its own tap went away). `repeats` is the tap that a
+    in pairing when it was judged last, so folding around it is decided anew. `was_fold`: it was judged a fold last, and is not
+    `lone` (its own tap went away). `let_go`: an arrival un-folded it, so its record holds it no more. `repeats` is the tap that a
     fold repeats."""
 
-    __slots__ = ("at", "effect", "fresh", "held", "punch", "rank", "repeats", "role", "shift", "was_fold", "word")
+    __slots__ = (
+        "at",
+        "effect",
+        "fresh",
+        "held",
+        "let_go",
+        "punch",
+        "rank",
+        "repeats",
+        "role",
+        "shift",
+        "was_fold",
+        "word",
+    )
 
     def __init__(self, punch: Punch, role: Role, *, held: bool, lone: bool = False) -> None:
         self.punch = punch
@@ -52,6 +66,7 @@ class Tap:
         self.role = role
         self.rank = role.rank
         self.held = held
+        self.let_go = False
         outcome = punch.outcome
         self.fresh = outcome is None or outcome in UNPAIRED
         self.was_fold = outcome in FOLDS and not lone

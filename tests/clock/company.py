@@ -71,11 +71,11 @@ class Company(Store):
         for key, punch in self.punches.items():
             if punch.record_id == number:
                 outcome = punch.outcome if punch.outcome in FOLDS else "attendance_deleted"
-                self.punches[key] = replace(punch, record_id=None, outcome=outcome)
+                self.punches[key] = replace(punch, record_id=None, outcome=outcome, retry=False)
 
     def retry_one(self, number):
         punch = self.punches[number]
-        if punch.record_id is None or punch.outcome == "arrived_late":
+        if punch.outcome == "attendance_deleted" or punch.outcome in UNPAIRED:
             self.punches[number] = replace(punch, retry=True)
 
     def use(self, number, now):

@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.clock import bindings, resolutions
-from app.clock.models import ClockEmployee
+from app.clock.models import ClockEmployee, Punch
 from app.db.session import Database
-from app.host import day_locks
+from app.host import attendance, day_locks
 from app.host.audit import SYSTEM
+from app.host.models import AttendanceRecord
 from tests.clock.mirror_store import when
 from tests.clock.mirrored import employ, mirror_person, mirror_terminal, outcomes, punch
 from tests.clock.resolved import ada_works, id_of, import_all, records_of, then
@@ -102,3 +103,12 @@ async def test_a_fold_stands_for_itself_once_the_code_of_its_own_tap_is_cleared(
     await then(database, "a Tue 02:24", "200")
     assert await words(database) == ["imported", "imported", "imported", "only_one_punch"]
     assert await records_of(database) == [(ada, "Mon 12:29-13:00")]
+
+
+async def test_a_retry_before_the_record_was_deleted_does_not_bring_it_back(database: Database) -> None:
+    await ada_works(database, "I 08:00, O 17:00")
+    async with database.transaction() as db:
+        await db.execute(update(Punch).values(retry=True))
+        await attendance.remove(db, SYSTEM, [await db.scalar(select(AttendanceRecord.id)) or 0])
+    await import_all(database)
+    assert await words(database) == ["attendance_deleted"] * 2

@@ -17,7 +17,7 @@ from app.errors import Refusal
 from app.host import attendance, day_locks, people
 from app.host.audit import SYSTEM
 from app.host.hours import Hours
-from app.host.models import AttendanceRecord
+from app.host.models import AttendanceRecord, DayLock
 from tests.clock.mirrored import connect, employ, everything_due, mirror_person, mirror_terminal
 from tests.clock.resolved import import_all
 
@@ -25,6 +25,7 @@ CODES = ("1", "2", "3")
 TERMINALS = ("T1", "T2")
 HISTORIES = int(os.environ.get("MARKED_HISTORIES", "6"))
 ACTS_IN_EACH = 25
+DAYS = 4
 
 
 class Workplace:
@@ -34,9 +35,9 @@ class Workplace:
     def __init__(self, database: Database, chance: random.Random) -> None:
         self.database = database
         self.chance = chance
-        self.begins = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=10)
+        self.ends = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        self.begins = self.ends - timedelta(days=DAYS)
         self.now = datetime.now(UTC) + timedelta(hours=1)
-        self.at = self.begins
         self.people: list[int] = []
         self.done: list[str] = []
 
@@ -60,22 +61,28 @@ class Workplace:
         return await self.some_id(AttendanceRecord.id, AttendanceRecord.deleted_at.is_(None))
 
     def some_day(self) -> date:
-        return (self.begins + timedelta(days=self.chance.randrange(0, 11))).date()
+        return (self.begins + timedelta(days=self.chance.randrange(0, DAYS))).date()
+
+    async def some_instant(self) -> datetime:
+        """Near a tap that is there, or near midnight."""
+        async with self.database.transaction() as db:
+            taps = list(await db.scalars(select(Punch.punched_at_utc).order_by(Punch.punched_at_utc)))
+        midnights = [self.begins + timedelta(days=day, minutes=-10) for day in range(1, DAYS)]
+        earlier = self.chance.choice(taps if taps and self.chance.random() < 0.7 else midnights)
+        return min(earlier + self.some_step() * self.chance.choice((1, 1, -1)), self.ends)
 
     def some_step(self) -> timedelta:
-        if self.chance.random() < 0.5:
-            return timedelta(seconds=self.chance.choice((0, 3, 10, 11, 60, 240, 300, 301, 1799, 1800)))
-        return timedelta(hours=self.chance.choice((1, 3, 4, 7, 8, 9, 12, 14, 20, 24, 40)))
+        if self.chance.random() < 0.3:
+            return timedelta(seconds=self.chance.choice((0, 3, 10, 240, 300, 1200)))
+        return timedelta(minutes=self.chance.choice((60, 120, 240, 420, 470, 540, 720, 1435)))
 
     # Acts.
 
     async def taps_arrive(self) -> None:
-        late = self.chance.random() < 0.4
-        at = self.begins + timedelta(minutes=30 * self.chance.randrange(0, 480)) if late else self.at
-        for _ in range(self.chance.choice((1, 2, 2, 4))):
-            at = min(at + self.some_step(), self.now)
+        at = await self.some_instant()
+        for _ in range(self.chance.choice((1, 2, 2, 3))):
             await self.tap(at)
-        self.at = max(self.at, at)
+            at = min(at + self.some_step(), self.ends)
 
     async def tap(self, at: datetime) -> None:
         row = {
@@ -129,12 +136,13 @@ class Workplace:
             await day_locks.lock(db, SYSTEM, day, day)
 
     async def days_are_unlocked(self) -> None:
-        day = self.some_day()
         async with self.database.transaction() as db:
-            await day_locks.unlock(db, SYSTEM, day, day + timedelta(days=self.chance.choice((0, 1, 4))))
+            days = list(await db.scalars(select(DayLock.day).order_by(DayLock.day)))
+            day = self.chance.choice(days or [self.some_day()])
+            await day_locks.unlock(db, SYSTEM, day, day)
 
     async def a_record_is_made(self) -> None:
-        start = self.begins + timedelta(hours=self.chance.randrange(0, 240))
+        start = self.begins + timedelta(hours=self.chance.randrange(0, 24 * DAYS))
         length = self.chance.choice((None, timedelta(hours=1), timedelta(hours=9)))
         hours = Hours(start, start + length if length else None, kind=self.chance.choice(("regular", "overtime")))
         async with self.database.transaction() as db:
@@ -227,12 +235,12 @@ async def _seen(db: Any) -> dict[str, Any]:
 
 
 ACTS = {
-    "taps_arrive": 12,
+    "taps_arrive": 14,
     "a_code_is_bound": 4,
     "a_code_is_cleared": 2,
     "a_terminal_changes": 2,
     "a_setting_changes": 2,
-    "a_day_is_locked": 3,
+    "a_day_is_locked": 4,
     "days_are_unlocked": 4,
     "a_record_is_made": 2,
     "a_record_is_edited": 4,
@@ -240,7 +248,7 @@ ACTS = {
     "a_record_is_deleted": 3,
     "a_person_comes_or_goes": 2,
     "somebody_retries": 2,
-    "somebody_uses_the_punches": 4,
+    "somebody_uses_the_punches": 6,
     "time_passes": 2,
 }
 

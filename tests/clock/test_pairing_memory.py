@@ -131,6 +131,43 @@ def test_retry_of_a_punch_that_never_had_a_record_is_done_once_it_was_judged(sig
     assert not store.punches[1].retry
 
 
+def test_a_lifted_deletion_lifts_no_later_one_of_the_same_shift():
+    rules = replace(RULES, import_single_punches=True)
+    store = Store("I 08:00, I 12:00", rules=rules)
+    store.judge()
+    store.delete(1)
+    store.judge()
+    store.retry("I 08:00")
+    store.rules = RULES
+    store.judge()
+    assert store.outcomes() == {"I 08:00": "only_one_punch", "I 12:00": "imported"}
+    store.delete(2)
+    store.punches = {number: replace(punch, direction="undirected") for number, punch in store.punches.items()}
+    for _ in range(2):
+        store.judge()
+        assert set(store.outcomes().values()) == {"attendance_deleted"}
+    store.retry("I 08:00")
+    store.judge()
+    assert store.shown() == ["Mon 08:00-12:00"]
+
+
+def test_a_lift_is_kept_while_the_tap_shows_another_word():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.delete(1)
+    store.judge()
+    store.retry("I 08:00")
+    store.judge("Mon 17:00")
+    store.punches = {number: replace(punch, is_access=True) for number, punch in store.punches.items()}
+    store.locked = {when("08:00").date()}
+    store.judge()
+    store.punches = {number: replace(punch, is_access=False) for number, punch in store.punches.items()}
+    store.judge()
+    store.locked = set()
+    store.judge()
+    assert store.shown() == ["Mon 08:00-17:00"]
+
+
 def test_a_tap_whose_record_was_deleted_pairs_in_the_role_that_it_has_now():
     store = Store("I 08:00, O 17:00")
     store.judge()
@@ -271,6 +308,20 @@ def test_a_tap_that_arrives_or_pairs_at_last_unfolds_what_is_now_too_far_away_an
     assert store.record_of("I 08:08") is None
     assert store.record_of("I 08:04") == 1
     assert store.shown() == ["Mon 08:04-17:00"]
+
+
+@pytest.mark.parametrize(
+    ("terminal", "word"), [({"direction": "in"}, "double_tap"), ({"is_access": True}, "access_terminal")]
+)
+def test_an_unfolded_tap_is_what_its_terminal_says_now(terminal, word):
+    store = Store("I 08:00, O 17:00, O 17:04")
+    store.judge()
+    store.mark("O 17:04", **terminal)
+    store.add("I 17:02")
+    for _ in range(2):
+        store.judge()
+        assert store.shown() == ["Mon 08:00-17:00"]
+        assert (store.outcome("O 17:04"), store.record_of("O 17:04")) == (word, None)
 
 
 def test_an_unfolded_tap_begins_without_its_old_record():

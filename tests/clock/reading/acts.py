@@ -34,7 +34,8 @@ def delete(world, record):
 
 def retry(world, punch):
     """It matters on a tap that shows `attendance_deleted`, or would but for lines 1 to 5."""
-    punch.asked = not world.stands(punch) and (punch.word == "attendance_deleted" or punch.lost_a_record)
+    hides_it = punch.lost_a_record and punch.word in LINES_1_TO_5
+    punch.asked = not world.stands(punch) and (punch.word == "attendance_deleted" or hides_it)
 
 
 def use_the_punches(world, punch, now):

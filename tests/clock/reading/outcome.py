@@ -89,13 +89,13 @@ def is_late(who, shift, records):
 
 
 def reaches_beyond(record, shift):
-    """Of the hours that the import last wrote. An open record is its clock-in instant alone."""
-    clock_in, clock_out, _ = record.written
+    """Of the hours that the import last wrote. An open record reaches as far as its breaks do."""
+    clock_in, clock_out, breaks = record.written
     if clock_in < shift.clock_in.at:
         return True
     if shift.clock_out is None:
         return clock_out is not None
-    return (clock_out or clock_in) > shift.clock_out.at
+    return max([clock_in, clock_out or clock_in, *(back for _, back in breaks)]) > shift.clock_out.at
 
 
 def is_locked(world, shift, records):
