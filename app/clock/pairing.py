@@ -59,8 +59,8 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
 
     `records`: those the punches belong to, whoever owns them and deleted or not, and every record of the employee that touches
     these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `within`: the part that gets
-    verdicts, from `widening`; the rest is context. `elsewhere`: punches of these records
-    whose codes are not this employee's now. Raises KeyError when a record that a punch belongs to is not given.
+    verdicts, from `widening`; the rest is context. `elsewhere`: punches of these records whose codes are
+    not this employee's now. Raises KeyError when a record that a punch belongs to is not given.
     """
     judgement = Judgement(who, rules, now)
     known = {record.id: record for record in records}
@@ -79,7 +79,7 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
     shifts = _shifts(in_time_order(taps), rules)
     let_go = {tap.punch.id for tap in taps if tap.let_go}
     if let_go:
-        again = [_released(punch) if punch.id in let_go else punch for punch in punches]
+        again = [_released(punch) if punch.id in let_go else punch for punch in (*punches, *gone)]
         return judge(
             who, again, known.values(), locked_days, rules, now, unread=unread, within=within, elsewhere=elsewhere
         )

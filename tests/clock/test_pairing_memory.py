@@ -324,6 +324,14 @@ def test_an_unfolded_tap_is_what_its_terminal_says_now(terminal, word):
         assert (store.outcome("O 17:04"), store.record_of("O 17:04")) == (word, None)
 
 
+def test_a_gone_punch_is_judged_too_where_an_arrival_unfolds_another():
+    store = Store("I 08:00, O 17:00, O 17:04, I Tue 08:00")
+    store.judge()
+    store.mark("I Tue 08:00", gone=True)
+    judgement = store.add("I 17:02").judge()
+    assert sorted(verdict.punch_id for verdict in judgement.verdicts) == [1, 2, 3, 4, 5]
+
+
 def test_an_unfolded_tap_begins_without_its_old_record():
     store = Store("I 08:00, O 17:00, O 17:04")
     store.judge()

@@ -22,6 +22,9 @@ class Tap:
         self.is_lone = is_lone(world, punch)
         self.fold_word = None  # when it is a fold
         self.repeats = None  # the tap it repeats
+        self.is_kept = (
+            False  # a fold that is one because it was one: it repeats a tap, and its own tap stays what it was
+        )
         self.shift = None
 
 
@@ -108,12 +111,14 @@ class Lane:
         """One that has a record. Only an arrival un-folds it, never a setting."""
         if head is None and tap.punch not in self.unfoldable:
             own = self.last_with_its_record(tap, before)
+            tap.is_kept = True
             return own is not None and self.put_to(tap, own, tap.punch.word)
         if head is None or (head.is_new and self.fold_word(head, tap) is None):
             self.unfolded.append(tap.punch)
             return False
         if head.is_new:
             return self.fold(tap, head, self.fold_word(head, tap))
+        tap.is_kept = True
         return is_near(head, tap) and self.fold(tap, head, tap.punch.word)
 
     def note_unfolded(self, tap):

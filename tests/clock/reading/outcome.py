@@ -157,5 +157,5 @@ def settle_fold(tap, who):
     if not tap.stands:
         tap.punch.join(theirs if theirs is not None and theirs.employee == who else None, tap.role)
     tap.punch.show(tap.fold_word)
-    tap.punch.repeats = tap.repeats.punch
+    tap.punch.repeats = tap.punch.repeats if tap.is_kept else tap.repeats.punch
     tap.punch.asked = False
