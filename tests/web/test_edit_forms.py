@@ -36,6 +36,7 @@ NO_EDIT = {
     "/surveys/form": CREATES,
     "/surveys/save": CREATES,
     "/survey_prompt/submit": CREATES,
+    "/account/password": SECRET,
     "/account/second-factor": SECRET,
     "/preferences/columns/{name}": OWN,
     "/clock_employees/{employee_id}/bind": ACTS,
