@@ -18,6 +18,7 @@ from app.clock.models import Cursor
 from app.clock.windows import DAY, Span
 from app.errors import Conflict, NotFound
 from app.host import audit
+from app.texts import is_keepable_line
 
 RUNS = 3
 _KEY = "short"
@@ -133,6 +134,8 @@ async def read_again(db: AsyncSession, actor: audit.Actor, window: str) -> None:
 
 
 async def _locked(db: AsyncSession, window: str) -> Cursor:
+    if not is_keepable_line(window):
+        raise NotFound("There is no such window.")
     mine = (Cursor.resource == PUNCHES, Cursor.window == window)
     found = await db.scalar(select(Cursor).where(*mine).with_for_update())
     if found is None:
