@@ -6,6 +6,6 @@ shift, `acts` what people do. The page is read without the row `overlaps` (cover
 worked cases 36 to 38, because the product does not have them yet.
 
 Where the page says too little it reads: a fold that a setting must not un-fold repeats no tap of more than four hours before (no
-setting folds beyond that); an open record reaches as far as its breaks do; the own tap of a fold
-is the one it was folded into when folding was last decided.
+setting folds beyond that); an open record reaches as far as its breaks do; the own tap of a fold is the one it was folded into
+when folding was last decided, if both have the same record.
 """
