@@ -170,8 +170,8 @@ async def _ask(db: AsyncSession, ids: Sequence[int], run_id: int, generation: in
 def sentence(pending: dict[str, Any]) -> str:
     """For the operator: what the server said, and what was not done."""
     return (
-        f"The server has {pending['missing']} of {pending['known']} known punches of {pending['first']} to {pending['last']}"
-        " no more; none was marked as gone. Confirm or refuse it in the Sync Center."
+        f"The server no longer has {pending['missing']} of {pending['known']} known punches of {pending['first']} to"
+        f" {pending['last']}; none was marked as gone. Confirm or refuse it in the Sync Center."
     )
 
 

@@ -194,5 +194,5 @@ def _keep_gone(row: Row[Any]) -> Act | None:
     if row.host_attendance_id is None and row.edited_record_id is None:
         return None
     if row.reviewed:
-        return Act("A person kept the record although the server has this punch no more.", possible=False)
+        return Act("A person kept the record although the server no longer has this punch.", possible=False)
     return Act("Keep the record: nothing is written; this punch counts as settled from then on.")

@@ -117,7 +117,7 @@ def _person(punches: Punches) -> list[dict[str, Any]]:
 def _gone(punches: Punches, most: int) -> dict[str, Any]:
     return {
         "label": "Gone from the server",
-        "meaning": "The server has these punches no more, and a record was made with them.",
+        "meaning": "The server no longer has these punches, and a record was made with them.",
         "value": punches.gone,
         "share": round(100 * punches.gone / most, 1),
         "url": with_query(PUNCHES, {"gone": "open", "from": punches.since.isoformat()}),
