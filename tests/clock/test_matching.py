@@ -449,6 +449,33 @@ def a_person_s_word_stands(codes, after):
         assert now.host_employee_id == before.host_employee_id or now.host_employee_id not in before.rejected
 
 
+@st.composite
+def strangers(draw):
+    """Codes without an ID number: the name alone decides, and a few people have the few names."""
+    people = [
+        HostEmployee(key, f"H{key}", name, eligible=True)
+        for key, name in enumerate(draw(st.lists(st.sampled_from(NAMES[:4]), min_size=1, max_size=4)), start=1)
+    ]
+    linked = [None, *(one.id for one in people)]
+    codes = [
+        code(number, draw(st.sampled_from(NAMES[:4])), id=key, **_stored(draw(st.sampled_from(linked))))
+        for key, number in enumerate(draw(st.lists(st.sampled_from(NUMBERS), unique=True, min_size=2)), start=1)
+    ]
+    return codes, directory(people, {})
+
+
+def _stored(host_employee_id):
+    return {"state": "bound", "method": "manual", "host_employee_id": host_employee_id} if host_employee_id else {}
+
+
+@settings(max_examples=200, deadline=None)
+@given(strangers())
+def test_somebody_with_a_code_is_suggested_to_no_other(world):
+    after = settled(*world)
+    no_suggestion_names_somebody_with_a_code(after)
+    a_second_pass_changes_nothing(after, world[1])
+
+
 @settings(max_examples=200, deadline=None)
 @given(worlds(), st.randoms(use_true_random=False))
 def test_the_order_of_codes_never_matters(world, random):

@@ -1,5 +1,6 @@
 """Taking back and moving what a code's punches made: what goes, what stays and why, what the punches show, in slices and at once."""
 
+import asyncio
 from collections.abc import Iterable
 from datetime import date
 from functools import partial
@@ -17,7 +18,7 @@ from app.host.audit import Actor
 from app.host.hours import Hours
 from app.host.models import AttendanceRecord
 from app.host.shared import AuditEntry, Job
-from tests.clock.mirrored import employ, mirror_person, outcomes
+from tests.clock.mirrored import employ, everything_due, mirror_person, outcomes
 from tests.clock.resolved import ada_works, import_all, record_id, records_of, then
 
 BOB = Actor(2, "Bob Brandt")
@@ -241,6 +242,18 @@ class TestRebinding:
         async with database.transaction() as db:
             assert await db.scalar(select(func.count()).select_from(LongAct)) == 0
         assert len(await records_of(database)) == 1
+
+
+async def test_undoing_and_imports_at_the_same_time_do_not_block_each_other(database: Database) -> None:
+    """Each holds the employees before it marks a punch; the other way round two of them would wait for each other."""
+    ada = await ada_works(database, WEEK)
+    ben = await hire(database, "Ben")
+    for owner, other in ((ben, ada), (ada, ben)) * 3:
+        async with database.transaction() as db:
+            await everything_due(db)
+        await asyncio.gather(rebind(database, owner, "take_back"), import_all(database), import_all(database))
+        assert [one for one, _ in await records_of(database)] == [owner] * 3, other
+    assert await words(database) == ["imported"] * 6
 
 
 class TestInSlices:
