@@ -29,7 +29,7 @@ def _is_lone(fold: Punch, latest_first: Iterable[Punch], away: AbstractSet[int],
     near = [tap for tap in before if tap.record_id == fold.record_id and fold.at - tap.at <= limit]
     if any(tap.id not in away for tap in near):
         return False
-    own = next((tap for tap in before if tap.id not in away or tap.record_id == fold.record_id), None)
+    own = next((tap for tap in before if tap.record_id in {fold.record_id, None}), None)
     return own is not None and own.id in away
 
 

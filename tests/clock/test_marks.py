@@ -64,12 +64,17 @@ class Workplace:
         return (self.begins + timedelta(days=self.chance.randrange(0, DAYS))).date()
 
     async def some_instant(self) -> datetime:
-        """Near a tap that is there, or near midnight."""
+        """Near a tap that is there, just outside a record, or near midnight."""
         async with self.database.transaction() as db:
             taps = list(await db.scalars(select(Punch.punched_at_utc).order_by(Punch.punched_at_utc)))
-        midnights = [self.begins + timedelta(days=day, minutes=-10) for day in range(1, DAYS)]
-        earlier = self.chance.choice(taps if taps and self.chance.random() < 0.7 else midnights)
-        return min(earlier + self.some_step() * self.chance.choice((1, 1, -1)), self.ends)
+            starts = list(await db.scalars(select(AttendanceRecord.clock_in).order_by(AttendanceRecord.id)))
+        midnights = [self.begins + timedelta(days=day, minutes=m) for day in range(1, DAYS) for m in (-10, 10, 30)]
+        way = self.chance.random()
+        if starts and way < 0.4:
+            return self.chance.choice(starts) - timedelta(minutes=self.chance.choice((2, 40, 60)))
+        if taps and way < 0.8:
+            return min(self.chance.choice(taps) + self.some_step() * self.chance.choice((1, 1, -1)), self.ends)
+        return self.chance.choice(midnights)
 
     def some_step(self) -> timedelta:
         if self.chance.random() < 0.3:
@@ -131,8 +136,9 @@ class Workplace:
             await write_settings(db, SYSTEM, {name: value})
 
     async def a_day_is_locked(self) -> None:
-        day = self.some_day()
         async with self.database.transaction() as db:
+            days = list(await db.scalars(select(AttendanceRecord.workday).order_by(AttendanceRecord.id)))
+            day = self.chance.choice(days or [self.some_day()])
             await day_locks.lock(db, SYSTEM, day, day)
 
     async def days_are_unlocked(self) -> None:
@@ -253,11 +259,20 @@ ACTS = {
 }
 
 
+# What a mark was missing in once.
+STORIES = (
+    ("a_day_is_locked", "taps_arrive", "days_are_unlocked"),
+    ("a_code_is_bound", "taps_arrive", "somebody_uses_the_punches"),
+)
+
+
 @pytest.mark.parametrize("seed", range(HISTORIES))
 async def test_judging_what_is_marked_gives_what_judging_everything_would(database: Database, seed: int) -> None:
     chance = random.Random(seed)
     place = Workplace(database, chance)
     await place.open()
     await place.does("taps_arrive")
-    for act in chance.choices(list(ACTS), weights=ACTS.values(), k=ACTS_IN_EACH):
-        await place.does(act)
+    while len(place.done) < ACTS_IN_EACH:
+        (act,) = chance.choices(list(ACTS), weights=ACTS.values())
+        for each in chance.choice([*STORIES, (act,), (act,), (act,)]):
+            await place.does(each)

@@ -399,6 +399,18 @@ def test_a_fold_that_left_its_own_tap_behind_shows_the_word_of_a_tap_of_another_
     assert store.punches[3].outcome == "arrived_late"
 
 
+def test_a_tap_with_a_record_of_its_own_is_not_the_one_that_a_fold_left_behind():
+    store = Store("I 08:00, I 08:05")
+    store.rules = replace(RULES, import_single_punches=True)
+    store.judge()
+    elsewhere = leave(store, 1)
+    store.who = BOB
+    store.add_manual("08:04")
+    store.punches[3] = replace(elsewhere[0], id=3, at=when("08:04"), record_id=2)
+    store.judge(elsewhere=elsewhere)
+    assert store.punches[2].outcome == "arrived_late"
+
+
 def test_a_fold_that_leaves_with_its_own_tap_stays_one():
     store = Store("I 08:00, O 17:00, O 17:02")
     store.judge()
