@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
+from itertools import takewhile
 
 from app.clock.taps import FOLDS, UNPAIRED, Punch, Rules, remote_order, role_now
 
@@ -23,13 +24,14 @@ def _stood(punch: Punch) -> bool:
 
 
 def _is_lone(fold: Punch, latest_first: Iterable[Punch], away: AbstractSet[int], limit: timedelta) -> bool:
-    """The own tap is the last one of the role before the fold. A tap that stayed, with the same record and near enough, is it
-    all the same: then what lies between was a fold as well, and stands for itself elsewhere."""
-    before = [tap for tap in latest_first if _role(tap) == fold.imported_role and _place(tap) < _place(fold)]
-    near = [tap for tap in before if tap.record_id == fold.record_id and fold.at - tap.at <= limit]
-    if any(tap.id not in away for tap in near):
+    """The own tap is the last one of the role before the fold. A tap that stayed, of the same record, near enough and with no
+    other role between, is it all the same: then what lies between was a fold as well, and stands for itself elsewhere."""
+    before = [tap for tap in latest_first if _place(tap) < _place(fold)]
+    run = takewhile(lambda tap: _role(tap) == fold.imported_role and fold.at - tap.at <= limit, before)
+    if any(tap.id not in away and tap.record_id == fold.record_id for tap in run):
         return False
-    own = next((tap for tap in before if tap.record_id in {fold.record_id, None}), None)
+    same = (tap for tap in before if _role(tap) == fold.imported_role and tap.record_id in {fold.record_id, None})
+    own = next(same, None)
     return own is not None and own.id in away
 
 
