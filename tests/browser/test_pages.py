@@ -21,12 +21,15 @@ _PARTS = re.compile(
     r"^/(api|v1|health|metrics|static)\b|/(options|hosts|photo|icon|schedule|live|now)\b|/view/[^/]+/people$"
 )
 # Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own, a mass
-# disappearance): the same forms and confirmations as others here.
+# disappearance, an act over a thousand rows): the same forms, lists and confirmations as others here.
 _NEEDS_MORE = (
     "/sign-in",
     "/welcome/{secret:str}",
     "/admin/roles/{role_id:int}/remove",
     "/clock_sync/disappearance/{resource:str}",
+    "/clock_sync/disappearance/transactions",
+    "/clock_employees/acts/{act_id:int}",
+    "/clock_transactions/acts/{act_id:int}",
     "/account/tokens/{token_id:int}/revoke",
     "/admin/tokens/{token_id:int}/revoke",
 )
