@@ -18,7 +18,7 @@ from app.errors import Conflict, FieldError, Invalid
 from app.texts import EMAIL, is_keepable, trimmed
 from app.web.merging import Stale
 
-BOTH = "You and somebody else both changed this. What you typed is saved, unless you choose theirs above."
+BOTH = "You and somebody else both changed this. What you typed will be saved, unless you choose theirs above."
 
 
 class Wrong(Exception):

@@ -150,9 +150,10 @@ async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
     if not ending.links:
         return general
     links = count(ending.links, "link ends", "links end")
-    standing = count(ending.standing, "punch that is", "punches that are")
-    part = "part of an attendance record" if act == "clear" else "part of an attendance record stay there"
-    return f"{general} {links}: {standing} {part}, {count(ending.waiting, 'other says', 'others say')} “Not bound”."
+    verb = ("is", "are") if act == "clear" else ("stays", "stay")
+    standing = count(ending.standing, f"punch {verb[0]}", f"punches {verb[1]}")
+    waiting = count(ending.waiting, "other shows", "others show")
+    return f"{general} {links}. {standing} part of an attendance record; {waiting} “Not bound” then."
 
 
 async def _accepted(ctx: Context, ids: Sequence[int]) -> list[str]:
