@@ -20,6 +20,12 @@ KNOWING = Redactor([PASSWORD, TOKEN])
 Write = Callable[[str], str]
 
 
+def _json_units(said: str) -> str:
+    """Each letter as JSON escapes it: one behind U+FFFF is two units."""
+    raw = said.encode("utf-16-be")
+    return "".join(f"\\u{raw[n : n + 2].hex()}" for n in range(0, len(raw), 2))
+
+
 def _base64(before: str, encode: Callable[[bytes], bytes]) -> Write:
     return lambda said: encode(before.encode() + said.encode()).decode()
 
@@ -37,9 +43,9 @@ ESCAPES: dict[str, Write] = {
     "none": str,
     "JSON": lambda said: json.dumps(said)[1:-1],
     "JSON, slashes too": lambda said: json.dumps(said)[1:-1].replace("/", "\\/"),
-    "JSON, every letter": lambda said: "".join(f"\\u{ord(one):04X}" for one in said),
+    "JSON, every letter": lambda said: _json_units(said).upper().replace("U", "u"),
     "JSON, every other letter": lambda said: "".join(
-        f"\\u{ord(one):04x}" if place % 2 else json.dumps(one)[1:-1] for place, one in enumerate(said)
+        _json_units(one) if place % 2 else json.dumps(one)[1:-1] for place, one in enumerate(said)
     ),
     "JSON in JSON": lambda said: json.dumps(json.dumps(said)[1:-1])[1:-1],
     "URL": lambda said: quote(said, safe=""),
@@ -99,6 +105,7 @@ def test_what_is_encoded_is_found_in_any_case_and_backwards_too(coding: str) -> 
 @settings(max_examples=100)
 @example("AAAAAAAA", *(next(iter(one)) for one in (CASES, TURNS, CODINGS, ESCAPES)), 0)
 @example('a\\b"%41%2541&amp;\\u0041 x', "capitals", "backwards", "plain", "JSON in JSON", 3)
+@example("0000000\U00010000", "as it is", "forwards", "plain", "JSON, every letter", 0)
 @example("ßßßßßßßß", "capitals", "forwards", "plain", "HTML", 1)
 @given(
     SECRETS, st.sampled_from([*CASES]), st.sampled_from([*TURNS]), st.sampled_from([*CODINGS]), st.sampled_from([*ESCAPES]),
