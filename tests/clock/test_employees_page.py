@@ -188,7 +188,7 @@ class TestDrawer:
             await punch(db, "100", "I 08:00")
         asked = await bob.fragment(f"/clock_employees/{floor['100']}/clear")
         assert "1 link ends" in asked.text
-        assert "1 other says “Not bound”" in asked.text
+        assert "1 other shows “Not bound” then" in asked.text
         assert await state(database, "100") == ("auto_matched", floor["ada"])
         await bob.submit(f"/clock_employees/{floor['100']}/clear")
         assert await state(database, "100") == ("unbound", None)
