@@ -1,5 +1,7 @@
-"""Numbers and lists of things in a sentence, and how figures are rounded everywhere: half up, in decimals, so that 4.125 is 4.13 and 6.25
-is 6.3 (design: decisions, "Surveys: numbers"). Pure."""
+"""Numbers and lists of things in a sentence, and how figures are rounded everywhere. Pure.
+
+Half up, in decimals: 4.125 is 4.13 and 6.25 is 6.3.
+"""
 
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal

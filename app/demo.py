@@ -17,18 +17,20 @@ from typing import Literal
 from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import connection, runs
+from app.accounts import accounts, audit, tenants
+from app.accounts.accounts import NewUser
+from app.accounts.models import AuditEntry, Tenant, User
+from app.clock.connection import saved as connection
+from app.clock.sync import run_rows
 from app.db.session import PLATFORM, Database, workspace_of
-from app.host import accounts, audit, people, people_import, tenants
-from app.host.accounts import NewUser
 from app.host.models import Employee, KioskEnrolment
-from app.host.shared import AuditEntry, Tenant, User
+from app.host.people import people, people_import
 from app.parts import Parts
 from app.secrets import Secret
 from app.simulator import PASSWORD, USERNAME
 from app.simulator.cast import Person, invent_people
 from app.simulator.names import DEPARTMENTS, POSITIONS
-from app.surveys import demo as surveys
+from app.surveys.demo import seed as surveys
 
 SEEDER = audit.Actor(None, "ClockDemo")
 ZONE = "Europe/Berlin"
@@ -241,7 +243,7 @@ async def _connect(parts: Parts, db: AsyncSession, clock_url: str) -> None:
         return
     form = connection.ConnectionForm(clock_url, USERNAME, "cloud", ZONE, Secret(PASSWORD))
     await connection.save(db, parts.keys, audit.COMMAND_LINE, form)
-    await runs.queue_run(db, "command", {}, audit.COMMAND_LINE)
+    await run_rows.queue_run(db, "command", {}, audit.COMMAND_LINE)
 
 
 def _with_passwords(data_dir: Path) -> list[SignIn]:

@@ -7,12 +7,12 @@ from sqlalchemy import func, select, text
 from sqlalchemy.engine import make_url
 
 from app import sealed
+from app.accounts.models import Job, Tenant, WorkerHeartbeat
 from app.clock.models import Connection
 from app.config import Settings
 from app.counting import count
 from app.db.migrate import SHARED, out_of_step
 from app.db.session import PLATFORM, Database
-from app.host.shared import Job, Tenant, WorkerHeartbeat
 from app.jobs import WORKER_SILENT_AFTER
 from app.outbound.policy import parse_allow_list
 from app.parts import Parts

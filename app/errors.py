@@ -1,4 +1,7 @@
-"""What the product refuses, and with which code and status; one handler (app.web.errors) turns a Refusal into an answer."""
+"""What the product refuses, and with which code and status. Pure.
+
+One handler (app.web.errors) turns a Refusal into an answer.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

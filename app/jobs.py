@@ -19,11 +19,11 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from app.accounts import audit
+from app.accounts.models import Job
 from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, NotFound
-from app.host import audit
-from app.host.shared import Job
 
 CHANNEL = "muster_jobs"
 LONGEST_ERROR = 500

@@ -11,21 +11,21 @@ from litestar.static_files import create_static_files_router
 
 from app import wiring
 from app.api.methods import GuardsFirst
-from app.clock import api as clock_api
 from app.clock import pages as clock_pages
+from app.clock.api import routes as clock_api
 from app.config import read_settings
-from app.host import health, metrics
 from app.host import pages as host_pages
+from app.host.pages import health, metrics
 from app.parts import Parts, make_parts
-from app.surveys import api as survey_api
 from app.surveys import pages as survey_pages
+from app.surveys.api import surveys as survey_api
 from app.web import csrf, preferences
-from app.web.body import LARGEST
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
-from app.web.streams import Watch
 from app.web.templating import STATIC
+from app.web.transport.body import LARGEST
+from app.web.transport.streams import Watch
 
 MENU = (*clock_pages.MENU, *survey_pages.MENU, *host_pages.MENU)
 

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import Table, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.models import Tenant, User
 from app.clock.models import Connection
 from app.db.session import PLATFORM, Database
-from app.host.shared import Tenant, User
 from app.secrets import KeyRing, Place, SecretError
 from app.surveys.models import PersonKey
 

@@ -1,7 +1,8 @@
-"""Texts that people type, as they are kept, and the characters that are not. Pure."""
+"""Texts that people type, as they are kept, and the characters that are not; instants and days as programs write them. Pure."""
 
 import re
 import unicodedata
+from datetime import UTC, date, datetime
 from uuid import UUID
 
 # As JSON Schema writes it; with `fullmatch` nothing may follow, a line break neither.
@@ -52,3 +53,17 @@ def guarded(cell: str) -> str:
 def unguarded(cell: str) -> str:
     """The other way round."""
     return cell[1:] if cell.startswith(_GUARDED) else cell
+
+
+def instant(value: datetime | None) -> str | None:
+    """An instant as the APIs write it: UTC, ending in `Z`, to the microsecond at most."""
+    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def local(value: datetime | None) -> str | None:
+    """A local time, without an offset."""
+    return None if value is None else value.isoformat()
+
+
+def day(value: date | None) -> str | None:
+    return None if value is None else value.isoformat()

@@ -23,11 +23,11 @@ from litestar import Litestar
 from sqlalchemy import insert, select
 
 from app import wiring
+from app.accounts.models import ApiToken, Role, Session, Tenant, User, UserRole
+from app.accounts.roles import BUILT_IN
 from app.config import Settings, read_settings
 from app.db.migrate import migrate
 from app.db.session import PLATFORM, Database
-from app.host.roles import BUILT_IN
-from app.host.shared import ApiToken, Role, Session, Tenant, User, UserRole
 from app.main import build_site, open_site
 from app.parts import Parts, make_parts
 from app.secrets import new_key_text
@@ -98,7 +98,7 @@ def template(cluster: TestCluster) -> str:
     sources = [
         Path(__file__),
         Path(__file__).with_name("reset.py"),
-        *(Path(__file__).parents[1] / part for part in ("migrations", "app/db", "app/host/roles.py")),
+        *(Path(__file__).parents[1] / part for part in ("migrations", "app/db", "app/accounts/roles.py")),
     ]
     return cluster.make_template("cast", lambda owner_url: _fill(owner_url, cluster.app_role), sources)
 

@@ -10,14 +10,16 @@ from typing import Any
 from sqlalchemy import insert, update
 
 from app import demo
+from app.accounts.models import ApiToken, Job, OneTimeLink, Role, Session, UserType
 from app.clock.models import Cursor, LongAct, LongActItem, SetAside
 from app.clock.pages import employees
-from app.host import day_locks, kiosk
-from app.host.icons import Icon
-from app.host.pages import apps, people, users
-from app.host.shared import ApiToken, Job, OneTimeLink, Role, Session, UserType
+from app.host.applications.icons import Icon
+from app.host.attendance import day_locks
+from app.host.pages import apps, people
+from app.host.pages.admin import users
+from app.host.people import kiosk
 from app.parts import Parts
-from app.surveys import demo as surveys
+from app.surveys.demo import seed as surveys
 from tests.clock.syncing import Site, site
 from tests.host.library import PNG, add_app
 from tests.host.signing_in import user_id_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import uvicorn
 
-from app.web.wire import Wire
+from app.web.transport.wire import Wire
 
 
 class Prompt(Wire):

@@ -12,13 +12,13 @@ import psycopg
 import pytest
 from sqlalchemy import func, select, update
 
+from app.accounts import identity
+from app.accounts.models import ApiToken, OneTimeLink, Role, Tenant, User, UserRole
 from app.clock.profiles import RESOURCES
 from app.commands import clock_runs, frame
 from app.commands import database as database_commands
 from app.db.migrate import MODULES, SHARED
 from app.db.session import PLATFORM, Database
-from app.host import identity
-from app.host.shared import ApiToken, OneTimeLink, Role, Tenant, User, UserRole
 from tests.cluster import DatabaseUrls, TestCluster
 from tests.command_line import CommandLine
 from tests.conftest import command_line
@@ -316,7 +316,7 @@ def test_help_names_every_command_and_loads_no_database() -> None:
 def test_a_worker_and_a_command_load_no_pages() -> None:
     """They cost as much as all else: a worker took half as long again to start, and a command twice as long."""
     # What app.commands.frame.acting loads, and app.commands.serve._work.
-    begun = "import sys, app.wiring, app.parts, app.host.tenants, workers.settings; app.wiring.connect(); "
+    begun = "import sys, app.wiring, app.parts, app.accounts.tenants, workers.settings; app.wiring.connect(); "
     tell = "print({'litestar', 'jinja2', 'app.host.pages', 'app.web.context'} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", begun + tell], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "set()"

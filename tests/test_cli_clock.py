@@ -11,10 +11,11 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app import demo, sealed
-from app.clock import lease, runs
+from app.accounts.audit import COMMAND_LINE
+from app.clock.connection import lease
 from app.clock.models import Binding, Connection, Device, Punch, Setting, SyncRun
+from app.clock.sync import run_rows
 from app.db.session import Database
-from app.host.audit import COMMAND_LINE
 from app.host.models import AttendanceRecord
 from app.secrets import KeyRing, new_key_text
 from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
@@ -127,7 +128,7 @@ async def test_a_sync_takes_up_the_run_of_a_command_that_was_killed(
     muster: CommandLine, database: Database, connected: str
 ) -> None:
     async with database.transaction() as db:
-        dead, _ = await runs.start_run(db, "command", {}, COMMAND_LINE)
+        dead, _ = await run_rows.start_run(db, "command", {}, COMMAND_LINE)
         await lease.take(db, dead, timedelta(seconds=3))
         await db.execute(update(SyncRun).values(status="running"))
     ended = await asyncio.wait_for(muster("clock:sync", "--json"), 30)
@@ -136,7 +137,7 @@ async def test_a_sync_takes_up_the_run_of_a_command_that_was_killed(
     assert ended.json["trigger"] == "resume"
     assert ended.json["resources"]["transactions"]["created"] == await count(database, Punch) > 0
     async with database.transaction() as db:
-        assert (await runs.get_run(db, dead)).status == "truncated"
+        assert (await run_rows.get_run(db, dead)).status == "truncated"
 
 
 async def test_a_failed_sync_prints_the_run_and_exits_with_its_code(

@@ -12,11 +12,11 @@ from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import Range
 
 from app import demo
+from app.accounts.audit import SYSTEM
+from app.accounts.models import AuditEntry
 from app.db.session import Database
-from app.host import people
-from app.host.audit import SYSTEM
 from app.host.models import AttendanceRecord, DayLock, Employee, KioskEnrolment
-from app.host.shared import AuditEntry
+from app.host.people import people
 from tests.clock.mirrored import connect
 from tests.command_line import CommandLine
 

@@ -15,9 +15,9 @@ import psutil  # type: ignore[import-untyped]
 import psycopg
 import pytest
 
-from app.clock import runs
+from app.accounts.audit import SYSTEM
+from app.clock.sync import run_rows
 from app.db.session import Database
-from app.host.audit import SYSTEM
 from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
 
@@ -256,7 +256,7 @@ async def test_a_sync_whose_worker_is_killed_is_gone_on_with_within_a_minute(
     assert (await muster(*connect, *zone, stdin="clock-demo\n")).code == 0
     assert (await muster("clock:settings", "page_size=20", "sync_interval_minutes=0")).code == 0
     async with database.transaction() as opened:
-        await runs.queue_run(opened, "manual", {}, SYSTEM)
+        await run_rows.queue_run(opened, "manual", {}, SYSTEM)
     first = start("worker")
     with psycopg.connect(urls.owner, autocommit=True) as db:
         await comes(db, "SELECT count(*) FROM main.clock_employees", 1, within_s=40)

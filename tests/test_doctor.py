@@ -11,11 +11,11 @@ from psycopg import sql
 from sqlalchemy import insert, update
 
 from app import jobs
+from app.accounts.models import Job, User, WorkerHeartbeat
 from app.clock.models import Connection
 from app.config import Settings
 from app.db.session import Database
 from app.doctor import Finding, outbound
-from app.host.shared import Job, User, WorkerHeartbeat
 from app.outbound.policy import AllowListError
 from app.parts import Parts
 from tests.clock.sync_rows import connected

@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,44 +13,44 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(path for folder in ("app", "workers") for path in (ROOT / folder).rglob("*.py"))
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
-# Cores that take data and `now` and return data.
+# The cores that must stay pure. Others may join them, by the first line of their docstring.
 PURE = {
-    "app/clock/accepting.py",
+    "app/clock/bindings/accepting.py",
+    "app/clock/bindings/directory.py",
+    "app/clock/bindings/matching.py",
     "app/clock/codes.py",
-    "app/clock/covered_hours.py",
-    "app/clock/directory.py",
-    "app/clock/explaining.py",
-    "app/clock/lanes.py",
-    "app/clock/lone_folds.py",
-    "app/clock/matching.py",
-    "app/clock/pairing.py",
-    "app/clock/resolving.py",
-    "app/clock/shift_judging.py",
-    "app/clock/shifts.py",
-    "app/clock/tap_words.py",
-    "app/clock/taps.py",
-    "app/clock/verdicts.py",
-    "app/clock/widening.py",
-    "app/clock/windows.py",
+    "app/clock/days.py",
+    "app/clock/pairing/inputs.py",
+    "app/clock/pairing/judge.py",
+    "app/clock/pairing/lanes.py",
+    "app/clock/pairing/lone_folds.py",
+    "app/clock/pairing/overlaps.py",
+    "app/clock/pairing/shift_rules.py",
+    "app/clock/pairing/shifts.py",
+    "app/clock/pairing/use_punches.py",
+    "app/clock/pairing/verdicts.py",
+    "app/clock/pairing/widening.py",
+    "app/clock/review/sentences.py",
+    "app/clock/review/words.py",
     "app/counting.py",
+    "app/db/located.py",
     "app/errors.py",
-    "app/host/application_words.py",
+    "app/host/applications/application_words.py",
     "app/outbound/spellings.py",
-    "app/surveys/answers.py",
-    "app/surveys/chain.py",
-    "app/surveys/content.py",
-    "app/surveys/definition.py",
-    "app/surveys/demo_cast.py",
-    "app/surveys/demo_plan.py",
-    "app/surveys/differences.py",
-    "app/surveys/errors.py",
+    "app/surveys/asking/pacing.py",
+    "app/surveys/authoring/content.py",
+    "app/surveys/authoring/definition.py",
+    "app/surveys/authoring/differences.py",
+    "app/surveys/demo/cast.py",
+    "app/surveys/demo/plan.py",
     "app/surveys/item.py",
-    "app/surveys/pacing.py",
-    "app/surveys/rating_figures.py",
-    "app/surveys/results.py",
+    "app/surveys/ledger/answers.py",
+    "app/surveys/ledger/chain.py",
+    "app/surveys/ledger/errors.py",
+    "app/surveys/ratings/figures.py",
+    "app/surveys/results/figures.py",
     "app/surveys/words.py",
     "app/texts.py",
-    "app/web/located.py",
     "app/web/merging.py",
 }
 IMPURE_PARTS = (
@@ -65,17 +66,64 @@ IMPURE_PARTS = (
     "app.db",
     "app.web",
 )
-# Who may not import whom: module prefix → what it must not reach.
-FORBIDDEN = {
-    "app.host": ("app.clock", "app.surveys", "workers"),
-    "app.clock": ("app.surveys", "app.main", "workers"),
-    "app.web": ("app.clock", "app.surveys", "app.main", "workers"),
-    "app.api": ("app.clock", "app.surveys", "app.main", "workers"),
-    "app.db": ("app.clock", "app.surveys", "app.host", "app.web", "app.api", "app.main", "workers"),
-    "app.outbound": ("app.clock", "app.db", "app.host", "app.web", "app.api", "app.main", "workers"),
-    "app.simulator": ("app.clock", "app.db", "app.host", "app.web", "app.api", "app.outbound", "app.main", "workers"),
-    "app": ("workers",),
+# A part stands on the rows below it: it imports nothing of its own row, and nothing above. Parts of the application, of which the
+# pages and the APIs of the three modules are one, and all their other rooms another.
+LAYERS = {
+    "app": (
+        "workers",
+        "__main__",
+        "cli",
+        "commands",
+        "main demo doctor",
+        "wiring sealed",
+        "PAGES",
+        "api",
+        "web",
+        "ROOMS",
+        "jobs",
+        "accounts simulator",
+        "parts",
+        "bodies db logs outbound secrets vendor",
+        "config dark_sheet",
+        "counting errors faults garbage texts",
+    ),
+    "app.clock": (
+        "pages",
+        "api",
+        "figures",
+        "review sync purge",
+        "importing connection",
+        "mirror",
+        "bindings",
+        "settings",
+        "punches",
+        "zones",
+        "pairing parsing remote",
+        "codes models days profiles",
+    ),
+    "app.surveys": (
+        "pages",
+        "api",
+        "demo",
+        "ratings",
+        "results",
+        "asking",
+        "authoring",
+        "ledger",
+        "models words item",
+    ),
+    "app.host": ("pages", "subjects", "attendance people applications", "events models zone"),
 }
+MODULES = ("app.clock", "app.surveys", "app.host")
+# The clock and the surveys know the host, the host knows neither, and they do not know each other.
+APART = {
+    "app.clock": ("app.surveys",),
+    "app.surveys": ("app.clock",),
+    "app.host": ("app.clock", "app.surveys"),
+    "app.simulator": ("app.clock", "app.surveys", "app.host"),
+    "app.outbound": ("app.db",),
+}
+MOST_MODULES = 25
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -109,24 +157,78 @@ def _imports_in(nodes: list[ast.AST]) -> Iterator[str]:
             yield from (f"{node.module}.{one.name}" for one in node.names)
 
 
+NAMES = {name_of(path) for path in SOURCES}
+
+
 def reaches(module: str, target: str) -> bool:
     return module == target or module.startswith(f"{target}.")
 
 
-def test_arrows_run_one_way() -> None:
+def part_of(module: str, whole: str) -> str | None:
+    """Which part of `whole` a module belongs to; None for `whole` itself and for what lies outside."""
+    if whole == "app":
+        if reaches(module, "workers"):
+            return "workers"
+        if inside := next((one for one in MODULES if reaches(module, one)), None):
+            return "PAGES" if part_of(module, inside) in ("pages", "api") else "ROOMS"
+    return module.split(".")[whole.count(".") + 1] if module.startswith(f"{whole}.") else None
+
+
+def ours_in(path: Path) -> set[str]:
+    """The modules of ours that a file imports."""
+    return {target for target in map(own_module, imports_of(path)) if target}
+
+
+def own_module(name: str) -> str | None:
+    """The module that an imported name is, or lies in."""
+    return next((one for one in (name, name.rpartition(".")[0]) if one in NAMES), None)
+
+
+@pytest.mark.parametrize("whole", LAYERS)
+def test_a_part_stands_on_the_rows_below_it(whole: str) -> None:
+    rows = {part: number for number, row in enumerate(LAYERS[whole]) for part in row.split()}
     wrong = [
-        f"{name_of(path)} imports {module}"
+        f"{name_of(path)} imports {target}"
         for path in SOURCES
-        for prefix, targets in FORBIDDEN.items()
-        if reaches(name_of(path), prefix)
-        for module in imports_of(path)
-        for target in targets
-        if reaches(module, target)
+        if (here := part_of(name_of(path), whole))
+        for target in ours_in(path)
+        if (there := part_of(target, whole)) and there != here and rows[there] <= rows[here]
     ]
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", sorted(PURE))
+def test_the_table_of_layers_names_every_part() -> None:
+    parts = {(whole, part) for whole in LAYERS for path in SOURCES if (part := part_of(name_of(path), whole))}
+    assert parts == {(whole, part) for whole, rows in LAYERS.items() for row in rows for part in row.split()}
+
+
+def test_the_modules_stay_apart() -> None:
+    wrong = [
+        f"{name_of(path)} imports {target}"
+        for path in SOURCES
+        for one, others in APART.items()
+        if reaches(name_of(path), one)
+        for target in ours_in(path)
+        if any(reaches(target, other) for other in others)
+    ]
+    assert wrong == []
+
+
+def test_no_folder_holds_more_modules_than_one_can_look_through() -> None:
+    modules = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
+    assert {str(folder): number for folder, number in modules.items() if number > MOST_MODULES} == {}
+
+
+def is_pure(path: Path) -> bool:
+    """True for a core that takes data and `now` and returns data, as its docstring's first line says."""
+    return (ast.get_docstring(nodes_of(path)[0]) or "").partition("\n")[0].endswith("Pure.")
+
+
+def pure_names() -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for path in SOURCES if is_pure(path))
+
+
+@pytest.mark.parametrize("name", pure_names())
 def test_a_pure_core_reads_no_clock_no_network_and_no_database(name: str) -> None:
     path = ROOT / name
     impure = [module for module in imports_of(path) if any(reaches(module, part) for part in IMPURE_PARTS)]
@@ -139,11 +241,14 @@ def test_a_pure_core_reads_no_clock_no_network_and_no_database(name: str) -> Non
     assert (impure, clocks) == ([], [])
 
 
-@pytest.mark.parametrize("name", sorted(PURE))
+@pytest.mark.parametrize("name", pure_names())
 def test_a_pure_core_builds_on_pure_modules_alone(name: str) -> None:
-    ours = {name_of(path) for path in SOURCES if path.name != "__init__.py"}
-    pure = {name_of(ROOT / one) for one in PURE}
-    assert [module for module in imports_of(ROOT / name) if module in ours - pure] == []
+    impure = {name_of(path) for path in SOURCES if path.name != "__init__.py" and not is_pure(path)}
+    assert sorted(ours_in(ROOT / name) & impure) == []
+
+
+def test_the_cores_say_that_they_are_pure() -> None:
+    assert sorted(PURE - {*pure_names()}) == []
 
 
 ONE_PLACE = {
@@ -157,7 +262,7 @@ ONE_PLACE = {
     ),
     "secrets are sealed in one place": (r"AESGCM|from cryptography", ("app/secrets.py",)),
     "htmx is known to the web package alone": (r"[\"']hx-", ("app/web/",)),
-    "HTML is sanitised in one place": (r"(import|from) bleach", ("app/surveys/content.py",)),
+    "HTML is sanitised in one place": (r"(import|from) bleach", ("app/surveys/authoring/content.py",)),
     "many values are one parameter in one way": (r"any_\((cast\()?literal\(", ("app/db/among.py",)),
     "group_key starves other jobs": (r"group_key", ()),
     "prepared random comes from secrets": (r"^import random$|^from random", ("app/simulator/", "app/outbound/")),

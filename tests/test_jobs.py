@@ -19,12 +19,12 @@ from sqlalchemy import func, select, text, update
 from structlog.testing import capture_logs
 
 from app import jobs
+from app.accounts import housekeeping, policies
+from app.accounts.audit import SYSTEM
+from app.accounts.models import ApiToken, AuditEntry, Job, Session, Tenant, User, WorkerHeartbeat
 from app.db.session import Database
 from app.errors import Conflict, NotFound
 from app.faults import described
-from app.host import housekeeping, policies
-from app.host.audit import SYSTEM
-from app.host.shared import ApiToken, AuditEntry, Job, Session, Tenant, User, WorkerHeartbeat
 from app.jobs import Claim
 from app.parts import Parts
 from tests.clock.mirrored import connect

@@ -10,8 +10,8 @@ from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
 
 from app import logs
+from app.accounts.models import User
 from app.db.session import Database
-from app.host.shared import User
 from app.secrets import Secret
 
 

@@ -20,10 +20,10 @@ from litestar.routes import HTTPRoute
 
 from app.api import bodies, parameters, sign_in
 from app.api.openapi import Endpoint
-from app.clock import api as clock_api
+from app.clock.api import routes as clock_api
 from app.parts import Parts
-from app.surveys import api as survey_api
-from app.surveys import api_apps
+from app.surveys.api import apps as api_apps
+from app.surveys.api import surveys as survey_api
 from app.web import csrf, sessions
 from app.web.edits import BASE
 from app.web.list_spec import Filter, ListSpec

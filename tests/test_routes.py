@@ -7,11 +7,11 @@ import pytest
 from litestar import Litestar
 from litestar.routes import HTTPRoute
 
+from app.accounts import policies
+from app.accounts.roles import BUILT_IN
 from app.api.pages import PageOrScope
 from app.api.tokens import Scope
 from app.db.session import Database
-from app.host import policies
-from app.host.roles import BUILT_IN
 from app.web.errors import API
 from app.web.guards import Public, Requires
 from tests.conftest import CAST, Browser, SignIn

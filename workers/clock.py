@@ -5,9 +5,15 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from app import jobs
-from app.clock import analytics, bindings, importing, long_work, purge, runs, sync
-from app.host import policies
-from app.host.audit import SYSTEM
+from app.accounts import policies
+from app.accounts.audit import SYSTEM
+from app.clock import purge
+from app.clock.bindings import actions as bindings
+from app.clock.importing import import_due
+from app.clock.punches import daily_totals
+from app.clock.review import long_work
+from app.clock.sync import run as sync
+from app.clock.sync import run_rows
 from app.jobs import Claim
 from app.parts import Parts
 from workers.pace import PACE
@@ -27,8 +33,8 @@ async def match(parts: Parts, claim: Claim) -> None:
 
 
 async def import_punches(parts: Parts, claim: Claim) -> None:
-    await importing.import_due(partial(parts.database.transaction, claim.workspace))
-    await analytics.roll_up(parts.database, claim.workspace)
+    await import_due.import_due(partial(parts.database.transaction, claim.workspace))
+    await daily_totals.roll_up(parts.database, claim.workspace)
 
 
 async def carry_on(parts: Parts, claim: Claim) -> None:
@@ -45,8 +51,8 @@ async def schedule(parts: Parts, workspace: str) -> None:
         await jobs.request_daily(db, "clock_purge")
         if not policies.enabled(await policies.read(db, workspace), "module_clock"):
             return
-        if await runs.is_due(db, datetime.now(UTC)):
-            await runs.queue_run(db, "schedule", {}, SYSTEM)
+        if await run_rows.is_due(db, datetime.now(UTC)):
+            await run_rows.queue_run(db, "schedule", {}, SYSTEM)
 
 
 FUNCTIONS: Mapping[str, Function] = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from app.host import housekeeping
+from app.accounts import housekeeping
 from app.jobs import Claim
 from app.parts import Parts
 from workers.running import Function

@@ -4,8 +4,8 @@ import structlog
 from sqlalchemy import select
 
 from app import jobs
+from app.accounts.models import Tenant
 from app.db.session import PLATFORM
-from app.host.shared import Tenant
 from app.parts import Parts
 from workers import clock, surveys
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from app import jobs
 from app.jobs import Claim
 from app.parts import Parts
-from app.surveys import tallies, verifying
+from app.surveys.ledger import verifying
+from app.surveys.results import tallies
 from workers.running import Function
 
 

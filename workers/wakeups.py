@@ -16,8 +16,8 @@ from sqlalchemy import delete, func
 from sqlalchemy.dialects.postgresql import insert
 
 from app import jobs
+from app.accounts.models import WorkerHeartbeat
 from app.db.session import Database
-from app.host.shared import WorkerHeartbeat
 from workers.ending import end
 from workers.pace import Pace
 

@@ -1,6 +1,5 @@
 """The success envelope of the contract and the types its values are bounded by. Failures: app.web.errors.envelope."""
 
-from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -40,17 +39,3 @@ def answer(data: Any, *, meta: msgspec.Struct | None = None, status: int = 200) 
     if meta is not None:
         body["meta"] = meta
     return Response(msgspec.json.encode(body), status_code=status, media_type=MediaType.JSON)
-
-
-def instant(value: datetime | None) -> str | None:
-    """An instant as the APIs write it: UTC, ending in `Z`, to the microsecond at most."""
-    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-def local(value: datetime | None) -> str | None:
-    """A local time, without an offset."""
-    return None if value is None else value.isoformat()
-
-
-def day(value: date | None) -> str | None:
-    return None if value is None else value.isoformat()

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from litestar.datastructures import MultiDict
 
-from app.api.bodies import fields_of
+from app.bodies import fields_of
 from app.errors import FieldError, Invalid
 
 MOST_PER_PAGE = 500

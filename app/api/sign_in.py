@@ -8,17 +8,18 @@ from litestar.di import NamedDependency
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts import identity, tokens
+from app.accounts.audit import Actor
+from app.accounts.models import User
+from app.accounts.tokens import CreatedToken
 from app.api import bodies, parameters
-from app.api.envelope import Code, Instant, answer, instant
+from app.api.envelope import Code, Instant, answer
 from app.api.openapi import POSTED, Endpoint
 from app.api.parameters import Nothing
 from app.api.tokens import Scope
 from app.db.session import enter_workspace
 from app.errors import NotSignedIn
-from app.host import identity, tokens
-from app.host.audit import Actor
-from app.host.shared import User
-from app.host.tokens import CreatedToken
+from app.texts import instant
 from app.web.context import Context
 from app.web.guards import public
 

@@ -13,11 +13,11 @@ from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 from sqlalchemy import bindparam, case, func, null, select, update
 
+from app.accounts.models import ApiToken, Tenant, User
+from app.accounts.policies import enabled
 from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM, entered, entering
 from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn, RateLimited
-from app.host.policies import enabled
-from app.host.shared import ApiToken, Tenant, User
 from app.web.context import Context, context_of
 from app.web.sessions import PERSON_COLUMNS, person_of
 

@@ -1,4 +1,7 @@
-"""The fixed words and numbers of the mirror, with their labels and meanings. No rule that applies them lives here."""
+"""The fixed words and numbers of the mirror, with their labels and meanings. Pure.
+
+No rule that applies them lives here.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -6,7 +6,8 @@ from datetime import date, datetime, timedelta
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import analytics, connection, person_counts, punch_counts
+from app.clock.connection import saved as connection
+from app.clock.punches import daily_totals, day_counts, week_counts
 from app.clock.settings import read_settings
 from app.clock.zones import zone_day
 from app.db.session import Database
@@ -78,9 +79,9 @@ async def _purge_punches(database: Database, workspace: str, horizon: date) -> i
 async def _purge_days(db: AsyncSession, days: list[date]) -> int:
     """Counts the days a last time, freezes their totals, and takes the punches."""
     stale = list((await db.scalars(_NOT_STALE, {"days": days})).all())
-    await analytics.count_days(db, stale)
+    await daily_totals.count_days(db, stale)
     await db.execute(_FREEZE, {"days": days})
     deleted: int = (await db.execute(_PUNCHES, {"days": days})).rowcount  # type: ignore[attr-defined]
-    await punch_counts.recount(db, days)
-    await person_counts.recount(db, days)
+    await day_counts.recount(db, days)
+    await week_counts.recount(db, days)
     return deleted

@@ -11,13 +11,13 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
+from app.accounts import audit
 from app.clock.codes import Direction
+from app.clock.days import DAY, LIVE_DAYS
 from app.clock.models import Connection, Setting
-from app.clock.windows import DAY, LIVE_DAYS
 from app.clock.zones import local_today
 from app.db.held import hold_name
 from app.errors import FieldError, Invalid
-from app.host import audit
 from app.texts import whole
 
 HISTORY = timedelta(days=90)

@@ -33,8 +33,8 @@ def user_create(
     as_json: bool,
 ) -> None:
     """Add a user. Without a password it prints a one-time link, where the person sets one."""
-    from app.host import accounts
-    from app.host.audit import COMMAND_LINE
+    from app.accounts import accounts
+    from app.accounts.audit import COMMAND_LINE
 
     password = first_line_of_stdin() if password_stdin else None
     new = accounts.NewUser(email, name, kind, roles, password)
@@ -75,8 +75,8 @@ def token_create(
     as_json: bool,
 ) -> None:
     """Make an API token of a user. It is printed once."""
-    from app.host import tokens
-    from app.host.audit import COMMAND_LINE
+    from app.accounts import tokens
+    from app.accounts.audit import COMMAND_LINE
 
     async def create(db: "AsyncSession") -> tokens.CreatedToken:
         owner_id = await tokens.user_with_email(db, email)

@@ -36,7 +36,8 @@ def attendance_export(*, first: date | None, last: date | None, kind: str, works
 
 
 async def _rows(db: "AsyncSession", first: date | None, last: date | None) -> list[dict[str, Any]]:
-    from app.host import attendance_queries, zone
+    from app.host import zone
+    from app.host.attendance import queries as attendance_queries
 
     where = await zone.of(db)
     found = await db.execute(attendance_queries.for_export(first, last))
@@ -44,7 +45,7 @@ async def _rows(db: "AsyncSession", first: date | None, last: date | None) -> li
 
 
 def _write_csv(rows: Sequence[dict[str, Any]]) -> None:
-    from app.host.attendance_queries import EXPORTED
+    from app.host.attendance.queries import EXPORTED
 
     writer = csv.DictWriter(sys.stdout, EXPORTED, lineterminator="\n")
     writer.writeheader()
@@ -72,8 +73,8 @@ def _write_jsonl(rows: Iterable[dict[str, Any]]) -> None:
 @frame.json_option
 def attendance_lock(*, first: date, last: date, workspace: str, as_json: bool) -> None:
     """Lock the days from FROM to TO against attendance edits."""
-    from app.host import day_locks
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.host.attendance import day_locks
 
     days = frame.in_transaction(lambda db: day_locks.lock(db, COMMAND_LINE, first, last), workspace)
     _tell_days("locked", days, as_json=as_json)
@@ -86,8 +87,8 @@ def attendance_lock(*, first: date, last: date, workspace: str, as_json: bool) -
 @frame.json_option
 def attendance_unlock(*, first: date, last: date, workspace: str, as_json: bool) -> None:
     """Open the days from FROM to TO again."""
-    from app.host import day_locks
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.host.attendance import day_locks
 
     days = frame.in_transaction(lambda db: day_locks.unlock(db, COMMAND_LINE, first, last), workspace)
     _tell_days("unlocked", days, as_json=as_json)
@@ -117,9 +118,11 @@ def attendance_add(
     as_json: bool,
 ) -> None:
     """Add a record by hand. Times without an offset are those of the workspace's zone."""
-    from app.host import attendance, people, zone
-    from app.host.audit import COMMAND_LINE
-    from app.host.hours import Hours
+    from app.accounts.audit import COMMAND_LINE
+    from app.host import zone
+    from app.host.attendance import records as attendance
+    from app.host.attendance.hours import Hours
+    from app.host.people import people
 
     async def add(db: "AsyncSession") -> int:
         where = await zone.of(db)
@@ -150,10 +153,11 @@ def attendance_edit(
     """Change the times of a record; what is not given stays."""
     if clock_in is None and clock_out is None and note is None:
         raise click.UsageError("give --in, --out or --note")
+    from app.accounts.audit import COMMAND_LINE
     from app.errors import NotFound
-    from app.host import attendance, zone
-    from app.host.audit import COMMAND_LINE
-    from app.host.hours import Hours
+    from app.host import zone
+    from app.host.attendance import records as attendance
+    from app.host.attendance.hours import Hours
     from app.host.models import AttendanceRecord
 
     async def edit(db: "AsyncSession") -> bool:
@@ -180,8 +184,8 @@ def attendance_edit(
 @frame.json_option
 def attendance_decide(*, record_id: int, status: str, workspace: str, as_json: bool) -> None:
     """Approve, reject or close a record."""
-    from app.host import attendance
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.host.attendance import records as attendance
 
     changed = frame.in_transaction(lambda db: attendance.decide(db, COMMAND_LINE, [record_id], status), workspace)
     sentence = f"Record {record_id} is {status}." if changed else f"Record {record_id} was {status} already."
@@ -194,8 +198,8 @@ def attendance_decide(*, record_id: int, status: str, workspace: str, as_json: b
 @frame.json_option
 def attendance_delete(*, record_id: int, workspace: str, as_json: bool) -> None:
     """Delete a record; its punches turn to “Attendance deleted”."""
-    from app.host import attendance
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.host.attendance import records as attendance
 
     frame.in_transaction(lambda db: attendance.remove(db, COMMAND_LINE, [record_id]), workspace)
     frame.answer({"id": record_id, "deleted": True}, f"Record {record_id} was deleted.", as_json=as_json)

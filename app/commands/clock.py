@@ -46,7 +46,7 @@ def clock_connect(
     as_json: bool,
 ) -> None:
     """Save the connection to the time-clock server, and test it."""
-    from app.clock import connection
+    from app.clock.connection import saved as connection
     from app.secrets import Secret
 
     password = _password(from_stdin=password_stdin)
@@ -54,7 +54,7 @@ def clock_connect(
     form = connection.ConnectionForm(url, username, profile, timezone, secret, company)
 
     async def connect(parts: "Parts") -> "list[TestStep]":
-        from app.host.audit import COMMAND_LINE
+        from app.accounts.audit import COMMAND_LINE
 
         async with parts.database.transaction(workspace) as db:
             await connection.save(db, parts.keys, COMMAND_LINE, form)
@@ -76,10 +76,11 @@ def _password(*, from_stdin: bool) -> str:
 
 
 async def _test(parts: "Parts", workspace: str) -> "list[TestStep]":
-    from app.clock import api_log, connection
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock.connection import call_log
+    from app.clock.connection import saved as connection
 
-    log = api_log.logging_to(parts.database, workspace)
+    log = call_log.logging_to(parts.database, workspace)
     return [step async for step in connection.test(parts, workspace, COMMAND_LINE, log)]
 
 
@@ -98,8 +99,8 @@ def _tell_test(url: str, steps: "Sequence[TestStep]", *, tested: bool, as_json: 
 @frame.json_option
 def clock_settings(*, changes: Sequence[str], workspace: str, as_json: bool) -> None:
     """Show the module settings, or set some."""
+    from app.accounts.audit import COMMAND_LINE
     from app.clock import settings
-    from app.host.audit import COMMAND_LINE
 
     wrong = [change for change in changes if "=" not in change]
     if wrong:
@@ -129,8 +130,8 @@ def clock_device(*, serial: str, direction: str | None, kind: str | None, worksp
     """Say which way a terminal counts, and whether it is an attendance clock or a door reader."""
     if direction is None and kind is None:
         raise click.UsageError("give --direction or --kind")
-    from app.clock import devices
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock.mirror import devices
 
     async def change(db: "AsyncSession") -> list[devices.Changed]:
         changes = []

@@ -10,7 +10,7 @@ from app.commands.clock_punches import told
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
-    from app.clock.long_acts import Progress
+    from app.clock.bindings.long_acts import Progress
 
 
 @click.command("clock:bind")
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 @frame.json_option
 def clock_bind(*, emp_code: str, id_number: str, undo: str | None, workspace: str, as_json: bool) -> None:
     """Link a clock code to the employee with an ID number; refused where two people share it."""
-    from app.clock import binding_rows, bindings
-    from app.host import people
+    from app.clock.bindings import actions as bindings
+    from app.clock.bindings import rows as binding_rows
+    from app.host.people import people
 
     async def bind(db: "AsyncSession") -> "tuple[Progress | None, list[str]]":
         employee_id = await people.one_with_id_number(db, id_number)
@@ -43,8 +44,9 @@ def clock_bind(*, emp_code: str, id_number: str, undo: str | None, workspace: st
 
 
 async def _bind(db: "AsyncSession", clock_employee_id: int, employee_id: int, undo: str | None) -> "Progress | None":
-    from app.clock import bindings, undoing
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock.bindings import actions as bindings
+    from app.clock.bindings import undoing
 
     if undo is None:
         await bindings.bind(db, COMMAND_LINE, clock_employee_id, employee_id)
@@ -62,8 +64,9 @@ def clock_clear(*, emp_code: str, take_back: bool, workspace: str, as_json: bool
     if not take_back:
         _change_state("clear", emp_code, workspace, "unbound", as_json=as_json)
         return
-    from app.clock import bindings, undoing
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock.bindings import actions as bindings
+    from app.clock.bindings import undoing
 
     async def clear(db: "AsyncSession") -> "Progress":
         employee_id = await bindings.id_of_code(db, emp_code)
@@ -95,9 +98,9 @@ def clock_ignore(*, emp_code: str, workspace: str, as_json: bool) -> None:
 
 
 def _change_state(act: str, emp_code: str, workspace: str, state: str, *, as_json: bool) -> None:
-    """`act` is a verb of app.clock.bindings that takes ids; it skips codes whose state does not allow it, and we say so."""
-    from app.clock import bindings
-    from app.host.audit import COMMAND_LINE
+    """`act` is a verb of app.clock.bindings.actions that takes ids; it skips codes whose state does not allow it, and we say so."""
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock.bindings import actions as bindings
 
     async def change(db: "AsyncSession") -> None:
         employee_id = await bindings.id_of_code(db, emp_code)

@@ -12,7 +12,7 @@ from app.commands import frame
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
 
-    from app.clock.long_acts import Progress
+    from app.clock.bindings.long_acts import Progress
 
 
 def _chosen_punches(command: Callable[..., None]) -> Callable[..., None]:
@@ -57,10 +57,10 @@ def _condition(
 @frame.json_option
 def clock_retry(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) -> None:
     """Have punches judged anew; deleted records may come back, what belongs to a record stays."""
-    from app.clock import resolutions
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock.review import decisions
 
-    done = frame.in_transaction(lambda db: resolutions.retry(db, COMMAND_LINE, which), workspace)
+    done = frame.in_transaction(lambda db: decisions.retry(db, COMMAND_LINE, which), workspace)
     waiting = "" if done.outcomes is not None else "; the import follows in the background"
     document = {"punches": done.punches, "outcomes": done.outcomes}
     frame.answer(document, f"{done.punches} punches are judged anew{waiting}.", as_json=as_json)
@@ -72,8 +72,8 @@ def clock_retry(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) 
 @frame.json_option
 def clock_use(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) -> None:
     """Use the punches that arrived after import: their records become what the shifts are now; refused shifts stay."""
-    from app.clock import using_many
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock.review import using_many
 
     progress = frame.in_transaction(lambda db: using_many.use(db, COMMAND_LINE, which), workspace)
     document = {"punches": progress.total, "used": progress.done, "left": progress.left}

@@ -57,8 +57,9 @@ def clock_backfill(*, first: date, last: date, emp_codes: Sequence[str], workspa
 async def _backfill(
     parts: "Parts", *, workspace: str, first: date, last: date, emp_codes: Sequence[str]
 ) -> dict[str, Any]:
-    from app.clock import backfill, zones
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock import zones
+    from app.clock.sync import backfill
 
     async with parts.database.transaction(workspace) as db:
         today = await zones.local_today(db, datetime.now(UTC))
@@ -76,8 +77,9 @@ def _tell(run: dict[str, Any], *, as_json: bool) -> None:
 async def _sync(parts: "Parts", *, workspace: str, request: dict[str, Any]) -> dict[str, Any]:
     """Starts a run and carries it out. One that another process carries out is watched to its end, and taken up should that
     process die."""
-    from app.clock import runs, sync
-    from app.host.audit import COMMAND_LINE
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock.sync import run as sync
+    from app.clock.sync import run_rows as runs
 
     async with parts.database.transaction(workspace) as db:
         run_id, joined = await runs.start_run(db, "command", request, COMMAND_LINE)
@@ -101,8 +103,8 @@ async def _sync(parts: "Parts", *, workspace: str, request: dict[str, Any]) -> d
 async def _run_row(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any]:
     import msgspec
 
-    from app.clock import runs
-    from app.clock.api_rows import run_row
+    from app.clock.api.rows import run_row
+    from app.clock.sync import run_rows as runs
 
     async with parts.database.transaction(workspace) as db:
         plain: dict[str, Any] = msgspec.to_builtins(run_row(await runs.get_run(db, run_id)))
@@ -167,7 +169,8 @@ def clock_import(*, dry_run: bool, workspace: str, as_json: bool) -> None:
 
 
 async def _import(parts: "Parts", *, workspace: str, dry_run: bool) -> Any:
-    from app.clock import analytics, importing
+    from app.clock.importing import import_due
+    from app.clock.punches import daily_totals
     from app.errors import Refusal
 
     with _bar() as bar:
@@ -177,13 +180,13 @@ async def _import(parts: "Parts", *, workspace: str, dry_run: bool) -> Any:
             bar.update(task, completed=done, total=of)
             return True
 
-        act = importing.rehearse if dry_run else importing.import_due
+        act = import_due.rehearse if dry_run else import_due.import_due
         try:
             done = await act(partial(parts.database.transaction, workspace), progress=tell)
-        except importing.ImportFailedError as error:
+        except import_due.ImportFailedError as error:
             raise Refusal(f"{error.code}: {error}") from error
     if not dry_run:
-        await analytics.roll_up(parts.database, workspace)
+        await daily_totals.roll_up(parts.database, workspace)
     return done
 
 

@@ -36,9 +36,9 @@ def migrate_modules(*, modules: tuple[str, ...], workspace: str | None, all_work
 
 async def bring_up(urls: frame.Urls, modules: Sequence[str] = (), workspaces: Sequence[str] = ()) -> "list[Applied]":
     """Migrates as the owner; then, as the app, gives every workspace the roles and user types that it has from the start."""
+    from app.accounts.tenants import found_all, refuse_unknown
     from app.db.migrate import migrate
     from app.db.session import Database
-    from app.host.tenants import found_all, refuse_unknown
 
     database = Database(urls.app, pool_size=2)
     try:

@@ -126,7 +126,7 @@ async def acting(
 ) -> T:
     """`act` on parts of its own. Raises NotFound for a workspace that does not exist."""
     from app import wiring
-    from app.host.tenants import refuse_unknown
+    from app.accounts.tenants import refuse_unknown
     from app.parts import make_parts
 
     wiring.connect()

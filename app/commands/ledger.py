@@ -15,8 +15,8 @@ from app.commands import frame
 
 if TYPE_CHECKING:
     from app.parts import Parts
-    from app.surveys.evidence import Held, Person
-    from app.surveys.verifying import Verdict
+    from app.surveys.ledger.evidence import Held, Person
+    from app.surveys.ledger.verifying import Verdict
 
 
 @click.command("ledger:verify")
@@ -42,7 +42,7 @@ def _accusation(verdict: "Verdict", workspace: str) -> str:
 
 
 async def _verify(parts: "Parts", *, workspace: str) -> "Verdict":
-    from app.surveys import verifying
+    from app.surveys.ledger import verifying
 
     with _bar() as show:
         return await verifying.verify(parts.database, parts.keys, workspace, show)
@@ -92,8 +92,8 @@ def _agreed(question: str) -> bool:
 
 
 async def _held(parts: "Parts", *, workspace: str, email: str) -> "tuple[Person, Held]":
-    from app.host import accounts
-    from app.surveys import evidence
+    from app.accounts import accounts
+    from app.surveys.ledger import evidence
 
     async with parts.database.transaction(workspace) as db:
         account = await accounts.find_by_email(db, email)
@@ -102,8 +102,8 @@ async def _held(parts: "Parts", *, workspace: str, email: str) -> "tuple[Person,
 
 
 async def _erase(parts: "Parts", *, person: "Person") -> "Held":
-    from app.host.audit import COMMAND_LINE
-    from app.surveys import evidence
+    from app.accounts.audit import COMMAND_LINE
+    from app.surveys.ledger import evidence
 
     return await evidence.erase(parts.database, COMMAND_LINE, person)
 

@@ -16,9 +16,9 @@ def employees_import(*, file: Path, workspace: str, as_json: bool) -> None:
 
     Columns: id_number, name, email, department, position, active, kiosk_code, user_email; the first two are needed.
     """
+    from app.accounts.audit import COMMAND_LINE
     from app.errors import Invalid
-    from app.host import people_import
-    from app.host.audit import COMMAND_LINE
+    from app.host.people import people_import
 
     data = frame.read(file)
     try:

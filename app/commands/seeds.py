@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from app.demo import DemoEmployee
     from app.parts import Parts
-    from app.surveys.demo import Leaving, Made
+    from app.surveys.demo.seed import Leaving, Made
 
 
 @click.command("db:seed")
@@ -61,7 +61,7 @@ def _clock(workspace: str, *, dry_run: bool, remove: bool, as_json: bool) -> Non
 
 
 def _surveys_planned(workspace: str, *, as_json: bool) -> None:
-    from app.surveys import demo
+    from app.surveys.demo import seed as demo
 
     planned = frame.in_transaction(demo.plan, workspace)
     document = {
@@ -82,7 +82,7 @@ def _surveys_planned(workspace: str, *, as_json: bool) -> None:
 
 
 def _add_surveys(workspace: str, *, as_json: bool) -> None:
-    from app.surveys import demo
+    from app.surveys.demo import seed as demo
 
     async def act(parts: "Parts") -> "Made":
         async with parts.database.transaction(workspace) as db:
@@ -96,7 +96,7 @@ def _add_surveys(workspace: str, *, as_json: bool) -> None:
 
 def _remove_surveys(workspace: str, *, dry_run: bool, as_json: bool) -> None:
     """Says what goes by name, and what is kept from the people who are asked, since some of them answered or rated it."""
-    from app.surveys import demo
+    from app.surveys.demo import seed as demo
 
     async def act(db: "AsyncSession") -> "tuple[Leaving, Made | None]":
         return await demo.leaving(db), None if dry_run else await demo.remove(db)

@@ -109,7 +109,7 @@ def listen(opened: socket.socket, workers: int, ready: Callable[[], None], keep_
     import uvicorn
 
     from app.commands.web_server import Server, Several
-    from app.web.wire import Wire
+    from app.web.transport.wire import Wire
 
     config = uvicorn.Config(
         "app.commands.serve:portal",

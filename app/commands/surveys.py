@@ -12,8 +12,8 @@ from app.commands import frame
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
-    from app.surveys.definition import Definition
-    from app.surveys.stored import Stored
+    from app.surveys.authoring.definition import Definition
+    from app.surveys.authoring.stored import Stored
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -24,8 +24,8 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @frame.json_option
 def surveys_create(*, file: Path, workspace: str, as_json: bool) -> None:
     """Make a draft from a file and print its uid."""
-    from app.host.audit import COMMAND_LINE
-    from app.surveys import authoring
+    from app.accounts.audit import COMMAND_LINE
+    from app.surveys.authoring import actions as authoring
 
     definition = _read(file)
 
@@ -45,8 +45,8 @@ def surveys_create(*, file: Path, workspace: str, as_json: bool) -> None:
 @frame.json_option
 def surveys_update(*, uid: UUID, file: Path, new_version: bool, workspace: str, as_json: bool) -> None:
     """Save a file over a survey; questions keep the ids that are found in `question`."""
-    from app.host.audit import COMMAND_LINE
-    from app.surveys import authoring
+    from app.accounts.audit import COMMAND_LINE
+    from app.surveys.authoring import actions as authoring
 
     definition = _read(file)
 
@@ -71,7 +71,8 @@ def surveys_update(*, uid: UUID, file: Path, new_version: bool, workspace: str, 
 @frame.json_option
 def surveys_export(*, uid: UUID, workspace: str, as_json: bool) -> None:
     """Write a survey to standard output, as a file that surveys:create and surveys:update read."""
-    from app.surveys import authoring, files
+    from app.surveys.authoring import actions as authoring
+    from app.surveys.authoring import files
 
     stored = frame.in_transaction(lambda db: authoring.load(db, uid), workspace)
     # The file is JSON with or without --json.
@@ -84,8 +85,8 @@ def surveys_export(*, uid: UUID, workspace: str, as_json: bool) -> None:
 @frame.json_option
 def surveys_publish(*, uid: UUID, workspace: str, as_json: bool) -> None:
     """Ask it; an archived one comes back with the answers that it has."""
-    from app.host.audit import COMMAND_LINE
-    from app.surveys import authoring
+    from app.accounts.audit import COMMAND_LINE
+    from app.surveys.authoring import actions as authoring
 
     async def publish(db: "AsyncSession") -> "tuple[bool, Stored]":
         ceiling = await authoring.ceiling_of(db)
@@ -101,8 +102,8 @@ def surveys_publish(*, uid: UUID, workspace: str, as_json: bool) -> None:
 @frame.json_option
 def surveys_archive(*, uid: UUID, workspace: str, as_json: bool) -> None:
     """Ask nobody any more; answers stay."""
-    from app.host.audit import COMMAND_LINE
-    from app.surveys import authoring
+    from app.accounts.audit import COMMAND_LINE
+    from app.surveys.authoring import actions as authoring
 
     async def archive(db: "AsyncSession") -> "tuple[bool, Stored]":
         changed = await authoring.archive(db, COMMAND_LINE, uid)
@@ -113,7 +114,7 @@ def surveys_archive(*, uid: UUID, workspace: str, as_json: bool) -> None:
 
 def _read(file: Path) -> "Definition":
     """Says on stderr what of the message's markup won't be kept."""
-    from app.surveys import content, files
+    from app.surveys.authoring import content, files
 
     definition = files.read(frame.read(file))
     readable = not content.too_much_to_read(definition.message)

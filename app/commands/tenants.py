@@ -22,8 +22,8 @@ def tenant_create(*, key: str, name: str, ceiling: str, as_json: bool) -> None:
 
 
 async def _create(urls: frame.Urls, key: str, name: str, ceiling: str) -> None:
+    from app.accounts.tenants import create_tenant
     from app.db.session import Database
-    from app.host.tenants import create_tenant
 
     database = Database(urls.app, pool_size=2)
     try:

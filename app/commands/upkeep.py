@@ -93,9 +93,9 @@ def api_generate_spec(*, output: Path | None, api: str, as_json: bool) -> None:
     """Write the OpenAPI document of one of the two JSON APIs."""
     settings = frame.settings_of_environment()
     if api == "integration":
-        from app.clock.api import openapi_document
+        from app.clock.api.routes import openapi_document
     else:
-        from app.surveys.api import openapi_document
+        from app.surveys.api.surveys import openapi_document
     written = json.dumps(openapi_document(settings.base_url), ensure_ascii=False, indent=2)
     if output is None:
         click.echo(written)

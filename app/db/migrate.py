@@ -23,7 +23,7 @@ from app.errors import Conflict
 
 ROOT = Path(__file__).parents[2] / "migrations"
 MODULES: dict[str, tuple[str, ...]] = {
-    "shared": ("app.host.shared",),
+    "shared": ("app.accounts.models",),
     "host": ("app.host.models",),
     "clock": ("app.clock.models",),
     "surveys": ("app.surveys.models",),

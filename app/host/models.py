@@ -147,7 +147,7 @@ class AppRating(Base):
 
 class AppRatingCount(Base):
     """How many ratings an app has with so many stars on a platform, and how many of them are their person's latest of that
-    app. Derived from `api_app_ratings`, which it saves every figure from reading: app.surveys.ratings keeps it."""
+    app. Derived from `api_app_ratings`, which it saves every figure from reading: app.surveys.ratings.ratings keeps it."""
 
     __tablename__ = "app_rating_counts"
 

@@ -7,10 +7,10 @@ from uuid import UUID
 from sqlalchemy import Select, Text, bindparam, cast, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.models import Job, Role, UserType
 from app.db.session import workspace_of
-from app.host.applications import KEPT
+from app.host.applications.applications import KEPT
 from app.host.models import Application, AttendanceRecord
-from app.host.shared import Job, Role, UserType
 from app.texts import uuid_of, whole
 
 Subject = tuple[str, str]

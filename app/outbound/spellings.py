@@ -1,5 +1,4 @@
-"""Finds known secrets in a text, however a server wrote them: in any case, reversed, in base64 or hex, or with the escapes of JSON,
-URLs and HTML, also one inside the other. Pure; the cost grows with the length of the text alone.
+"""Finds known secrets in a text, however a server wrote them. Pure.
 
 A text is read as it stands, and again with its escapes undone (`_View`). In each reading every spelling is looked for without
 regard to case, and what is found is taken out of the text itself.

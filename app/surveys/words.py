@@ -1,5 +1,4 @@
-"""The fixed words of surveys and their labels (contract: "Fixed words"), what people call whom a survey asks, and the bounds of
-every field. Pure."""
+"""The fixed words of surveys, their labels, and the bounds of every field. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

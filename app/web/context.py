@@ -11,9 +11,9 @@ from litestar.datastructures import FormMultiDict
 from litestar.types import Scope
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.audit import Actor
 from app.db.session import PLATFORM, alone
 from app.errors import NotFound, NotSignedIn
-from app.host.audit import Actor
 from app.parts import Parts
 from app.texts import is_keepable_line
 

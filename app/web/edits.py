@@ -21,7 +21,7 @@ import msgspec
 from litestar import Response
 from litestar.datastructures import FormMultiDict
 
-from app.host import audit
+from app.accounts import audit
 from app.web.context import Context
 from app.web.forms import Bound, Field, Form
 from app.web.merging import Difference, Line, Shown, Stale, Values, differences, merged

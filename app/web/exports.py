@@ -17,10 +17,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.errors import Busy, Invalid
 from app.texts import guarded
-from app.web.ahead import Ahead
 from app.web.context import Context
 from app.web.list_spec import Column, ListSpec
 from app.web.lists import asked, condition, ordering, visible_columns
+from app.web.transport.ahead import Ahead
 
 # The response names the charset of a text itself.
 KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}

@@ -22,9 +22,9 @@ from app.db.session import enter_workspace
 from app.errors import Refusal, RequestTimeout, Unavailable
 from app.parts import Parts
 from app.web import sessions
-from app.web.body import FROM_ANYBODY, LARGEST, Body
 from app.web.context import Context, put
 from app.web.errors import API, Gone, plain_answer
+from app.web.transport.body import FROM_ANYBODY, LARGEST, Body
 
 log = structlog.get_logger()
 

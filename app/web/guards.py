@@ -3,10 +3,10 @@
 from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 
+from app.accounts.permissions import needed
+from app.accounts.policies import enabled
 from app.db.session import PLATFORM
 from app.errors import Forbidden, ModuleUnavailable, NotSignedIn
-from app.host.permission_words import needed
-from app.host.policies import enabled
 from app.web.context import context_of
 
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from litestar.datastructures import FormMultiDict, MultiDict
-from sqlalchemy import ColumnElement, SQLColumnExpression, and_, or_, true
+from sqlalchemy import ColumnElement, SQLColumnExpression, and_, true
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.errors import FieldError, Invalid
@@ -166,16 +166,6 @@ def day_of(text: str) -> date | None:
         return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII) else None
     except ValueError:
         return None
-
-
-def contains(*columns: Any) -> Callable[[str], Condition]:
-    """A text filter: every word occurs in one of the columns, case apart. `%` and `_` mean themselves."""
-
-    def where(text: str) -> Condition:
-        words = [re.sub(r"([\\%_])", r"\\\1", word) for word in text.split()]
-        return and_(true(), *(or_(*(one.ilike(f"%{word}%", escape="\\") for one in columns)) for word in words))
-
-    return where
 
 
 def between(column: Any) -> Callable[[tuple[date | None, date | None]], Condition]:

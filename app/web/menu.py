@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.host.policies import enabled
+from app.accounts.policies import enabled
 from app.web import prompting
 from app.web.context import Context
 

@@ -6,8 +6,8 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 from sqlalchemy import update
 
+from app.accounts.models import User
 from app.errors import NotFound
-from app.host.shared import User
 from app.texts import is_keepable_line
 from app.web.context import Context
 from app.web.guards import signed_in

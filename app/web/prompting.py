@@ -3,7 +3,7 @@
 What waits for whom is the surveys' matter; the page only asks for it (templates/layout.html).
 """
 
-from app.host.policies import enabled
+from app.accounts.policies import enabled
 from app.web.context import Context
 
 # Where one answers, gets help, or signs out (design: decisions, "Surveys: who is asked, when").

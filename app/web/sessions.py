@@ -14,9 +14,9 @@ from sqlalchemy import ARRAY, LargeBinary, any_, bindparam, delete, func, insert
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.models import Policy, Role, Session, Tenant, User, UserRole
 from app.config import Settings
 from app.db.session import PLATFORM
-from app.host.shared import Policy, Role, Session, Tenant, User, UserRole
 from app.web.context import Context, Person
 
 IDLE = timedelta(minutes=30)
@@ -165,14 +165,6 @@ async def renew(context: Context) -> None:
     await context.db.execute(update(Session).where(Session.id_hash == old).values(id_hash=key))
     context.person = replace(context.user, session_key=key)
     _set_cookie(context, session_id, int(ABSOLUTE.total_seconds()))
-
-
-async def end_others(db: AsyncSession, user_id: int, *, keep: bytes = b"") -> int:
-    """Ends every session of a user but the one given: at a new password, changed roles, deactivation. Returns how many."""
-    ended = await db.execute(
-        delete(Session).where(Session.user_id == user_id, Session.id_hash != keep).returning(Session.public_id)
-    )
-    return len(ended.all())
 
 
 async def flash(context: Context, message: str, *, level: str = "success") -> None:

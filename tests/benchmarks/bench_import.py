@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.clock import importing
+from app.clock.importing import import_due
 from app.db.direct import driver
 from app.db.session import Database
 from tests.benchmarks.arena import arena
@@ -64,7 +64,7 @@ async def main(people: int, days: int) -> None:
             await db.execute(text("ANALYZE"))
         bare = await floor(database)
         began = time.perf_counter()
-        result = await importing.import_due(partial(database.transaction, "main"))
+        result = await import_due.import_due(partial(database.transaction, "main"))
         spent = time.perf_counter() - began
         print(
             f"import: {punches} punches into {result.created} records in {spent:.1f} s = {punches / spent:,.0f} punches/s"

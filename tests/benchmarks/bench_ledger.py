@@ -23,8 +23,9 @@ from sqlalchemy import text
 from app.db.direct import driver
 from app.db.session import Database
 from app.secrets import KeyRing, new_key_text
-from app.surveys import chain, evidence, ledger, verifying
-from app.surveys.evidence import Evidence, Key
+from app.surveys.ledger import append as ledger
+from app.surveys.ledger import chain, evidence, verifying
+from app.surveys.ledger.evidence import Evidence, Key
 from tests.benchmarks.arena import arena
 from tests.surveys.drafted import Stored, published
 from tests.surveys.recording import AT, EVERY_TYPE, VALUES, entry

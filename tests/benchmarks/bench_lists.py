@@ -18,10 +18,10 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import garbage
-from app.clock import analytics
+from app.accounts.models import ApiToken, Role, Session, User, UserRole
+from app.accounts.roles import BUILT_IN
+from app.clock.punches import daily_totals
 from app.db.session import PLATFORM, Database
-from app.host.roles import BUILT_IN
-from app.host.shared import ApiToken, Role, Session, User, UserRole
 from app.main import create_app
 from app.parts import make_parts
 from app.web import sessions
@@ -102,7 +102,7 @@ async def fill(database: Database, punches: int) -> None:
         given = {"people": PEOPLE, "terminals": TERMINALS, "first": FIRST, "apart": apart, "punches": punches}
         await db.execute(text(_PUNCHES), given)
     async with database.transaction() as db:
-        await analytics.count_days(db, [FIRST + timedelta(days=n) for n in range(DAYS + 2)])
+        await daily_totals.count_days(db, [FIRST + timedelta(days=n) for n in range(DAYS + 2)])
         # The days of the last sync are not rolled up yet.
         stale = [{"day": FIRST + timedelta(days=DAYS - n)} for n in range(4)]
         await db.execute(text("INSERT INTO clock_stale_days (local_date) VALUES (:day)"), stale)

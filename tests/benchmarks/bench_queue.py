@@ -15,8 +15,8 @@ import httpx
 from sqlalchemy import select
 
 from app import garbage
+from app.accounts.models import User
 from app.db.session import Database
-from app.host.shared import User
 from app.main import create_app
 from app.parts import make_parts
 from tests.benchmarks.arena import BASE_URL, arena, settings_in

@@ -25,7 +25,7 @@ from app.config import Settings
 from app.db.session import Database
 from app.main import create_app
 from app.parts import Parts, make_parts
-from app.surveys import tallies
+from app.surveys.results import tallies
 from app.web import sessions
 from tests.benchmarks.arena import BASE_URL, arena, settings_in
 from tests.benchmarks.bench_ledger import surveyed

@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from app.clock.runs import RunEnd
+from app.clock.sync.run_rows import RunEnd
 from app.config import read_settings
 from app.db.migrate import migrate
 from app.parts import make_parts

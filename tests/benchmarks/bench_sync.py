@@ -21,13 +21,15 @@ import psutil
 import uvloop
 from sqlalchemy import text
 
-from app.clock import after_mirror, connection, runs, sync
-from app.clock.connection import ConnectionForm
-from app.clock.running import Running
+from app.accounts.audit import COMMAND_LINE
+from app.clock.connection import saved as connection
+from app.clock.connection.saved import ConnectionForm
 from app.clock.settings import write_settings
+from app.clock.sync import after_mirror, run_rows
+from app.clock.sync import run as sync
+from app.clock.sync.run_state import Running
 from app.config import read_settings
 from app.db.migrate import migrate
-from app.host.audit import COMMAND_LINE
 from app.parts import Parts, make_parts
 from app.secrets import Secret, new_key_text
 from app.simulator import PASSWORD, USERNAME
@@ -160,12 +162,12 @@ async def _server_s(parts: Parts) -> float:
 
 async def _bare(parts: Parts) -> None:
     """The same rows once more, without server, parsing, cursors and counters: COPY of 500, one INSERT, commit."""
-    from app.clock import mirror_punches
+    from app.clock.mirror import punch_rows
     from app.clock.parsing import Punch
 
     async with parts.database.transaction() as db:
         rows = (
-            await db.execute(text(f"SELECT {', '.join(mirror_punches.COLUMNS)} FROM clock_transactions ORDER BY id"))
+            await db.execute(text(f"SELECT {', '.join(punch_rows.COLUMNS)} FROM clock_transactions ORDER BY id"))
         ).all()
     await _empty(parts)
     pages = [
@@ -184,8 +186,8 @@ async def _bare(parts: Parts) -> None:
     started = time.perf_counter()
     for page in pages:
         async with parts.database.transaction() as db:
-            await mirror_punches._copy(db, page)
-            await db.execute(mirror_punches._INSERT, {"generation": 1, "run_id": 1})
+            await punch_rows._copy(db, page)
+            await db.execute(punch_rows._INSERT, {"generation": 1, "run_id": 1})
     took = time.perf_counter() - started
     print(f"  bare COPY and INSERT of the same rows: {len(rows) / took:,.0f} punches/s ({took:.1f} s)")
 
@@ -204,9 +206,9 @@ async def _nothing_new(parts: Parts) -> None:
               f"{time.perf_counter() - started:.2f} s, {end.resources['transactions']['fetched']:,} rows looked at")  # fmt: skip
 
 
-async def _run(parts: Parts, watch: Any) -> runs.RunEnd:
+async def _run(parts: Parts, watch: Any) -> run_rows.RunEnd:
     async with parts.database.transaction() as db:
-        run_id, _ = await runs.start_run(db, "command", {}, COMMAND_LINE)
+        run_id, _ = await run_rows.start_run(db, "command", {}, COMMAND_LINE)
     return await sync.run(parts, "main", run_id, watch=watch)
 
 

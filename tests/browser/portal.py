@@ -20,9 +20,10 @@ import uvicorn
 from sqlalchemy import update
 
 from app import demo
-from app.clock import runs, sync
+from app.accounts.audit import COMMAND_LINE
+from app.clock.sync import run as sync
+from app.clock.sync import run_rows
 from app.config import read_settings
-from app.host.audit import COMMAND_LINE
 from app.main import create_app
 from app.parts import Parts, make_parts
 from app.simulator import build_world, create_simulator, serving
@@ -71,7 +72,7 @@ async def _fill(parts: Parts, clock_url: str) -> None:
     async with parts.database.transaction() as db:
         # The demo's surveys would open over every page that a test looks at; nobody of the cast is a client.
         await db.execute(update(Survey).values(user_types=["client"]))
-        run_id, _ = await runs.start_run(db, "command", {}, COMMAND_LINE)
+        run_id, _ = await run_rows.start_run(db, "command", {}, COMMAND_LINE)
     await sync.run(parts, "main", run_id)
 
 

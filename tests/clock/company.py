@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from app.clock import pairing
-from app.clock.resolving import Use, use_punches
-from app.clock.taps import FOLDS, UNPAIRED, Employee, Unbound
+from app.clock.pairing import judge as pairing
+from app.clock.pairing.inputs import FOLDS, UNPAIRED, Employee, Unbound
+from app.clock.pairing.use_punches import Use, use_punches
 from tests.clock.mirror_store import Store
 
 CODES = ("1", "2", "3")

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
 
-from app.clock.taps import Rules
+from app.clock.pairing.inputs import Rules
 from tests.clock.company import CODES, TERMINALS
 from tests.clock.side_by_side import START, first_difference
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from app.clock import pairing
-from app.clock.taps import Employee, Punch, Record, Rules, Written
-from app.clock.verdicts import CreateRecord, Judgement, UpdateRecord
+from app.clock.pairing import judge as pairing
+from app.clock.pairing.inputs import Employee, Punch, Record, Rules, Written
+from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
 
 MONDAY = date(2026, 3, 2)
 DAYS = {"Mon": 0, "Tue": 1, "Wed": 2, "Thu": 3, "Fri": 4, "Sat": 5, "Sun": 6}

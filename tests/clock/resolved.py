@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.clock import importing
+from app.clock.importing import import_due
 from app.clock.models import Punch
-from app.clock.why import Why, why
+from app.clock.review.why import Why, why
 from app.db.session import Database
 from app.host.models import AttendanceRecord
 from tests.clock.mirror_store import FAR
@@ -34,7 +34,7 @@ async def then(database: Database, taps: str, code: str = "100", now: datetime =
 
 
 async def import_all(database: Database, now: datetime = FAR) -> None:
-    await importing.import_due(partial(database.transaction, "main"), now=now)
+    await import_due.import_due(partial(database.transaction, "main"), now=now)
 
 
 async def id_of(database: Database, local: str, code: str = "100") -> int:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from app.clock.taps import Punch, Record, Span
+from app.clock.pairing.inputs import Punch, Record, Span
 from tests.clock.company import CODES, TERMINALS, Company
 from tests.clock.reading import acts, world
 from tests.clock.reading.one_punch import judge_everything

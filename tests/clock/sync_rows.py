@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import cursors
+from app.clock.connection.shared_session import password_place
+from app.clock.mirror import cursors
 from app.clock.models import Connection, SyncRun
-from app.clock.session_store import password_place
 from app.parts import Parts
 from app.secrets import Secret
 

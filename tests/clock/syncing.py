@@ -9,12 +9,15 @@ from typing import Any
 from sqlalchemy import func, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from app.clock import connection, lease, runs, sync
-from app.clock.connection import ConnectionForm
+from app.accounts.audit import COMMAND_LINE
+from app.clock.connection import lease
+from app.clock.connection import saved as connection
+from app.clock.connection.saved import ConnectionForm
 from app.clock.models import Connection, Punch, Setting, SyncRun
-from app.clock.runs import RunEnd
 from app.clock.settings import write_settings
-from app.host.audit import COMMAND_LINE
+from app.clock.sync import run as sync
+from app.clock.sync import run_rows
+from app.clock.sync.run_rows import RunEnd
 from app.parts import Parts
 from app.secrets import Secret
 from app.simulator import PASSWORD, USERNAME, Simulator, create_simulator, serving
@@ -46,7 +49,7 @@ class Site:
 
     async def start(self, **request: Any) -> int:
         async with self.parts.database.transaction() as db:
-            run_id, _ = await runs.start_run(db, "manual", request, COMMAND_LINE)
+            run_id, _ = await run_rows.start_run(db, "manual", request, COMMAND_LINE)
         return run_id
 
     async def run_of(self, run_id: int, term: timedelta = lease.TERM) -> RunEnd:
@@ -61,7 +64,7 @@ class Site:
 
     async def row(self, run_id: int) -> SyncRun:
         async with self.parts.database.transaction() as db:
-            return await runs.get_run(db, run_id)
+            return await run_rows.get_run(db, run_id)
 
     async def connection(self) -> Connection:
         async with self.parts.database.transaction() as db:

@@ -9,9 +9,9 @@ import pytest
 from tests.clock import reading
 from tests.clock.histories import described
 from tests.clock.mirror_store import CODES, RULES, when
+from tests.clock.pairing.test_cases import CASES
+from tests.clock.pairing.test_rules import ROWS
 from tests.clock.side_by_side import first_difference
-from tests.clock.test_pairing_cases import CASES
-from tests.clock.test_pairing_rules import ROWS
 
 FAR = timedelta(days=300)
 

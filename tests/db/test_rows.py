@@ -5,7 +5,7 @@ from decimal import Decimal
 from sqlalchemy import literal, select
 
 from app.clock.models import Punch
-from app.clock.queries import PUNCHES
+from app.clock.punches.queries import PUNCHES
 from app.db.rows import plain
 from app.db.session import Database
 from tests.clock.mirrored import mirror_person, punch

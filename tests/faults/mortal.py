@@ -23,12 +23,14 @@ from typing import Any
 import psycopg
 import uvloop
 
-from app.clock import cursors, punch_windows, runs, sync
-from app.clock.counts import Counts
-from app.clock.cursors import PUNCHES
-from app.clock.running import Running, Step
+from app.accounts.audit import COMMAND_LINE
+from app.clock.mirror import cursors
+from app.clock.mirror.counts import Counts
+from app.clock.mirror.cursors import PUNCHES
+from app.clock.sync import punch_window, run_rows
+from app.clock.sync import run as sync
+from app.clock.sync.run_state import Running, Step
 from app.config import read_settings
-from app.host.audit import COMMAND_LINE
 from app.parts import Parts, make_parts
 
 NOW = datetime(2026, 11, 20, 11, 0, tzinfo=UTC)
@@ -123,7 +125,7 @@ async def _sync(parts: Parts, trigger: str, grown_up: Callable[[], None] = lambd
 
     async with parts.database.transaction() as db:
         request = {"import": False} if lists else {"import": False, "resources": [PUNCHES]}
-        run_id, _ = await runs.start_run(db, trigger, request, COMMAND_LINE)
+        run_id, _ = await run_rows.start_run(db, trigger, request, COMMAND_LINE)
     while True:
         end = await sync.run(parts, "main", run_id, term=TERM, now=lambda: NOW, watch=watch)
         if end.status != "running":
@@ -250,7 +252,7 @@ SLOW_DISK_S = 0.1
 
 def _cursor_before_rows() -> None:
     """The bug this test exists for: the cursor is committed, and then the page is written."""
-    write = punch_windows.PunchWalk.write
+    write = punch_window.PunchWalk.write
 
     async def write_late(self: Any, page: Any, position: Any) -> None:
         async with self.run.parts.database.transaction(self.run.workspace) as db:
@@ -258,7 +260,7 @@ def _cursor_before_rows() -> None:
         await asyncio.sleep(SLOW_DISK_S)
         await write(self, page, position)
 
-    punch_windows.PunchWalk.write = write_late  # type: ignore[method-assign]
+    punch_window.PunchWalk.write = write_late  # type: ignore[method-assign]
 
 
 def _rows_before_counters() -> None:

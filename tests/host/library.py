@@ -7,9 +7,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.host import applications
-from app.host.applications import Details
-from app.host.icons import Icon
+from app.host.applications import applications
+from app.host.applications.applications import Details
+from app.host.applications.icons import Icon
 from app.host.models import Application
 from tests.host.staff import ALICE
 

@@ -9,9 +9,9 @@ import pyotp
 from argon2 import PasswordHasher
 from sqlalchemy import select, update
 
+from app.accounts import identity, second_factor
+from app.accounts.models import AuditEntry, User
 from app.db.session import Database
-from app.host import identity, second_factor
-from app.host.shared import AuditEntry, User
 from app.parts import Parts
 from app.secrets import Secret
 from tests.conftest import Browser

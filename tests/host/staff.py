@@ -5,12 +5,14 @@ from datetime import UTC, datetime
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.host import attendance, events, people
-from app.host.audit import Actor
-from app.host.hours import Hours
+from app.accounts.audit import Actor
+from app.accounts.models import AuditEntry
+from app.host import events
+from app.host.attendance import records as attendance
+from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord, Employee
-from app.host.people import Details
-from app.host.shared import AuditEntry
+from app.host.people import people
+from app.host.people.people import Details
 
 ALICE = Actor(1, "Alice Ahn")
 

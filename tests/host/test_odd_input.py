@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import insert, update
 
+from app.accounts.models import User
 from app.clock.models import Device
 from app.db.session import Database
-from app.host.shared import User
 from app.parts import Parts
 from app.web import preferences
 from tests.conftest import Browser

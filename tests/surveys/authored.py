@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from app.accounts.audit import Actor
 from app.db.session import Database
-from app.host.audit import Actor
 from app.parts import Parts
-from app.surveys import authoring
-from app.surveys.authoring import Saved
-from app.surveys.definition import Definition
-from app.surveys.stored import Stored
+from app.surveys.authoring import actions as authoring
+from app.surveys.authoring.actions import Saved
+from app.surveys.authoring.definition import Definition
+from app.surveys.authoring.stored import Stored
 from tests.surveys.drafted import drafted, published
 from tests.surveys.recording import record, user_id
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import event, select
 
+from app.accounts.models import Tenant, User
 from app.db.session import Database
-from app.host.shared import Tenant, User
 from app.parts import Parts
 from app.web.context import Context
 from app.web.gate import _Answer

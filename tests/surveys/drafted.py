@@ -6,11 +6,12 @@ from typing import Any
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.host.audit import Actor
-from app.surveys import authoring, definition_rows
-from app.surveys.definition import Definition, Question, checked
+from app.accounts.audit import Actor
+from app.surveys.authoring import actions as authoring
+from app.surveys.authoring import rows as definition_rows
+from app.surveys.authoring.definition import Definition, Question, checked
+from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import Survey
-from app.surveys.stored import Stored, load
 
 AUTHOR = Actor(None, "Ann Author")
 HOW_WAS_IT = {"label": "How was it?", "type": "free_text"}

@@ -8,14 +8,15 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.models import User
 from app.db.session import Database
-from app.host.shared import User
 from app.secrets import KeyRing
-from app.surveys import chain, ledger, verifying
-from app.surveys.answers import Answered
-from app.surveys.ledger import Entry, Recorded
+from app.surveys.ledger import append as ledger
+from app.surveys.ledger import chain, verifying
+from app.surveys.ledger.answers import Answered
+from app.surveys.ledger.append import Entry, Recorded
+from app.surveys.ledger.verifying import Verdict
 from app.surveys.models import LedgerHead
-from app.surveys.verifying import Verdict
 from tests.conftest import KEYS
 from tests.surveys.drafted import Stored, published
 from tests.surveys.ledger_rows import Placed, respond
@@ -99,7 +100,7 @@ async def open_evidence(db: AsyncSession, keys: KeyRing, number: int) -> Any:
     from sqlalchemy import text
 
     from app.db.session import workspace_of
-    from app.surveys import evidence
+    from app.surveys.ledger import evidence
 
     row = (
         await db.execute(

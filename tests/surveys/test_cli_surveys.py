@@ -8,12 +8,12 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import func, select, update
 
+from app.accounts.models import AuditEntry, Tenant
 from app.db.session import Database
-from app.host.shared import AuditEntry, Tenant
 from app.parts import Parts
-from app.surveys import authoring
+from app.surveys.authoring import actions as authoring
+from app.surveys.authoring.stored import Stored
 from app.surveys.models import Survey
-from app.surveys.stored import Stored
 from tests.command_line import CommandLine
 from tests.surveys.drafted import published
 from tests.surveys.recording import record, user_id

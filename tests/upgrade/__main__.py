@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from app import wiring
+from app.accounts import accounts, policies, tenants
+from app.accounts.accounts import NewUser
+from app.accounts.audit import COMMAND_LINE
 from app.config import read_settings
 from app.db.migrate import migrate
 from app.db.session import PLATFORM, Database
-from app.host import accounts, policies, tenants
-from app.host.accounts import NewUser
-from app.host.audit import COMMAND_LINE
 from app.main import build_site, open_site
 from app.parts import Parts, make_parts
 from app.secrets import new_key_text

@@ -10,16 +10,25 @@ from typing import Any
 from sqlalchemy import select
 
 from app import demo
-from app.clock import analytics, backfill, bindings, connection, devices, importing, resolutions, runs, sync
+from app.accounts.audit import Actor
+from app.clock.bindings import actions as bindings
 from app.clock.codes import BindingState
-from app.clock.connection import ConnectionForm
+from app.clock.connection import saved as connection
+from app.clock.connection.saved import ConnectionForm
+from app.clock.importing import import_due
+from app.clock.mirror import devices
 from app.clock.models import Binding, ClockEmployee, Punch
+from app.clock.punches import daily_totals
+from app.clock.review import decisions
 from app.clock.settings import write_settings
-from app.host import attendance, day_locks, people
-from app.host.audit import Actor
-from app.host.hours import Hours
+from app.clock.sync import backfill, run_rows
+from app.clock.sync import run as sync
+from app.host.attendance import day_locks
+from app.host.attendance import records as attendance
+from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord
-from app.host.people import Details
+from app.host.people import people
+from app.host.people.people import Details
 from app.parts import Parts
 from app.secrets import Secret
 from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
@@ -53,7 +62,7 @@ class ClockLife:
         await self._ask_again()
         await self._sync()
         await self._keep_a_late_one()
-        await analytics.roll_up(self.parts.database, self.workspace)
+        await daily_totals.roll_up(self.parts.database, self.workspace)
 
     async def _connect(self, address: str) -> None:
         form = ConnectionForm(address, USERNAME, self.simulator.profile.name, ZONE, Secret(PASSWORD))
@@ -67,11 +76,11 @@ class ClockLife:
     async def _sync(self) -> None:
         """A run, and those that it asks for."""
         async with self._transaction() as db:
-            run_id, _ = await runs.start_run(db, "manual", {}, OPERATOR)
+            run_id, _ = await run_rows.start_run(db, "manual", {}, OPERATOR)
         end = await sync.run(self.parts, self.workspace, run_id, now=lambda: self.now)
         if end.failed:
             raise RuntimeError(f"{self.workspace}: the run failed: {end.code} {end.message}")
-        await importing.import_due(partial(self.parts.database.transaction, self.workspace), now=self.now)
+        await import_due.import_due(partial(self.parts.database.transaction, self.workspace), now=self.now)
 
     async def _decide_on_codes(self) -> None:
         world = self.simulator.world
@@ -138,8 +147,8 @@ class ClockLife:
 
     async def _keep_a_late_one(self) -> None:
         async with self._transaction() as db:
-            late = select(Punch.id).where(resolutions.KEEPABLE, Punch.emp_code == code_of(REBOUND)).order_by(Punch.id)
-            await resolutions.keep_record(db, OPERATOR, Punch.id.in_(list(await db.scalars(late.limit(6)))))
+            late = select(Punch.id).where(decisions.KEEPABLE, Punch.emp_code == code_of(REBOUND)).order_by(Punch.id)
+            await decisions.keep_record(db, OPERATOR, Punch.id.in_(list(await db.scalars(late.limit(6)))))
 
     def _transaction(self) -> Any:
         return self.parts.database.transaction(self.workspace)

@@ -9,12 +9,14 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import reports
+from app.clock.figures import status as reports
 from app.parts import Parts
-from app.surveys import evidence, ratings, tallies, verifying
+from app.surveys.ledger import evidence, verifying
 from app.surveys.models import Survey
-from app.surveys.results import counters
-from app.surveys.tallies import ASKED, Scope
+from app.surveys.ratings import ratings
+from app.surveys.results import tallies
+from app.surveys.results.figures import counters
+from app.surveys.results.tallies import ASKED, Scope
 
 _ATTENDANCE = """
 SELECT a.id, a.employee_id, e.id_number, e.name, a.workday, a.kind, a.clock_in, a.clock_out, a.breaks::text AS breaks, a.status,

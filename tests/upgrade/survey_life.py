@@ -9,14 +9,17 @@ from typing import Any
 import httpx
 from litestar import Litestar
 
-from app.host import accounts, tokens
-from app.host.accounts import NewUser
-from app.host.audit import COMMAND_LINE
+from app.accounts import accounts, tokens
+from app.accounts.accounts import NewUser
+from app.accounts.audit import COMMAND_LINE
 from app.parts import Parts
-from app.surveys import authoring, demo, evidence, tallies
-from app.surveys.evidence import Person
-from app.surveys.stored import Stored
-from app.surveys.verifying import note_head
+from app.surveys.authoring import actions as authoring
+from app.surveys.authoring.stored import Stored
+from app.surveys.demo import seed as demo
+from app.surveys.ledger import evidence
+from app.surveys.ledger.evidence import Person
+from app.surveys.ledger.verifying import note_head
+from app.surveys.results import tallies
 from tests.surveys.drafted import AUTHOR, CONSENT, defined
 from tests.surveys.recording import EVERY_TYPE
 

@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import select, text
 
 from app import doctor, wiring
-from app.clock import importing
+from app.accounts.models import AuditEntry
+from app.clock.importing import import_due
 from app.config import read_settings
 from app.db.migrate import migrate
-from app.host.shared import AuditEntry
 from app.parts import Parts, make_parts
-from app.surveys import verifying
+from app.surveys.ledger import verifying
 from tests.cluster import DatabaseUrls, TestCluster
 from tests.conftest import command_line
 from tests.upgrade.kept import Dump, kept
@@ -81,7 +81,7 @@ async def test_judging_every_punch_again_changes_nothing(old_parts: Parts, dump:
         opened = partial(old_parts.database.transaction, workspace)
         async with opened() as db:
             await db.execute(_JUDGE_ALL)
-        await importing.import_due(opened, now=_now(dump))
+        await import_due.import_due(opened, now=_now(dump))
         found = (await _read(old_parts, dump))[workspace]
         assert _kept(told["attendance"], found["attendance"]) == told["attendance"]
         assert _kept(told["punches"], found["punches"]) == told["punches"]

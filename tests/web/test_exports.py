@@ -12,8 +12,9 @@ from sqlalchemy import text
 from app.db import session
 from app.db.session import Database
 from app.parts import FOR_EXPORTS, Parts
-from app.web import ahead, exports
-from app.web.ahead import Ahead
+from app.web import exports
+from app.web.transport import ahead
+from app.web.transport.ahead import Ahead
 from tests.conftest import Browser
 from tests.serving import served
 

@@ -10,7 +10,7 @@ from litestar import Litestar
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import InvalidRequestError
 
-from app.host.shared import Session, User
+from app.accounts.models import Session, User
 from app.main import open_site
 from app.parts import Parts
 from app.web.gate import client_ip

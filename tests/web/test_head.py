@@ -6,8 +6,8 @@ import httpx
 import pytest
 from sqlalchemy import func, select, text
 
+from app.accounts.models import Session
 from app.db.session import Database
-from app.host.shared import Session
 from app.parts import Parts
 from app.surveys.models import PromptState
 from tests.clock.syncing import site

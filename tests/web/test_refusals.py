@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from app.host.permission_words import EXPLAINED
+from app.accounts.permissions import EXPLAINED
 from app.web.errors import as_refusal
 from tests.conftest import Browser, SignIn
 

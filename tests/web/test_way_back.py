@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from app.accounts import accounts, roles, tokens
+from app.accounts.audit import COMMAND_LINE
 from app.db.session import Database
-from app.host import accounts, kiosk, roles, tokens
-from app.host.audit import COMMAND_LINE
+from app.host.people import kiosk
 from app.web.returning import LONGEST, is_ours
 from tests.conftest import Browser
 from tests.host.library import add_app

@@ -13,14 +13,12 @@ from app.clock.pages import (
     photos,
     settings,
     setup,
-    sync,
-    sync_acts,
-    sync_gone,
-    sync_run,
     transactions,
     undo,
     using,
 )
+from app.clock.pages.sync import acts, center, gone
+from app.clock.pages.sync import run as sync_run
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
@@ -32,9 +30,9 @@ ROUTES: list[ControllerRouterHandler] = [
     *transactions.ROUTES,
     *photos.ROUTES,
     *devices.ROUTES,
-    *sync.ROUTES,
-    *sync_gone.ROUTES,
-    *sync_acts.ROUTES,
+    *center.ROUTES,
+    *gone.ROUTES,
+    *acts.ROUTES,
     *sync_run.ROUTES,
     *logs.ROUTES,
     *organization.ROUTES,

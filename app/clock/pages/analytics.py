@@ -9,7 +9,9 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
-from app.clock import figures, reports, zones
+from app.clock import zones
+from app.clock.figures import analytics as figures
+from app.clock.figures import status as reports
 from app.clock.models import DailyTotal
 from app.web import exports, lists
 from app.web.context import Context

@@ -10,22 +10,23 @@ from typing import Any
 from litestar.response import ServerSentEvent
 from litestar.response.sse import ServerSentEventMessage
 
-from app.clock import connection
-from app.clock.api_log import logging_to
-from app.clock.connection import ConnectionForm
+from app.clock.connection import saved as connection
+from app.clock.connection.call_log import logging_to
+from app.clock.connection.saved import ConnectionForm
 from app.clock.models import Connection
 from app.clock.pages import code_words
 from app.clock.profiles import PROFILES
-from app.clock.punch_counts import count_by_day
+from app.clock.punches.day_counts import count_by_day
 from app.clock.remote import TestStep
 from app.clock.zones import all_zones
 from app.db.held import hold_name
 from app.errors import Conflict, Invalid, Refusal
 from app.secrets import Secret
-from app.web import edits, streams
+from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Flag, Form, Password, Text
 from app.web.templating import render_fragment
+from app.web.transport import streams
 
 TICKET_S = 20
 STEPS = {

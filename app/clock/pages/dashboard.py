@@ -7,11 +7,17 @@ from urllib.parse import quote
 from litestar import Response, get
 from litestar.di import NamedDependency
 
-from app.clock import connection, cursors, dashboard, progress, reports, runs, set_aside, zones
+from app.clock import zones
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
-from app.clock.dashboard import GROUPS, Day, Punches
+from app.clock.connection import saved as connection
+from app.clock.figures import completeness as progress
+from app.clock.figures import dashboard
+from app.clock.figures import status as reports
+from app.clock.figures.dashboard import GROUPS, Day, Punches
+from app.clock.mirror import cursors, set_aside
 from app.clock.pages import code_words, health, setup
-from app.clock.pages.run_words import STATUS_LABELS
+from app.clock.pages.sync.run_words import STATUS_LABELS
+from app.clock.sync import run_rows
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import page
@@ -64,10 +70,10 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         words=code_words.words(state.code),
         up_to=up_to,
         held_back_by=held_back_by,
-        current=await runs.current_run(ctx.db),
+        current=await run_rows.current_run(ctx.db),
         last=last,
         aside=set_aside.standing(last, await cursors.read_all(ctx.db)),
-        next_due=await runs.next_due(ctx.db),
+        next_due=await run_rows.next_due(ctx.db),
         status_labels=STATUS_LABELS,
         states=_states(await reports.binding_counts(ctx.db)),
         days=[_day(one) for one in punches.days],

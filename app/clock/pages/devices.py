@@ -11,18 +11,17 @@ from litestar.params import FromPath
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import devices
-from app.clock.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, Changed
+from app.accounts.audit import Actor
+from app.clock.mirror import devices
+from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, Changed
+from app.clock.mirror.terminals import zone_words
 from app.clock.models import DailyTotal, Device
 from app.clock.pages import device_list as terminals
-from app.clock.terminals import zone_words
 from app.counting import count
 from app.errors import Conflict, NotFound
-from app.host.audit import Actor
-from app.host.pages.history import history
+from app.host.pages.admin.history import history
 from app.web import edits, exports
-from app.web.asking import ask_first
-from app.web.choosing import carried, chosen_ids, confirmed
+from app.web.bulk import ask_first, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires

@@ -8,17 +8,21 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.clock import api_log, binding_queries, binding_rows, bindings, schedules, undoing
-from app.clock.accepting import Accepting
-from app.clock.binding_list import ENROLLED, METHODS
-from app.clock.binding_queries import Foretold
+from app.clock.bindings import actions as bindings
+from app.clock.bindings import queries as binding_queries
+from app.clock.bindings import rows as binding_rows
+from app.clock.bindings import undoing
+from app.clock.bindings.accepting import Accepting
+from app.clock.bindings.queries import Foretold
+from app.clock.bindings.undoing import Undoable
 from app.clock.codes import BINDING_STATES, outcome_label, punch_label
+from app.clock.connection import call_log, schedules
 from app.clock.models import ClockEmployee
 from app.clock.pages import long_act_words, undo
+from app.clock.pages.employee_list import ENROLLED, METHODS
 from app.clock.pages.employees import ACT, ACTS, BY_HAND, SEE, consequence
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
-from app.clock.undoing import Undoable
 from app.counting import count
 from app.db.held import hold
 from app.errors import Conflict, NotFound
@@ -86,7 +90,7 @@ async def schedule(ctx: NamedDependency[Context], employee_id: FromPath[int]) ->
     refuse_head(ctx)
     week, problem, now = None, "", datetime.now(UTC)
     try:
-        log = api_log.logging_to(ctx.parts.database, ctx.workspace)
+        log = call_log.logging_to(ctx.parts.database, ctx.workspace)
         async with ctx.apart():
             week = await schedules.this_week(ctx.parts, ctx.workspace, row.emp_code, log, now)
     except ClockError as error:

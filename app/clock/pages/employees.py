@@ -9,16 +9,18 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import binding_list, binding_queries, bindings, undoing
-from app.clock.accepting import Accepting
+from app.accounts.audit import Actor
+from app.clock.bindings import actions as bindings
+from app.clock.bindings import queries as binding_queries
+from app.clock.bindings import undoing
+from app.clock.bindings.accepting import Accepting
 from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding
-from app.clock.pages import long_act_words, undo
+from app.clock.pages import employee_list, long_act_words, undo
 from app.counting import count
 from app.errors import Conflict, Invalid, NotFound
-from app.host.audit import Actor
 from app.web import exports, lists, sessions
-from app.web.choosing import carried, chosen_ids, confirmed
+from app.web.bulk import carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER
@@ -31,7 +33,7 @@ BY_HAND = "Bind a code by hand where one person really has two."
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An act on bindings; its button is app.clock.bindings.LABELS'."""
+    """An act on bindings; its button is app.clock.bindings.actions.LABELS'."""
 
     verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str] | Accepting]]
     past: str
@@ -74,8 +76,8 @@ ACTS = {
 
 @get("/clock_employees", guards=[SEE])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    around = await binding_list.around(ctx.db, may_act=ctx.may("clock.employees.edit"))
-    rows = binding_list.base(ctx.request.query_params)
+    around = await employee_list.around(ctx.db, may_act=ctx.may("clock.employees.edit"))
+    rows = employee_list.base(ctx.request.query_params)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, around.spec, rows, kind)
     return await page(
@@ -86,9 +88,9 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         around=around,
         zone=around.zone,
         now=datetime.now(UTC),
-        enrolled=binding_list.ENROLLED,
+        enrolled=employee_list.ENROLLED,
         states=BINDING_STATES,
-        methods=binding_list.METHODS,
+        methods=employee_list.METHODS,
     )
 
 
@@ -97,8 +99,8 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     act = str((await ctx.form()).get("action", ""))
     if act not in ACTS:
         raise NotFound
-    around = await binding_list.around(ctx.db, may_act=True)
-    rows = binding_list.base(ctx.request.query_params).where(Binding.state.in_(bindings.OPEN_TO[act]))
+    around = await employee_list.around(ctx.db, may_act=True)
+    rows = employee_list.base(ctx.request.query_params).where(Binding.state.in_(bindings.OPEN_TO[act]))
     ids = await chosen_ids(ctx, around.spec, rows)
     if not ids:
         raise Invalid(f"None of the selected people can be {ACTS[act].past}.")

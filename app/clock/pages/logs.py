@@ -11,12 +11,13 @@ from sqlalchemy import ColumnElement, and_, func, select
 from app.clock.models import ApiLog
 from app.clock.zones import zone_name
 from app.db.days import on_days
+from app.db.searching import contains
 from app.errors import NotFound
 from app.texts import whole
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.lists import Listing
 from app.web.pages import page
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.clock import undoing, using_many
-from app.clock.long_acts import Progress
+from app.clock.bindings import undoing
+from app.clock.bindings.long_acts import Progress
+from app.clock.review import using_many
 from app.counting import count
 
 

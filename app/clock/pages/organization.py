@@ -7,14 +7,15 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.clock import organisation
-from app.clock.organisation import LONGEST_REMARKS, UNITS
+from app.clock.mirror import organization
+from app.clock.mirror.organization import LONGEST_REMARKS, UNITS
+from app.db.searching import contains
 from app.errors import NotFound
 from app.web import edits, exports, lists
 from app.web.context import Context
 from app.web.forms import Form, Text
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
 
 URL = "/clock_organization"
@@ -35,8 +36,8 @@ async def units(ctx: NamedDependency[Context], kind: FromPath[str]) -> Response[
 
 
 async def _show(ctx: Context, kind: str) -> Response[Any]:
-    tree = organisation.units(kind)
-    spec, base = spec_of(kind, tree), organisation.listed(kind, tree)
+    tree = organization.units(kind)
+    spec, base = spec_of(kind, tree), organization.listed(kind, tree)
     if asked := exports.asked_for(ctx):
         return await exports.export(ctx, spec, base, asked)
     view = await lists.load(ctx, spec, base)
@@ -58,11 +59,11 @@ async def _show(ctx: Context, kind: str) -> Response[Any]:
 
 @post(URL + "/{kind:str}/{unit_id:int}/remarks", guards=[ACTS], status_code=200)
 async def remarks(ctx: NamedDependency[Context], kind: FromPath[str], unit_id: FromPath[int]) -> Response[Any]:
-    unit = await organisation.held(ctx.db, _kind(kind), unit_id)
+    unit = await organization.held(ctx.db, _kind(kind), unit_id)
     form = await edits.sent(ctx, FORM, {"remarks": unit.remarks}, about=(kind, unit.code))
     if not form.ok:
         return await edits.ask_again(ctx, form, f"Remarks on {unit.name or unit.code}", cancel_url=f"{URL}/{kind}")
-    changed = await organisation.set_remarks(ctx.db, ctx.actor, kind, unit_id, form["remarks"])
+    changed = await organization.set_remarks(ctx.db, ctx.actor, kind, unit_id, form["remarks"])
     said = "The remarks were saved." if changed else "The remarks are what they were."
     return await done(ctx, f"{URL}/{kind}", said, level="success" if changed else "info")
 

@@ -10,9 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api.pages import PageOrScope, answer_either
-from app.clock import connection
-from app.clock.api import CLOCK_READ
-from app.clock.api_log import logging_to
+from app.clock.api.routes import CLOCK_READ
+from app.clock.connection import saved as connection
+from app.clock.connection.call_log import logging_to
 from app.clock.models import ClockEmployee, Punch, Setting
 from app.clock.remote import ClockError
 from app.errors import NotFound, Unavailable

@@ -8,12 +8,15 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.enums import MediaType
 
-from app.clock import connection, due, rule_preview, zones
+from app.clock import zones
 from app.clock.codes import outcome_label
+from app.clock.connection import saved as connection
+from app.clock.importing import preview
+from app.clock.importing.preview import Preview
 from app.clock.pages import connecting, health
 from app.clock.pages.setting_fields import FLAGS, FORM, SECTIONS, shown
-from app.clock.punch_counts import count_by_day
-from app.clock.rule_preview import Preview
+from app.clock.punches import marks
+from app.clock.punches.day_counts import count_by_day
 from app.clock.settings import JUDGED_BY, NAMES, ClockSettings, checked, hold_settings, read_settings, write_settings
 from app.errors import Invalid
 from app.web import edits
@@ -76,7 +79,7 @@ async def save_settings(ctx: NamedDependency[Context]) -> Response[Any]:
         return await page(ctx, "clock/settings_ask.html", fields=[*kept, (edits.BASE, form.base)], **question)
     await write_settings(ctx.db, ctx.actor, changes, now)
     if _rules_differ(before, after):
-        await due.ask_for_import(ctx.db)
+        await marks.ask_for_import(ctx.db)
     return await done(ctx, URL, "The settings were saved.")
 
 
@@ -133,7 +136,7 @@ def _rules_differ(before: ClockSettings, after: ClockSettings) -> bool:
 
 async def _question(ctx: Context, before: ClockSettings, after: ClockSettings, now: datetime) -> dict[str, Any] | None:
     """What to ask before saving, with the numbers; None when nothing here is worth a question."""
-    found = await rule_preview.preview(ctx.db, after, now) if _rules_differ(before, after) else None
+    found = await preview.preview(ctx.db, after, now) if _rules_differ(before, after) else None
     purged = await _purged(ctx, before, after, now)
     if found is None and not purged:
         return None

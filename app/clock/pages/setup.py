@@ -7,10 +7,10 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from sqlalchemy import func, select
 
-from app.clock import connection
+from app.clock.connection import saved as connection
 from app.clock.models import ClockEmployee, Connection, SyncRun
 from app.clock.pages import connecting, health
-from app.clock.pages.run_words import described
+from app.clock.pages.sync.run_words import described
 from app.clock.settings import read_settings
 from app.web.context import Context
 from app.web.forms import Bound

@@ -7,15 +7,17 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Select, String, and_, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import long_acts, resolutions
+from app.clock.bindings import long_acts
 from app.clock.codes import GROUP_LABELS, OUTCOMES, PUNCH_LABELS, BindingState, outcome_label, punch_label, verify_label
 from app.clock.models import Binding, ClockEmployee, Connection, Device, Punch, Setting
-from app.clock.punch_counts import NOT_JUDGED, UNKNOWN
-from app.clock.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
+from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
+from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
+from app.clock.review import decisions
+from app.db.searching import contains
 from app.texts import whole
 from app.web import lists
 from app.web.context import Context
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 from app.web.lists import Asked, Listing
 
 # More terminals than this are not offered as a choice; the filter takes a serial number then.
@@ -45,7 +47,7 @@ def _codes(words: Sequence[str]) -> tuple[int, ...]:
 
 
 def _settled(word: str) -> ColumnElement[bool]:
-    late = Punch.import_outcome == resolutions.LATE
+    late = Punch.import_outcome == decisions.LATE
     return and_(late, Punch.reviewed if word == "kept" else ~Punch.reviewed)
 
 
@@ -55,7 +57,7 @@ def _ignored(word: str) -> ColumnElement[bool]:
 
 
 def _gone(word: str) -> ColumnElement[bool]:
-    return resolutions.GONE_WAITS if word == "open" else Punch.gone_at_utc.is_not(None)
+    return decisions.GONE_WAITS if word == "open" else Punch.gone_at_utc.is_not(None)
 
 
 def _imported(row: Any) -> str:
@@ -300,7 +302,7 @@ def in_order(ctx: Context, spec: ListSpec) -> Select[Any]:
 
 def able(action: str) -> ColumnElement[bool]:
     """Which punches a bulk act changes at all."""
-    return resolutions.RETRIABLE if action == "retry" else resolutions.KEEPABLE
+    return decisions.RETRIABLE if action == "retry" else decisions.KEEPABLE
 
 
 async def number_of(db: AsyncSession, which: ColumnElement[bool]) -> int:

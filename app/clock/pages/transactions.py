@@ -11,7 +11,7 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, and_
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import resolutions
+from app.accounts.audit import Actor
 from app.clock.codes import (
     BINDING_STATES,
     GROUP_LABELS,
@@ -26,14 +26,13 @@ from app.clock.codes import (
 from app.clock.models import Punch
 from app.clock.pages import transaction_list as punches
 from app.clock.pages import using
-from app.clock.resolutions import Resolved
-from app.clock.why import why
+from app.clock.review import decisions
+from app.clock.review.decisions import Resolved
+from app.clock.review.why import why
 from app.counting import count
 from app.errors import Invalid, NotFound
-from app.host.audit import Actor
 from app.web import exports, lists
-from app.web.asking import ask_to
-from app.web.choosing import carried, confirmed
+from app.web.bulk import ask_to, carried, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page
@@ -56,7 +55,7 @@ class Act:
 
 ACTS = {
     "retry": Act(
-        resolutions.retry,
+        decisions.retry,
         "Retry",
         "They are judged anew: deleted records may be made again, and kept records are looked at again. Punches of records"
         " that stand stay as they are.",
@@ -64,7 +63,7 @@ ACTS = {
         "This punch can't be judged anew: it belongs to a record that stands, or is gone from the server.",
     ),
     "keep": Act(
-        resolutions.keep_record,
+        decisions.keep_record,
         "Keep the record of",
         "Nothing is written: their records stay as they are and the punches count as settled. Retry takes it back.",
         "None of these punches waits for that decision: only those do that arrived after the import, or are gone from the server.",
@@ -119,7 +118,7 @@ async def keep(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Respon
 @post("/clock_transactions/{punch_id:int}/use", guards=[ACT], status_code=200)
 async def use(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
     agreed = str((await ctx.form()).get("agreed", "")) or None
-    resolved = await resolutions.use_punches(ctx.db, ctx.actor, punch_id, agreed=agreed)
+    resolved = await decisions.use_punches(ctx.db, ctx.actor, punch_id, agreed=agreed)
     return await _answer(ctx, punch_id, told("use", resolved))
 
 

@@ -8,15 +8,16 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import select
 
-from app.clock import bindings, long_acts, undoing
-from app.clock.long_acts import AT_ONCE
+from app.clock.bindings import actions as bindings
+from app.clock.bindings import long_acts, undoing
+from app.clock.bindings.long_acts import AT_ONCE
+from app.clock.bindings.undoing import Undo, Undoable
 from app.clock.pages.long_act_words import Item, Told, stay, told
-from app.clock.undoing import Undo, Undoable
 from app.counting import count
 from app.db.among import among
 from app.errors import NotFound
 from app.host.models import AttendanceRecord, Employee
-from app.web.asking import ask_first
+from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import page

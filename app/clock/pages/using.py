@@ -7,11 +7,12 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import ColumnElement, select
 
-from app.clock import long_acts, using_many
+from app.clock.bindings import long_acts
+from app.clock.bindings.long_acts import DONE
 from app.clock.codes import punch_label
-from app.clock.long_acts import DONE
 from app.clock.models import ClockEmployee, Punch
 from app.clock.pages.long_act_words import Item, stay, told
+from app.clock.review import using_many
 from app.counting import count
 from app.db.among import among
 from app.errors import Conflict, NotFound

@@ -3,7 +3,6 @@
 from litestar.types import ControllerRouterHandler
 
 from app.host.pages import (
-    administration,
     apps,
     apps_forms,
     attendance,
@@ -15,8 +14,8 @@ from app.host.pages import (
     locks,
     people,
     people_forms,
-    sign_in,
 )
+from app.host.pages.admin import administration, sign_in
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [

@@ -10,21 +10,22 @@ from litestar.params import FromPath
 from sqlalchemy import BIGINT, ColumnElement, Numeric, Row, any_, cast, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.audit import Actor
+from app.accounts.policies import enabled
 from app.counting import count
+from app.db.searching import contains
 from app.errors import Conflict, NotFound
-from app.host import applications, zone
-from app.host.application_words import PLATFORMS, STATUSES
-from app.host.applications import KEPT, RATEABLE
-from app.host.audit import Actor
+from app.host import zone
+from app.host.applications import applications
+from app.host.applications.application_words import PLATFORMS, STATUSES
+from app.host.applications.applications import KEPT, RATEABLE
 from app.host.models import Application, AppRatingCount
-from app.host.pages.history import history
-from app.host.policies import enabled
+from app.host.pages.admin.history import history
 from app.web import exports, lists
-from app.web.asking import ask_to
-from app.web.choosing import carried, chosen_ids, confirmed
+from app.web.bulk import ask_to, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
 
 MANAGES = Requires("apps.manage", platform_only=True)

@@ -13,10 +13,10 @@ from sqlalchemy import Row, select
 from app.db.held import hold
 from app.db.session import PLATFORM
 from app.errors import Invalid, NotFound
-from app.host import applications, icons
-from app.host.application_words import PLATFORMS
-from app.host.applications import KEPT, LONGEST, RATEABLE, Details
-from app.host.icons import Icon
+from app.host.applications import applications, icons
+from app.host.applications.application_words import PLATFORMS
+from app.host.applications.applications import KEPT, LONGEST, RATEABLE, Details
+from app.host.applications.icons import Icon
 from app.host.models import Application
 from app.host.pages.apps import MANAGES, app_of
 from app.web import edits

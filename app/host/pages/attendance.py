@@ -13,14 +13,15 @@ from sqlalchemy import ColumnElement, true
 
 from app.counting import count
 from app.errors import Conflict, Invalid, NotFound
-from app.host import attendance, attendance_queries, zone
+from app.host import zone
+from app.host.attendance import queries as attendance_queries
+from app.host.attendance import records as attendance
 from app.host.models import AttendanceRecord
 from app.host.pages import attendance_list as records
 from app.host.pages.people import answer_options
 from app.host.pages.picking import pick
 from app.web import exports
-from app.web.asking import ask_first
-from app.web.choosing import carried, chosen_ids, confirmed
+from app.web.bulk import ask_first, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import Empty, ListSpec

@@ -11,9 +11,10 @@ from litestar.params import FromPath
 from sqlalchemy import Row
 
 from app.errors import Conflict, Invalid, NotFound
-from app.host import attendance, zone
-from app.host.attendance import LONGEST_NOTE
-from app.host.hours import KINDS, MOST_BREAKS, WRONG_YEAR, Hours
+from app.host import zone
+from app.host.attendance import records as attendance
+from app.host.attendance.hours import KINDS, MOST_BREAKS, WRONG_YEAR, Hours
+from app.host.attendance.records import LONGEST_NOTE
 from app.host.pages.attendance_record import record_of
 from app.host.pages.picking import name_picked, pick
 from app.texts import whole

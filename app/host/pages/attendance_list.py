@@ -10,14 +10,15 @@ from sqlalchemy import ColumnElement, Row, Select, and_, func, select
 
 from app.counting import people
 from app.db.days import midnight
-from app.host import attendance_queries
-from app.host.attendance_queries import LIVE, RECORDS, WORKED, breaks, worked_hours
-from app.host.hours import KINDS, SOURCES, Hours
+from app.db.searching import contains
+from app.host.attendance import queries as attendance_queries
+from app.host.attendance.hours import KINDS, SOURCES, Hours
+from app.host.attendance.queries import LIVE, RECORDS, WORKED, breaks, worked_hours
 from app.host.models import AttendanceRecord, DayLock, Employee
 from app.web import lists
 from app.web.context import Context
 from app.web.forms import options
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, between, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, between
 from app.web.lists import Listing
 
 STATUSES = {"pending": "Pending", "approved": "Approved", "rejected": "Rejected", "auto_closed": "Auto-closed"}

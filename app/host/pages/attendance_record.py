@@ -8,15 +8,17 @@ from litestar.params import FromPath
 from sqlalchemy import Row
 
 from app.errors import NotFound
-from app.host import attendance, attendance_queries, zone
-from app.host.attendance_queries import LIVE, RECORDS
-from app.host.hours import STATUSES, Hours
+from app.host import zone
+from app.host.attendance import queries as attendance_queries
+from app.host.attendance import records as attendance
+from app.host.attendance.hours import STATUSES, Hours
+from app.host.attendance.queries import LIVE, RECORDS
 from app.host.models import AttendanceRecord
+from app.host.pages.admin.history import history
 from app.host.pages.attendance import ACTS
 from app.host.pages.attendance_list import STATUSES as LABELS
 from app.host.pages.attendance_list import bars, worked
-from app.host.pages.history import history
-from app.web.asking import ask_first
+from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page

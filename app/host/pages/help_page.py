@@ -5,7 +5,7 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 
-from app.host import administrators
+from app.accounts import administrators
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.pages import page

@@ -7,17 +7,18 @@ from litestar.di import NamedDependency
 from sqlalchemy import select
 
 from app.counting import count
+from app.db.searching import contains
 from app.errors import Conflict, Invalid, NotFound
-from app.host import kiosk, zone
+from app.host import zone
 from app.host.models import Employee, KioskEnrolment
 from app.host.pages.picking import name_picked, pick
+from app.host.people import kiosk
 from app.web import exports, lists
-from app.web.asking import ask_first
-from app.web.choosing import carried, chosen_ids, confirmed
+from app.web.bulk import ask_first, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
 
 _COLUMNS: tuple[Any, ...] = (

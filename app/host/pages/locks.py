@@ -9,11 +9,11 @@ from sqlalchemy import Select, func, select
 
 from app.counting import count
 from app.errors import Conflict, Invalid, NotFound
-from app.host import day_locks, zone
+from app.host import zone
+from app.host.attendance import day_locks
 from app.host.models import AttendanceRecord, DayLock
 from app.web import exports, lists
-from app.web.asking import ask_first, ask_to
-from app.web.choosing import carried, chosen_ids, confirmed
+from app.web.bulk import ask_first, ask_to, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.forms import Bound, Day, Form
 from app.web.guards import Requires

@@ -8,14 +8,14 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
-from app.host.application_words import STATUSES
-from app.host.applications import KEPT
+from app.accounts.models import User
+from app.db.searching import contains
+from app.host.applications.application_words import STATUSES
+from app.host.applications.applications import KEPT
 from app.host.models import Application, Employee
-from app.host.shared import User
 from app.web import menu
 from app.web.context import Context
 from app.web.guards import signed_in
-from app.web.list_spec import contains
 from app.web.pages import page
 
 MOST_EACH = 6

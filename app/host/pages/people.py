@@ -10,19 +10,20 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, Row, Select, and_, case, func, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.audit import Actor
+from app.accounts.models import User
 from app.counting import count
+from app.db.searching import contains
 from app.errors import Conflict, NotFound
-from app.host import people, zone
-from app.host.audit import Actor
+from app.host import zone
 from app.host.models import AttendanceRecord, Employee, KioskEnrolment
-from app.host.pages.history import history
-from app.host.shared import User
+from app.host.pages.admin.history import history
+from app.host.people import people
 from app.web import exports, lists
-from app.web.asking import ask_to
-from app.web.choosing import carried, chosen_ids, confirmed
+from app.web.bulk import ask_to, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
 
 STATES = {"active": "Active", "inactive": "Inactive", "deleted": "Deleted"}

@@ -8,14 +8,14 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Row, select
 
+from app.accounts.models import User
 from app.counting import count
 from app.db.held import hold
 from app.errors import Invalid
-from app.host import people, people_import
 from app.host.models import Employee
 from app.host.pages.people import person_of
-from app.host.people import LONGEST, Details
-from app.host.shared import User
+from app.host.people import people, people_import
+from app.host.people.people import LONGEST, Details
 from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Email, Flag, Form, Text

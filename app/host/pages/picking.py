@@ -7,8 +7,8 @@ from sqlalchemy import Row, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.errors import Conflict, NotFound
-from app.host import people
 from app.host.models import Employee
+from app.host.people import people
 
 _PICKED = re.compile(r"#(\d{1,15})", re.ASCII)
 _COLUMNS: tuple[Any, ...] = (Employee.id, Employee.name, Employee.id_number)

@@ -10,11 +10,12 @@ from litestar.params import FromPath
 
 from app.counting import people
 from app.errors import Conflict
-from app.surveys import audience, authoring
-from app.surveys.ceilings import ceiling_of, refuse_above
-from app.surveys.definition import name_of, unpublishable
+from app.surveys.authoring import actions as authoring
+from app.surveys.authoring import audience
+from app.surveys.authoring.ceilings import ceiling_of, refuse_above
+from app.surveys.authoring.definition import name_of, unpublishable
+from app.surveys.authoring.stored import Stored
 from app.surveys.pages.addresses import uid_of
-from app.surveys.stored import Stored
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page

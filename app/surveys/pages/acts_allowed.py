@@ -1,15 +1,15 @@
 """Which acts a page offers for a survey: by status, permission and the workspace's ceiling.
 
-What is not offered here is refused by app.surveys.authoring, whoever asks.
+What is not offered here is refused by app.surveys.authoring.actions, whoever asks.
 """
 
 from collections.abc import Collection
 from datetime import datetime
 
 from app.errors import Forbidden
-from app.surveys.ceilings import refuse_above
-from app.surveys.definition import unpublishable
-from app.surveys.stored import Stored
+from app.surveys.authoring.ceilings import refuse_above
+from app.surveys.authoring.definition import unpublishable
+from app.surveys.authoring.stored import Stored
 
 # Why an act leaves a survey as it is: the words after "1" and after "2".
 Hindrance = tuple[str, str]

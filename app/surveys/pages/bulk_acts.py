@@ -11,17 +11,17 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
+from app.accounts.permissions import needed
 from app.counting import count
 from app.errors import Conflict, Forbidden, NotFound
-from app.host.permission_words import needed
-from app.surveys import audience, authoring
-from app.surveys.ceilings import ceiling_of, refuse_above
+from app.surveys.authoring import actions as authoring
+from app.surveys.authoring import audience
+from app.surveys.authoring.ceilings import ceiling_of, refuse_above
+from app.surveys.authoring.stored import Stored, load_all
 from app.surveys.models import Survey
 from app.surveys.pages.acts_allowed import Hindrance, hindrance, needed_for
 from app.surveys.pages.survey_list import around, spec_of
-from app.surveys.stored import Stored, load_all
-from app.web.asking import ask_to
-from app.web.choosing import carried, chosen_ids, confirmed
+from app.web.bulk import ask_to, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done

@@ -9,16 +9,17 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.counting import people
-from app.surveys import audience, content, words
-from app.surveys.authoring import StaleForm
-from app.surveys.definition import Definition
+from app.surveys import words
+from app.surveys.authoring import audience, content
+from app.surveys.authoring.actions import StaleForm
+from app.surveys.authoring.definition import Definition
+from app.surveys.authoring.stored import Stored
 from app.surveys.item import Item, ItemQuestion
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.editor_desk import Desk, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, blank, filled, read
 from app.surveys.pages.editor_questions import Row
-from app.surveys.stored import Stored
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import page

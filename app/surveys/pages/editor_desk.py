@@ -5,16 +5,16 @@ from uuid import UUID
 
 from sqlalchemy import func, null, select
 
+from app.accounts.models import Tenant
+from app.accounts.user_types import FROM_THE_START, labels_in
 from app.db.session import PLATFORM
-from app.host.shared import Tenant
-from app.host.user_types import FROM_THE_START, labels_in
-from app.surveys import stored as survey_rows
-from app.surveys.audience import THE_PLATFORM
-from app.surveys.ceilings import ceiling_in, refuse_above
-from app.surveys.definition import Definition
+from app.surveys.authoring import stored as survey_rows
+from app.surveys.authoring.audience import THE_PLATFORM
+from app.surveys.authoring.ceilings import ceiling_in, refuse_above
+from app.surveys.authoring.definition import Definition
+from app.surveys.authoring.stored import Stored
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.editor_form import Offered
-from app.surveys.stored import Stored
 from app.web.context import Context
 
 

@@ -8,8 +8,9 @@ from typing import Any, Final
 from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError
-from app.surveys import content, words
-from app.surveys.definition import Definition, problems, tidy
+from app.surveys import words
+from app.surveys.authoring import content
+from app.surveys.authoring.definition import Definition, problems, tidy
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.editor_questions import Row

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from litestar.datastructures import FormMultiDict
 
-from app.surveys.definition import Question
+from app.surveys.authoring.definition import Question
 from app.surveys.words import WITH_OPTIONS
 from app.texts import uuid_of
 

@@ -7,17 +7,17 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.accounts.permissions import needed
 from app.counting import people
 from app.errors import Forbidden, Invalid, Refusal
-from app.host.permission_words import needed
-from app.surveys import authoring
-from app.surveys.authoring import NeedsNewVersion, Saved, StaleForm
-from app.surveys.definition import unpublishable
-from app.surveys.differences import compare
+from app.surveys.authoring import actions as authoring
+from app.surveys.authoring.actions import NeedsNewVersion, Saved, StaleForm
+from app.surveys.authoring.definition import unpublishable
+from app.surveys.authoring.differences import compare
+from app.surveys.authoring.stored import Stored
 from app.surveys.pages.editor import AUTHOR, show
 from app.surveys.pages.editor_desk import Desk, again, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, read
-from app.surveys.stored import Stored
 from app.web.context import Context
 from app.web.pages import done, page
 

@@ -6,10 +6,10 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.host import accounts
-from app.surveys import evidence
-from app.surveys.evidence import Held, Person
-from app.web.asking import ask_first
+from app.accounts import accounts
+from app.surveys.ledger import evidence
+from app.surveys.ledger.evidence import Held, Person
+from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import Requires

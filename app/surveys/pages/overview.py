@@ -8,8 +8,9 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 
 from app.counting import percent
-from app.surveys import overview, ratings
-from app.surveys.rating_figures import RatingFigures
+from app.surveys.ratings import ratings
+from app.surveys.ratings.figures import RatingFigures
+from app.surveys.results import overview
 from app.surveys.words import OUTCOMES, TYPES
 from app.web.context import Context
 from app.web.guards import Requires

@@ -13,13 +13,15 @@ from litestar.response import Redirect
 
 from app.db.session import PLATFORM
 from app.errors import Invalid, ModuleUnavailable
-from app.surveys import asking, responding, situations
-from app.surveys.errors import ActionNotAllowed, InvalidAnswers, SurveyNotFound, VersionSuperseded
+from app.surveys.api.respondent import respondent_of
+from app.surveys.asking import queue as asking
+from app.surveys.asking import responding, situations
+from app.surveys.asking.responding import Answer, Reply
+from app.surveys.asking.situations import Met
 from app.surveys.item import Item
+from app.surveys.ledger.errors import ActionNotAllowed, InvalidAnswers, SurveyNotFound, VersionSuperseded
 from app.surveys.pages import prompt_form
 from app.surveys.pages.prompt_form import Kept, Sent
-from app.surveys.responding import Answer, Reply
-from app.surveys.situations import Met
 from app.web import prompting
 from app.web.context import Context
 from app.web.guards import Requires
@@ -81,7 +83,7 @@ async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
 
 async def _respond(ctx: Context, sent: Sent) -> Answer:
     try:
-        return await responding.respond(ctx, _reply(sent), "web")
+        return await responding.respond(respondent_of(ctx), ctx, _reply(sent), "web")
     finally:
         await ctx.reopen()
 
@@ -140,7 +142,7 @@ async def _met(ctx: Context, sent: Sent) -> Met:
 
 
 async def _current(ctx: Context) -> Shown | None:
-    found = await asking.current(ctx)
+    found = await asking.current(respondent_of(ctx), ctx, counting=not ctx.is_head)
     return found and Shown(*found)
 
 

@@ -10,8 +10,8 @@ from uuid import UUID
 from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError, Invalid
-from app.surveys.answers import CARRYING, WHOLE, Given
 from app.surveys.item import Item
+from app.surveys.ledger.answers import CARRYING, WHOLE, Given
 from app.surveys.words import ACTIONS
 from app.texts import uuid_of
 

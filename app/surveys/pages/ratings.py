@@ -11,15 +11,16 @@ from sqlalchemy.dialects.postgresql import UUID
 
 from app.counting import percent
 from app.db.days import on_days
-from app.host.application_words import PLATFORMS
+from app.db.searching import contains
+from app.host.applications.application_words import PLATFORMS
 from app.host.models import Application, AppRating
-from app.surveys import ratings
-from app.surveys.rating_figures import STARS, Figure, figure
-from app.surveys.ratings import KEPT
+from app.surveys.ratings import ratings
+from app.surveys.ratings.figures import STARS, Figure, figure
+from app.surveys.ratings.ratings import KEPT
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.lists import Asked, Listing
 from app.web.pages import page
 

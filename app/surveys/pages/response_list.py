@@ -1,4 +1,4 @@
-"""The ledger's list: columns, filters, and what a request asks of it, turned into the quick path of app.surveys.queries."""
+"""The ledger's list: columns, filters, and what a request asks of it, turned into the quick path of app.surveys.results.queries."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,17 +8,18 @@ from uuid import UUID
 from sqlalchemy import BigInteger, ColumnElement, Select, and_, false, func, or_, select
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
-from app.host.shared import User
-from app.surveys import queries, responses
+from app.accounts.models import User
+from app.db.searching import contains
 from app.surveys.models import Question, Response, Survey
-from app.surveys.queries import MOST_COUNTED, MOST_PEOPLE, LedgerFilter
-from app.surveys.responses import Opened
-from app.surveys.tallies import Scope
+from app.surveys.results import queries, responses
+from app.surveys.results.queries import MOST_COUNTED, MOST_PEOPLE, LedgerFilter
+from app.surveys.results.responses import Opened
+from app.surveys.results.tallies import Scope
 from app.surveys.words import OUTCOMES
 from app.texts import uuid_of, whole
 from app.web import lists
 from app.web.context import Context
-from app.web.list_spec import Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.lists import Asked, Listing
 
 # More surveys than this are not offered as a choice; one that the address names always is.

@@ -8,9 +8,11 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.errors import NotFound
-from app.surveys import chain, content, queries, responses, verifying
+from app.surveys.authoring import content
+from app.surveys.ledger import chain, verifying
 from app.surveys.pages import response_list as ledger
-from app.surveys.tallies import Scope
+from app.surveys.results import queries, responses
+from app.surveys.results.tallies import Scope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN, SOURCES, TYPES
 from app.web import exports
 from app.web.context import Context

@@ -8,15 +8,17 @@ from sqlalchemy import Row, and_, func, select
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 
 from app.counting import percent
-from app.surveys import audience, tallies
-from app.surveys.ceilings import ceiling_in
+from app.db.searching import contains
+from app.surveys.authoring import audience
+from app.surveys.authoring.ceilings import ceiling_in
 from app.surveys.models import Survey
 from app.surveys.pages.acts_allowed import limits, needed_for
-from app.surveys.results import RESPONDED
-from app.surveys.tallies import Scope
+from app.surveys.results import tallies
+from app.surveys.results.figures import RESPONDED
+from app.surveys.results.tallies import Scope
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES, Names
 from app.web.context import Context
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, contains
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 
 _COUNTED = tallies.whole(Scope()).subquery()
 _PEOPLE, _OUTCOME = _COUNTED.c.people, _COUNTED.c.outcome

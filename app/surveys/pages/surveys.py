@@ -8,9 +8,9 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import Row
 
-from app.surveys.overview import stage
 from app.surveys.pages.acts_allowed import allowed, limits
 from app.surveys.pages.survey_list import BASE, Around, around, bulk_of, rate_of, spec_of, window_of
+from app.surveys.results.overview import stage
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
 from app.web import exports, lists
 from app.web.context import Context

@@ -12,15 +12,16 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.errors import Invalid, NotFound
-from app.surveys import audience, content, queries, responses, tallies
-from app.surveys.overview import stage
+from app.surveys.authoring import audience, content
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import SERIES, day_bar
 from app.surveys.pages.response_list import drawn, reader
-from app.surveys.queries import LedgerFilter
-from app.surveys.results import Asked, Breakdown, Reading, Results, results
-from app.surveys.tallies import ASKED, WHOLE, Scope
+from app.surveys.results import queries, responses, tallies
+from app.surveys.results.figures import Asked, Breakdown, Reading, Results, results
+from app.surveys.results.overview import stage
+from app.surveys.results.queries import LedgerFilter
+from app.surveys.results.tallies import ASKED, WHOLE, Scope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, STATUSES, TYPES
 from app.web.context import Context
 from app.web.guards import Requires

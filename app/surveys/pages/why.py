@@ -8,20 +8,22 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import ColumnElement, exists, func, select, true
 
+from app.accounts import policies
+from app.accounts.models import User
+from app.db.searching import contains
 from app.db.session import PLATFORM
 from app.errors import NotFound
-from app.host import policies
-from app.host.shared import User
-from app.surveys import audience, pacing, situations
+from app.surveys.asking import pacing, situations
+from app.surveys.asking.pacing import Caller, Gap, Verdict
+from app.surveys.asking.situations import Situation
+from app.surveys.authoring import audience
 from app.surveys.models import Survey
-from app.surveys.pacing import Caller, Gap, Verdict
 from app.surveys.pages.addresses import uid_of
-from app.surveys.situations import Situation
 from app.surveys.words import OUTCOMES, SHOWN, Names
 from app.texts import whole
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import LONGEST_FILTER, contains
+from app.web.list_spec import LONGEST_FILTER
 from app.web.pages import page
 
 SEE = Requires("surveys.view", module="surveys")

@@ -1,0 +1,88 @@
+"""What guards rights: nobody hands out what they lack, and no workspace loses its last administrator. No pages here."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from sqlalchemy import any_, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.models import Role, User, UserRole
+from app.accounts.permissions import label_of
+from app.db.among import among
+from app.db.session import workspace_of
+from app.errors import Conflict, Forbidden
+
+# Whoever holds these can give themselves, or somebody, everything else back.
+_KEYS = ("admin.users", "admin.roles")
+
+
+@asynccontextmanager
+async def kept(db: AsyncSession) -> AsyncIterator[None]:
+    """Around an act that may take rights away. Raises Conflict when it would leave the workspace without administrator.
+
+    Such acts of one workspace run one after the other: two administrators who demote each other at once must not both win.
+    """
+    await db.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"administrators {workspace_of(db)}", 0))))
+    had_one = await _count(db) > 0
+    yield
+    if had_one and await _count(db) == 0:
+        raise Conflict(
+            "That would leave nobody here who can manage users and roles. Make somebody else an administrator first."
+        )
+
+
+async def to_ask(db: AsyncSession) -> list[Any]:
+    """Name and e-mail of who can manage users here: whom the others may ask. At most ten, by name."""
+    statement = (
+        select(User.name, User.email)
+        .join(UserRole, UserRole.user_id == User.id)
+        .join(Role, Role.id == UserRole.role_id)
+        .where(User.workspace == workspace_of(db), User.active, any_(Role.permissions) == "admin.users")
+        .distinct()
+        .order_by(User.name, User.email)
+        .limit(10)
+    )
+    return list(await db.execute(statement))
+
+
+async def _count(db: AsyncSession) -> int:
+    holders = (
+        select(UserRole.user_id)
+        .join(Role, Role.id == UserRole.role_id)
+        .join(User, User.id == UserRole.user_id)
+        .where(User.workspace == workspace_of(db), User.active)
+        .group_by(UserRole.user_id)
+        .having(*(func.bool_or(key == any_(Role.permissions)) for key in _KEYS))
+    )
+    return await db.scalar(select(func.count()).select_from(holders.subquery())) or 0
+
+
+def check_grant(reach: frozenset[str], granted: Iterable[str], *, what: str) -> None:
+    """`reach` is what the acting person may do themselves. Raises Forbidden for anything beyond it."""
+    beyond = sorted(set(granted) - reach)
+    if beyond:
+        labels = ", ".join(f"“{label_of(one)}”" for one in beyond)
+        raise Forbidden(f"{what} goes beyond your own rights. You would need {labels} yourself.")
+
+
+async def check_reach(db: AsyncSession, reach: frozenset[str], user_id: int) -> None:
+    """Raises Forbidden when the account may more than the acting person: a reset link for it would be a way up."""
+    check_grant(reach, await permissions_of(db, user_id), what="This account")
+
+
+async def within_reach(db: AsyncSession, reach: frozenset[str], user_ids: Iterable[int]) -> set[int]:
+    """Those of the accounts that may no more than the acting person: the ones that `check_reach` lets pass."""
+    asked = set(user_ids)
+    beyond = select(UserRole.user_id).join(Role, Role.id == UserRole.role_id)
+    beyond = beyond.where(among(UserRole.user_id, asked), ~Role.permissions.contained_by(sorted(reach)))
+    return asked - set(await db.scalars(beyond))
+
+
+async def permissions_of(db: AsyncSession, user_id: int) -> frozenset[str]:
+    several = (
+        await db.scalars(
+            select(Role.permissions).join(UserRole, UserRole.role_id == Role.id).where(UserRole.user_id == user_id)
+        )
+    ).all()
+    return frozenset(one for permissions in several for one in permissions)

@@ -1,0 +1,25 @@
+"""Takes away what is over: sessions, one-time links, API tokens, finished jobs, workers that were never heard of again. Daily."""
+
+from datetime import timedelta
+
+from sqlalchemy import delete, func, or_
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.models import ApiToken, Job, OneTimeLink, Session, WorkerHeartbeat
+
+JOBS_KEPT = timedelta(days=30)
+LINKS_KEPT = timedelta(days=30)
+# Its owner still finds out why a program is refused; who made and revoked it is in the audit. Every sign-in of an app makes one.
+TOKENS_KEPT = timedelta(days=30)
+WORKERS_KEPT = timedelta(days=1)
+
+
+async def tidy(db: AsyncSession) -> None:
+    """In all workspaces at once: none of these tables belongs to one."""
+    now = func.now()
+    await db.execute(delete(Session).where(Session.expires_at < now))
+    await db.execute(delete(OneTimeLink).where(OneTimeLink.expires_at < now - LINKS_KEPT))
+    over = now - TOKENS_KEPT
+    await db.execute(delete(ApiToken).where(or_(ApiToken.expires_at < over, ApiToken.revoked_at < over)))
+    await db.execute(delete(Job).where(Job.status.in_(["done", "failed"]), Job.finished_at < now - JOBS_KEPT))
+    await db.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.seen_at < now - WORKERS_KEPT))

@@ -1,0 +1,201 @@
+"""Accounts: passwords, sign-in with lock-out and second factor, one-time links. Pages are in app/host/pages/admin/sign_in.py."""
+
+import asyncio
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerifyMismatchError
+from sqlalchemy import ColumnElement, case, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import second_factor
+from app.accounts.models import OneTimeLink, Tenant, User
+from app.db.session import PLATFORM, Database
+from app.errors import Invalid
+from app.secrets import KeyRing
+
+SHORTEST_PASSWORD = 12
+LOCK_AFTER = 5
+LOCKED_FOR = timedelta(minutes=15)
+LINK_LIFE = timedelta(days=3)
+_hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+# Checked when there is no such account, so that a stranger cannot tell by the time it takes: so it has the hasher's own costs.
+# Written out, since making it at each start took as long as somebody's sign-in.
+_NOBODY = "$argon2id$v=19$m=19456,t=2,p=1$lq3hMNBB+NJRJd4lNx45ig$BEVuz5ZoCWoyxrBayI3fW2FsbtNNuXEaIol22XcfeoQ"
+
+
+class SignInRefused(Invalid):
+    """One and the same for a wrong address, a wrong password, a locked or a deactivated account."""
+
+    def __init__(self) -> None:
+        super().__init__("E-mail or password is wrong, or the account is locked for some minutes.")
+
+
+class SecondFactorNeeded(Invalid):
+    """The password was right; the account also wants the six digits of its authenticator. `passed` stands for the password
+    in the next attempt."""
+
+    def __init__(self, passed: str) -> None:
+        super().__init__("Give the six digits of your authenticator app.")
+        self.passed = passed
+
+
+class SecondFactorWrong(SignInRefused):
+    """The password was right, the digits were not."""
+
+    def __init__(self, passed: str) -> None:
+        Invalid.__init__(self, second_factor.WRONG)
+        self.passed = passed
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """`passed` (of SecondFactorNeeded) may stand for the password."""
+
+    email: str
+    password: str
+    otp: str | None = None
+    passed: str = ""
+
+
+async def hash_password(password: str) -> str:
+    """Argon2id. Raises Invalid for one that is too short. Runs in a thread: it takes tens of milliseconds on purpose."""
+    if len(password) < SHORTEST_PASSWORD:
+        raise Invalid(f"A password needs at least {SHORTEST_PASSWORD} characters.")
+    return await asyncio.to_thread(_hasher.hash, password)
+
+
+async def verify_password(password_hash: str | None, password: str) -> bool:
+    return await asyncio.to_thread(_verify, password_hash or _NOBODY, password) and password_hash is not None
+
+
+def _verify(password_hash: str, password: str) -> bool:
+    try:
+        return _hasher.verify(password_hash, password)
+    except (VerifyMismatchError, InvalidHashError):
+        return False
+
+
+async def authenticate(database: Database, keys: KeyRing, attempt: Attempt) -> int:
+    """The user's id. Raises SignInRefused, SecondFactorNeeded or SecondFactorWrong.
+
+    The failure is counted in a short transaction of its own, before the password is looked at, so that neither a rolled
+    back request nor many at once get more than LOCK_AFTER tries.
+    """
+    user = await _claim_try(database, attempt.email)
+    if user is None:
+        await verify_password(None, attempt.password)
+        raise SignInRefused
+    now = datetime.now(UTC)
+    passed = attempt.passed if attempt.passed and second_factor.has_passed(keys, user, attempt.passed, now) else ""
+    if not passed and not await verify_password(user.password_hash, attempt.password):
+        raise SignInRefused
+    if user.totp_secret:
+        # Handed on as it is: renewed with each code, it would outlive its minutes.
+        passed = passed or second_factor.seal_passed(keys, user, now)
+        if not attempt.otp:
+            await _uncount(database, user.id)
+            raise SecondFactorNeeded(passed)
+        if not await second_factor.use_code(database, keys, user, attempt.otp):
+            raise SecondFactorWrong(passed)
+    await _forgive(database, user.id)
+    return user.id
+
+
+async def is_password_of(database: Database, email: str, password: str) -> bool:
+    """Asks a signed-in person for their password again. Wrong ones count towards the lock-out: a borrowed session must not
+    become a place to guess it. Right ones lift nothing: they say nothing about the second factor."""
+    user = await _claim_try(database, email)
+    if not await verify_password(user.password_hash if user else None, password) or user is None:
+        return False
+    await _uncount(database, user.id)
+    return True
+
+
+async def _claim_try(database: Database, email: str) -> User | None:
+    now = datetime.now(UTC)
+    lock_over: ColumnElement[bool] = func.coalesce(User.locked_until <= now, False)
+    tries = case((lock_over, 1), else_=User.failed_sign_ins + 1)
+    claim = (
+        update(User)
+        .where(
+            User.email == email.strip().lower(),
+            User.active,
+            func.coalesce(User.locked_until <= now, True),
+            (User.workspace == PLATFORM) | select(Tenant.active).where(Tenant.key == User.workspace).scalar_subquery(),
+        )
+        .values(
+            failed_sign_ins=tries,
+            locked_until=case((tries >= LOCK_AFTER, now + LOCKED_FOR), (lock_over, None), else_=User.locked_until),
+        )
+        .returning(User)
+    )
+    async with database.shared_transaction() as session:
+        return (await session.scalars(claim)).one_or_none()
+
+
+async def _uncount(database: Database, user_id: int) -> None:
+    """Takes back this one try, and no earlier one: else leaving the digits out would win endless guesses at them."""
+    values = {"failed_sign_ins": func.greatest(User.failed_sign_ins - 1, 0), "locked_until": None}
+    async with database.shared_transaction() as session:
+        await session.execute(update(User).where(User.id == user_id).values(**values))
+
+
+async def _forgive(database: Database, user_id: int) -> None:
+    values = {"failed_sign_ins": 0, "locked_until": None, "last_sign_in_at": datetime.now(UTC)}
+    async with database.shared_transaction() as session:
+        await session.execute(update(User).where(User.id == user_id).values(**values))
+
+
+async def make_link(db: AsyncSession, user_id: int) -> str:
+    """A one-time secret for `/welcome/SECRET`, where its owner sets a password. Older links of the user die."""
+    secret = secrets.token_urlsafe(32)
+    now = datetime.now(UTC)
+    await kill_links(db, user_id)
+    await db.execute(insert(OneTimeLink).values(token_hash=_hash(secret), user_id=user_id, expires_at=now + LINK_LIFE))
+    return secret
+
+
+async def kill_links(db: AsyncSession, user_id: int) -> None:
+    """Those of the user that were not used yet never will be."""
+    unused = update(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.used_at.is_(None))
+    await db.execute(unused.values(used_at=datetime.now(UTC)))
+
+
+async def link_owner(db: AsyncSession, secret: str) -> int | None:
+    """Whose unused link this is, or None."""
+    found = select(OneTimeLink.user_id).where(
+        OneTimeLink.token_hash == _hash(secret),
+        OneTimeLink.used_at.is_(None),
+        OneTimeLink.expires_at > datetime.now(UTC),
+    )
+    return await db.scalar(found)
+
+
+async def use_link(db: AsyncSession, secret: str, password: str) -> int | None:
+    """Sets the password and burns the link; returns the user's id, or None when the link is dead by now."""
+    password_hash = await hash_password(password)
+    now = datetime.now(UTC)
+    burnt = (
+        update(OneTimeLink)
+        .where(OneTimeLink.token_hash == _hash(secret), OneTimeLink.used_at.is_(None), OneTimeLink.expires_at > now)
+        .values(used_at=now)
+        .returning(OneTimeLink.user_id)
+    )
+    user_id: int | None = await db.scalar(burnt)
+    if user_id is not None:
+        await set_password(db, user_id, password_hash)
+    return user_id
+
+
+async def set_password(db: AsyncSession, user_id: int, password_hash: str) -> None:
+    """A new password also lifts a lock-out. Ending the user's sessions is the caller's (app.accounts.sessions)."""
+    values = {"password_hash": password_hash, "password_changed_at": datetime.now(UTC)}
+    await db.execute(update(User).where(User.id == user_id).values(**values, failed_sign_ins=0, locked_until=None))
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()

@@ -1,0 +1,200 @@
+"""Schema `shared`: tenants, accounts, roles, sessions, tokens, policies, audit, jobs. Queries live with their nouns."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Id, Words
+
+_OPEN = text("status IN ('queued', 'running')")
+
+
+class Tenant(Base):
+    __tablename__ = "tenants"
+    __table_args__ = (CheckConstraint("ceiling IN ('none', 'optional', 'full')", name="ceiling"),)
+
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    name: Mapped[str]
+    ceiling: Mapped[str] = mapped_column(server_default="optional")
+    active: Mapped[bool] = mapped_column(server_default=text("true"))
+    created_at: Mapped[Created]
+
+
+class User(Base):
+    """A person who signs in. `email` is lower-cased and unique over all workspaces; `workspace` is `main` or a tenant key.
+
+    `totp_used_step` is the latest time step whose code was used: none works twice.
+    """
+
+    __tablename__ = "users"
+    __table_args__ = (Index(None, "workspace", "name", "id"),)
+
+    id: Mapped[Id]
+    workspace: Mapped[str]
+    email: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str]
+    type: Mapped[str] = mapped_column(server_default="staff")
+    password_hash: Mapped[str | None]
+    password_changed_at: Mapped[datetime | None]
+    totp_secret: Mapped[str | None]
+    totp_used_step: Mapped[int | None]
+    active: Mapped[bool] = mapped_column(server_default=text("true"))
+    failed_sign_ins: Mapped[int] = mapped_column(server_default="0")
+    locked_until: Mapped[datetime | None]
+    last_sign_in_at: Mapped[datetime | None]
+    preferences: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    created_at: Mapped[Created]
+
+
+class UserType(Base):
+    __tablename__ = "user_types"
+
+    workspace: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    label: Mapped[str]
+
+
+class Role(Base):
+    """A named set of permissions; `builtin` ones can be neither renamed nor deleted."""
+
+    __tablename__ = "roles"
+    __table_args__ = (UniqueConstraint("workspace", "name"),)
+
+    id: Mapped[Id]
+    workspace: Mapped[str]
+    name: Mapped[str]
+    permissions: Mapped[Words]
+    builtin: Mapped[bool] = mapped_column(server_default=text("false"))
+
+
+class UserRole(Base):
+    __tablename__ = "user_roles"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    role_id: Mapped[int] = mapped_column(ForeignKey("roles.id"), primary_key=True, index=True)
+
+
+class Session(Base):
+    """A signed-in browser. `id_hash` is SHA-256 of an id that we issued; `flash` holds messages for the next page."""
+
+    __tablename__ = "sessions"
+
+    id_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    public_id: Mapped[Id] = mapped_column(primary_key=False, unique=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    flash: Mapped[list[Any]] = mapped_column(JSONB, server_default="[]")
+    ip: Mapped[str]
+    user_agent: Mapped[str]
+    created_at: Mapped[Created]
+    last_seen_at: Mapped[Created]
+    expires_at: Mapped[datetime]
+
+
+class ApiToken(Base):
+    """A bearer token of both JSON APIs: shown once, stored as SHA-256. `hint` is its last four characters.
+
+    `made_by` is what whoever made it was called then, null where that was not kept; `made_by_id` their account, null for a command.
+    """
+
+    __tablename__ = "api_tokens"
+
+    id: Mapped[Id]
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str]
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    hint: Mapped[str]
+    scopes: Mapped[Words]
+    made_by_id: Mapped[int | None]
+    made_by: Mapped[str | None]
+    created_at: Mapped[Created]
+    expires_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
+class OneTimeLink(Base):
+    """An invitation or password reset; used once, then dead."""
+
+    __tablename__ = "one_time_links"
+
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class Policy(Base):
+    """One switch or number of one workspace; what is not stored has its default (app.accounts.policies)."""
+
+    __tablename__ = "policies"
+
+    workspace: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[Any] = mapped_column(JSONB)
+
+
+class AuditEntry(Base):
+    """One act of one person or of the system, with what it changed."""
+
+    __tablename__ = "audit_entries"
+    __table_args__ = (
+        Index(None, "workspace", "id"),
+        Index(None, "workspace", "at"),
+        Index(None, "workspace", "subject_type", "subject_id"),
+        {"info": {"append_only": True}},
+    )
+
+    id: Mapped[Id]
+    at: Mapped[Created]
+    workspace: Mapped[str]
+    actor_id: Mapped[int | None]
+    actor_name: Mapped[str]
+    act: Mapped[str]
+    subject_type: Mapped[str]
+    subject_id: Mapped[str]
+    before: Mapped[dict[str, Any] | None]
+    after: Mapped[dict[str, Any] | None]
+    ip: Mapped[str | None]
+    request_id: Mapped[str | None]
+
+
+class Job(Base):
+    """Work that is due. This row is the truth; the queue's entry is only a wake-up (design: architecture, "SAQ").
+
+    `key` keeps one waiting or running job of a kind per workspace; `attempt` fences a run that was taken over.
+    """
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        CheckConstraint("status IN ('queued', 'running', 'done', 'failed')", name="status"),
+        Index("jobs_open_key", "workspace", "key", unique=True, postgresql_where=_OPEN),
+        Index("jobs_due", "due_at", postgresql_where=_OPEN),
+        Index(None, "workspace", "id"),
+    )
+
+    id: Mapped[Id]
+    workspace: Mapped[str]
+    name: Mapped[str]
+    key: Mapped[str]
+    arguments: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    status: Mapped[str] = mapped_column(server_default="queued")
+    attempt: Mapped[int] = mapped_column(server_default="0")
+    created_at: Mapped[Created]
+    due_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    started_at: Mapped[datetime | None]
+    heartbeat_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    error: Mapped[str | None]
+
+
+class WorkerHeartbeat(Base):
+    __tablename__ = "worker_heartbeats"
+
+    worker: Mapped[str] = mapped_column(primary_key=True)
+    host: Mapped[str]
+    pid: Mapped[int]
+    started_at: Mapped[Created]
+    seen_at: Mapped[Created]

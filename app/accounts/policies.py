@@ -1,0 +1,42 @@
+"""The switches of a workspace and their defaults (design: decisions, "Policies"). What is not stored has its default."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.models import Policy
+
+DEFAULTS: dict[str, bool | int] = {
+    "module_clock": True,
+    "module_surveys": True,
+    "me_apps": True,
+    "me_app_rating": True,
+    "me_surveys": True,
+    "me_surveys_respond": True,
+    "web_prompts": True,
+    "optional_gap_hours": 0,
+}
+
+
+def enabled(stored: Mapping[str, Any], name: str) -> bool:
+    """Whether a switch is on. Raises KeyError for a name that is no policy."""
+    return bool(stored.get(name, DEFAULTS[name]))
+
+
+async def read(db: AsyncSession, workspace: str) -> dict[str, Any]:
+    """Every policy of a workspace with the value that holds."""
+    rows = await db.execute(select(Policy.name, Policy.value).where(Policy.workspace == workspace))
+    return {**DEFAULTS, **{name: value for name, value in rows if name in DEFAULTS}}
+
+
+async def write(db: AsyncSession, workspace: str, values: Mapping[str, bool | int]) -> None:
+    for name, value in values.items():
+        statement = insert(Policy).values(workspace=workspace, name=name, value=value)
+        await db.execute(
+            statement.on_conflict_do_update(
+                index_elements=[Policy.workspace, Policy.name], set_={"value": statement.excluded.value}
+            )
+        )

@@ -1,0 +1,144 @@
+"""Tenants: the workspaces beside the platform. Their tables are made by the owner role (app.db.migrate), never from here."""
+
+from typing import Any
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import audit
+from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import Role, Session, Tenant, User, UserType
+from app.accounts.roles import BUILT_IN, PERMISSIONS
+from app.accounts.user_types import FROM_THE_START
+from app.db.session import PLATFORM, TENANT_KEY, Database
+from app.errors import Conflict, Invalid, NotFound
+
+LONGEST_NAME = 200
+CEILINGS = {
+    "none": "None: they see surveys and make none",
+    "optional": "Optional: they make surveys that people may skip",
+    "full": "Full: they make every kind of survey",
+}
+
+
+async def create_tenant(
+    database: Database, owner_url: str, app_role: str, *, key: str, name: str, ceiling: str = "optional"
+) -> None:
+    """A workspace with all its tables, made by the owner role, then entered with its roles and user types.
+
+    Killed in between it leaves tables that nobody sees, and running it again completes it. Raises Invalid for a word that
+    is no key or ceiling, Conflict for a key that is taken.
+    """
+    _check(key, name, ceiling)
+    async with database.shared_transaction() as db:
+        if await db.scalar(select(Tenant.key).where(Tenant.key == key)):
+            raise _taken(key)
+    from app.db.migrate import migrate  # loads Alembic, which no portal and no worker needs
+
+    await migrate(owner_url, app_role, workspaces=[key])
+    async with database.transaction() as db:
+        await _enter(db, key, name.strip(), ceiling)
+
+
+async def _enter(db: AsyncSession, key: str, name: str, ceiling: str) -> None:
+    statement = insert(Tenant).values(key=key, name=name, ceiling=ceiling).on_conflict_do_nothing()
+    if await db.scalar(statement.returning(Tenant.key)) is None:
+        raise _taken(key)
+    await prepare(db, key)
+    await audit.record(db, COMMAND_LINE, "tenant.create", "tenant", key, after={"name": name, "ceiling": ceiling})
+
+
+async def found_all(database: Database) -> None:
+    """Gives every workspace what it has from the start; after each migration, so that new permissions reach the roles."""
+    async with database.shared_transaction() as db:
+        for workspace in [PLATFORM, *await db.scalars(select(Tenant.key).order_by(Tenant.key))]:
+            await prepare(db, workspace)
+
+
+async def refuse_unknown(db: AsyncSession, workspace: str) -> None:
+    """Raises NotFound for a key that is neither the platform's nor a tenant's."""
+    if workspace != PLATFORM:
+        await find(db, workspace)
+
+
+async def prepare(db: AsyncSession, workspace: str) -> None:
+    """The built-in roles as this version has them, and the first user types; safe to run again, at each migration."""
+    statement = insert(Role)
+    updated = {"permissions": statement.excluded.permissions, "builtin": True}
+    await db.execute(
+        statement.on_conflict_do_update(index_elements=[Role.workspace, Role.name], set_=updated),
+        [
+            {
+                "workspace": workspace,
+                "name": name,
+                "permissions": [one for one in PERMISSIONS if one in permissions],
+                "builtin": True,
+            }
+            for name, permissions in BUILT_IN.items()
+        ],
+    )
+    if await db.scalar(select(UserType.key).where(UserType.workspace == workspace).limit(1)) is None:
+        types = [{"workspace": workspace, "key": key, "label": label} for key, label in FROM_THE_START.items()]
+        await db.execute(insert(UserType).on_conflict_do_nothing(), types)
+
+
+async def find(db: AsyncSession, key: str) -> Any:
+    """Key, name, ceiling, active and created_at. Raises NotFound."""
+    statement = select(Tenant.key, Tenant.name, Tenant.ceiling, Tenant.active, Tenant.created_at)
+    row = (await db.execute(statement.where(Tenant.key == key))).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no workspace {key}.")
+    return row
+
+
+async def edit(db: AsyncSession, actor: audit.Actor, key: str, name: str, ceiling: str) -> bool:
+    """Renames it and sets what its survey authors may do. Returns whether anything changed."""
+    _check_ceiling(ceiling)
+    row = await find(db, key)
+    was, is_now = {"name": row.name, "ceiling": row.ceiling}, {"name": name, "ceiling": ceiling}
+    before, after = audit.changed_fields(was, is_now)
+    if not after:
+        return False
+    await db.execute(update(Tenant).where(Tenant.key == key).values(is_now))
+    await audit.record(db, actor, "tenant.edit", "tenant", key, before=before, after=after)
+    return True
+
+
+async def deactivate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
+    """Its people are signed out and can't sign in, and its tokens stop; nothing of it is deleted."""
+    await find(db, key)
+    statement = update(Tenant).where(Tenant.key == key, Tenant.active).values(active=False)
+    if await db.scalar(statement.returning(Tenant.key)) is None:
+        return False
+    await db.execute(delete(Session).where(Session.user_id.in_(select(User.id).where(User.workspace == key))))
+    await audit.record(db, actor, "tenant.deactivate", "tenant", key, before={"active": True}, after={"active": False})
+    return True
+
+
+async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
+    await find(db, key)
+    statement = update(Tenant).where(Tenant.key == key, ~Tenant.active).values(active=True)
+    if await db.scalar(statement.returning(Tenant.key)) is None:
+        return False
+    await audit.record(db, actor, "tenant.activate", "tenant", key, before={"active": False}, after={"active": True})
+    return True
+
+
+def _check(key: str, name: str, ceiling: str) -> None:
+    if key in (PLATFORM, "shared"):
+        raise Invalid.at("key", f"The key {key} is the platform's; choose another one.")
+    if not TENANT_KEY.fullmatch(key):
+        raise Invalid.at("key", "A key has small letters, digits and underscores, begins with a letter, 40 at most.")
+    if not name.strip() or len(name) > LONGEST_NAME:
+        raise Invalid.at("name", f"Give a name of at most {LONGEST_NAME} characters.")
+    _check_ceiling(ceiling)
+
+
+def _check_ceiling(ceiling: str) -> None:
+    if ceiling not in CEILINGS:
+        raise Invalid.at("ceiling", f"Choose one of {', '.join(CEILINGS)}.")
+
+
+def _taken(key: str) -> Conflict:
+    return Conflict(f"There is a tenant {key} already.")

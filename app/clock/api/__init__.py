@@ -1,0 +1,1 @@
+"""The integration API: its routes, rows, paging and document."""

@@ -1,0 +1,112 @@
+"""Pages of the integration API's lists: by number, or behind a cursor; and where to follow from what changed meanwhile."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.api.envelope import Id, Meta
+from app.api.parameters import Moment, Paged, decode_cursor, encode_cursor
+from app.clock.punches import queries
+from app.clock.punches.queries import PunchFilter
+from app.texts import instant
+
+Rows = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list as its cursors know it: `keys` are the columns that it is sorted by, with their kinds."""
+
+    name: str
+    keys: Mapping[str, Any]
+    newest_first: bool = False
+    can_be_followed: bool = True
+
+    def cursor(self, row: Any, since: datetime | None) -> str:
+        """Leads behind `row`. It carries where to follow from at the end of the walk: what changes on pages that were read
+        already is found from where the walk began, not from where its last page was read."""
+        begun = (instant(since),) if self.can_be_followed else ()
+        return encode_cursor(self.name, *begun, *(getattr(row, key) for key in self.keys))
+
+    def read(self, cursor: str) -> tuple[datetime | None, tuple[Any, ...]]:
+        """Where to follow from, and the keys of the row to go on behind. Raises Invalid."""
+        kinds = tuple(self.keys.values())
+        if not self.can_be_followed:
+            return None, decode_cursor(cursor, self.name, *kinds)
+        since, *keys = decode_cursor(cursor, self.name, Moment, *kinds)
+        return since, tuple(keys)
+
+
+EMPLOYEES = Listing("employees", {"id": Id})
+BINDINGS = Listing("bindings", {"id": Id})
+RUNS = Listing("sync-runs", {"id": Id}, newest_first=True, can_be_followed=False)
+PUNCHES = Listing("transactions", {"local_date": date, "punched_at_utc": Moment, "id": Id}, newest_first=True)
+
+
+async def page_by_id(
+    db: AsyncSession, asked: Paged, listing: Listing, base: Select[Any], key: Any
+) -> tuple[Rows, Meta]:
+    """A page of `base`, which `key`, its id, puts in order."""
+    ordered = base.order_by(key.desc() if listing.newest_first else key.asc())
+
+    async def numbered(page: int) -> tuple[Rows, int]:
+        total = await db.scalar(select(func.count()).select_from(base.subquery())) or 0
+        rows: Rows = (await db.execute(ordered.offset((page - 1) * asked.per_page).limit(asked.per_page))).all()
+        return rows, total
+
+    async def behind(keys: tuple[Any, ...]) -> Rows:
+        beyond = key < keys[0] if listing.newest_first else key > keys[0]
+        rows: Rows = (await db.execute(ordered.where(beyond).limit(asked.per_page + 1))).all()
+        return rows
+
+    return await _page(db, asked, listing, numbered, behind)
+
+
+async def page_of_punches(db: AsyncSession, asked: Paged, wanted: PunchFilter) -> tuple[Rows, Meta]:
+    """Who was renamed is asked with the rows, after the instant to follow from: a name that changes in between is in both."""
+
+    async def numbered(page: int) -> tuple[Rows, int]:
+        found = await queries.punch_page(db, await _with_renamed(db, wanted), page=page, per_page=asked.per_page)
+        return found.rows, found.total
+
+    async def behind(keys: tuple[date, datetime, int]) -> Rows:
+        return await queries.punches_after(db, await _with_renamed(db, wanted), keys, per_page=asked.per_page)
+
+    return await _page(db, asked, PUNCHES, numbered, behind)
+
+
+async def _with_renamed(db: AsyncSession, wanted: PunchFilter) -> PunchFilter:
+    if wanted.updated_since is None:
+        return wanted
+    return replace(wanted, renamed=await queries.renamed_since(db, wanted.updated_since))
+
+
+async def _page(
+    db: AsyncSession,
+    asked: Paged,
+    listing: Listing,
+    numbered: Callable[[int], Awaitable[tuple[Rows, int]]],
+    behind: Callable[[Any], Awaitable[Rows]],
+) -> tuple[Rows, Meta]:
+    """`numbered` gives the rows of a page and the total; `behind` what follows a cursor, one row more than a page where more
+    follow."""
+    meta = Meta(per_page=asked.per_page)
+    if asked.cursor:
+        since, keys = listing.read(asked.cursor)
+        rows = await behind(keys)
+        more = len(rows) > asked.per_page
+    else:
+        since = await queries.nothing_missed_since(db) if listing.can_be_followed else None
+        meta.page = asked.page or 1
+        rows, meta.total = await numbered(meta.page)
+        meta.pages = -(-meta.total // asked.per_page)
+        more = meta.page < meta.pages
+    rows = rows[: asked.per_page]
+    meta.next_cursor = listing.cursor(rows[-1], since) if more and rows else None
+    if listing.can_be_followed:
+        meta.next_updated_since = instant(since) or ""
+    return rows, meta

@@ -1,0 +1,284 @@
+"""What an operator and the match pass do to bindings: every line of the transition table is a verb here, with history and audit.
+
+Sources: decisions "Clock: bindings"; spec time-clock "Binding states". The decision order is in matching.py (pure), rows are
+read and written in bindings/rows.py. Verbs take ids of mirrored people (`clock_employees`) and skip those whose state they
+are not for; `OPEN_TO` says which those are.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app import jobs
+from app.accounts import audit
+from app.accounts.audit import Actor
+from app.clock.bindings import matching
+from app.clock.bindings import rows as binding_rows
+from app.clock.bindings.accepting import Accepting, named_by, sort_out
+from app.clock.bindings.directory import Candidate, directory
+from app.clock.bindings.matching import Change, Code, Decision
+from app.clock.codes import BINDING_STATES, LINKED_STATES, BindingState
+from app.clock.models import Binding, ClockEmployee
+from app.errors import Conflict, Invalid, NotFound
+from app.host.events import EmployeesChanged, Event, KioskChanged
+from app.host.models import Employee
+
+LONGEST_REMARK = 2000
+OPEN_TO: Mapping[str, frozenset[str]] = {
+    "accept": frozenset({BindingState.AUTO_MATCHED, BindingState.SUGGESTED}),
+    "reject": frozenset({BindingState.AUTO_MATCHED, BindingState.SUGGESTED}),
+    "clear": LINKED_STATES,
+    "ignore": frozenset(set(BindingState) - {BindingState.IGNORED}),
+    "un_ignore": frozenset({BindingState.IGNORED}),
+    "match_again": frozenset(set(BindingState) - LINKED_STATES - {BindingState.IGNORED} | {BindingState.AUTO_MATCHED}),
+    "bind": frozenset(set(BindingState) - {BindingState.IGNORED}),
+}
+# What the buttons of the acts say.
+LABELS: Mapping[str, str] = {
+    "accept": "Accept",
+    "reject": "Reject",
+    "match_again": "Match again",
+    "clear": "Clear",
+    "ignore": "Ignore",
+    "un_ignore": "Stop ignoring",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """What a pass did, as codes: those whose binding changed, and those of them that became conflicts (TC-CONFLICT)."""
+
+    changed: tuple[str, ...]
+    new_conflicts: tuple[str, ...]
+
+
+async def match_all(db: AsyncSession) -> MatchResult:
+    """The automatic pass over every code. A second one changes nothing. Its trace is the binding history, not the audit."""
+    await binding_rows.hold(db)
+    await binding_rows.make_missing(db)
+    return await _match(db)
+
+
+async def _match(db: AsyncSession) -> MatchResult:
+    codes = await binding_rows.read_all(db)
+    people, kiosk, ignore_zeros = await binding_rows.read_host(db)
+    host = directory(people, kiosk, ignore_leading_zeros=ignore_zeros)
+    # Names are compared with all others: with many people that is seconds, which no other request shall wait for.
+    changes = await asyncio.to_thread(matching.match, codes, host)
+    await binding_rows.write(db, audit.SYSTEM.name, changes)
+    news = [change for change in changes if change.is_news]
+    conflicts = [
+        one for one in news if one.decision.state == BindingState.CONFLICT and one.code.state != one.decision.state
+    ]
+    return MatchResult(tuple(one.code.emp_code for one in news), tuple(one.code.emp_code for one in conflicts))
+
+
+async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_employee_id: int) -> None:
+    """Links a code to a host employee by a person's word; re-binds one that is bound.
+
+    Raises NotFound for an unknown code or person, Conflict for an ignored code, a deleted person, or the same link again.
+    """
+    await binding_rows.hold(db)
+    code = await one(db, clock_employee_id)
+    person = await _bindable(db, host_employee_id)
+    if code.state == BindingState.IGNORED:
+        raise Conflict(f"The code {code.emp_code} is ignored. Take it back first.")
+    if code.state == BindingState.BOUND and code.host_employee_id == person.id:
+        raise Conflict(f"The code {code.emp_code} is bound to {person.name} already.")
+    why = f"{actor.name} bound it to {person.name}."
+    decision = Decision(BindingState.BOUND, why, "manual", person.id, candidates=_kept(code, person.id))
+    # A person's later word for a pair takes their earlier one against it back.
+    await _carry_out(db, actor, "bind", [Change(code, decision, code.rejected - {person.id})])
+
+
+async def accept(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Accepting:
+    """Confirms auto matches, and suggestions of one name. Leaves those that would give an employee a second code."""
+    await binding_rows.hold(db)
+    accepting = await foretell_accepting(db, clock_employee_ids)
+    await _carry_out(db, actor, "accept", [_accepted(code, actor) for code in accepting.taken])
+    return accepting
+
+
+async def foretell_accepting(db: AsyncSession, clock_employee_ids: Iterable[int]) -> Accepting:
+    """What `accept` would take and leave."""
+    codes = await open_to(db, "accept", clock_employee_ids)
+    return sort_out(codes, await binding_rows.codes_of(db, {named_by(code) for code in codes}))
+
+
+async def reject(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
+    """Refuses auto matches and suggestions: unbound, and that pair is never proposed again. Returns the codes."""
+    return await _for_each(db, actor, "reject", clock_employee_ids, _rejected)
+
+
+async def clear(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
+    """Ends links. No automatic pass touches these codes until `match_again`. Returns the codes."""
+    return await _for_each(db, actor, "clear", clock_employee_ids, _cleared)
+
+
+async def ignore(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
+    """Leaves codes out on purpose, and ends their links. Returns the codes."""
+    return await _for_each(db, actor, "ignore", clock_employee_ids, _ignored)
+
+
+async def un_ignore(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
+    """Takes `ignore` back: the codes are unbound, and the next pass looks at them. Returns the codes."""
+    return await _for_each(db, actor, "un_ignore", clock_employee_ids, _taken_back)
+
+
+async def match_again(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
+    """Has codes decided anew by the order, cleared ones too; the answer is there at once. Returns the codes.
+
+    What stands by a person's word (bound, ignored) or waits for the server (missing) is not looked at. A rejected pair stays so.
+    """
+    codes = await _for_each(db, actor, "match_again", clock_employee_ids, _unattempted)
+    await _match(db)
+    return codes
+
+
+async def set_remarks(db: AsyncSession, actor: Actor, clock_employee_id: int, remarks: str | None) -> bool:
+    """An operator's note, which no sync changes. Returns whether it is another one. Raises NotFound, Invalid."""
+    remarks = (remarks or "").strip() or None
+    if remarks and len(remarks) > LONGEST_REMARK:
+        raise Invalid.at("remarks", f"At most {LONGEST_REMARK} characters; this has {len(remarks)}.")
+    here = ClockEmployee.id == clock_employee_id
+    before = (await db.execute(select(ClockEmployee.emp_code, ClockEmployee.remarks).where(here))).one_or_none()
+    if before is None:
+        raise NotFound
+    if before.remarks == remarks:
+        return False
+    await db.execute(update(ClockEmployee).where(here).values(remarks=remarks))
+    was, is_now = {"code": before.emp_code, "remarks": before.remarks}, {"code": before.emp_code, "remarks": remarks}
+    await audit.record(db, actor, "binding.remarks", "clock_employee", clock_employee_id, before=was, after=is_now)
+    return True
+
+
+async def id_of_code(db: AsyncSession, emp_code: str) -> int:
+    """The mirrored person of a code, for commands. Raises NotFound."""
+    found = await db.scalar(select(ClockEmployee.id).where(ClockEmployee.emp_code == emp_code))
+    if found is None:
+        raise NotFound(f"No mirrored person has the code {emp_code}.")
+    return found
+
+
+async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int) -> None:
+    """For acts on one person: raises NotFound, or Conflict saying which state is in the way."""
+    code = await one(db, clock_employee_id)
+    if code.state not in OPEN_TO[act]:
+        label = BINDING_STATES[BindingState(code.state)].label.lower()
+        raise Conflict(f"The code {code.emp_code} is {label} by now, so “{LABELS[act]}” is not possible any more.")
+
+
+async def on_host_event(db: AsyncSession, event: Event) -> None:
+    """The listener for people and kiosk codes: who is eligible may differ, and so may every match."""
+    match event:
+        case EmployeesChanged(employee_ids=ids):
+            await binding_rows.mark_people(db, ids)
+        case KioskChanged():
+            pass
+        case _:
+            return
+    await ask_for_match(db)
+
+
+async def ask_for_match(db: AsyncSession) -> None:
+    """A pass soon after this transaction; nothing where there are no codes. A second one waits while the first may have read
+    already."""
+    if await db.scalar(select(Binding.id).limit(1)) is None:
+        return
+    if await jobs.request(db, "clock_match") is None:
+        await jobs.request(db, "clock_match", key="clock_match:next")
+
+
+def _accepted(code: Code, actor: Actor) -> Change:
+    why = f"{actor.name} accepted it. {code.why or ''}".strip()
+    return Change(code, Decision(BindingState.BOUND, why, code.method, named_by(code), candidates=code.candidates))
+
+
+def _rejected(code: Code, actor: Actor) -> Change:
+    host_employee_id = named_by(code)
+    name = next((one.name for one in code.candidates if one.host_employee_id == host_employee_id), "this match")
+    why = f"{actor.name} rejected {name}; it is not proposed again."
+    return Change(code, Decision(BindingState.UNBOUND, why, cleared=True), code.rejected | {host_employee_id})
+
+
+def _cleared(code: Code, actor: Actor) -> Change:
+    why = f"{actor.name} cleared it; it stays so until “Match again”."
+    return Change(code, Decision(BindingState.UNBOUND, why, cleared=True))
+
+
+def _ignored(code: Code, actor: Actor) -> Change:
+    return Change(code, Decision(BindingState.IGNORED, f"{actor.name} left it out on purpose."))
+
+
+def _taken_back(code: Code, actor: Actor) -> Change:
+    return Change(code, Decision(BindingState.UNBOUND, f"{actor.name} took “ignore” back."))
+
+
+def _unattempted(code: Code, actor: Actor) -> Change:
+    """An auto match keeps its link while it is asked again: it changes only if the order says so."""
+    why = f"{actor.name} asked to match again."
+    if code.state == BindingState.AUTO_MATCHED:
+        decision = Decision(code.state, "", code.method, code.host_employee_id, candidates=code.candidates)
+        return Change(code, decision)
+    if code.state == BindingState.DISABLED:
+        return Change(code, Decision(code.state, why))
+    return Change(code, Decision(BindingState.UNBOUND, why))
+
+
+def _kept(code: Code, host_employee_id: int) -> tuple[Candidate, ...]:
+    """Candidates go on showing what the choice was made from, as long as the chosen one is among them."""
+    return code.candidates if any(one.host_employee_id == host_employee_id for one in code.candidates) else ()
+
+
+async def _for_each(
+    db: AsyncSession, actor: Actor, act: str, ids: Iterable[int], becomes: Callable[[Code, Actor], Change]
+) -> list[str]:
+    await binding_rows.hold(db)
+    codes = await open_to(db, act, ids)
+    await _carry_out(db, actor, act, [becomes(code, actor) for code in codes])
+    return [code.emp_code for code in codes]
+
+
+async def open_to(db: AsyncSession, act: str, ids: Iterable[int]) -> list[Code]:
+    """Those of these mirrored people whose state the act is for."""
+    return [code for code in await binding_rows.read_some(db, list(ids)) if code.state in OPEN_TO[act]]
+
+
+async def _carry_out(db: AsyncSession, actor: Actor, act: str, changes: Sequence[Change]) -> None:
+    await binding_rows.write(db, actor.name, changes)
+    rows = [audit.Change(one.code.emp_code, _before(one.code), _after(one)) for one in changes]
+    await audit.record_many(db, actor, f"binding.{act}", "clock_binding", rows)
+    if any(change.is_news for change in changes):
+        await ask_for_match(db)
+
+
+def _before(code: Code) -> dict[str, Any]:
+    return {"state": code.state, "method": code.method, "host_employee_id": code.host_employee_id}
+
+
+def _after(change: Change) -> dict[str, Any]:
+    decision = change.decision
+    return {"state": decision.state, "method": decision.method, "host_employee_id": decision.host_employee_id}
+
+
+async def one(db: AsyncSession, clock_employee_id: int) -> Code:
+    """Raises NotFound."""
+    found = await binding_rows.read_some(db, [clock_employee_id])
+    if not found:
+        raise NotFound
+    return found[0]
+
+
+async def _bindable(db: AsyncSession, host_employee_id: int) -> Any:
+    """The person a code is to be bound to. Inactive people may be: their old punches stay attributable."""
+    statement = select(Employee.id, Employee.name, Employee.deleted_at).where(Employee.id == host_employee_id)
+    person = (await db.execute(statement)).one_or_none()
+    if person is None:
+        raise NotFound("There is no such person.")
+    if person.deleted_at is not None:
+        raise Conflict(f"{person.name} was deleted. Restore them first.")
+    return person

@@ -1,0 +1,86 @@
+"""The host's people as a match pass asks for them: by ID number, by kiosk code, by a similar name. Pure.
+
+Who may be matched with whom is in matching.py.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz import fuzz, process
+
+from app.texts import id_number_key
+
+SIMILAR = 88.0
+_WORDS = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    host_employee_id: int
+    name: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class HostEmployee:
+    """`eligible`: active and not deleted; others get no new match, and links that exist stay."""
+
+    id: int
+    id_number: str
+    name: str
+    eligible: bool
+    deleted: bool = False
+
+
+@dataclass(frozen=True)
+class Directory:
+    """The host's people, indexed for the questions of one pass."""
+
+    by_id: Mapping[int, HostEmployee]
+    by_number: Mapping[str, Sequence[HostEmployee]]
+    kiosk: Mapping[str, int]
+    ignore_leading_zeros: bool
+    sorted_names: Mapping[int, str] = field(default_factory=dict)
+
+    def having(self, number: str) -> Sequence[HostEmployee]:
+        """Everybody with this ID number, those who left included."""
+        return self.by_number.get(self.key(number), ())
+
+    def key(self, number: str) -> str:
+        return number_key(number, ignore_leading_zeros=self.ignore_leading_zeros)
+
+    def similar(self, name: str) -> list[Candidate]:
+        """Eligible people by folded name, best first, from 88 of 100 on."""
+        folded = folded_name(name)
+        if not folded:
+            return []
+        found = process.extract(folded, self.sorted_names, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
+        ranked = sorted((-round(score, 1), key) for _, score, key in found)
+        return [Candidate(key, self.by_id[key].name, -score) for score, key in ranked]
+
+
+def directory(
+    employees: Iterable[HostEmployee], kiosk: Mapping[str, int], *, ignore_leading_zeros: bool = False
+) -> Directory:
+    """`kiosk` maps an enrolled code to the host employee's id."""
+    by_id = {one.id: one for one in sorted(employees, key=lambda one: one.id)}
+    by_number: dict[str, list[HostEmployee]] = defaultdict(list)
+    for one in by_id.values():
+        by_number[number_key(one.id_number, ignore_leading_zeros=ignore_leading_zeros)].append(one)
+    names = {one.id: folded_name(one.name) for one in by_id.values() if one.eligible}
+    return Directory(by_id, by_number, kiosk, ignore_leading_zeros, {key: name for key, name in names.items() if name})
+
+
+def number_key(number: str, *, ignore_leading_zeros: bool = False) -> str:
+    """How a code compares with ID numbers: like these among themselves, without leading zeros where the setting says so."""
+    key = id_number_key(number)
+    return (key.lstrip("0") or key[-1:]) if ignore_leading_zeros else key
+
+
+def folded_name(name: str) -> str:
+    """A name without accents, case, punctuation and word order."""
+    plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
+    return " ".join(sorted(_WORDS.findall(plain.casefold())))

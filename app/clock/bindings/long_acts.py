@@ -1,0 +1,160 @@
+"""Acts on many records or punches: what is meant is noted first, then carried out in slices. What an act does: its work.
+
+Up to AT_ONCE items are done in the transaction that asked; more are left to a job, which any worker can resume: an item that
+has an answer is not touched again. So nothing here depends on how often a slice is tried.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, ScalarSelect, Select, TextualSelect, func, insert, literal, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app import jobs
+from app.accounts.audit import Actor
+from app.clock.models import LongAct, LongActItem
+from app.errors import NotFound
+
+AT_ONCE = 1000
+SLICE = 200
+DONE = "done"
+NAMED = 200
+_NOTE_ITEMS = text(
+    "UPDATE clock_long_act_items i SET became = g.became, note = g.note"
+    " FROM unnest(CAST(:ids AS bigint[]), CAST(:words AS text[]), CAST(:notes AS text[])) AS g (id, became, note)"
+    " WHERE i.act_id = :act AND i.item_id = g.id"
+)
+
+
+class Answer(NamedTuple):
+    """What became of one item: DONE, or why it was left. `note` says it in a sentence where the word is not enough."""
+
+    became: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What was asked, as its work needs it."""
+
+    id: int
+    kind: str
+    emp_codes: tuple[str, ...]
+    host_employee_id: int | None
+    actor: Actor
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an act is: items by what became of them, None for those whose turn is to come."""
+
+    id: int
+    kind: str
+    actor_name: str
+    begun_at: datetime
+    finished_at: datetime | None
+    counts: Mapping[str | None, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def done(self) -> int:
+        return self.counts.get(DONE, 0)
+
+    @property
+    def looked_at(self) -> int:
+        return self.total - self.counts.get(None, 0)
+
+    @property
+    def left(self) -> dict[str, int]:
+        return {word: number for word, number in self.counts.items() if word not in (None, DONE)}
+
+
+Work = Callable[[AsyncSession, Act, Sequence[int]], Awaitable[Mapping[int, Answer]]]
+
+
+async def note(
+    db: AsyncSession,
+    actor: Actor,
+    kind: str,
+    items: TextualSelect | Select[int],
+    *,
+    emp_codes: Iterable[str] = (),
+    host_employee_id: int | None = None,
+) -> Act:
+    """Writes down what is meant: the ids (`id`) that `items` selects now."""
+    codes = sorted(emp_codes)
+    values = {"kind": kind, "emp_codes": codes, "host_employee_id": host_employee_id}
+    by = {"actor_id": actor.id, "actor_name": actor.name}
+    act_id = (await db.execute(insert(LongAct).values(**values, **by).returning(LongAct.id))).scalar_one()
+    rows = select(literal(act_id), items.subquery().c.id)
+    await db.execute(insert(LongActItem).from_select([LongActItem.act_id, LongActItem.item_id], rows))
+    return Act(act_id, kind, tuple(codes), host_employee_id, actor)
+
+
+async def start(db: AsyncSession, act: Act, work: Work, most: int | None = None) -> Progress:
+    """Carries the act out here and now where it has at most `most` items (AT_ONCE), else asks for the job that does."""
+    progress = await read(db, act.id)
+    if progress.total > (AT_ONCE if most is None else most):
+        await jobs.request(db, "clock_long_act", key=f"clock_long_act:{act.id}", arguments={"act_id": act.id})
+        return progress
+    await _step(db, act, work, AT_ONCE)
+    return await read(db, act.id)
+
+
+async def resume(db: AsyncSession, act_id: int, works: Mapping[str, Work]) -> bool:
+    """The next slice. True while more is to do. Two workers at the same act wait for each other."""
+    row = await db.scalar(select(LongAct).where(LongAct.id == act_id).with_for_update())
+    if row is None or row.finished_at is not None:
+        return False
+    actor = Actor(row.actor_id, row.actor_name)
+    act = Act(row.id, row.kind, tuple(row.emp_codes), row.host_employee_id, actor)
+    return await _step(db, act, works[act.kind], SLICE)
+
+
+async def _step(db: AsyncSession, act: Act, work: Work, most: int) -> bool:
+    waiting = select(LongActItem.item_id).where(LongActItem.act_id == act.id, LongActItem.became.is_(None))
+    ids = list(await db.scalars(waiting.order_by(LongActItem.item_id).limit(most)))
+    if ids:
+        answers = await work(db, act, ids)
+        words, notes = zip(*(answers[one] for one in ids), strict=True)
+        await db.execute(_NOTE_ITEMS, {"act": act.id, "ids": ids, "words": list(words), "notes": list(notes)})
+    if await db.scalar(waiting.limit(1)) is not None:
+        return True
+    await db.execute(update(LongAct).where(LongAct.id == act.id).values(finished_at=func.now()))
+    return False
+
+
+def newest(*kinds: str) -> ScalarSelect[int | None]:
+    """The id of the newest act of these kinds that is not finished, as a part of a list's own SELECT."""
+    is_open = (LongAct.finished_at.is_(None), LongAct.kind.in_(kinds))
+    return select(func.max(LongAct.id)).where(*is_open).scalar_subquery()
+
+
+async def latest_of_code(db: AsyncSession, emp_code: str) -> Progress | None:
+    """The newest act on what this code's punches made."""
+    of_code = select(func.max(LongAct.id)).where(LongAct.emp_codes.contains([emp_code]))
+    act_id = await db.scalar(of_code)
+    return await read(db, act_id) if act_id is not None else None
+
+
+async def read(db: AsyncSession, act_id: int) -> Progress:
+    """Raises NotFound."""
+    columns = (LongAct.id, LongAct.kind, LongAct.actor_name, LongAct.begun_at, LongAct.finished_at)
+    act = (await db.execute(select(*columns).where(LongAct.id == act_id))).one_or_none()
+    if act is None:
+        raise NotFound("There is no such act.")
+    items = select(LongActItem.became, func.count()).where(LongActItem.act_id == act_id).group_by(LongActItem.became)
+    counts = {became: number for became, number in await db.execute(items)}  # noqa: C416 - rows are no pairs to the type checker
+    return Progress(*act, counts)
+
+
+async def left(db: AsyncSession, act_id: int, most: int = NAMED) -> Sequence[Row[Any]]:
+    """The first items that were left, with why."""
+    columns: tuple[Any, ...] = (LongActItem.item_id, LongActItem.became, LongActItem.note)
+    not_done = (LongActItem.act_id == act_id, LongActItem.became != DONE)
+    return (await db.execute(select(*columns).where(*not_done).order_by(LongActItem.item_id).limit(most))).all()

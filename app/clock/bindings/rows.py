@@ -1,0 +1,246 @@
+"""Bindings as rows: read for a decision, written with their history, and the punches that a change of link has judged anew.
+
+No rule lives here: what an operator may do is in bindings/actions.py, what a pass decides in matching.py. All writers of bindings
+hold one lock of the workspace, so that a pass never overwrites what a person decided while it was thinking.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.bindings.directory import Candidate, HostEmployee
+from app.clock.bindings.matching import Change, Code
+from app.clock.models import Binding, ClockEmployee
+from app.clock.pairing.inputs import FOLDS, UNPAIRED
+from app.clock.punches import marks
+from app.clock.settings import read_settings
+from app.db.among import among
+from app.db.session import workspace_of
+from app.host.models import Employee, KioskEnrolment
+
+FIRST_MIRRORED = "First mirrored."
+_HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended('clock bindings ' || :workspace, 0))")
+_MAKE = """
+    WITH made AS (
+        INSERT INTO clock_employee_bindings (clock_employee_id, emp_code)
+        SELECT id, emp_code FROM clock_employees e
+        WHERE NOT EXISTS (SELECT 1 FROM clock_employee_bindings b WHERE b.clock_employee_id = e.id)
+        {of_some} ON CONFLICT DO NOTHING RETURNING id
+    )
+    INSERT INTO clock_binding_history (binding_id, to_state, decided_by, why)
+    SELECT id, 'unbound', 'Muster', :why FROM made
+"""
+_MAKE_MISSING = text(_MAKE.format(of_some=""))
+_MAKE_SOME = text(_MAKE.format(of_some="AND e.emp_code = ANY(CAST(:codes AS text[]))"))
+_READ = select(
+    Binding.id,
+    Binding.clock_employee_id,
+    Binding.emp_code,
+    Binding.state,
+    Binding.method,
+    Binding.host_employee_id,
+    Binding.cleared,
+    Binding.resumes,
+    Binding.candidates,
+    Binding.taken,
+    Binding.rejected,
+    Binding.reason,
+    ClockEmployee.full_name,
+    ClockEmployee.active,
+    ClockEmployee.absent_since,
+    ClockEmployee.seen,
+).join(ClockEmployee, ClockEmployee.id == Binding.clock_employee_id)
+_GIVEN = """jsonb_to_recordset(CAST(:rows AS jsonb)) AS g (
+    id bigint, state text, method text, host_employee_id bigint, cleared boolean, resumes text, candidates jsonb,
+    taken jsonb, rejected jsonb, why text, is_news boolean, from_state text, history_host bigint)"""
+_WRITE = text(
+    f"""
+    UPDATE clock_employee_bindings b SET
+        state = g.state, method = g.method, host_employee_id = g.host_employee_id, cleared = g.cleared,
+        resumes = g.resumes, candidates = g.candidates, taken = g.taken, rejected = g.rejected,
+        reason = coalesce(nullif(g.why, ''), b.reason),
+        decided_by = CASE WHEN g.is_news THEN :by ELSE b.decided_by END,
+        decided_at = CASE WHEN g.is_news THEN now() ELSE b.decided_at END,
+        updated_at = now()
+    FROM {_GIVEN} WHERE b.id = g.id
+    """
+)
+_REMEMBER = text(
+    f"""
+    INSERT INTO clock_binding_history (binding_id, from_state, to_state, method, host_employee_id, decided_by, why)
+    SELECT g.id, g.from_state, g.state, g.method, g.history_host, :by, g.why FROM {_GIVEN} WHERE g.is_news ORDER BY g.id
+    """
+)
+# Line 0 of the import's order protects what stands: such a punch changes its word only when the owner of its record is
+# another than the new one, or was when it was judged. A punch without a record is the new owner's as if it had just come.
+_MARK = text(
+    """
+    WITH moved AS (
+        SELECT * FROM unnest(CAST(:codes AS text[]), CAST(:hosts AS bigint[])) AS m (emp_code, host)
+    ), found AS (
+        SELECT p.id, p.host_attendance_id IS NULL AND m.host IS NOT NULL AND p.import_outcome IS NOT NULL
+            AND p.import_outcome <> ALL(CAST(:unpaired AS text[])) AS begins_anew
+        FROM moved m JOIN clock_transactions p ON p.emp_code = m.emp_code
+        LEFT JOIN attendance_records r ON r.id = p.host_attendance_id
+        WHERE p.host_attendance_id IS NULL OR p.import_outcome = 'arrived_late' OR r.employee_id <> m.host
+        ORDER BY p.id FOR UPDATE OF p
+    ), marked AS (
+        UPDATE clock_transactions p SET judge_at = clock_timestamp(),
+            import_outcome = CASE WHEN f.begins_anew THEN NULL ELSE p.import_outcome END,
+            updated_at = CASE WHEN f.begins_anew THEN now() ELSE p.updated_at END
+        FROM found f
+        WHERE p.id = f.id
+        RETURNING p.local_date, f.begins_anew
+    ), noted AS (
+        INSERT INTO clock_stale_days (local_date)
+        SELECT DISTINCT local_date FROM marked WHERE begins_anew ON CONFLICT DO NOTHING
+    )
+    SELECT count(*) FROM marked
+    """
+)
+# People are judged over all their codes together, so what waits on the other codes of an owner may end otherwise too; and a
+# fold with a record stands for itself once its own tap went away.
+_MARK_OTHERS = text(
+    """
+    WITH found AS (
+        SELECT p.id FROM clock_employee_bindings b JOIN clock_transactions p ON p.emp_code = b.emp_code
+        WHERE b.host_employee_id = ANY(CAST(:owners AS bigint[])) AND b.emp_code <> ALL(CAST(:codes AS text[]))
+          AND (p.host_attendance_id IS NULL OR p.import_outcome = ANY(CAST(:folds AS text[])))
+        ORDER BY p.id FOR UPDATE OF p
+    ), marked AS (
+        UPDATE clock_transactions p SET judge_at = clock_timestamp() FROM found WHERE p.id = found.id RETURNING p.id
+    )
+    SELECT count(*) FROM marked
+    """
+)
+
+
+async def hold(db: AsyncSession) -> None:
+    """Until the transaction ends nobody else changes a binding of this workspace. Read only after it."""
+    await db.execute(_HOLD, {"workspace": workspace_of(db)})
+
+
+async def make_missing(db: AsyncSession) -> None:
+    """A binding for every mirrored person who has none."""
+    await db.execute(_MAKE_MISSING, {"why": FIRST_MIRRORED})
+
+
+async def make_some(db: AsyncSession, codes: Collection[str], why: str) -> None:
+    """The same for the people of these codes; `why` is what their history begins with."""
+    await db.execute(_MAKE_SOME, {"codes": list(codes), "why": why})
+
+
+async def read_all(db: AsyncSession) -> list[Code]:
+    return [_code(row) for row in await db.execute(_READ.order_by(Binding.id))]
+
+
+async def read_some(db: AsyncSession, clock_employee_ids: Collection[int]) -> list[Code]:
+    """The bindings of these mirrored people, in the order of their codes."""
+    chosen = _READ.where(among(Binding.clock_employee_id, clock_employee_ids))
+    return [_code(row) for row in await db.execute(chosen.order_by(Binding.emp_code))]
+
+
+def _code(row: Any) -> Code:
+    return Code(
+        binding_id=row.id,
+        emp_code=row.emp_code,
+        name=row.full_name,
+        enabled=row.active,
+        absent=row.absent_since is not None,
+        listed=row.seen > 0,
+        state=row.state,
+        method=row.method,
+        host_employee_id=row.host_employee_id,
+        cleared=row.cleared,
+        resumes=row.resumes,
+        rejected=frozenset(row.rejected),
+        candidates=tuple(Candidate(**one) for one in row.candidates),
+        taken=tuple(Candidate(**one) for one in row.taken),
+        why=row.reason,
+    )
+
+
+async def codes_of(db: AsyncSession, host_employee_ids: Collection[int]) -> dict[int, list[str]]:
+    """The codes that have these host employees now, in order."""
+    linked = select(Binding.host_employee_id, Binding.emp_code).where(
+        among(Binding.host_employee_id, host_employee_ids)
+    )
+    found: dict[int, list[str]] = {}
+    for employee_id, code in await db.execute(linked.order_by(Binding.emp_code)):
+        found.setdefault(employee_id or 0, []).append(code)
+    return found
+
+
+async def read_host(db: AsyncSession) -> tuple[list[HostEmployee], dict[str, int], bool]:
+    """Whom a code may belong to: people, kiosk codes, and whether leading zeros of ID numbers count. Those who left keep the
+    links that they have, and explain why their ID number matches nobody."""
+    deleted = Employee.deleted_at.is_not(None)
+    people = await db.execute(
+        select(Employee.id, Employee.id_number, Employee.name, Employee.active & ~deleted, deleted)
+    )
+    kiosk = await db.execute(select(KioskEnrolment.code, KioskEnrolment.employee_id))
+    settings = await read_settings(db)
+    return (
+        [HostEmployee(*row) for row in people],
+        {row.code: row.employee_id for row in kiosk},
+        settings.ignore_leading_zeros,
+    )
+
+
+async def write(db: AsyncSession, by: str, changes: Sequence[Change]) -> None:
+    """Writes bindings and their history, and has the punches judged anew whose owner changed. `by` is who decided."""
+    if not changes:
+        return
+    given = {"rows": msgspec.json.encode([_row(change) for change in changes]).decode(), "by": by}
+    await db.execute(_WRITE, given)
+    await db.execute(_REMEMBER, given)
+    await _mark_moved(db, [change for change in changes if change.moves])
+
+
+def _row(change: Change) -> dict[str, Any]:
+    code, decision = change.code, change.decision
+    return {
+        "id": code.binding_id,
+        "state": decision.state,
+        "method": decision.method,
+        "host_employee_id": decision.host_employee_id,
+        "cleared": decision.cleared,
+        "resumes": decision.resumes,
+        "candidates": [asdict(one) for one in decision.candidates],
+        "taken": [asdict(one) for one in decision.taken],
+        "rejected": sorted(code.rejected if change.rejected is None else change.rejected),
+        "why": decision.why,
+        "is_news": change.is_news,
+        "from_state": code.state,
+        # The history says whose link ended, where one did.
+        "history_host": decision.host_employee_id or code.host_employee_id,
+    }
+
+
+async def _mark_moved(db: AsyncSession, changes: Sequence[Change]) -> None:
+    if not changes:
+        return
+    codes = [change.code.emp_code for change in changes]
+    hosts = [change.decision.host_employee_id for change in changes]
+    await db.execute(_MARK, {"codes": codes, "hosts": hosts, "unpaired": sorted(UNPAIRED)})
+    owners = {
+        one for change in changes for one in (change.code.host_employee_id, change.decision.host_employee_id) if one
+    }
+    await _mark_others(db, owners, codes)
+    await marks.ask_for_import(db)
+
+
+async def mark_people(db: AsyncSession, host_employee_ids: Collection[int]) -> None:
+    """Has judged anew what waits on any code of these people: they may have become inactive, or active again."""
+    if await _mark_others(db, host_employee_ids, []):
+        await marks.ask_for_import(db)
+
+
+async def _mark_others(db: AsyncSession, owners: Collection[int], codes: Sequence[str]) -> int:
+    given = {"owners": sorted(owners), "codes": list(codes), "folds": sorted(FOLDS)}
+    marked: int = await db.scalar(_MARK_OTHERS, given) or 0
+    return marked

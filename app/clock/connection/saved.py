@@ -1,0 +1,254 @@
+"""The one connection of a workspace: saving, testing, pausing and unlocking it (design: decisions, "Clock: connection").
+
+The shared session is in connection/shared_session.py, calls are in remote/, what a zone does to punches in rezoning.py.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import audit
+from app.clock import zones
+from app.clock.connection import lease
+from app.clock.connection.shared_session import LOCK_AFTER, SharedSession, password_place
+from app.clock.mirror import cursors, rezoning
+from app.clock.models import Connection, Punch
+from app.clock.profiles import PROFILES, OverrideError, Profile, overridden
+from app.clock.remote import Credentials, RemoteClock, TestStep, checked_base_url
+from app.clock.remote.session import utc_now
+from app.db.session import workspace_of
+from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.outbound import Log
+from app.parts import Parts
+from app.secrets import KeyRing, Secret
+
+_SHOWN = ("base_url", "username", "company", "profile", "timezone", "overrides")
+# What these say is what the server was asked with: its session, and the word that it works, end with a change of them.
+_SIGNS_IN = ("base_url", "username", "company", "profile", "overrides")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionForm:
+    """What an operator gives. `password` None keeps the saved one."""
+
+    base_url: str
+    username: str
+    profile: str
+    timezone: str
+    password: Secret | None = None
+    company: str | None = None
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+
+async def load(db: AsyncSession) -> Connection | None:
+    """The workspace's connection; None when none was saved."""
+    return await db.scalar(select(Connection))
+
+
+async def save(db: AsyncSession, keys: KeyRing, actor: audit.Actor, form: ConnectionForm) -> Connection:
+    """Saves the connection, untested. Raises Invalid naming each wrong field.
+
+    A run under way stops when what it works with has changed; punches that a new zone moves are judged again.
+    """
+    values = _checked(form)
+    old = await db.scalar(select(Connection).with_for_update())
+    before = {name: getattr(old, name) for name in _SHOWN} if old else None
+    _refuse_without_password(before, values, form)
+    if form.password is not None:
+        values["password"] = keys.seal(form.password, password_place(workspace_of(db)))
+    if old is None:
+        await db.execute(insert(Connection).values(id=1, **values))
+    else:
+        await _change(db, old, values, form)
+    shown = {name: values[name] for name in _SHOWN} | {"password_changed": form.password is not None}
+    await audit.record(db, actor, "clock.connection.save", "clock_connection", 1, before=before, after=shown)
+    return (await db.execute(select(Connection).execution_options(populate_existing=True))).scalar_one()
+
+
+async def test(parts: Parts, workspace: str, actor: audit.Actor, log: Log) -> AsyncIterator[TestStep]:
+    """Tries the saved connection step by step, and writes down what came of it. Raises NotFound, Conflict when locked."""
+    async with parts.database.transaction(workspace) as db:
+        found = await required(db)
+        if found.status == "locked":
+            raise Conflict("The connection is locked; save the right password, or try again when the lock has run out.")
+    remote = open_remote(parts, workspace, found, log)
+    failed: TestStep | None = None
+    async for step in remote.test_steps():
+        failed = failed or (None if step.ok else step)
+        yield step
+    async with parts.database.transaction(workspace) as db:
+        if failed is None:
+            await mark_working(db, utc_now())
+        else:
+            await mark_failed(db, failed.code or "TC-NET", failed.sentence, utc_now())
+        outcome = {"ok": failed is None, "code": failed.code if failed else None}
+        await audit.record(db, actor, "clock.connection.test", "clock_connection", 1, after=outcome)
+
+
+def open_remote(
+    parts: Parts,
+    workspace: str,
+    connection: Connection,
+    log: Log,
+    *,
+    now: Callable[[], datetime] = utc_now,
+) -> RemoteClock:
+    """The client of the saved server. Raises SecretError when its password cannot be opened."""
+    password = parts.keys.open(connection.password, password_place(workspace))
+    return RemoteClock(
+        profile_of(connection),
+        connection.base_url,
+        ZoneInfo(connection.timezone),
+        Credentials(connection.username, password, connection.company),
+        outbound=parts.outbound,
+        session_store=SharedSession(parts.database, workspace, parts.keys, now=now),
+        log=log,
+        now=now,
+    )
+
+
+def profile_of(connection: Connection) -> Profile:
+    """The profile with the overrides of the connection."""
+    return overridden(PROFILES[connection.profile], connection.overrides)
+
+
+async def pause(db: AsyncSession, actor: audit.Actor) -> None:
+    """Switches syncing off; a run under way goes on."""
+    found = await required(db)
+    await _set_status(db, actor, "pause", found.status, "paused")
+
+
+async def resume(db: AsyncSession, actor: audit.Actor) -> None:
+    """Switches syncing on again."""
+    found = await required(db)
+    if found.status != "paused":
+        raise Conflict("The connection is not paused.")
+    failed_last = found.last_error_at is not None and (
+        found.last_success_at is None or found.last_success_at < found.last_error_at
+    )
+    verified = "failing" if failed_last else "healthy"
+    await _set_status(db, actor, "resume", found.status, verified if found.tested_at else "unverified")
+
+
+async def unlock(db: AsyncSession, actor: audit.Actor, now: datetime) -> None:
+    """Allows one more try with the saved password, once the lock has run out. Raises Conflict."""
+    found = await required(db)
+    if found.status != "locked":
+        raise Conflict("The connection is not locked.")
+    if found.locked_until is not None and now < found.locked_until:
+        raise Conflict(f"The same password can be tried again from {found.locked_until:%H:%M} UTC on.")
+    await db.execute(update(Connection).values(credential_failures=LOCK_AFTER - 1, locked_until=None))
+    await _set_status(db, actor, "unlock", "locked", "failing")
+
+
+async def mark_working(db: AsyncSession, now: datetime) -> None:
+    """A test or a run did well. A paused connection stays paused."""
+    await db.execute(
+        update(Connection).values(tested_at=now, last_success_at=now, credential_failures=0, not_before=None)
+    )
+    await db.execute(update(Connection).where(Connection.status != "paused").values(status="healthy"))
+
+
+async def mark_failed(db: AsyncSession, code: str, message: str, now: datetime) -> None:
+    """A test or a run failed. What is locked or paused stays so."""
+    await db.execute(update(Connection).values(last_error_code=code, last_error_message=message, last_error_at=now))
+    await db.execute(update(Connection).where(Connection.status.not_in(("locked", "paused"))).values(status="failing"))
+
+
+async def required(db: AsyncSession) -> Connection:
+    """The connection. Raises NotFound when none was saved."""
+    found = await load(db)
+    if found is None:
+        raise NotFound("There is no connection to a time-clock server yet; save one first.")
+    return found
+
+
+async def _change(db: AsyncSession, old: Connection, values: dict[str, Any], form: ConnectionForm) -> None:
+    zone, profile = old.timezone, old.profile
+    signs_in_anew = form.password is not None or any(getattr(old, name) != values[name] for name in _SIGNS_IN)
+    if signs_in_anew or zone != values["timezone"]:
+        values |= {"tested_at": None, "updated_at": func.now()}
+        values["status"] = old.status if old.status in ("paused", "locked") else "unverified"
+        await lease.break_off(db)
+    if signs_in_anew:
+        values["tokens"] = None
+    if form.password is not None:
+        locked = old.status == "locked"
+        values |= {"credential_failures": LOCK_AFTER - 1 if locked else 0, "locked_until": None}
+        values["status"] = "unverified" if locked else values["status"]
+    if profile != values["profile"]:
+        # The other kind of server counts its rows otherwise: the same punch comes back under another id.
+        values["id_generation"] = Connection.id_generation + 1
+        await cursors.begin_anew(db)
+    await db.execute(update(Connection).values(**values))
+    if zone != values["timezone"]:
+        await _move(db, profile, zone, values["timezone"])
+
+
+async def _move(db: AsyncSession, profile: str, old: str, zone: str) -> None:
+    if await db.scalar(select(Punch.id).limit(1)) is None:
+        return
+    if profile == "cloud":
+        await rezoning.keep_instants(db, zone)
+        await cursors.begin_anew(db)
+    else:
+        await rezoning.keep_local_times(db, old, zone)
+
+
+async def _set_status(db: AsyncSession, actor: audit.Actor, verb: str, before: str, after: str) -> None:
+    await db.execute(update(Connection).values(status=after, updated_at=func.now()))
+    await audit.record(
+        db, actor, f"clock.connection.{verb}", "clock_connection", 1, before={"status": before}, after={"status": after}
+    )
+
+
+def _refuse_without_password(before: Mapping[str, Any] | None, values: Mapping[str, Any], form: ConnectionForm) -> None:
+    """Else an operator could send the saved password to a server of their own."""
+    if form.password is not None:
+        return
+    if before is None:
+        raise Invalid.at("password", "Give the password.")
+    if before["base_url"] != values["base_url"]:
+        raise Invalid.at("password", "Give the password again: it is about to be sent to another address.")
+
+
+def _checked(form: ConnectionForm) -> dict[str, Any]:
+    errors: list[FieldError] = []
+    values: dict[str, Any] = {
+        "base_url": form.base_url,
+        "username": form.username.strip(),
+        "company": (form.company or "").strip() or None,
+        "profile": form.profile,
+        "timezone": form.timezone,
+        "overrides": dict(form.overrides),
+    }
+    try:
+        values["base_url"] = checked_base_url(form.base_url)
+    except ValueError as error:
+        errors.append(FieldError("base_url", str(error)))
+    if not values["username"]:
+        errors.append(FieldError("username", "Give the user name."))
+    if form.profile not in PROFILES:
+        errors.append(FieldError("profile", f"Choose one of {', '.join(PROFILES)}."))
+    if form.timezone not in zones.all_zones():
+        errors.append(FieldError("timezone", f"{form.timezone!r} is no time zone; write it like Europe/Berlin."))
+    if form.password is not None and not form.password:
+        errors.append(FieldError("password", "Give the password."))
+    if form.profile in PROFILES:
+        errors += _override_errors(form)
+    if errors:
+        raise Invalid(" ".join(error.message for error in errors), details=errors)
+    return values
+
+
+def _override_errors(form: ConnectionForm) -> list[FieldError]:
+    try:
+        overridden(PROFILES[form.profile], form.overrides)
+    except OverrideError as error:
+        return [FieldError("overrides", str(error))]
+    return []

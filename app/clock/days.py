@@ -1,0 +1,84 @@
+"""Which days a sync reads, and which days are known to be read; dates are local. Pure.
+
+A span is half-open: `until` is outside.
+
+Servers differ in how they read a filter: in UTC instead of the zone, or without its bounds (design: remote servers, quirk
+6). So what is asked for always reaches a day beyond what is then called read. Slices of one stretch follow each other
+without a gap, which makes up for any shift between them; only the outer ends of a stretch need that day.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+DAY = timedelta(days=1)
+PAD = DAY
+LIVE_DAYS = 3
+CHECK_DAYS = 31
+CHECK_HOUR = 2
+SLICE_PAGES = 20
+LONGEST_SLICE = 31
+FIRST_SLICE = 7
+TOO_MANY = 3
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Days from `first` to before `until`."""
+
+    first: date
+    until: date
+
+    @property
+    def days(self) -> int:
+        return max(0, (self.until - self.first).days)
+
+
+def asked_bounds(first: date, until: date | None) -> tuple[datetime, datetime | None]:
+    """The naive local times to ask with, for a server that may leave both bounds out. Whole seconds are all it knows."""
+    start = datetime.combine(first, time()) - timedelta(seconds=1)
+    return start, datetime.combine(until, time()) if until is not None else None
+
+
+def live_first(today: date, horizon: date) -> date:
+    """The first day of the live window, which is open at the top."""
+    return max(today - LIVE_DAYS * DAY, min(horizon, today))
+
+
+def gaps(wanted: Span, known: Iterable[Span]) -> list[Span]:
+    """What of `wanted` lies in none of `known`, oldest first."""
+    found, first = [], wanted.first
+    for span in sorted(known):
+        if span.first > first:
+            found.append(Span(first, min(span.first, wanted.until)))
+        first = max(first, span.until)
+    found.append(Span(first, wanted.until))
+    return [span for span in found if span.days > 0]
+
+
+def slice_until(first: date, end: date, rows_a_day: float | None, rows_a_page: int) -> date:
+    """Where a slice from `first` ends: about twenty pages of it, at least a day, at most a month.
+
+    A slice is what is walked again when the server's paging proves unstable, and how deep we make it page.
+    """
+    if rows_a_day is None:
+        days = FIRST_SLICE
+    else:
+        days = int(min(LONGEST_SLICE, SLICE_PAGES * rows_a_page / max(rows_a_day, 1)))
+    return min(end, first + max(1, days) * DAY)
+
+
+def check_is_due(now_local: datetime, last: date | None) -> bool:
+    """Once a night: the first run after two in the morning, local time."""
+    return now_local.hour >= CHECK_HOUR and (last is None or last < now_local.date())
+
+
+def days_to_check(today: date, known: Sequence[Span]) -> list[date]:
+    """Those of the last 31 days that have been read, latest first: others are going to be read anyway."""
+    days = (today - number * DAY for number in range(1, CHECK_DAYS + 1))
+    return [day for day in days if any(span.first <= day < span.until for span in known)]
+
+
+def halves(span: Span) -> tuple[Span, Span]:
+    middle = span.first + (span.days // 2) * DAY
+    return Span(span.first, middle), Span(middle, span.until)

@@ -1,0 +1,1 @@
+"""Numbers about the mirror: how complete it is, what the dashboard and the analytics show. Reads only."""

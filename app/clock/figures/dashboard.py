@@ -1,0 +1,130 @@
+"""The figures of the Dashboard beyond app.clock.figures.status: outcomes by day, what needs a person, the last run. Reads only."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from sqlalchemy import and_, bindparam, func, literal, select, union_all
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.codes import OUTCOMES, BindingState, Outcome, OutcomeGroup
+from app.clock.models import Binding, Punch, PunchCount, StaleDay, SyncRun
+from app.clock.punches.day_counts import NOT_JUDGED
+from app.clock.review.decisions import GONE_WAITS
+from app.clock.sync.run_rows import OPEN
+
+BAR_DAYS = 14
+PERSON_DAYS = 30
+GROUPS = (OutcomeGroup.GOOD, OutcomeGroup.WAITING, OutcomeGroup.NEEDS_PERSON, OutcomeGroup.NOT_COUNTED)
+_STALE = select(StaleDay.local_date)
+_KEPT = select(
+    PunchCount.local_date, PunchCount.import_outcome.label("outcome"), (PunchCount.total - PunchCount.gone).label("n")
+).where(PunchCount.local_date >= bindparam("since"), PunchCount.local_date.not_in(_STALE))
+_FRESH = select(Punch.local_date, func.coalesce(Punch.import_outcome, NOT_JUDGED), literal(1)).where(
+    Punch.local_date >= bindparam("since"), Punch.local_date.in_(_STALE), Punch.gone_at_utc.is_(None)
+)
+_BOTH = union_all(_KEPT, _FRESH).subquery()
+_BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n)).group_by(_BOTH.c.local_date, _BOTH.c.outcome)
+# A record that a person chose to keep is settled, though its punch goes on saying that it arrived late.
+_OPEN_LATE = select(func.count()).where(
+    Punch.import_outcome == Outcome.ARRIVED_LATE.value,
+    Punch.local_date >= bindparam("since"),
+    ~Punch.reviewed,
+    Punch.gone_at_utc.is_(None),
+)
+# An ignored code is a person's decision: its punches go on saying "Not bound", and need nobody.
+_IGNORED = (
+    select(Punch.local_date, func.count().label("punches"))
+    .join(Binding, and_(Binding.emp_code == Punch.emp_code, Binding.state == BindingState.IGNORED.value))
+    .where(
+        Punch.import_outcome == Outcome.NOT_BOUND.value,
+        Punch.gone_at_utc.is_(None),
+        Punch.local_date >= bindparam("since"),
+        Punch.punched_at_utc
+        >= bindparam("since_utc"),  # a day sooner than the first local day: the index goes by instants
+    )
+    .group_by(Punch.local_date)
+)
+_GONE = select(func.count()).where(GONE_WAITS, Punch.local_date >= bindparam("since"))
+_LAST = (
+    select(SyncRun.id, SyncRun.status, SyncRun.started_at, SyncRun.finished_at, SyncRun.error_code, SyncRun.resources)
+    .where(SyncRun.status.not_in(OPEN))
+    .order_by(SyncRun.id.desc())
+    .limit(1)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Punches of one local day by outcome group, in the order of GROUPS."""
+
+    day: date
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Punches:
+    """`days` are the last fourteen, oldest first, zeros included; `needs_person` is (outcome, punches), most first, of the
+    thirty days since `since` and of whatever lies in the future. The `ignored` punches are
+    those of ignored codes: they need nobody. `gone` are punches of these days that are gone from the server and whose record
+    waits for a person."""
+
+    days: Sequence[Day]
+    since: date
+    needs_person: Sequence[tuple[Outcome, int]]
+    total: int
+    ignored: int
+    gone: int = 0
+
+
+async def punches(db: AsyncSession, today: date) -> Punches:
+    """One SELECT over the kept counts; only days that changed since the last rollup are counted from the punches."""
+    since = today - timedelta(days=PERSON_DAYS - 1)
+    rows = [(day, outcome, int(n)) for day, outcome, n in await db.execute(_BY_DAY, {"since": since})]
+    gone = await db.scalar(_GONE, {"since": since}) or 0
+    found = replace(summed(rows, today, await _ignored(db, rows, since)), gone=gone)
+    if not any(outcome is Outcome.ARRIVED_LATE for outcome, _ in found.needs_person):
+        return found
+    waiting = await db.scalar(_OPEN_LATE, {"since": since}) or 0
+    person = [(one, waiting if one is Outcome.ARRIVED_LATE else n) for one, n in found.needs_person]
+    return replace(found, needs_person=sorted((one for one in person if one[1]), key=lambda one: -one[1]))
+
+
+async def _ignored(db: AsyncSession, rows: Sequence[tuple[date, str, int]], since: date) -> dict[date, int]:
+    """Punches of ignored codes that show "Not bound", by local day."""
+    if not any(outcome == Outcome.NOT_BOUND for _, outcome, _ in rows):
+        return {}
+    since_utc = datetime.combine(since - timedelta(days=1), time(), UTC)
+    found = await db.execute(_IGNORED, {"since": since, "since_utc": since_utc})
+    return {row.local_date: row.punches for row in found}
+
+
+def summed(rows: Sequence[tuple[date, str, int]], today: date, ignored: Mapping[date, int]) -> Punches:
+    """Sums (local day, outcome or "", punches) since thirty days; `ignored` are those of "Not bound" that need nobody. Pure."""
+    by_day: dict[date, Counter[OutcomeGroup]] = {}
+    by_outcome: Counter[Outcome] = Counter()
+    for day, code, number in rows:
+        outcome = Outcome(code or Outcome.AWAITING)
+        left_out = ignored.get(day, 0) if outcome is Outcome.NOT_BOUND else 0
+        groups = by_day.setdefault(day, Counter())
+        groups[OUTCOMES[outcome].group] += number - left_out
+        groups[OutcomeGroup.NOT_COUNTED] += left_out
+        by_outcome[outcome] += number - left_out
+    days = [today - timedelta(days=back) for back in range(BAR_DAYS - 1, -1, -1)]
+    needs_person = [
+        (one, n) for one, n in by_outcome.most_common() if n and OUTCOMES[one].group is OutcomeGroup.NEEDS_PERSON
+    ]
+    return Punches(
+        [Day(day, tuple(by_day.get(day, Counter())[group] for group in GROUPS)) for day in days],
+        today - timedelta(days=PERSON_DAYS - 1),
+        needs_person,
+        sum(number for _, _, number in rows),
+        sum(ignored.values()),
+    )
+
+
+async def last_run(db: AsyncSession) -> Any:
+    """The latest run that is over: id, status, started_at, finished_at, error_code, resources. None before the first."""
+    return (await db.execute(_LAST)).one_or_none()

@@ -1,0 +1,144 @@
+"""Figures over the whole mirror, for Dashboard and API: health, counts, outcomes, daily totals. Lists are in queries.py."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import String, and_, func, literal, select, union_all
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.codes import BindingState, Outcome
+from app.clock.figures.completeness import complete_up_to
+from app.clock.models import (
+    Area,
+    Binding,
+    ClockEmployee,
+    Connection,
+    DailyTotal,
+    Department,
+    Device,
+    Location,
+    Position,
+    Punch,
+    StaleDay,
+    SyncRun,
+)
+from app.clock.punches.day_counts import count_by_day
+from app.clock.zones import zone_day
+from app.texts import day, instant
+
+COUNTED = {
+    "employees": ClockEmployee,
+    "devices": Device,
+    "departments": Department,
+    "positions": Position,
+    "areas": Area,
+    "locations": Location,
+}
+CODES = ("check_in", "check_out", "break_out", "break_in", "overtime_in", "overtime_out")
+FIGURES = ("total", *CODES, "unknown", "employees", "terminals", "imported")
+OUTCOME_DAYS = 30
+
+
+async def status(db: AsyncSession, now: datetime) -> dict[str, Any]:
+    """The integration API's status; `last_sync` is the run's row or None."""
+    connection = await db.get(Connection, 1)
+    counts = await entity_counts(db)
+    counts["transactions"] = (await count_by_day(db, days=(None, None), equal={})).total
+    up_to, _ = await complete_up_to(db, now)
+    latest = select(*SyncRun.__table__.c).where(SyncRun.status != "queued").order_by(SyncRun.id.desc()).limit(1)
+    return {
+        "connection": _connection(connection),
+        "counts": counts,
+        "bindings": await binding_counts(db),
+        "outcomes": await outcome_counts(db, zone_day(connection, now) - timedelta(days=OUTCOME_DAYS - 1)),
+        "complete_up_to": instant(up_to),
+        "last_sync": (await db.execute(latest)).one_or_none(),
+    }
+
+
+def _connection(found: Connection | None) -> dict[str, Any]:
+    if found is None:
+        absent = ("profile", "timezone", "host", "last_success_at", "last_error_code", "last_error_at", "locked_until")
+        return {"configured": False, "status": "not_configured", **dict.fromkeys(absent)}
+    return {
+        "configured": True,
+        "status": found.status,
+        "profile": found.profile,
+        "timezone": found.timezone,
+        "host": urlsplit(found.base_url).netloc,
+        "last_success_at": instant(found.last_success_at),
+        "last_error_code": found.last_error_code,
+        "last_error_at": instant(found.last_error_at),
+        "locked_until": instant(found.locked_until),
+    }
+
+
+async def entity_counts(db: AsyncSession) -> dict[str, int]:
+    """Rows of every mirrored resource but punches, absent people included."""
+    parts = [
+        select(literal(name, String).label("name"), func.count().label("n")).select_from(table)
+        for name, table in COUNTED.items()
+    ]
+    return dict((await db.execute(union_all(*parts))).all())
+
+
+async def binding_counts(db: AsyncSession) -> dict[str, int]:
+    """People in each of the nine states, zeros included."""
+    rows = await db.execute(select(Binding.state, func.count()).group_by(Binding.state))
+    found = dict(rows.all())
+    return {state.value: found.get(state.value, 0) for state in BindingState}
+
+
+async def outcome_counts(db: AsyncSession, since: date) -> dict[str, int]:
+    """Judged punches by outcome from a local day on, zeros included; stale days are counted from the punches."""
+    stale = select(StaleDay.local_date)
+    kept = select(DailyTotal.key.label("outcome"), DailyTotal.total.label("n")).where(
+        DailyTotal.dimension == "outcome", DailyTotal.local_date >= since, DailyTotal.local_date.not_in(stale)
+    )
+    fresh = select(Punch.import_outcome, literal(1)).where(
+        Punch.local_date >= since,
+        Punch.local_date.in_(stale),
+        Punch.import_outcome.is_not(None),
+        Punch.gone_at_utc.is_(None),
+    )
+    both = union_all(kept, fresh).subquery()
+    rows = await db.execute(select(both.c.outcome, func.sum(both.c.n)).group_by(both.c.outcome))
+    found = {outcome: int(count) for outcome, count in rows}
+    return {outcome.value: found.get(outcome.value, 0) for outcome in Outcome}
+
+
+async def daily_totals(db: AsyncSession, first: date, last: date) -> dict[str, Any]:
+    """`days` (one entry per day, zeros included) and `totals` of a range of local days."""
+    wanted = select(DailyTotal.local_date, *(getattr(DailyTotal, name) for name in FIGURES)).where(
+        DailyTotal.dimension == "all", DailyTotal.local_date.between(first, last)
+    )
+    found = {row.local_date: row._mapping for row in await db.execute(wanted)}  # noqa: SLF001 - its documented name
+    days = [
+        {"date": day(one), **_figures(found.get(one))}
+        for one in (first + timedelta(days=n) for n in range((last - first).days + 1))
+    ]
+    totals: dict[str, int] = {name: sum(int(one[name] or 0) for one in days) for name in FIGURES}
+    for name, count in zip(("employees", "terminals"), await _distinct(db, first, last), strict=True):
+        # People do not add up over days; of days whose punches were purged, the busiest is what is known.
+        totals[name] = max(count, *(int(one[name] or 0) for one in days))
+    return {"days": days, "totals": totals}
+
+
+def _figures(row: Mapping[Any, Any] | None) -> dict[str, int]:
+    return {name: row[name] if row is not None else 0 for name in FIGURES}
+
+
+async def _distinct(db: AsyncSession, first: date, last: date) -> tuple[int, int]:
+    within = and_(Punch.local_date.between(first, last), Punch.gone_at_utc.is_(None))
+    counted = select(func.count(func.distinct(Punch.emp_code)), func.count(func.distinct(Punch.terminal_sn))).where(
+        within
+    )
+    employees, terminals = (await db.execute(counted)).one()
+    return employees, terminals
+
+
+async def area_names(db: AsyncSession) -> dict[str, str]:
+    """Area code → name; a workspace has some dozens."""
+    return dict((await db.execute(select(Area.code, Area.name))).all())

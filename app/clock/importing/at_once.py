@@ -1,0 +1,64 @@
+"""The import of a few people at once, in the request of whoever asked, so that they see what their act came to.
+
+Anything larger is left to the job. Nothing is decided here; the import itself is importing/import_due.py.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import asyncpg
+import structlog
+from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.importing import import_due
+from app.clock.importing import rows as import_rows
+from app.clock.models import Punch as PunchRow
+from app.clock.pairing.inputs import Employee
+from app.host.attendance import records as attendance
+
+log = structlog.get_logger()
+
+# What is worth waiting for in a request.
+MOST_CODES = 20
+MOST_PUNCHES = 1000
+
+
+async def hold_owners(db: AsyncSession, codes: Sequence[str]) -> bool:
+    """Holds whoever stands behind the codes before a punch is marked, as the import does: else each would wait for the other.
+    False when a binding changed meanwhile."""
+    before = await import_rows.owners(db, codes)
+    await attendance.hold(db, sorted(_employees(before.values())))
+    return before == await import_rows.owners(db, codes)
+
+
+def _employees(owners: Iterable[import_rows.Who]) -> set[int]:
+    return {who.id for who in owners if isinstance(who, Employee)}
+
+
+async def import_now(db: AsyncSession, codes: Sequence[str], punch_ids: Sequence[int]) -> dict[str, int] | None:
+    """What the punches became, or None where it is left to the import that was asked for. The codes' owners are held."""
+    now = await database_time(db)
+    if len(punch_ids) > MOST_PUNCHES or await _due(db, codes, now) > MOST_PUNCHES:
+        return None
+    try:
+        async with db.begin_nested():
+            await import_due.import_codes(db, codes, now)
+    except (import_due.OwnersChangedError, DBAPIError, asyncpg.PostgresError) as error:
+        log.warning("an import at once was left to the next import", error=type(error).__name__)
+        return None
+    outcome = func.coalesce(PunchRow.import_outcome, "")
+    rows = await db.execute(select(outcome, func.count()).where(PunchRow.id.in_(punch_ids)).group_by(outcome))
+    return {word: number for word, number in rows}  # noqa: C416 - rows are no pairs to the type checker
+
+
+async def _due(db: AsyncSession, codes: Sequence[str], now: datetime) -> int:
+    waiting = select(func.count()).where(PunchRow.judge_at <= now, PunchRow.emp_code.in_(codes))
+    return await db.scalar(waiting) or 0
+
+
+async def database_time(db: AsyncSession) -> datetime:
+    """Marks are made by the database's clock, so what is due is asked by the same one."""
+    now: datetime = (await db.execute(select(func.clock_timestamp()))).scalar_one()
+    return now

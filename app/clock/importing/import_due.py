@@ -1,0 +1,188 @@
+"""The import: has due punches judged by the pairing core and carries its intents out, a batch of people per transaction.
+
+The rules are app.clock.pairing.judge's. What a batch does is in importing/batch.py, what is read and written in importing/rows.py.
+"""
+
+import asyncio
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.importing import rows as import_rows
+from app.clock.importing import unbound
+from app.clock.importing.batch import Imported, OwnersChangedError, import_batch, rehearse_batch
+from app.clock.mirror import gone
+from app.clock.pairing.inputs import Employee
+from app.faults import described
+
+__all__ = ["ImportFailedError", "Imported", "OwnersChangedError", "import_codes", "import_due", "rehearse"]
+
+log = structlog.get_logger()
+
+BATCH = 3000
+# While the server writes one batch, the next one is judged: they are of different people.
+AT_ONCE = 2
+TRIES = 3
+Open = Callable[[], AbstractAsyncContextManager[AsyncSession]]
+Progress = Callable[[int, int], Awaitable[bool]]
+Batch = Callable[[AsyncSession, Sequence[str], datetime], Awaitable[Imported]]
+Due = Sequence[tuple[str, int]]
+T = TypeVar("T")
+
+
+class ImportFailedError(Exception):
+    """TC-IMPORT: a batch failed three times; nothing of it was written, and nothing more since."""
+
+    code = "TC-IMPORT"
+
+
+async def import_due(
+    open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None, newest_found: int = 0
+) -> Imported:
+    """Judges everything that is due. `progress(done, of)` is told after each batch and stops the import by saying False; what
+    became of punches above the id `newest_found` is counted in `newer` as well.
+
+    Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
+    """
+    at = now or datetime.now(UTC)
+    await gone.carry_out(open_transaction, at)
+    due = await _due(open_transaction, at)
+    work = _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due))
+    if due and await work.settle_unbound(newest_found):
+        due = await _due(open_transaction, at)
+    return await work.judge(due, partial(import_batch, newest_found=newest_found))
+
+
+async def rehearse(
+    open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None
+) -> Imported:
+    """What `import_due` would do; nothing is written."""
+    at = now or datetime.now(UTC)
+    due = await _due(open_transaction, at)
+    return await _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due)).judge(due, rehearse_batch)
+
+
+async def import_codes(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
+    """Judges what is due of a few codes in the caller's transaction, for a person who waits to see what it comes to.
+
+    Raises OwnersChangedError when a binding changed meanwhile; the marks stand, so the next import does it.
+    """
+    return await import_batch(db, codes, now)
+
+
+async def _due(open_transaction: Open, now: datetime) -> Due:
+    async with open_transaction() as db:
+        return await import_rows.due_codes(db, now)
+
+
+@dataclass
+class _Work:
+    """One import under way; `of` is how many punches were due when it began."""
+
+    open_transaction: Open
+    now: datetime
+    progress: Progress | None
+    of: int
+    done: int = 0
+    total: Imported = field(default_factory=Imported)
+    telling: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def settle_unbound(self, newest_found: int) -> int:
+        """Those that nobody stands behind, without the pairing core. Returns how many."""
+        async with self.open_transaction() as reading, aclosing(unbound.find(reading, self.now)) as found:
+            async for ids in found:
+                cut = bisect_right(ids, newest_found)
+                before = self.total.judged
+                for part, is_newer in ((ids[:cut], False), (ids[cut:], True)):
+                    if part:
+                        self.total.add(await self._settle(part, is_newer=is_newer))
+                if not await self._goes_on(self.total.judged - before):
+                    break
+        return self.done
+
+    async def _settle(self, ids: Sequence[int], *, is_newer: bool) -> Imported:
+        settle = partial(unbound.settle, ids=ids, now=self.now)
+        judged, number = await _with_retries(self.open_transaction, settle, (0, 0))
+        news = Counter({unbound.NOT_BOUND: number} if number else {})
+        return Imported(judged, news, news if is_newer else Counter())
+
+    async def judge(self, due: Due, batch: Batch) -> Imported:
+        """The rest, person by person."""
+        if not due or not self.total.complete:
+            return self.total
+        async with self.open_transaction() as db:
+            batches = iter(await _batches(db, due))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(AT_ONCE):
+                    group.create_task(self._judge_some(batches, batch))
+        except BaseExceptionGroup as several:  # what the first met; the others were cancelled and wrote nothing more
+            first = several.exceptions[0]
+            raise first from first.__cause__
+        return self.total
+
+    async def _judge_some(self, batches: Iterator[tuple[Sequence[str], int]], batch: Batch) -> None:
+        """Whatever batch is next, until none is left or the import is stopped."""
+        for codes, waiting in batches:
+            if not self.total.complete:
+                return
+            self.total.add(await self._judge_batch(batch, codes))
+            await self._goes_on(waiting)
+
+    async def _judge_batch(self, batch: Batch, codes: Sequence[str]) -> Imported:
+        async def attempt(db: AsyncSession) -> Imported:
+            return await batch(db, codes, self.now)
+
+        return await _with_retries(self.open_transaction, attempt, Imported(complete=False))
+
+    async def _goes_on(self, done: int) -> bool:
+        async with self.telling:
+            self.done += done
+            if self.progress is not None and not await self.progress(self.done, self.of):
+                self.total.complete = self.done >= self.of
+                return False
+            return True
+
+
+async def _batches(db: AsyncSession, due: Sequence[tuple[str, int]]) -> list[tuple[list[str], int]]:
+    """Codes in groups of about BATCH due punches; all codes of one employee are in one group."""
+    who = await import_rows.owners(db, [code for code, _ in due])
+    groups: dict[object, list[tuple[str, int]]] = {}
+    for code, waiting in due:
+        owner = who[code]
+        groups.setdefault(owner.id if isinstance(owner, Employee) else code, []).append((code, waiting))
+    batches: list[tuple[list[str], int]] = []
+    for group in groups.values():
+        waiting = sum(number for _, number in group)
+        if not batches or batches[-1][1] + waiting > BATCH:
+            batches.append(([], 0))
+        codes, before = batches[-1]
+        batches[-1] = ([*codes, *(code for code, _ in group)], before + waiting)
+    return batches
+
+
+async def _with_retries(open_transaction: Open, attempt: Callable[[AsyncSession], Awaitable[T]], given_up: T) -> T:
+    """What `attempt` returns, or `given_up` where owners change all the time. Raises ImportFailedError."""
+    moved = failed = 0
+    while True:
+        try:
+            async with open_transaction() as db:
+                return await attempt(db)
+        except OwnersChangedError:
+            moved += 1
+            if moved > TRIES * TRIES:
+                return given_up
+        except Exception as error:  # whatever broke this batch would break it again: three times is TC-IMPORT
+            failed += 1
+            cause = described(error)
+            log.warning("a batch of the import failed", attempt=failed, error=cause)
+            if failed == TRIES:
+                raise ImportFailedError(f"The attendance import failed {TRIES} times ({cause}).") from error

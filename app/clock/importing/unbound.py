@@ -1,0 +1,73 @@
+"""Punches that nobody stands behind, settled where they lie: a first sync may bring a million of them, and reading each only to
+say "Not bound" costs more than mirroring it.
+
+What decides is line 3 of the order of decisions, for punches to which no line before it applies. Whatever has a past (a record,
+or the memory of one) or a condition of its own goes through the pairing core like all others.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.codes import Outcome
+from app.clock.importing import rows as import_rows
+from app.clock.pairing.judge import AHEAD
+from app.clock.pairing.shifts import REACH
+from app.db.direct import driver
+
+AT_ONCE = 10_000
+NOT_BOUND = Outcome.NOT_BOUND.value
+
+_ALONE = """
+    t.punched_at_utc <= $2 AND t.host_attendance_id IS NULL AND t.imported_role IS NULL
+    AND NOT t.retry AND NOT t.reviewed AND coalesce(t.terminal_sn, '') <> ALL($3::text[])
+    AND t.remote_attendance IS NOT FALSE
+    AND NOT EXISTS (
+        SELECT FROM clock_employee_bindings b WHERE b.emp_code = t.emp_code AND b.host_employee_id IS NOT NULL)
+    AND NOT EXISTS (
+        SELECT FROM unnest($4::timestamptz[], $5::timestamptz[]) AS u (first, until)
+        WHERE t.punched_at_utc >= u.first AND t.punched_at_utc < u.until)
+"""
+_FIND = f"SELECT t.id FROM clock_transactions t WHERE t.judge_at <= $1 AND {_ALONE} ORDER BY t.id"
+# What is due is asked in a form that no index serves: the ids do, whatever the planner was last told of this table. And what is
+# news bears this very moment.
+_SETTLE = f"""
+WITH stored AS (
+    UPDATE clock_transactions t SET import_outcome = '{NOT_BOUND}', judge_at = NULL,
+        updated_at = CASE WHEN t.import_outcome IS DISTINCT FROM '{NOT_BOUND}' THEN now() ELSE t.updated_at END
+    WHERE t.id = ANY($6::bigint[]) AND coalesce(t.judge_at, 'infinity') <= $1 AND {_ALONE}
+    RETURNING t.local_date, t.updated_at = now() AS news
+), noted AS (
+    INSERT INTO clock_stale_days (local_date)
+    SELECT DISTINCT local_date FROM stored WHERE news ORDER BY local_date ON CONFLICT DO NOTHING
+)
+SELECT count(*), count(*) FILTER (WHERE news) FROM stored
+"""
+
+
+async def find(db: AsyncSession, now: datetime) -> AsyncGenerator[Sequence[int]]:
+    """Ids of such punches, some thousands at a time, in the order in which they lie in the table: by person, every slice would
+    touch every page of it. The transaction stays open meanwhile; it only reads."""
+    cursor = await driver(db).cursor(_FIND, *await _facts(db, now))
+    while rows := await cursor.fetch(AT_ONCE):
+        yield [row[0] for row in rows]
+
+
+async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[int, int]:
+    """(how many of them nobody stands behind still, how many of those had another word or none).
+
+    Held first, judged then: whoever binds their code or marks them again has either done so before, and is seen, or waits and
+    marks what we have written.
+    """
+    await import_rows.hold_punches(db, ids)
+    (row,) = await driver(db).fetch(_SETTLE, *await _facts(db, now), ids)
+    return row[0], row[1]
+
+
+async def _facts(db: AsyncSession, now: datetime) -> tuple[Any, ...]:
+    world = await import_rows.read_world(db, now)
+    readers = [serial for serial, terminal in world.terminals.items() if terminal.is_access]
+    unread = [(span.start, span.end + REACH) for span in world.unread]
+    return now, now + AHEAD, readers, [first for first, _ in unread], [until for _, until in unread]

@@ -1,0 +1,127 @@
+"""The rows that say how far each walk got: reading and writing them, and which days they make known. No walking here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import delete, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.days import DAY, LIVE_DAYS, Span
+from app.clock.models import Cursor
+
+PUNCHES = "transactions"
+LIVE = "live"
+CHECK = "check"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a walk stands. `page` is the last one written, `received` counts rows of this walk, repeats included. `total` is the
+    most that the server counted since page 1 was asked for."""
+
+    page: int = 0
+    received: int = 0
+    total: int | None = None
+    digest: bytes | None = None
+    walks: int = 0
+    began_at: datetime | None = None
+
+    @classmethod
+    def of(cls, cursor: Cursor) -> "Position":
+        return cls(cursor.page, cursor.rows_seen, cursor.total, cursor.last_page_digest, cursor.walks, cursor.began_at)
+
+    def again(self) -> "Position":
+        """The beginning of one more walk over the same rows."""
+        return replace(self.at_front(), walks=self.walks + 1)
+
+    def at_front(self) -> "Position":
+        """Before page 1, within the same walk."""
+        return replace(self, page=0, received=0, total=None, digest=None)
+
+    def columns(self) -> dict[str, Any]:
+        return {
+            "page": self.page,
+            "rows_seen": self.received,
+            "total": self.total,
+            "last_page_digest": self.digest,
+            "walks": self.walks,
+            "began_at": self.began_at,
+        }
+
+
+START = Position()
+_EXCLUDED = insert(Cursor).excluded  # made for each statement anew, it costs more than the statement
+_MOVE = text(
+    """
+    UPDATE clock_sync_cursors SET page = :page, rows_seen = :rows_seen, total = :total,
+        last_page_digest = :last_page_digest, walks = :walks, began_at = :began_at, updated_at = now()
+    WHERE resource = :of AND "window" = :key
+    """
+)
+
+
+async def read(db: AsyncSession, resource: str, window: str = "") -> Cursor | None:
+    return await db.scalar(select(Cursor).where(Cursor.resource == resource, Cursor.window == window))
+
+
+async def read_all(db: AsyncSession) -> Sequence[Cursor]:
+    """Every row of punches, those of a kind by their days."""
+    order = (Cursor.kind, Cursor.starts_on, Cursor.window)
+    return (await db.scalars(select(Cursor).where(Cursor.resource == PUNCHES).order_by(*order))).all()
+
+
+async def write(db: AsyncSession, resource: str, window: str, **values: Any) -> None:
+    """Writes the given columns of one row, which is made when it is not there; `kind` is needed then."""
+    statement = insert(Cursor).values(resource=resource, window=window, **values)
+    changes = {name: _EXCLUDED[name] for name in values} | {"updated_at": func.now()}
+    await db.execute(statement.on_conflict_do_update(index_elements=[Cursor.resource, Cursor.window], set_=changes))
+
+
+async def move(db: AsyncSession, resource: str, window: str, position: Position, **values: Any) -> None:
+    """Writes where a walk stands, in the transaction of the page that brought it there."""
+    await db.execute(_MOVE, {"of": resource, "key": window, **position.columns()})
+    if values:
+        await db.execute(update(Cursor).where(Cursor.resource == resource, Cursor.window == window).values(**values))
+
+
+async def drop(db: AsyncSession, window: str) -> None:
+    await db.execute(delete(Cursor).where(Cursor.resource == PUNCHES, Cursor.window == window))
+
+
+async def begin_anew(db: AsyncSession) -> None:
+    """Forgets everything that was read of punches, and starts each listing over. Listings keep counting generations."""
+    await db.execute(delete(Cursor).where(Cursor.resource == PUNCHES, Cursor.kind != "asked"))
+    await db.execute(
+        update(Cursor).where(Cursor.kind == "listing").values(**START.columns(), state="open", pending=None, note=None)
+    )
+
+
+def known_spans(rows: Sequence[Cursor], zone: ZoneInfo) -> list[Span]:
+    """The days that are read completely: of each backfill as far as it got, and of the live window until its last walk."""
+    spans = [
+        Span(row.starts_on, row.done_until)
+        for row in rows
+        if row.kind == "backfill" and row.starts_on is not None and row.done_until is not None
+    ]
+    live = next((row for row in rows if row.kind == LIVE), None)
+    if live is not None and live.starts_on and live.covered_until:
+        spans.append(Span(live.starts_on, live.covered_until.astimezone(zone).date() + DAY))
+    return spans
+
+
+def live_reach(live: Cursor | None, first: date, zone: ZoneInfo) -> tuple[date, Span | None]:
+    """(since when the live window is read without a gap once a walk from `first` is complete, what it leaves behind).
+
+    Runs that pause for longer than the window is wide leave a gap behind; what was read before it is kept as a stretch of
+    its own, short by the overlap that a live walk has, for what arrived late.
+    """
+    if live is None or live.starts_on is None or live.covered_until is None:
+        return first, None
+    last = live.covered_until.astimezone(zone).date()
+    if first <= last:
+        return min(live.starts_on, first), None
+    return first, Span(live.starts_on, max(live.starts_on, last - LIVE_DAYS * DAY))

@@ -1,0 +1,125 @@
+"""What an operator sets on a terminal: direction, attendance or door reader, remarks. What a sync writes is mirror/listing_rows.py's.
+
+Each verb says how many punches are judged again because of it. Pages and `muster clock:device` call the same ones.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, Text, and_, case, func, literal, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import audit
+from app.accounts.audit import Actor
+from app.clock.codes import Direction
+from app.clock.models import Device, Punch
+from app.clock.punches import marks
+from app.clock.settings import read_settings
+from app.db.among import among
+from app.errors import Invalid, NotFound
+from app.texts import is_keepable, trimmed
+
+KINDS = {"attendance": "Attendance", "access": "Door reader"}
+DIRECTIONS = {
+    Direction.BY_CODE.value: "By code",
+    Direction.IN.value: "In",
+    Direction.OUT.value: "Out",
+    Direction.UNDIRECTED.value: "Undirected",
+}
+LONGEST_REMARKS = 1000
+# What the server says of a terminal; the operator's mark goes before it.
+REMOTE_KIND = case((Device.remote_attendance.is_(False), "access"), else_="attendance")
+KIND = func.coalesce(Device.kind_mark, REMOTE_KIND)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """`judged_again` counts punches without a record; those that stand keep what they are (import-rules, line 0)."""
+
+    changed: bool
+    judged_again: int = 0
+
+
+async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: str | None) -> Changed:
+    """None goes back to the setting `default_direction`. Raises NotFound, Invalid."""
+    device = await _held(db, serial)
+    again = await judged_again(db, [serial], direction=direction)
+    return await _set(db, actor, device, "direction", direction, judge=again > 0)
+
+
+async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None) -> Changed:
+    """None leaves it to the server's flag. Raises NotFound, Invalid."""
+    device = await _held(db, serial)
+    again = await judged_again(db, [serial], kind=kind)
+    return await _set(db, actor, device, "kind_mark", kind, judge=again > 0)
+
+
+async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str | None) -> Changed:
+    """A note for operators that no sync ever changes. Raises NotFound, Invalid."""
+    text = trimmed(remarks or "") or None
+    if text is not None and len(text) > LONGEST_REMARKS:
+        raise Invalid.at("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")
+    if text is not None and not is_keepable(text):
+        raise Invalid.at("remarks", "There are characters in here that can't be kept.")
+    return await _set(db, actor, await _held(db, serial), "remarks", text, judge=False)
+
+
+async def judged_again(db: AsyncSession, serials: Sequence[str], **change: str | None) -> int:
+    """How many punches would be judged again if `direction` or `kind` of these terminals became what is given; those of a
+    terminal where it comes to the same do not count. Raises Invalid for a word that is none."""
+    for name, value in change.items():
+        words = DIRECTIONS if name == "direction" else KINDS
+        if value is not None and value not in words:
+            raise Invalid.at(name, f"Give one of {', '.join(words)}.")
+    if "direction" in change:
+        default = (await read_settings(db)).default_direction
+        turned = func.coalesce(Device.direction, default) != (change["direction"] or default)
+    else:
+        turned = _is_access(literal(change["kind"], Text())) != _is_access(Device.kind_mark)
+    at = and_(Punch.terminal_sn == Device.sn, among(Device.sn, serials), turned)
+    return await db.scalar(select(func.count()).select_from(Punch).join(Device, marks.waiting_at(at))) or 0
+
+
+def _is_access(mark: Any) -> ColumnElement[bool]:
+    """True for a punch that does not count for attendance. A person's mark goes before all that the server says."""
+    said = or_(Device.remote_attendance.is_(False), Punch.remote_attendance.is_(False))
+    return func.coalesce(mark == "access", said)
+
+
+async def held(db: AsyncSession, device_id: int) -> Any:
+    """What is set on a terminal that nobody else writes until the transaction ends, its serial number `sn`, and the `name` that
+    people call it: the alias, where it has one. Raises NotFound."""
+    name = func.coalesce(func.nullif(Device.alias, ""), Device.sn).label("name")
+    return await _one_held(db, select(*_SET, name).where(Device.id == device_id))
+
+
+async def serials_of(db: AsyncSession, device_ids: Sequence[int]) -> list[str]:
+    """In the order of the ids, so that two acts that hold many terminals wait for each other and never for ever."""
+    return list(await db.scalars(select(Device.sn).where(among(Device.id, device_ids)).order_by(Device.id)))
+
+
+_SET: tuple[Any, ...] = (Device.sn, Device.direction, Device.kind_mark, Device.remarks)
+
+
+async def _held(db: AsyncSession, serial: str) -> Any:
+    return await _one_held(db, select(*_SET).where(Device.sn == serial))
+
+
+async def _one_held(db: AsyncSession, asked: Select[Any]) -> Any:
+    device = (await db.execute(asked.with_for_update(key_share=True))).one_or_none()
+    if device is None:
+        raise NotFound("There is no such terminal.")
+    return device
+
+
+async def _set(db: AsyncSession, actor: Actor, device: Any, name: str, value: str | None, *, judge: bool) -> Changed:
+    before = getattr(device, name)
+    if before == value:
+        return Changed(changed=False)
+    values = {name: value, "updated_at": func.now()}
+    await db.execute(update(Device).where(Device.sn == device.sn).values(values))
+    again = await marks.mark_terminal(db, device.sn) if judge else 0
+    after = {name: value, "judged_again": again} if judge else {name: value}
+    await audit.record(db, actor, f"clock.device.{name}", "terminal", device.sn, before={name: before}, after=after)
+    return Changed(changed=True, judged_again=again)

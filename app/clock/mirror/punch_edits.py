@@ -1,0 +1,109 @@
+"""What the server changed of punches that are known: told apart from a restored database, kept as history, and judged again.
+
+All of it is SQL over a page in the temporary table of mirror/punch_rows.py, in the transaction that writes the page.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.punches import marks
+
+# A restore is believed from this many rows and this share of those known on one page (design: remote servers, quirk 16).
+FEWEST, SHARE = 3, 0.01
+ASIDE = (
+    "The number of a known punch, with another person and another time. Many such rows would mean that the server's database "
+    "was restored; these are too few to believe it, so the punch stays as it was."
+)
+JOIN = "incoming_punches i JOIN clock_transactions t ON t.id_generation = :generation AND t.remote_id = i.remote_id"
+# A person whose code was changed on the server keeps the server's id; anybody else under a known punch is another person.
+_OTHER_PERSON = """(t.emp_code <> i.emp_code AND NOT EXISTS (
+    SELECT 1 FROM clock_employees a JOIN clock_employees b ON a.remote_id = b.remote_id
+    WHERE a.emp_code = t.emp_code AND b.emp_code = i.emp_code))"""
+# Local and instant both: a changed zone moves one of them.
+_OTHER_TIME = "(t.punched_at_local <> i.punched_at_local AND t.punched_at_utc <> i.punched_at_utc)"
+# An hour is no sign of a restore: the cloud tells a repeated hour by the zone it is asked in.
+_REPEATED_HOUR = "(:by_instant AND abs(extract(epoch FROM t.punched_at_utc - i.punched_at_utc)) = 3600)"
+ANOTHER_PUNCH = f"({_OTHER_PERSON} AND {_OTHER_TIME} AND NOT {_REPEATED_HOUR})"
+_SET_ASIDE = text("DELETE FROM incoming_punches WHERE remote_id = ANY(CAST(:ids AS text[]))")
+
+_FIELDS = "punched_at_raw", "punched_at_local", "punched_at_utc", "emp_code", "terminal_sn", "punch_code"
+EDITED = "({}) IS DISTINCT FROM ({})".format(*(", ".join(f"{row}.{name}" for name in _FIELDS[1:]) for row in "ti"))
+# Edited, or on the server again after it was gone.
+ANEW = f"({EDITED} OR t.gone_at_utc IS NOT NULL)"
+
+
+def _told(row: str) -> str:
+    return "jsonb_build_object(" + ", ".join(f"'{name}', {row}.{name}" for name in _FIELDS) + ")"
+
+
+_REMEMBER = text(
+    f"""
+    INSERT INTO clock_punch_changes (punch_id, run_id, before, after, record_id)
+    SELECT t.id, :run_id, changed.before, changed.after, coalesce(t.host_attendance_id, t.edited_record_id)
+    FROM {JOIN} CROSS JOIN LATERAL (
+        SELECT jsonb_object_agg(key, was.value) AS before, jsonb_object_agg(key, now.value) AS after
+        FROM jsonb_each({_told("t")}) AS was JOIN jsonb_each({_told("i")}) AS now USING (key) WHERE was.value <> now.value
+    ) AS changed
+    WHERE {EDITED}
+    """
+)
+# Where the punch was and where it is now.
+_MARK_NEAR = text(
+    f"""
+    WITH places AS (
+        SELECT t.emp_code, t.punched_at_utc AS at FROM {JOIN} WHERE {ANEW}
+        UNION SELECT i.emp_code, i.punched_at_utc FROM {JOIN} WHERE {ANEW}
+    ), {marks.NEAR_PLACES}
+    """
+)
+# Another time or code makes it a new tap, which remembers the record that it leaves; another person alone is a re-binding,
+# which a punch without a record begins as if it had just come (import-rules: "When a punch is judged again").
+_NEW_TAP = f"({_OTHER_TIME} OR t.punch_code IS DISTINCT FROM i.punch_code)"
+_LEAVES = f"({_NEW_TAP} AND t.host_attendance_id IS NOT NULL)"
+CHANGES = f"""
+    edited_record_id = CASE WHEN {_LEAVES} THEN t.host_attendance_id ELSE t.edited_record_id END,
+    edited_from_utc = CASE WHEN {_LEAVES} THEN t.punched_at_utc ELSE t.edited_from_utc END,
+    imported_role = CASE WHEN {_LEAVES} THEN NULL ELSE t.imported_role END,
+    imported_at_utc = CASE WHEN {_LEAVES} THEN NULL ELSE t.imported_at_utc END,
+    host_attendance_id = CASE WHEN {_LEAVES} THEN NULL ELSE t.host_attendance_id END,
+    import_outcome = CASE
+        WHEN {_NEW_TAP} OR (t.host_attendance_id IS NULL AND (t.gone_at_utc IS NOT NULL OR {_OTHER_PERSON})) THEN NULL
+        ELSE t.import_outcome END,
+    reviewed = t.reviewed AND NOT {_NEW_TAP} AND t.gone_at_utc IS NULL,
+    gone_at_utc = NULL,
+    judge_at = CASE WHEN {ANEW} OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN clock_timestamp()
+        ELSE t.judge_at END
+"""
+
+
+class RestoredError(Exception):
+    """Known ids mean other punches now: the server's database was restored, and its ids began anew (quirk 16)."""
+
+    def __init__(self, remote_id: str) -> None:
+        super().__init__(remote_id)
+        self.sentence = (
+            f"Punch {remote_id} of the server is another punch now: its database was restored, and its ids began anew. "
+            "Choose “Start over from a date” in the Sync Center."
+        )
+
+
+def is_restore(known: int, others: int) -> bool:
+    """Whether so many rows of other punches, among the rows of a page that were known, mean that the ids began anew."""
+    return others >= FEWEST and others >= SHARE * known
+
+
+async def set_aside(db: AsyncSession, known: int, others: Sequence[str]) -> None:
+    """Takes rows that mean another punch off the page. Raises RestoredError where they are too many for that."""
+    if is_restore(known, len(others)):
+        raise RestoredError(others[0])
+    await db.execute(_SET_ASIDE, {"ids": others})
+
+
+async def remember(db: AsyncSession, page: Mapping[str, Any]) -> None:
+    """Keeps what edited punches were, and has what waits around them, or around those that are back, judged again; before the page
+    is written. `page` gives `generation` and `run_id`."""
+    await db.execute(_REMEMBER, page)
+    await db.execute(_MARK_NEAR, page)

@@ -1,0 +1,211 @@
+"""The list of Employees & Bindings: its rows, columns, filters and bulk acts. The page is pages/employees.py."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, true
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.bindings import long_acts
+from app.clock.bindings.actions import LABELS
+from app.clock.bindings.queries import WAITS
+from app.clock.codes import BINDING_STATES, BindingState
+from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
+from app.db.searching import contains
+from app.host.models import Employee
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+
+STATES = {state.value: words.label for state, words in BINDING_STATES.items()}
+METHODS = {"manual": "By hand", "kiosk": "Kiosk code", "id_number": "ID number", "name": "Name"}
+ABSENT = {"no": "Left out", "only": "Nobody else", "all": "Included"}
+# Key, name, icon and column of what can be enrolled on a terminal.
+ENROLLED = (
+    ("fingerprint", "Fingerprint", "fingerprint", ClockEmployee.has_fingerprint),
+    ("face", "Face", "face-id", ClockEmployee.has_face),
+    ("palm", "Palm", "hand-stop", ClockEmployee.has_palm),
+    ("card", "Card", "credit-card", ClockEmployee.has_card),
+    ("password", "Password", "key", ClockEmployee.has_password),
+)
+# Counted from an index that holds waiting punches alone, so that a million settled ones cost nothing.
+_WAITING = (
+    select(Punch.emp_code, func.count().label("punches")).where(WAITS).group_by(Punch.emp_code).subquery("waiting")
+)
+WAITING: ColumnElement[int] = case(
+    (Binding.state == BindingState.IGNORED.value, 0), else_=func.coalesce(_WAITING.c.punches, 0)
+)
+LAST_PUNCH = select(func.max(Punch.punched_at_utc)).where(Punch.emp_code == ClockEmployee.emp_code).scalar_subquery()
+_COLUMNS: tuple[Any, ...] = (
+    ClockEmployee.id,
+    ClockEmployee.emp_code,
+    ClockEmployee.full_name,
+    ClockEmployee.active,
+    ClockEmployee.has_fingerprint,
+    ClockEmployee.has_face,
+    ClockEmployee.has_palm,
+    ClockEmployee.has_card,
+    ClockEmployee.has_password,
+    ClockEmployee.remarks,
+    ClockEmployee.absent_since,
+    Department.name.label("department"),
+    Position.name.label("position"),
+    Binding.state,
+    Binding.method,
+    Binding.cleared,
+    Binding.host_employee_id,
+    Binding.candidates,
+    Binding.decided_by,
+    Binding.decided_at,
+    Employee.name.label("host_name"),
+    Employee.id_number.label("host_number"),
+    and_(Employee.active, Employee.deleted_at.is_(None)).label("host_works"),
+    WAITING.label("waiting"),
+    LAST_PUNCH.label("last_punch"),
+)
+BASE: Select[Any] = (
+    select(*_COLUMNS)
+    .select_from(ClockEmployee)
+    .join(Binding, Binding.clock_employee_id == ClockEmployee.id)
+    .outerjoin(Department, Department.code == ClockEmployee.department_code)
+    .outerjoin(Position, Position.code == ClockEmployee.position_code)
+    .outerjoin(Employee, Employee.id == Binding.host_employee_id)
+    .outerjoin(_WAITING, _WAITING.c.emp_code == ClockEmployee.emp_code)
+)
+# Somebody who left the server's list stays in ours as long as a link keeps their old punches attributable.
+LISTED = or_(ClockEmployee.absent_since.is_(None), Binding.host_employee_id.is_not(None))
+_LEFT_OUT = select(func.count()).select_from(ClockEmployee).join(Binding).where(~LISTED).scalar_subquery()
+_LEFT_OUT_WAITING = (
+    select(func.count())
+    .select_from(ClockEmployee)
+    .join(Binding)
+    .where(
+        ~LISTED,
+        Binding.state != BindingState.IGNORED.value,
+        select(Punch.id).where(Punch.emp_code == ClockEmployee.emp_code, WAITS).exists(),
+    )
+    .scalar_subquery()
+)
+_AROUND = select(
+    select(func.jsonb_object_agg(Department.code, Department.name)).scalar_subquery().label("departments"),
+    select(Connection.timezone).scalar_subquery().label("zone"),
+    _LEFT_OUT.label("left_out"),
+    _LEFT_OUT_WAITING.label("left_out_waiting"),
+    long_acts.newest("take_back", "move").label("acting"),
+)
+BULK = (
+    BulkAction("accept", LABELS["accept"], "check"),
+    BulkAction("reject", LABELS["reject"], "x"),
+    BulkAction("match_again", LABELS["match_again"], "wand"),
+    BulkAction("clear", LABELS["clear"], "unlink", danger=True),
+    BulkAction("ignore", LABELS["ignore"], "eye-off", danger=True),
+    BulkAction("un_ignore", LABELS["un_ignore"], "eye"),
+)
+NOT_CONNECTED = Empty(
+    "plug-connected-x",
+    "No time clock is connected yet",
+    "People appear here once a server is connected and the first sync has run.",
+    "/clock_settings",
+    "Connect a server",
+)
+NOBODY_YET = Empty(
+    "users",
+    "Nobody is mirrored yet",
+    "A sync reads the people from the time clock. The Sync Center shows how far it is and starts one.",
+    "/clock_sync",
+    "Open the Sync Center",
+)
+
+
+def _enrolled_words(row: Any) -> list[str]:
+    return [label for key, label, _, _ in ENROLLED if getattr(row, f"has_{key}")]
+
+
+def _enrolled(word: str) -> ColumnElement[bool]:
+    flags: dict[str, ColumnElement[bool]] = {key: column.is_(True) for key, _, _, column in ENROLLED}
+    return ~or_(*flags.values()) if word == "none" else flags[word]
+
+
+def _absent(word: str) -> ColumnElement[bool]:
+    conditions = {"no": ClockEmployee.absent_since.is_(None), "only": ClockEmployee.absent_since.is_not(None)}
+    return conditions.get(word, true())
+
+
+SPEC = ListSpec(
+    name="clock-employees",
+    label="mirrored people",
+    url="/clock_employees",
+    key=ClockEmployee.id,
+    sort="-waiting",
+    columns=(
+        Column("code", "Code", lambda row: row.emp_code, ClockEmployee.emp_code),
+        Column("name", "Name", lambda row: row.full_name, ClockEmployee.full_name),
+        Column("department", "Department", lambda row: row.department, Department.name),
+        Column("position", "Position", lambda row: row.position, Position.name, shown=False),
+        Column("enrolled", "Enrolled", _enrolled_words, hint="What is enrolled on the terminals"),
+        Column("state", "Binding", lambda row: row.state, Binding.state),
+        Column("method", "Found by", lambda row: METHODS.get(row.method or ""), Binding.method, shown=False),
+        Column("host", "Host employee", lambda row: row.host_name, Employee.name),
+        Column("host_number", "ID number", lambda row: row.host_number, Employee.id_number_key, shown=False),
+        Column(
+            "waiting", "Waiting", lambda row: row.waiting, WAITING, numeric=True, hint="Punches that wait on this code"
+        ),
+        Column("last_punch", "Last punch", lambda row: row.last_punch, LAST_PUNCH),
+        Column("decided_by", "Decided by", lambda row: row.decided_by, Binding.decided_by, shown=False),
+        Column("decided_at", "Decided", lambda row: row.decided_at, Binding.decided_at, shown=False),
+        Column("absent", "Absent since", lambda row: row.absent_since, ClockEmployee.absent_since, shown=False),
+        Column("remarks", "Remarks", lambda row: row.remarks, shown=False),
+    ),
+    filters=(
+        Filter(
+            "q",
+            "Search",
+            contains(ClockEmployee.full_name, ClockEmployee.emp_code, Employee.name, Employee.id_number),
+            placeholder="Name, code, host employee",
+        ),
+        Filter("state", "Binding", Binding.state.in_, kind="multi", options=STATES),
+        Filter("department", "Department", lambda code: ClockEmployee.department_code == code, kind="select"),
+        Filter("waiting", "Punches wait", lambda _: WAITING > 0, kind="check"),
+        Filter(
+            "method", "Found by", lambda word: Binding.method == word, kind="select", options=METHODS, advanced=True
+        ),
+        Filter(
+            "enrolled",
+            "Enrolled",
+            _enrolled,
+            kind="select",
+            options={**{key: label for key, label, _, _ in ENROLLED}, "none": "Nothing"},
+            advanced=True,
+        ),
+        Filter("code", "Code, exactly", lambda code: ClockEmployee.emp_code == code, advanced=True, verbatim=True),
+        Filter("absent", "Absent people", _absent, kind="select", options=ABSENT, advanced=True),
+    ),
+    empty=NOBODY_YET,
+    bulk_url="/clock_employees/bulk",
+    bulk=BULK,
+)
+
+
+def base(query: Query) -> Select[Any]:
+    """Absent people are left out unless the address asks for them, for states (a state's link shows all it counts) or a code."""
+    asks = any(str(query.get(name) or "").strip() for name in ("absent", "state", "code"))
+    return BASE if asks else BASE.where(LISTED)
+
+
+class Around:
+    """What surrounds the list, read at once: the spec with its choices, the zone of its times, who is left out, and the act
+    on records that is under way."""
+
+    def __init__(self, spec: ListSpec, row: Any) -> None:
+        departments: Mapping[str, str] = row.departments or {}
+        by_name = dict(sorted(departments.items(), key=lambda one: (one[1].casefold(), one[0])))
+        spec = spec.offering(department={code: name or code for code, name in by_name.items()})
+        self.spec = spec if row.zone else replace(spec, empty=NOT_CONNECTED)
+        self.zone: str = row.zone or "UTC"
+        self.left_out: int = row.left_out
+        self.left_out_waiting: int = row.left_out_waiting
+        self.acting: int | None = row.acting
+
+
+async def around(db: AsyncSession, *, may_act: bool) -> Around:
+    spec = SPEC if may_act else replace(SPEC, bulk=())
+    return Around(spec, (await db.execute(_AROUND)).one())

@@ -1,0 +1,58 @@
+"""What the clock offers to the host's pages: codes and terminals for the palette, the punches behind a record, and which punches and
+runs are still there."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.policies import enabled
+from app.clock.models import ClockEmployee, Device, Punch, SyncRun
+from app.db.searching import contains
+from app.host.attendance.queries import Link
+from app.host.pages.palette import MOST_EACH, Found
+from app.web.context import Context
+
+VANISHING = {"punch": select(Punch.id), "sync_run": select(SyncRun.id)}
+
+
+async def codes(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    """Clock codes by code or name."""
+    if not ctx.may("clock.employees") or not enabled(ctx.policies, "module_clock"):
+        return "Clock codes", []
+    statement = (
+        select(ClockEmployee.id, ClockEmployee.emp_code, ClockEmployee.full_name)
+        .where(contains(ClockEmployee.emp_code, ClockEmployee.full_name)(asked))
+        .order_by(func.length(ClockEmployee.emp_code), ClockEmployee.emp_code)
+        .limit(MOST_EACH)
+    )
+    return "Clock codes", [
+        Found(f"/clock_employees/{row.id}", row.full_name or row.emp_code, row.emp_code, "fingerprint")
+        for row in await ctx.db.execute(statement)
+    ]
+
+
+async def terminals(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    """Terminals by serial or alias."""
+    if not ctx.may("clock.devices") or not enabled(ctx.policies, "module_clock"):
+        return "Terminals", []
+    statement = (
+        select(Device.id, Device.sn, Device.alias)
+        .where(contains(Device.sn, func.coalesce(Device.alias, ""))(asked))
+        .order_by(Device.alias, Device.sn)
+        .limit(MOST_EACH)
+    )
+    return "Terminals", [
+        Found(f"/clock_devices/{row.id}", row.alias or row.sn, row.sn, "device-desktop")
+        for row in await ctx.db.execute(statement)
+    ]
+
+
+async def punches_behind(db: AsyncSession, record_id: int) -> Sequence[Link]:
+    """A link to the first punch of a record, whose drawer shows all of its shift."""
+    behind = select(Punch.id, func.count().over()).where(Punch.host_attendance_id == record_id)
+    first = (await db.execute(behind.order_by(Punch.punched_at_utc, Punch.id).limit(1))).one_or_none()
+    if first is None:
+        return []
+    punch_id, count = first
+    return [Link(f"its {count} punches", f"/clock_transactions/{punch_id}", "clock.transactions")]

@@ -1,0 +1,1 @@
+"""The Sync Center: its page, its acts, one run, and what disappeared from the server."""

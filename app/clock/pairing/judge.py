@@ -1,0 +1,268 @@
+"""The walk over one employee's punches: outcomes and intents for records come out. Pure."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from operator import attrgetter
+
+from app.clock.codes import Kind, Outcome
+from app.clock.pairing.inputs import (
+    FOLDS,
+    OVERTIME_ROLES,
+    ROLES,
+    Employee,
+    Punch,
+    Record,
+    Role,
+    Rules,
+    Span,
+    Unbound,
+    is_unread,
+    remembers_deletion,
+    remote_order,
+    role_now,
+)
+from app.clock.pairing.lanes import pair
+from app.clock.pairing.lone_folds import lone_folds
+from app.clock.pairing.shift_rules import ShiftJudge
+from app.clock.pairing.shifts import REACH, Shift, Tap
+from app.clock.pairing.verdicts import Judgement, Reason, Rule, Verdict
+
+AHEAD = timedelta(days=1)
+_AT = attrgetter("at")
+
+_UNPAIRED = {
+    Outcome.FUTURE_TIMESTAMP: Reason(Rule.FUTURE_TIMESTAMP),
+    Outcome.ACCESS_TERMINAL: Reason(Rule.ACCESS_TERMINAL),
+    Outcome.NOT_BOUND: Reason(Rule.NOT_BOUND),
+    Outcome.EMPLOYEE_INACTIVE: Reason(Rule.EMPLOYEE_INACTIVE),
+    Outcome.NO_DIRECTION: Reason(Rule.NO_DIRECTION),
+}
+_ACCESS_PUNCH = Reason(Rule.ACCESS_PUNCH)
+
+
+def judge(  # noqa: PLR0917 -- the world as the import reads it
+    who: Employee | Unbound,
+    punches: Iterable[Punch],
+    records: Iterable[Record],
+    locked_days: Container[date],
+    rules: Rules,
+    now: datetime,
+    *,
+    unread: Sequence[Span] = (),
+    within: Span | None = None,
+    elsewhere: Sequence[Punch] = (),
+) -> Judgement:
+    """Judges the punches of all codes of one host employee, or those of one code without one.
+
+    `records`: those the punches belong to, whoever owns them and deleted or not, and every record of the employee that touches
+    these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `within`: the part that gets
+    verdicts, from `widening`; the rest is context. `elsewhere`: punches of these records whose codes are
+    not this employee's now. Raises KeyError when a record that a punch belongs to is not given.
+    """
+    judgement = Judgement(who, rules, now)
+    known = {record.id: record for record in records}
+    punches, gone = part_gone(punches, known)
+    judgement.verdicts += [_is_gone(punch) for punch in gone if _asked(punch.at, within)]
+    lone = lone_folds(punches, elsewhere, rules)
+    taps: list[Tap] = []
+    for punch in punches:
+        held = punch.record_id is not None and not known[punch.record_id].deleted
+        word = None if held else _unpaired(punch, who, now)
+        role = _role(punch, held=held)
+        if word is None and role is not None and isinstance(who, Employee) and who.active:
+            taps.append(Tap(punch, role, held=held, lone=punch.id in lone))
+        elif _asked(punch.at, within):
+            _settle_alone(judgement, punch, word, known, unread, lone=punch.id in lone)
+    shifts = _shifts(in_time_order(taps), rules)
+    let_go = {tap.punch.id for tap in taps if tap.let_go}
+    if let_go:
+        again = [_released(punch) if punch.id in let_go else punch for punch in (*punches, *gone)]
+        return judge(
+            who, again, known.values(), locked_days, rules, now, unread=unread, within=within, elsewhere=elsewhere
+        )
+    if taps:
+        _judge_shifts(judgement, shifts, taps, known, locked_days, unread, within)
+    return judgement
+
+
+def _released(punch: Punch) -> Punch:
+    """A fold with a record that an arrival un-folded: like any new tap it has lines 1-5, and the role of now."""
+    return replace(punch, outcome=None, record_id=None, imported_role=None)
+
+
+def find_lanes(
+    who: Employee | Unbound,
+    punches: Iterable[Punch],
+    known: Mapping[int, Record],
+    now: datetime,
+    lone: Container[int] = (),
+) -> tuple[list[Tap], list[Tap]]:
+    """The taps of both lanes in time order, as `judge` pairs them: regular, overtime. `lone`: the ids of `lone_folds`."""
+    punches, _ = part_gone(punches, known)
+    taps = []
+    for punch in punches:
+        held = punch.record_id is not None and not known[punch.record_id].deleted
+        role = _role(punch, held=held)
+        if role is not None and (held or _unpaired(punch, who, now) is None):
+            taps.append(Tap(punch, role, held=held, lone=punch.id in lone))
+    return split_lanes(in_time_order(taps))
+
+
+def part_gone(punches: Iterable[Punch], known: Mapping[int, Record]) -> tuple[list[Punch], list[Punch]]:
+    """Punches that count, and those that do not: the server has them no more, and they belong to no record that stands."""
+    there: list[Punch] = []
+    gone: list[Punch] = []
+    for punch in punches:
+        counts = not punch.gone or (punch.record_id is not None and not known[punch.record_id].deleted)
+        (there if counts else gone).append(punch)
+    return there, gone
+
+
+def _is_gone(punch: Punch) -> Verdict:
+    """It keeps the word that it had, and what it remembers, for the day on which it comes back."""
+    word = Outcome(punch.outcome or Outcome.AWAITING)
+    because = Reason(Rule.GONE)
+    return Verdict(punch, word, None, punch.imported_role, because, retry=punch.retry, reviewed=punch.reviewed)
+
+
+def _role(punch: Punch, *, held: bool) -> Role | None:
+    """A tap whose record stands goes on pairing in the role it was imported with (line 0)."""
+    return ROLES[punch.imported_role] if held and punch.imported_role is not None else role_now(punch)
+
+
+def _unpaired(punch: Punch, who: Employee | Unbound, now: datetime) -> Outcome | None:
+    """Lines 1-5 of the order of decisions; None when the punch is a tap."""
+    if punch.at > now and punch.at - now > AHEAD:
+        return Outcome.FUTURE_TIMESTAMP
+    if punch.is_access:
+        return Outcome.ACCESS_TERMINAL
+    if isinstance(who, Unbound):
+        return Outcome.NOT_BOUND
+    if not who.active:
+        return Outcome.EMPLOYEE_INACTIVE
+    if role_now(punch) is None:
+        return Outcome.NO_DIRECTION
+    return None
+
+
+def _asked(at: datetime, within: Span | None) -> bool:
+    return within is None or within.start <= at < within.end
+
+
+def _settle_alone(
+    judgement: Judgement,
+    punch: Punch,
+    word: Outcome | None,
+    known: Mapping[int, Record],
+    unread: Sequence[Span],
+    *,
+    lone: bool,
+) -> None:
+    """A punch that takes no part in pairing: one of lines 1-5, or line 0 where there is no employee to pair for."""
+    if unread and is_unread(punch.at, unread, REACH):
+        judgement.unjudged.append(punch.id)
+        return
+    if word is None:
+        judgement.verdicts.append(_stands_alone(judgement.who, punch, known, lone=lone))
+        return
+    remembers = remembers_deletion(punch, known)
+    judgement.verdicts.append(
+        Verdict(
+            punch,
+            word,
+            None,
+            punch.imported_role if remembers else None,
+            _ACCESS_PUNCH if word is Outcome.ACCESS_TERMINAL and punch.says_access else _UNPAIRED[word],
+            punch.at - AHEAD if word is Outcome.FUTURE_TIMESTAMP else None,
+            retry=punch.retry and remembers,
+        )
+    )
+
+
+def _stands_alone(who: Employee | Unbound, punch: Punch, known: Mapping[int, Record], *, lone: bool) -> Verdict:
+    """Line 0 without pairing: the punch keeps its word, except after a re-binding to another employee."""
+    record = known[punch.record_id or 0]
+    word = Outcome(punch.outcome or Outcome.IMPORTED)
+    if isinstance(who, Employee) and (lone or punch.outcome not in FOLDS):
+        word = Outcome.IMPORTED if record.employee_id == who.id else Outcome.ARRIVED_LATE
+    rule = Rule.LATE_OTHER_EMPLOYEE if word is Outcome.ARRIVED_LATE else Rule.STANDS
+    reviewed = punch.reviewed and (word is Outcome.ARRIVED_LATE or punch.gone)
+    return Verdict(punch, word, record.id, punch.imported_role, Reason(rule, None, (record,)), reviewed=reviewed)
+
+
+def in_time_order(taps: list[Tap]) -> list[Tap]:
+    """By instant; equal instants by role, then remote id. The page's order is whole for one server; what else could tie is
+    put in order by text, so that the order of arrival never decides."""
+    taps.sort(key=_AT)
+    before = taps[0].at if taps else None
+    for tap in taps[1:]:
+        if tap.at == before:
+            taps.sort(
+                key=lambda tap: (tap.at, tap.rank, remote_order(tap.punch.remote_id), tap.punch.emp_code, tap.punch.id)
+            )
+            break
+        before = tap.at
+    return taps
+
+
+def split_lanes(taps: list[Tap]) -> tuple[list[Tap], list[Tap]]:
+    """Regular and overtime taps; each pairs in a lane of its own."""
+    overtime = [tap for tap in taps if tap.role in OVERTIME_ROLES]
+    if not overtime:
+        return taps, overtime
+    return [tap for tap in taps if tap.role not in OVERTIME_ROLES], overtime
+
+
+def _judge_shifts(  # noqa: PLR0917
+    judgement: Judgement,
+    found: list[Shift],
+    taps: list[Tap],
+    known: dict[int, Record],
+    locked_days: Container[date],
+    unread: Sequence[Span],
+    within: Span | None,
+) -> None:
+    shifts = ShiftJudge(judgement, known, locked_days, remembered=_remembers_anything(taps))
+    for shift in found:
+        if not _asked(shift.first.at, within):
+            continue
+        if unread and _waits_for_reading(shift, unread):
+            judgement.unjudged += [tap.punch.id for tap in (*shift.taps, *shift.folds)]
+            continue
+        shifts.judge(shift)
+
+
+def _shifts(taps: list[Tap], rules: Rules) -> list[Shift]:
+    """The shifts of both lanes, in the order of judging."""
+    regular, overtime = split_lanes(taps)
+    found = pair(regular, Kind.REGULAR, rules)
+    if overtime:
+        found += pair(overtime, Kind.OVERTIME, rules)
+    _in_order_of_judging(found)
+    return found
+
+
+def _in_order_of_judging(shifts: list[Shift]) -> None:
+    """By clock-in, regular before overtime, then remote id. Lanes come in time order, so most often nothing is to be done."""
+    if any(later.first.at <= shift.first.at for shift, later in pairwise(shifts)):
+        shifts.sort(
+            key=lambda shift: (
+                shift.first.at,
+                shift.kind is Kind.OVERTIME,
+                remote_order(shift.first.punch.remote_id),
+            )
+        )
+
+
+def _remembers_anything(taps: Sequence[Tap]) -> bool:
+    return any(
+        tap.punch.record_id is not None or tap.punch.imported_role is not None or tap.punch.edited_record is not None
+        for tap in taps
+    )
+
+
+def _waits_for_reading(shift: Shift, unread: Sequence[Span]) -> bool:
+    """A shift is judged as one: it waits when the 48 h before any of its taps were not read completely."""
+    return any(is_unread(tap.at, unread, REACH) for tap in (*shift.taps, *shift.folds))

@@ -1,0 +1,57 @@
+"""The hours that one employee's records of one kind cover, to find an overlap quickly. Pure.
+
+Which records count is judge.py's rule.
+"""
+
+from bisect import bisect_left, insort
+from datetime import datetime, timedelta
+from operator import attrgetter
+
+_MOMENT = timedelta(microseconds=1)
+
+
+class Covered:
+    """One record's hours, half-open; an open record covers its clock-in instant alone."""
+
+    __slots__ = ("end", "record", "start")
+
+    def __init__(self, record: int, clock_in: datetime, clock_out: datetime | None) -> None:
+        self.record = record
+        self.start = clock_in
+        self.end = clock_in + _MOMENT if clock_out is None else clock_out
+
+
+_START = attrgetter("start")
+
+
+class CoveredHours:
+    def __init__(self) -> None:
+        self._rows: list[Covered] = []
+        self._longest = timedelta(0)
+
+    def cover(self, record: int, clock_in: datetime, clock_out: datetime | None) -> None:
+        """`record` is its id, or the key of one that is about to be made."""
+        row = Covered(record, clock_in, clock_out)
+        self._longest = max(self._longest, row.end - row.start)
+        rows = self._rows
+        if not rows or rows[-1].start <= row.start:
+            rows.append(row)
+        else:
+            insort(rows, row, key=_START)
+
+    def uncover(self, record: int) -> None:
+        self._rows = [row for row in self._rows if row.record != record]
+
+    def overlapping(self, clock_in: datetime, clock_out: datetime | None, *, besides: int | None) -> int | None:
+        """The first record, other than `besides`, that covers part of these hours."""
+        asked = Covered(0, clock_in, clock_out)
+        rows = self._rows
+        if not rows or rows[-1].start + self._longest <= clock_in:
+            return None
+        for place in range(bisect_left(rows, clock_in - self._longest, key=_START), len(rows)):
+            row = rows[place]
+            if row.start >= asked.end:
+                return None
+            if row.end > clock_in and row.record != besides:
+                return row.record
+        return None

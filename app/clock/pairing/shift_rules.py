@@ -1,0 +1,293 @@
+"""The outcome of one shift, line by line of its table, and what it writes. Pure."""
+
+from collections.abc import Container, Iterable
+from dataclasses import replace
+from datetime import date
+
+from app.clock.codes import Kind, Outcome
+from app.clock.pairing.inputs import UNPAIRED, Employee, Record, Written, left_behind, remembers_deletion
+from app.clock.pairing.overlaps import CoveredHours
+from app.clock.pairing.shifts import ANY, DAY, End, Shift, Tap
+from app.clock.pairing.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
+
+_OUTCOMES = {
+    Rule.ATTENDANCE_DELETED: Outcome.ATTENDANCE_DELETED,
+    Rule.OVER_24H: Outcome.OVER_24H,
+    Rule.AWAITING_CLOSE: Outcome.AWAITING,
+    Rule.AWAITING_GAP: Outcome.AWAITING,
+    Rule.ONLY_ONE_PUNCH: Outcome.ONLY_ONE_PUNCH,
+    Rule.RECORD_DECIDED: Outcome.RECORD_DECIDED,
+    Rule.RECORD_EDITED: Outcome.RECORD_EDITED,
+    Rule.LATE_TWO_RECORDS: Outcome.ARRIVED_LATE,
+    Rule.LATE_OTHER_EMPLOYEE: Outcome.ARRIVED_LATE,
+    Rule.LATE_BEYOND: Outcome.ARRIVED_LATE,
+    Rule.DATE_LOCKED: Outcome.DATE_LOCKED,
+    Rule.OVERLAPS: Outcome.OVERLAPS,
+    Rule.IMPORTED: Outcome.IMPORTED,
+}
+
+
+class ShiftJudge:
+    """Judges shifts in turn; what one writes is there for the next. `remembered` is false when no punch has a past."""
+
+    def __init__(
+        self, judgement: Judgement, known: dict[int, Record], locked_days: Container[date], *, remembered: bool
+    ) -> None:
+        assert isinstance(judgement.who, Employee)  # noqa: S101 -- only an employee's punches pair
+        self.employee = judgement.who
+        self.judgement = judgement
+        self.rules = judgement.rules
+        self.now = judgement.now
+        self.known = known
+        self.locked_days = locked_days
+        self.remembered = remembered
+        self.hours = {Kind.REGULAR: CoveredHours(), Kind.OVERTIME: CoveredHours()}
+        for record in sorted(known.values(), key=lambda record: record.clock_in):
+            if record.employee_id == self.employee.id and not record.deleted:
+                self.hours[Kind(record.kind)].cover(record.id, record.clock_in, record.clock_out)
+
+    def judge(self, shift: Shift) -> None:
+        past = _Past(shift, self.known) if self.remembered else _NO_PAST
+        if past.all_held:
+            self._give(shift, past, Reason(Rule.STANDS, shift, tuple(past.standing)), None)
+            return
+        if past.says_so_already(shift, self.employee):
+            self._give(shift, past, Reason(Rule.STANDS, shift, tuple(past.standing)), past.standing[0].id)
+            return
+        reason = self._decide(shift, past)
+        record = self._write(shift, past) if reason.rule is Rule.IMPORTED else None
+        self._give(shift, past, reason, record)
+
+    # The decision, in the order of the page.
+
+    def _decide(self, shift: Shift, past: "_Past") -> Reason:
+        if past.deleted and not past.standing and not past.lifted:
+            return Reason(Rule.ATTENDANCE_DELETED, shift)
+        clock_in, clock_out = shift.clock_in, shift.clock_out
+        if clock_in is not None and clock_out is not None and clock_out.at - clock_in.at > DAY:
+            return Reason(Rule.OVER_24H, shift)
+        waiting = self._waiting(shift)
+        if waiting is not None:
+            return waiting
+        if clock_in is None or (clock_out is None and not self.rules.import_single_punches):
+            return Reason(Rule.ONLY_ONE_PUNCH, shift)
+        if past.standing:
+            blocked = self._blocked_by_record(shift, past)
+            if blocked is not None:
+                return blocked
+        return self._blocked_by_day(shift, past) or Reason(Rule.IMPORTED, shift, tuple(past.standing))
+
+    def _waiting(self, shift: Shift) -> Reason | None:
+        if shift.end is End.LATER_IN:
+            return None
+        if shift.clock_in is None or shift.clock_out is None:
+            until, rule = shift.first.at + DAY, Rule.AWAITING_CLOSE
+        elif shift.clock_out.rank == ANY:
+            until, rule = shift.last_at + self.rules.shift_gap, Rule.AWAITING_GAP
+        else:
+            return None
+        return Reason(rule, shift, until=until) if self.now < until else None
+
+    def _blocked_by_record(self, shift: Shift, past: "_Past") -> Reason | None:
+        standing = past.standing
+        decided = tuple(record for record in standing if record.decided)
+        if decided:
+            return Reason(Rule.RECORD_DECIDED, shift, decided)
+        edited = tuple(record for record in standing if record.edited)
+        if edited:
+            return Reason(Rule.RECORD_EDITED, shift, edited)
+        # "two existing records (one may be deleted)": a tap that remembers a deleted record counts as the second one.
+        if len(standing) > 1 or past.deleted:
+            return Reason(Rule.LATE_TWO_RECORDS, shift, tuple(standing))
+        if standing[0].employee_id != self.employee.id:
+            return Reason(Rule.LATE_OTHER_EMPLOYEE, shift, tuple(standing))
+        if reaches_beyond(standing[0], shift):
+            return Reason(Rule.LATE_BEYOND, shift, tuple(standing))
+        return None
+
+    def _blocked_by_day(self, shift: Shift, past: "_Past") -> Reason | None:
+        workday = self._workday(shift)
+        for day in (workday, *(record.workday for record in past.standing)):
+            if day in self.locked_days:
+                return Reason(Rule.DATE_LOCKED, shift, tuple(past.standing), workday=day)
+        assert shift.clock_in is not None  # noqa: S101 -- only_one_punch came before
+        clock_out = None if shift.clock_out is None else shift.clock_out.at
+        own = past.standing[0].id if past.standing else None
+        other = self.hours[shift.kind].overlapping(shift.clock_in.at, clock_out, besides=own)
+        return None if other is None else Reason(Rule.OVERLAPS, shift, (self.known[other],))
+
+    def _workday(self, shift: Shift) -> date:
+        return shift.first.at.astimezone(self.rules.zone).date()
+
+    # What an imported shift writes.
+
+    def _write(self, shift: Shift, past: "_Past") -> int:
+        assert shift.clock_in is not None  # noqa: S101 -- only_one_punch came before
+        before = past.standing[0] if past.standing else None
+        key = before.id if before is not None else -1 - len(self.judgement.creates)
+        clock_in, clock_out = shift.clock_in.at, None if shift.clock_out is None else shift.clock_out.at
+        breaks, workday = shift.written_breaks(), self._workday(shift)
+        punch_ids = tuple(tap.punch.id for tap in shift.taps if not tap.held)
+        if before is None:
+            self.judgement.creates.append(
+                CreateRecord(key, self.employee.id, shift.kind, workday, clock_in, clock_out, breaks, punch_ids)
+            )
+        elif (before.workday, before.clock_in, before.clock_out) != (workday, clock_in, clock_out) or tuple(
+            sorted(before.breaks)
+        ) != breaks:
+            self.judgement.updates.append(
+                UpdateRecord(key, self.employee.id, shift.kind, workday, clock_in, clock_out, breaks, punch_ids)
+            )
+        self._remember(key, shift, before, workday)
+        return key
+
+    def _remember(self, key: int, shift: Shift, before: Record | None, workday: date) -> None:
+        """What was just written stands in the way of the shifts judged after it."""
+        assert shift.clock_in is not None  # noqa: S101 -- only_one_punch came before
+        clock_in, clock_out = shift.clock_in.at, None if shift.clock_out is None else shift.clock_out.at
+        hours = self.hours[shift.kind]
+        if before is not None:
+            hours.uncover(key)
+        hours.cover(key, clock_in, clock_out)
+        breaks = shift.written_breaks()
+        written = Written(clock_in, clock_out, breaks)
+        if before is not None:
+            self.known[key] = replace(
+                before, workday=workday, clock_in=clock_in, clock_out=clock_out, breaks=breaks, written=written
+            )
+        else:
+            self.known[key] = Record(
+                key, self.employee.id, shift.kind, workday, clock_in, clock_out, breaks, written=written
+            )
+
+    # The words that the punches of the shift carry.
+
+    def _give(self, shift: Shift, past: "_Past", reason: Reason, record: int | None) -> None:
+        verdicts = self.judgement.verdicts
+        outcome = _OUTCOMES.get(reason.rule, Outcome.IMPORTED)
+        until = reason.until
+        for tap in shift.taps:
+            punch = tap.punch
+            if tap.held:
+                verdicts.append(self._held(tap))
+            elif record is not None:
+                verdicts.append(Verdict(punch, outcome, record, tap.role.value, reason))
+            elif not self.remembered:
+                verdicts.append(Verdict(punch, outcome, None, None, reason, until))
+            else:
+                verdicts.append(self._unwritten(tap, past, Verdict(punch, outcome, None, None, reason, until)))
+        if shift.folds:
+            self._give_folds(shift, past, reason, record)
+
+    def _held(self, tap: Tap) -> Verdict:
+        """Line 0: only a re-binding to another employee changes the word of a tap whose record stands."""
+        record = self.known[tap.punch.record_id or 0]
+        punch = tap.punch
+        if record.employee_id != self.employee.id:
+            late = Reason(Rule.LATE_OTHER_EMPLOYEE, tap.shift, (record,))
+            return Verdict(punch, Outcome.ARRIVED_LATE, record.id, punch.imported_role, late, reviewed=punch.reviewed)
+        stands = Reason(Rule.STANDS, tap.shift, (record,))
+        kept = punch.kept_though_gone
+        return Verdict(punch, Outcome.IMPORTED, record.id, punch.imported_role, stands, reviewed=kept)
+
+    def _unwritten(self, tap: Tap, past: "_Past", verdict: Verdict) -> Verdict:
+        """What a punch without a record goes on remembering: a deleted record, and that a person asked for it again."""
+        punch = tap.punch
+        if remembers_deletion(punch, self.known):
+            lifted_before = punch.retry and verdict.outcome is not Outcome.ATTENDANCE_DELETED
+            verdict.role, verdict.retry = punch.imported_role, past.lifted or lifted_before
+        verdict.reviewed = (
+            punch.reviewed and verdict.outcome is Outcome.ARRIVED_LATE and punch.outcome == Outcome.ARRIVED_LATE
+        )
+        return verdict
+
+    def _give_folds(self, shift: Shift, past: "_Past", reason: Reason, record: int | None) -> None:
+        """A fold always shows its own word, with the record it has, else that of the tap it repeats."""
+        folded = Reason(Rule.FOLDED, shift, reason.records, until=reason.until)
+        for tap in shift.folds:
+            assert tap.word is not None  # noqa: S101 -- a fold has a word
+            assert tap.repeats is not None  # noqa: S101 -- and a tap that it repeats
+            if tap.held:
+                own, role = tap.punch.record_id, tap.punch.imported_role
+            else:
+                own, role = self._record_repeated(tap, tap.repeats, record), tap.role.value
+            verdict = Verdict(tap.punch, tap.word, own, None if own is None else role, folded)
+            verdict.reviewed = tap.punch.kept_though_gone
+            if own is None:
+                verdict.judge_at = reason.until
+                if self.remembered:
+                    verdict = self._unwritten(tap, past, verdict)
+            self.judgement.verdicts.append(verdict)
+
+    def _record_repeated(self, fold: Tap, repeated: Tap, record: int | None) -> int | None:
+        """The record of an imported tap; one that was re-bound away is not (it shows `arrived_late`). A fold whose old hour is
+        in a record belongs to none until that record was brought up to date."""
+        if not repeated.held or left_behind(fold.punch, self.known) is not None:
+            return record
+        standing = self.known[repeated.punch.record_id or 0]
+        return standing.id if standing.employee_id == self.employee.id else None
+
+
+def reaches_beyond(record: Record, shift: Shift) -> bool:
+    """Whether the hours that the import last wrote reach beyond the shift as it would be now. An open record is its clock-in
+    instant alone; a shift without clock-out has no end that such an instant could lie behind. Hours that a tap of the shift gave
+    before it was edited on the server went with it."""
+    written, clock_in, clock_out = record.written, shift.clock_in, shift.clock_out
+    if written is None or clock_in is None:
+        return True
+    members = (*shift.taps, *shift.folds)
+    kept = written.instants - {tap.punch.edited_from for tap in members if tap.punch.edited_record == record.id}
+    if clock_out is None:
+        return written.clock_out in kept - {None} or any(at < clock_in.at for at in kept if at is not None)
+    return any(not clock_in.at <= at <= clock_out.at for at in kept if at is not None)
+
+
+class _Past:
+    """What the taps of a shift, folds included, remember: records that stand, a deleted one, and whether a person asked again."""
+
+    __slots__ = ("all_held", "deleted", "lifted", "standing")
+
+    def __init__(self, shift: Shift, known: dict[int, Record]) -> None:
+        members = (*shift.taps, *shift.folds)
+        # A fold that was edited on the server takes an hour of its record along.
+        self.all_held = all(tap.held for tap in shift.taps) and not any(
+            left_behind(tap.punch, known) for tap in shift.folds
+        )
+        self.standing = standing_records(members, known)
+        gone = [tap for tap in members if not tap.held and remembers_deletion(tap.punch, known)]
+        self.deleted = bool(gone)
+        # Retry on any tap that shows `attendance_deleted` lifts it for all of the shift, for each until it belongs to a record again.
+        asked = any(tap.punch.retry and tap.punch.outcome == Outcome.ATTENDANCE_DELETED for tap in members)
+        asked_of = any(tap.punch.retry and tap.punch.outcome in UNPAIRED for tap in gone)
+        self.lifted = asked or asked_of or (self.deleted and all(tap.punch.retry for tap in gone))
+
+    def says_so_already(self, shift: Shift, employee: Employee) -> bool:
+        """Whether the record that all of the shift's edited taps were in has exactly its hours: then nothing new joins it."""
+        if len(self.standing) != 1 or self.deleted or shift.clock_in is None:
+            return False
+        record, clock_out = self.standing[0], shift.clock_out
+        return (
+            all(tap.held or tap.punch.edited_record == record.id for tap in shift.taps)
+            and (record.employee_id, record.kind) == (employee.id, shift.kind)
+            and (record.clock_in, record.clock_out) == (shift.clock_in.at, None if clock_out is None else clock_out.at)
+            and tuple(sorted(record.breaks)) == shift.written_breaks()
+        )
+
+
+def standing_records(members: Iterable[Tap], known: dict[int, Record]) -> list[Record]:
+    """The records that stand behind these taps, earliest first: a tap that was edited on the server counts with the record that
+    still has its old hour."""
+    behind = [known[tap.punch.record_id or 0] if tap.held else left_behind(tap.punch, known) for tap in members]
+    found = {record.id: record for record in behind if record is not None and not record.deleted}
+    return sorted(found.values(), key=lambda record: (record.clock_in, record.id))
+
+
+class _Nothing(_Past):
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.all_held = self.deleted = self.lifted = False
+        self.standing = []
+
+
+_NO_PAST = _Nothing()

@@ -1,0 +1,140 @@
+"""What *Use the punches* does to a punch that arrived late. Pure.
+
+It only says what to write.
+
+*Keep the record* needs no rule: it marks the punch reviewed.
+"""
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from app.clock.codes import Outcome
+from app.clock.pairing.inputs import Employee, Punch, Record, Rules, kind_of
+from app.clock.pairing.judge import find_lanes
+from app.clock.pairing.lanes import pair
+from app.clock.pairing.lone_folds import lone_folds
+from app.clock.pairing.overlaps import CoveredHours
+from app.clock.pairing.shift_rules import standing_records
+from app.clock.pairing.shifts import DAY, Shift, Tap
+from app.clock.pairing.verdicts import Reason, Rule, UpdateRecord, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What to write: the record that becomes the shift (and its new owner's), records to delete, and what the taps become.
+    `released` punches lose record, role and outcome, and are judged anew; they may be of another employee now."""
+
+    update: UpdateRecord
+    delete: tuple[int, ...]
+    verdicts: tuple[Verdict, ...]
+    released: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    because: Reason
+
+
+def use_punches(  # noqa: PLR0917 -- the world as the import reads it
+    who: Employee,
+    punches: Iterable[Punch],
+    records: Iterable[Record],
+    locked_days: Container[date],
+    rules: Rules,
+    now: datetime,
+    punch_id: int,
+    linked: Sequence[Punch] = (),
+) -> Use | Refusal:
+    """Resolves the shift that this punch is in, as it is now.
+
+    `punches` and `records` as for `pairing.judge`; `linked`: punches that belong to those records but to other employees now.
+    """
+    punches = list(punches)
+    known = {record.id: record for record in records}
+    lanes = find_lanes(who, punches, known, now, lone_folds(punches, linked, rules))
+    shift = _shift_of(punch_id, lanes, rules)
+    standing = [] if shift is None else standing_records((*shift.taps, *shift.folds), known)
+    if shift is None or not standing:
+        return Refusal(Reason(Rule.NOT_LATE, shift))
+    workday = shift.first.at.astimezone(rules.zone).date()
+    refused = _refused(shift, standing, workday, locked_days, rules) or _overlapping(shift, standing, who, known)
+    if refused is not None:
+        return Refusal(refused)
+    members = {tap.punch.id for tap in (*shift.taps, *shift.folds)}
+    gone = {record.id for record in standing}
+    released = {
+        each.id for each in (*punches, *linked) if each.record_id in gone or each.edited_record in gone
+    } - members
+    return Use(
+        update=_update(shift, standing[0], who, workday),
+        delete=tuple(record.id for record in standing[1:]),
+        verdicts=_verdicts(shift, standing[0]),
+        released=tuple(sorted(released)),
+    )
+
+
+def _shift_of(punch_id: int, lanes: Iterable[list[Tap]], rules: Rules) -> Shift | None:
+    for lane in lanes:
+        for tap in lane:
+            if tap.punch.id == punch_id:
+                pair(lane, kind_of(tap.role), rules)
+                return tap.shift
+    return None
+
+
+def _refused(
+    shift: Shift, standing: list[Record], workday: date, locked_days: Container[date], rules: Rules
+) -> Reason | None:
+    """The page names decided, edited and locked; a shift that no record could hold is refused as well."""
+    clock_in, clock_out = shift.clock_in, shift.clock_out
+    if clock_in is None or (
+        clock_out is None and not rules.import_single_punches and standing[0].clock_out is not None
+    ):
+        return Reason(Rule.ONLY_ONE_PUNCH, shift)
+    if clock_out is not None and clock_out.at - clock_in.at > DAY:
+        return Reason(Rule.OVER_24H, shift)
+    decided = tuple(record for record in standing if record.decided)
+    if decided:
+        return Reason(Rule.RECORD_DECIDED, shift, decided)
+    edited = tuple(record for record in standing if record.edited)
+    if edited:
+        return Reason(Rule.RECORD_EDITED, shift, edited)
+    for day in (workday, *(record.workday for record in standing)):
+        if day in locked_days:
+            return Reason(Rule.DATE_LOCKED, shift, tuple(standing), workday=day)
+    return None
+
+
+def _overlapping(shift: Shift, standing: list[Record], who: Employee, known: dict[int, Record]) -> Reason | None:
+    own = {record.id for record in standing}
+    hours = CoveredHours()
+    for record in known.values():
+        others = record.employee_id == who.id and record.kind == shift.kind and not record.deleted
+        if others and record.id not in own:
+            hours.cover(record.id, record.clock_in, record.clock_out)
+    clock_out = None if shift.clock_out is None else shift.clock_out.at
+    other = hours.overlapping(shift.first.at, clock_out, besides=None)
+    return None if other is None else Reason(Rule.OVERLAPS, shift, (known[other],))
+
+
+def _update(shift: Shift, earliest: Record, who: Employee, workday: date) -> UpdateRecord:
+    return UpdateRecord(
+        earliest.id,
+        who.id,
+        shift.kind,
+        workday,
+        shift.first.at,
+        None if shift.clock_out is None else shift.clock_out.at,
+        shift.written_breaks(),
+        tuple(tap.punch.id for tap in shift.taps),
+    )
+
+
+def _verdicts(shift: Shift, earliest: Record) -> tuple[Verdict, ...]:
+    because = Reason(Rule.IMPORTED, shift, (earliest,))
+    return tuple(_verdict(tap, earliest, because) for tap in (*shift.taps, *shift.folds))
+
+
+def _verdict(tap: Tap, earliest: Record, because: Reason) -> Verdict:
+    return Verdict(tap.punch, tap.word or Outcome.IMPORTED, earliest.id, tap.role.value, because)

@@ -1,0 +1,87 @@
+"""The daily totals: counted anew for days whose punches changed, kept for ever, frozen once the purge took from a day.
+
+Reading them is the business of figures/status.py.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from sqlalchemy import delete, func, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.models import StaleDay
+from app.clock.punches import day_counts, week_counts
+from app.db.session import Database
+
+_CLEAR = text("DELETE FROM clock_analytics_daily WHERE local_date = ANY(:days) AND NOT frozen")
+_COUNT = text(
+    """
+    INSERT INTO clock_analytics_daily (local_date, dimension, key, total, check_in, check_out, break_out, break_in,
+        overtime_in, overtime_out, unknown, employees, terminals, imported, gone)
+    SELECT local_date,
+        CASE WHEN grouping(terminal) = 0 THEN 'terminal' WHEN grouping(department) = 0 THEN 'department'
+            WHEN grouping(outcome) = 0 THEN 'outcome' ELSE 'all' END,
+        coalesce(terminal, department, outcome, ''),
+        count(*) FILTER (WHERE there),
+        count(*) FILTER (WHERE there AND punch_code = 0), count(*) FILTER (WHERE there AND punch_code = 1),
+        count(*) FILTER (WHERE there AND punch_code = 2), count(*) FILTER (WHERE there AND punch_code = 3),
+        count(*) FILTER (WHERE there AND punch_code = 4), count(*) FILTER (WHERE there AND punch_code = 5),
+        count(*) FILTER (WHERE there AND (punch_code IS NULL OR punch_code NOT BETWEEN 0 AND 5)),
+        count(DISTINCT emp_code) FILTER (WHERE there), count(DISTINCT terminal) FILTER (WHERE there AND terminal <> ''),
+        count(*) FILTER (WHERE there AND is_imported),
+        CASE WHEN grouping(terminal, department, outcome) = 7 THEN count(*) FILTER (WHERE NOT there) ELSE 0 END
+    FROM (
+        SELECT t.gone_at_utc IS NULL AS there, t.local_date, t.punch_code, t.emp_code, coalesce(t.terminal_sn, '') AS terminal,
+            coalesce(e.department_code, '') AS department, coalesce(t.import_outcome, '') AS outcome,
+            t.host_attendance_id IS NOT NULL AND t.import_outcome <> 'arrived_late' AS is_imported
+        FROM clock_transactions t LEFT JOIN clock_employees e ON e.emp_code = t.emp_code
+        WHERE t.local_date = ANY(:days) AND NOT EXISTS (
+            SELECT 1 FROM clock_analytics_daily kept WHERE kept.local_date = t.local_date AND kept.frozen)
+    ) AS punch
+    GROUP BY local_date, GROUPING SETS ((), (terminal), (department), (outcome))
+    ON CONFLICT (local_date, dimension, key) DO NOTHING
+    """
+)
+
+
+async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
+    """Says that the totals of these local days no longer hold; in the transaction that changes their punches."""
+    rows = [{"local_date": day} for day in sorted(set(days))]
+    if rows:
+        await db.execute(insert(StaleDay).on_conflict_do_nothing(), rows)
+
+
+async def roll_up(database: Database, workspace: str) -> int:
+    """Counts every stale day anew, a week per transaction: people are counted by week, so each week once.
+    Returns how many days."""
+    done = 0
+    while True:
+        async with database.transaction(workspace) as db:
+            earliest = await db.scalar(select(func.min(StaleDay.local_date)))
+            if earliest is None:
+                return done
+            days = await _take(db, earliest)
+            await count_days(db, days)
+        done += len(days)
+
+
+async def count_days(db: AsyncSession, days: Sequence[date]) -> None:
+    """Writes the totals of these local days; frozen ones keep theirs."""
+    if not days:
+        return
+    await day_counts.recount(db, days)
+    await week_counts.recount(db, days)
+    await db.execute(_CLEAR, {"days": list(days)})
+    await db.execute(_COUNT, {"days": list(days)})
+
+
+async def _take(db: AsyncSession, earliest: date) -> list[date]:
+    """The stale days of its week, taken off the list: a punch that changes meanwhile waits, and then puts its day back.
+
+    So does another rollup, and finds nothing left: two that count one week at once would not see each other's days.
+    """
+    week = StaleDay.local_date.between(*week_counts.week_around(earliest))
+    wanted = select(StaleDay.local_date).where(week).order_by(StaleDay.local_date).with_for_update()
+    taken = await db.scalars(delete(StaleDay).where(StaleDay.local_date.in_(wanted)).returning(StaleDay.local_date))
+    return list(taken.all())

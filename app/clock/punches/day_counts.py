@@ -1,0 +1,137 @@
+"""Totals of the punch list, and where a deep page begins, without counting a million rows for every page.
+
+Days that changed since the last rollup (`clock_stale_days`) are counted from the punches, all others from the totals and counts
+that the rollup keeps; all in one statement, so the answer is exact at any moment.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, literal_column, or_, select, true, union_all
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.models import DailyTotal, Punch, PunchCount, StaleDay
+from app.db.located import Counted
+
+NO_TERMINAL, NOT_JUDGED, NO_CODE = "", "", -1
+UNKNOWN = -2
+# Written out, not bound: else the index on unknown codes does not serve.
+_LEAST: ColumnElement[int] = literal_column("0")
+_MOST: ColumnElement[int] = literal_column("5")
+_TERMINAL = func.coalesce(Punch.terminal_sn, NO_TERMINAL)
+_OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
+_CODE = func.coalesce(Punch.punch_code, NO_CODE)
+_STALE = select(StaleDay.local_date)
+_ALL = and_(DailyTotal.dimension == "all", DailyTotal.key == "")
+# Days of which the daily totals say something else than the list: purged ones, and those with punches that are gone.
+_APART = select(DailyTotal.local_date).where(_ALL, or_(DailyTotal.frozen, DailyTotal.gone > literal_column("0")))
+_FIGURES: Mapping[int, Any] = {
+    0: DailyTotal.check_in,
+    1: DailyTotal.check_out,
+    2: DailyTotal.break_out,
+    3: DailyTotal.break_in,
+    4: DailyTotal.overtime_in,
+    5: DailyTotal.overtime_out,
+    UNKNOWN: DailyTotal.unknown,
+}
+Days = tuple[date | None, date | None]
+
+
+def unknown(code: Any) -> ColumnElement[bool]:
+    """Whether a punch code is none of those the spec names; none at all counts too."""
+    return or_(code.is_(None), code < _LEAST, code > _MOST)
+
+
+async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]) -> Counted:
+    """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` and `punch_code` (both lists;
+    UNKNOWN among the codes stands for those that the spec does not name)."""
+    # A look-up for each stale day: joined, the planner would read every punch, since it cannot know how few days there are.
+    there = select(func.count()).where(Punch.local_date == StaleDay.local_date, *_equalities(Punch, equal))
+    fresh = select(StaleDay.local_date, there.correlate(StaleDay).scalar_subquery().label("n")).where(
+        _within(StaleDay.local_date, days)
+    )
+    every = union_all(*_kept(days, equal), fresh).subquery()
+    rows = await db.execute(select(every.c.local_date, every.c.n).order_by(every.c.local_date.desc()))
+    return Counted([(day, int(count)) for day, count in rows if count])
+
+
+def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[Any]]:
+    """The days that are not stale: from the daily totals where these know the answer, which is a row a day instead of sixty.
+
+    Those of a frozen day count punches that the purge has taken, and none of them counts those that are gone from the server.
+    """
+    counted = _sum_by_day(PunchCount, PunchCount.total, days).where(*_equalities(PunchCount, equal))
+    known = _in_daily_totals(equal)
+    if known is None:
+        return [counted]
+    daily = _sum_by_day(DailyTotal, known.figure, days).where(known.rows, DailyTotal.local_date.not_in(_APART))
+    return [daily, counted.where(PunchCount.local_date.in_(_APART))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    rows: ColumnElement[bool]
+    figure: Any
+
+
+def _in_daily_totals(equal: Mapping[str, Any]) -> _Known | None:
+    """Which rows and figure of the daily totals say what nothing, a terminal, outcomes or codes alone narrow; None for more."""
+    match list(equal.items()):
+        case []:
+            return _Known(_ALL, DailyTotal.total)
+        case [("terminal_sn", serial)]:
+            return _Known(and_(DailyTotal.dimension == "terminal", DailyTotal.key == serial), DailyTotal.total)
+        case [("import_outcome", outcomes)]:
+            return _Known(and_(DailyTotal.dimension == "outcome", DailyTotal.key.in_(outcomes)), DailyTotal.total)
+        case [("punch_code", codes)]:
+            return _Known(_ALL, sum((_FIGURES[code] for code in set(codes)), literal_column("0")))
+        case _:
+            return None
+
+
+def _sum_by_day(table: Any, figure: Any, days: Days) -> Select[Any]:
+    day = table.local_date
+    return select(day, func.sum(figure).label("n")).where(_within(day, days), day.not_in(_STALE)).group_by(day)
+
+
+async def recount(db: AsyncSession, days: Sequence[date]) -> None:
+    """Counts the given local days anew; part of the rollup, in its transaction."""
+    await db.execute(delete(PunchCount).where(PunchCount.local_date.in_(days)))
+    counted = (
+        select(Punch.local_date, _TERMINAL, _OUTCOME, _CODE, func.count(), func.count(Punch.gone_at_utc))
+        .where(Punch.local_date.in_(days))
+        .group_by(Punch.local_date, _TERMINAL, _OUTCOME, _CODE)
+    )
+    columns = ["local_date", "terminal_sn", "import_outcome", "punch_code", "total", "gone"]
+    await db.execute(insert(PunchCount).from_select(columns, counted))
+
+
+def _within(column: Any, days: Days) -> ColumnElement[bool]:
+    first, last = days
+    return and_(true(), column >= first if first else true(), column <= last if last else true())
+
+
+def _equalities(table: Any, equal: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    conditions = []
+    for name, value in equal.items():
+        column = getattr(table, name)
+        if name == "punch_code":
+            conditions.append(has_code(column, value))
+        elif name == "import_outcome":
+            conditions.append(has_outcome(column, value))
+        else:
+            conditions.append(column == value)
+    return conditions
+
+
+def has_code(column: Any, codes: Sequence[int]) -> ColumnElement[bool]:
+    named = column.in_([code for code in codes if code != UNKNOWN])
+    return or_(named, unknown(column)) if UNKNOWN in codes else named
+
+
+def has_outcome(column: Any, outcomes: Sequence[str]) -> ColumnElement[bool]:
+    """NOT_JUDGED stands for punches that the import has not come to yet; the index serves both forms."""
+    named = column.in_(list(outcomes))
+    return or_(named, column.is_(None)) if NOT_JUDGED in outcomes else named

@@ -1,0 +1,157 @@
+"""Which punches the import must look at again, and why: marks on `judge_at`, and the listeners that set them.
+
+"Waiting is never for ever" (import-rules: "When a punch is judged again"). Marking is cheap and may reach too far: judging a
+punch that nothing changed for changes nothing. The import itself is app.clock.importing.import_due.
+"""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app import jobs
+from app.clock.codes import Outcome
+from app.clock.models import Binding, Connection, Punch
+from app.clock.punches.daily_totals import mark_stale
+from app.db.among import among
+from app.host.events import DaysChanged, Event, RecordsChanged
+from app.host.models import AttendanceRecord
+
+NEAR = timedelta(hours=48)
+# A new moment each time: an import that is judging a punch just now sees that it was marked again, and leaves the mark.
+AT_ONCE = func.clock_timestamp()
+# A fold always shows its own word.
+FOLDS = (Outcome.REPEAT_TAP.value, Outcome.DOUBLE_TAP.value)
+DELETED = Outcome.ATTENDANCE_DELETED.value
+_UNSETTLED = Punch.host_attendance_id.is_(None)
+# Goes on after `WITH places (emp_code, at) AS (…),`: has what waits within 48 h of the places judged again, over all codes of the
+# employees whose codes those are.
+NEAR_PLACES = """near AS (
+    SELECT p.id FROM places
+    LEFT JOIN clock_employee_bindings own ON own.emp_code = places.emp_code
+    LEFT JOIN clock_employee_bindings other ON other.host_employee_id = own.host_employee_id
+    JOIN clock_transactions p ON p.emp_code = coalesce(other.emp_code, places.emp_code)
+        AND p.punched_at_utc BETWEEN places.at - interval '48 hours' AND places.at + interval '48 hours'
+    WHERE p.host_attendance_id IS NULL
+    ORDER BY p.id FOR UPDATE OF p
+)
+UPDATE clock_transactions p SET judge_at = clock_timestamp() FROM near WHERE p.id = near.id"""
+
+
+async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
+    """Has the punches judged at the next import, and asks for one soon. Returns how many."""
+    done = await db.execute(update(Punch).where(which).values(judge_at=AT_ONCE))
+    marked: int = done.rowcount  # type: ignore[attr-defined]
+    if marked:
+        await ask_for_import(db)
+    return marked
+
+
+async def ask_for_import(db: AsyncSession) -> None:
+    """One waiting import a workspace is enough: it takes whatever is due when it runs. One that runs may have read already."""
+    if await jobs.request(db, "clock_import") is None:
+        await jobs.request(db, "clock_import", key="clock_import:next")
+
+
+async def mark_terminal(db: AsyncSession, serial: str) -> int:
+    """After a terminal's direction or kind changed."""
+    return await mark(db, waiting_at(Punch.terminal_sn == serial))
+
+
+def waiting_at(terminals: ColumnElement[bool]) -> ColumnElement[bool]:
+    """What `mark_terminal` marks; `terminals` is a condition on Punch.terminal_sn."""
+    return and_(terminals, _UNSETTLED)
+
+
+async def on_host_event(db: AsyncSession, event: Event) -> None:
+    """The listener for records and day locks; people and kiosk codes are app.clock.bindings.actions' business."""
+    match event:
+        case RecordsChanged(record_ids=ids, change="deleted"):
+            await _turn_deleted(db, ids)
+            await mark_records(db, ids)
+        case RecordsChanged(record_ids=ids, change="edited"):
+            await _settle_gone(db, ids)
+            await mark_records(db, ids)
+            await _mark_overlapping(db, ids)
+        case RecordsChanged(record_ids=ids):
+            await mark_records(db, ids)
+        case DaysChanged(days=days):
+            await _mark_days(db, days)
+        case _:
+            return
+
+
+async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """Deleting a record turns its taps at once; they remember it by `imported_role` and are judged by the next import."""
+    turned = (
+        update(Punch)
+        .where(among(Punch.host_attendance_id, record_ids))
+        .values(
+            import_outcome=case((Punch.import_outcome.in_(FOLDS), Punch.import_outcome), else_=DELETED),
+            host_attendance_id=None,
+            imported_at_utc=None,
+            retry=False,
+            judge_at=AT_ONCE,
+            updated_at=func.now(),
+        )
+        .returning(Punch.local_date)
+    )
+    days = set(await db.scalars(turned))
+    await mark_stale(db, days)
+    if days:
+        await ask_for_import(db)
+
+
+async def _settle_gone(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """Who set the times of a record by hand has decided about its punches that are gone from the server, too."""
+    gone = and_(among(Punch.host_attendance_id, record_ids), Punch.gone_at_utc.is_not(None))
+    await db.execute(update(Punch).where(gone).values(reviewed=True, updated_at=func.now()))
+
+
+async def mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """Punches that belong to the records or left them when they were edited on the server, and their owners' waiting ones near
+    them."""
+    theirs = or_(among(Punch.host_attendance_id, record_ids), among(Punch.edited_record_id, record_ids))
+    await mark(db, or_(theirs, _waiting_near(record_ids)))
+
+
+async def mark_waiting_near(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """The waiting punches of the records' owners near them. Call it before a record changes its hours or its owner."""
+    await mark(db, _waiting_near(record_ids))
+
+
+def _waiting_near(record_ids: Sequence[int]) -> ColumnElement[bool]:
+    return Punch.id.in_(
+        select(Punch.id)
+        .join(Binding, Binding.emp_code == Punch.emp_code)
+        .join(AttendanceRecord, AttendanceRecord.employee_id == Binding.host_employee_id)
+        .where(
+            among(AttendanceRecord.id, record_ids),
+            _UNSETTLED,
+            Punch.punched_at_utc >= AttendanceRecord.clock_in - NEAR,
+            Punch.punched_at_utc <= func.coalesce(AttendanceRecord.clock_out, AttendanceRecord.clock_in) + NEAR,
+        )
+    )
+
+
+async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None:
+    """The hours that an edited record had are known no more, and it may have been moved by days: whatever its employee has
+    that overlaps a record is judged anew."""
+    blocked = (
+        select(Punch.id)
+        .join(Binding, Binding.emp_code == Punch.emp_code)
+        .join(AttendanceRecord, AttendanceRecord.employee_id == Binding.host_employee_id)
+        .where(among(AttendanceRecord.id, record_ids), Punch.import_outcome == Outcome.OVERLAPS.value)
+    )
+    await mark(db, Punch.id.in_(blocked))
+
+
+async def _mark_days(db: AsyncSession, days: Sequence[date]) -> None:
+    """A shift reaches over three dates, and its record may have the date of any of them. A punch that was edited on the server may
+    lie far from the record that it left."""
+    if not days or not await db.scalar(select(Connection.id)):
+        return
+    reach = {one + timedelta(days=away) for one in days for away in range(-2, 3)}
+    left = select(AttendanceRecord.id).where(AttendanceRecord.workday.in_(days))
+    await mark(db, or_(and_(Punch.local_date.in_(reach), _UNSETTLED), Punch.edited_record_id.in_(left)))

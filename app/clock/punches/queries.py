@@ -1,0 +1,244 @@
+"""What pages and API read of the mirror: rows as they are stored, joined with the names that belong to them. No writes here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, any_, func, not_, or_, select, text, true, tuple_
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.models import Area, Binding, ClockEmployee, Department, Device, Position, Punch
+from app.clock.punches import week_counts
+from app.clock.punches.day_counts import count_by_day, has_code, has_outcome
+from app.db.among import among
+from app.db.located import Counted, is_dense
+from app.db.rows import plain
+from app.host.models import Employee
+
+HOST_NAME = Employee.name.label("host_employee_name")
+_AREAS_CHANGED_AT = (
+    select(func.max(Area.updated_at)).where(Area.code == any_(ClockEmployee.area_codes)).scalar_subquery()
+)
+# The names that a row shows are part of it: whoever follows what changed must hear of a renamed department too.
+BINDING_CHANGED_AT = func.greatest(Binding.updated_at, ClockEmployee.updated_at, Employee.updated_at)
+EMPLOYEE_CHANGED_AT = func.greatest(BINDING_CHANGED_AT, Department.updated_at, Position.updated_at, _AREAS_CHANGED_AT)
+BINDING_COLUMNS = (
+    Binding.id,
+    Binding.emp_code,
+    Binding.state,
+    Binding.method,
+    Binding.host_employee_id,
+    HOST_NAME,
+    Binding.candidates,
+    Binding.decided_by,
+    Binding.decided_at,
+    BINDING_CHANGED_AT.label("changed_at"),
+    ClockEmployee.full_name,
+)
+BINDINGS = (
+    select(*BINDING_COLUMNS)
+    .join(ClockEmployee, ClockEmployee.id == Binding.clock_employee_id)
+    .outerjoin(Employee, Employee.id == Binding.host_employee_id)
+)
+EMPLOYEES = (
+    select(
+        *ClockEmployee.__table__.c,
+        Department.name.label("department_name"),
+        Position.name.label("position_name"),
+        Binding.state,
+        Binding.method,
+        Binding.host_employee_id,
+        HOST_NAME,
+        Binding.decided_by,
+        Binding.decided_at,
+        EMPLOYEE_CHANGED_AT.label("changed_at"),
+    )
+    .join(Binding, Binding.clock_employee_id == ClockEmployee.id)
+    .outerjoin(Department, Department.code == ClockEmployee.department_code)
+    .outerjoin(Position, Position.code == ClockEmployee.position_code)
+    .outerjoin(Employee, Employee.id == Binding.host_employee_id)
+)
+PUNCHES = (
+    select(
+        *Punch.__table__.c,
+        ClockEmployee.full_name.label("employee_name"),
+        ClockEmployee.id.label("clock_employee_id"),
+        func.greatest(Punch.updated_at, ClockEmployee.named_at).label("changed_at"),
+        func.coalesce(Device.alias, Punch.terminal_alias).label("alias"),
+        Device.id.label("device_id"),
+        Device.direction.label("terminal_direction"),
+        Binding.state.label("binding_state"),
+    )
+    .outerjoin(ClockEmployee, ClockEmployee.emp_code == Punch.emp_code)
+    .outerjoin(Binding, Binding.clock_employee_id == ClockEmployee.id)
+    .outerjoin(Device, Device.sn == Punch.terminal_sn)
+)
+NEWEST_FIRST = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
+Order = Sequence[Any]
+_PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
+# Every row is stamped with the start of the transaction that writes it. One that has only read so far may write yet.
+_NOTHING_MISSED = text(
+    "SELECT least(now(), min(xact_start)) FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
+)
+FEW = 20_000
+_AROUND = text(
+    """
+    SELECT (SELECT count(*) FROM (SELECT FROM clock_transactions WHERE updated_at < :since LIMIT :few) AS one) AS before,
+        (SELECT count(*) FROM (SELECT FROM clock_transactions WHERE updated_at >= :since LIMIT :few) AS other) AS after
+    """
+)
+OLDEST_FIRST = (Punch.local_date, Punch.punched_at_utc, Punch.id)
+
+
+@dataclass(frozen=True, slots=True)
+class PunchFilter:
+    """What the punch list is narrowed to. `outcomes` and `punch_codes` as punch_counts has them (None: any, empty: none at
+    all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `renamed` are the codes of `renamed_since`, which
+    goes with `updated_since`: the name is part of the row. `other_codes` narrows nothing: it is everybody
+    who is not among `emp_codes`, where that are fewer people than those."""
+
+    days: tuple[date | None, date | None] = (None, None)
+    terminal_sn: str | None = None
+    outcomes: tuple[str, ...] | None = None
+    punch_codes: tuple[int, ...] | None = None
+    emp_codes: tuple[str, ...] | None = None
+    other_codes: tuple[str, ...] | None = None
+    updated_since: datetime | None = None
+    renamed: tuple[str, ...] = ()
+    other: ColumnElement[bool] | None = None
+
+    @property
+    def countable(self) -> bool:
+        """Whether the kept counts know the total."""
+        return self.emp_codes is None and self.updated_since is None and self.other is None
+
+    @property
+    def is_of_many(self) -> bool:
+        """Whether it is about many people, and nothing narrows it that the kept counts do not know."""
+        many = self.emp_codes is not None and len(self.emp_codes) >= week_counts.MANY
+        return many and self.updated_since is None and self.other is None
+
+    def equalities(self) -> dict[str, Any]:
+        given = {
+            "terminal_sn": self.terminal_sn,
+            "import_outcome": self.outcomes,
+            "punch_code": self.punch_codes,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def condition(self) -> ColumnElement[bool]:
+        first, last = self.days
+        parts: list[ColumnElement[bool]] = [true()]
+        if first:
+            parts.append(Punch.local_date >= first)
+        if last:
+            parts.append(Punch.local_date <= last)
+        if self.terminal_sn is not None:
+            parts.append(Punch.terminal_sn == self.terminal_sn)
+        if self.outcomes is not None:
+            parts.append(has_outcome(Punch.import_outcome, self.outcomes))
+        if self.punch_codes is not None:
+            parts.append(has_code(Punch.punch_code, self.punch_codes))
+        if self.emp_codes is not None:
+            parts.append(among(Punch.emp_code, self.emp_codes))
+        if self.updated_since is not None:
+            parts.append(self.changed(self.updated_since))
+        if self.other is not None:
+            parts.append(self.other)
+        return and_(*parts)
+
+    def changed(self, since: datetime) -> ColumnElement[bool]:
+        written = Punch.updated_at >= since
+        return or_(written, among(Punch.emp_code, self.renamed)) if self.renamed else written
+
+
+@dataclass(frozen=True, slots=True)
+class PunchPage:
+    rows: Sequence[Any]
+    total: int
+
+
+async def nothing_missed_since(db: AsyncSession) -> datetime:
+    """An instant that whatever is written later, or committed later, is stamped with or after. Ask before the rows are read:
+    what ends between the two is then both among the rows and after the instant, never neither."""
+    found: datetime = (await db.execute(_NOTHING_MISSED)).scalar_one()
+    return found
+
+
+async def punch_page(db: AsyncSession, wanted: PunchFilter, *, page: int, per_page: int) -> PunchPage:
+    """One page, newest first: one SELECT that counts and locates, one for the rows."""
+    counted = await counted_by_day(db, wanted)
+    rows = await located_rows(db, wanted, counted, NEWEST_FIRST, offset=(page - 1) * per_page, per_page=per_page)
+    return PunchPage(rows, counted.total)
+
+
+async def located_rows(
+    db: AsyncSession, wanted: PunchFilter, counted: Counted, order: Order, *, offset: int, per_page: int
+) -> Sequence[Any]:
+    """The rows of a page; `counted` is in the same order, so that only the page's own days are read, however deep it is."""
+    if isinstance(counted, week_counts.ByWeek):
+        counted, offset = await week_counts.narrowed(db, counted, offset, per_page)
+    days, skip = counted.locate(offset, per_page)
+    if not days:
+        return []
+    ids = select(Punch.id).where(wanted.condition(), _on(days)).order_by(*order).limit(per_page).offset(skip)
+    return await plain(db, PUNCHES.where(Punch.id.in_(ids)).order_by(*order))
+
+
+def _on(days: Sequence[date]) -> ColumnElement[bool]:
+    """A range walks the index in order; single days far apart are looked up one by one."""
+    first, last = min(days), max(days)
+    within = Punch.local_date.between(first, last)
+    return within if is_dense(days) else and_(within, Punch.local_date.in_(days))
+
+
+async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
+    """How many punches a filter holds on each local day, newest first; of many people in each week.
+
+    The rest of the transaction plans each statement for its values: a plan that must suit one code and five hundred, a rare
+    outcome and the usual one, suits neither.
+    """
+    await db.execute(_PLAN_EACH)
+    if wanted.countable:
+        return await count_by_day(db, days=wanted.days, equal=wanted.equalities())
+    if wanted.emp_codes is not None and wanted.is_of_many and not wanted.equalities():
+        if wanted.other_codes is not None:
+            return await week_counts.count_by_week_but(db, wanted.other_codes, wanted.days)
+        return await week_counts.count_by_week(db, wanted.emp_codes, wanted.days)
+    if wanted.other_codes is not None and wanted.is_of_many:
+        everybody = await counted_by_day(db, replace(wanted, emp_codes=None, other_codes=None))
+        return everybody.less(await _counted_fresh(db, replace(wanted, emp_codes=wanted.other_codes)))
+    ever = replace(wanted, updated_since=None, renamed=())
+    if wanted.updated_since is not None and ever.countable and await _are_few_before(db, wanted.updated_since):
+        before = await _counted_fresh(db, replace(ever, other=not_(wanted.changed(wanted.updated_since))))
+        return (await counted_by_day(db, ever)).less(before)
+    return await _counted_fresh(db, wanted)
+
+
+async def renamed_since(db: AsyncSession, since: datetime) -> tuple[str, ...]:
+    """Codes of the people whose name changed since an instant: their punches show it, though nothing was written to them."""
+    return tuple(await db.scalars(select(ClockEmployee.emp_code).where(ClockEmployee.named_at >= since)))
+
+
+async def _are_few_before(db: AsyncSession, since: datetime) -> bool:
+    """Whether it is quicker to count what changed before an instant than what changed since: who begins to follow asks for all."""
+    before, after = (await db.execute(_AROUND, {"since": since, "few": FEW})).one()
+    return bool(before < FEW <= after)
+
+
+async def _counted_fresh(db: AsyncSession, wanted: PunchFilter) -> Counted:
+    statement = select(Punch.local_date, func.count()).where(wanted.condition()).group_by(Punch.local_date)
+    rows = await db.execute(statement.order_by(Punch.local_date.desc()))
+    return Counted([(day, count) for day, count in rows])
+
+
+async def punches_after(
+    db: AsyncSession, wanted: PunchFilter, after: tuple[date, datetime, int] | None, *, per_page: int
+) -> Sequence[Any]:
+    """The rows that follow a cursor, newest first; one more than a page, so that the caller sees whether more follow."""
+    condition = wanted.condition()
+    if after is not None:
+        condition = and_(condition, tuple_(Punch.local_date, Punch.punched_at_utc, Punch.id) < tuple_(*after))
+    ids = select(Punch.id).where(condition).order_by(*NEWEST_FIRST).limit(per_page + 1)
+    return await plain(db, PUNCHES.where(Punch.id.in_(ids)).order_by(*NEWEST_FIRST))

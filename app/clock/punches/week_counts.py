@@ -1,0 +1,128 @@
+"""Totals and places of the punches of many people at once: kept by week, counted by day within one week alone.
+
+A name that fits half a thousand people would else count a hundred thousand punches for every page. Exact at any moment: weeks
+with a stale day, and those that a range cuts, are counted from the punches in the same statement.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from itertools import groupby
+from typing import Self
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.punches.day_counts import Days, count_by_day
+from app.db.located import Counted
+
+# Fewer people than this are counted by day at once: one look into the index for each.
+MANY = 20
+# An instant lies within two days of its local date, wherever its clock hangs; so the index on people and instants serves.
+_OF_PEOPLE = """FROM clock_transactions t WHERE t.emp_code = ANY(CAST(:codes AS text[])) AND {day} BETWEEN {first} AND {last}
+            AND t.punched_at_utc >= {first} - interval '2 days' AND t.punched_at_utc < {last} + interval '3 days'"""
+# Of a range that it does not know, the planner would take the index on days, and read everybody's punches: the `+ 0` forbids it.
+_FRESH = _OF_PEOPLE.format(day="t.local_date + 0", first="open.first", last="open.last")
+_BY_WEEK = text(
+    f"""
+    WITH touched (week) AS (
+        SELECT DISTINCT date_trunc('week', local_date)::date FROM clock_stale_days
+        UNION SELECT unnest(CAST(:cut AS date[]))
+    ), open AS MATERIALIZED (
+        SELECT week, greatest(week, CAST(:first AS date)) AS first, least(week + 6, CAST(:last AS date)) AS last
+        FROM touched WHERE week BETWEEN :first_week AND :last
+    )
+    SELECT week, sum(total)::bigint AS punches FROM (
+        SELECT week, total FROM clock_person_counts
+        WHERE emp_code = ANY(CAST(:codes AS text[])) AND week BETWEEN :first_week AND :last AND week NOT IN (SELECT week FROM open)
+        UNION ALL
+        SELECT week, (SELECT count(*) {_FRESH}) FROM open
+    ) AS counted
+    GROUP BY week HAVING sum(total) > 0 ORDER BY week DESC
+    """
+)
+_IN_RANGE = _OF_PEOPLE.format(day="t.local_date", first="CAST(:first AS date)", last="CAST(:last AS date)")
+_BY_DAY = text(f"SELECT local_date, count(*) AS punches {_IN_RANGE} GROUP BY local_date ORDER BY local_date DESC")
+_FORGET = text("DELETE FROM clock_person_counts WHERE week = :week")
+_COUNT = text(
+    """
+    INSERT INTO clock_person_counts (week, emp_code, total)
+    SELECT CAST(:week AS date), emp_code, count(*) FROM clock_transactions
+    WHERE local_date BETWEEN :week AND :last
+    GROUP BY emp_code
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ByWeek(Counted):
+    """`days` are weeks here, by their Monday; `falling`: newest first. With `everybody`, by day, `codes` are those to take away."""
+
+    codes: tuple[str, ...]
+    within: tuple[date, date]
+    everybody: Counted | None = None
+    falling: bool = True
+
+    def reversed(self) -> Self:
+        return replace(self, days=self.days[::-1], falling=not self.falling)
+
+
+async def count_by_week(db: AsyncSession, codes: tuple[str, ...], days: Days) -> ByWeek:
+    """The punches of `codes` in a range of local days, newest week first; one SELECT."""
+    first, last = days[0] or date.min, days[1] or date.max
+    given = {"codes": list(codes), "first": first, "first_week": week_of(first), "last": last, "cut": _cut(*days)}
+    rows = await db.execute(_BY_WEEK, given)
+    return ByWeek([(row.week, int(row.punches)) for row in rows], codes, (first, last))
+
+
+async def count_by_week_but(db: AsyncSession, others: tuple[str, ...], days: Days) -> ByWeek:
+    """The punches of everybody but `others`; two SELECTs. Of more than half of all people this is the quicker way, and it is
+    exact because the mirror keeps a person for every code."""
+    everybody = await count_by_day(db, days=days, equal={})
+    found = await count_by_week(db, others, days)
+    weeks = {
+        week: sum(count for _, count in those) for week, those in groupby(everybody.days, lambda one: week_of(one[0]))
+    }
+    return replace(found, days=Counted(list(weeks.items())).less(found).days, everybody=everybody)
+
+
+async def narrowed(db: AsyncSession, counted: ByWeek, offset: int, rows: int) -> tuple[Counted, int]:
+    """The same by day, of those weeks alone in which the rows lie, and where the first of them lies in it; one SELECT."""
+    weeks, skip = counted.locate(offset, rows)
+    if not weeks:
+        return Counted([]), 0
+    first, last = counted.within
+    given = {"first": max(min(weeks), first), "last": min(_last_day(max(weeks)), last)}
+    found = await db.execute(_BY_DAY, {**given, "codes": list(counted.codes)})
+    by_day = Counted([(row.local_date, int(row.punches)) for row in found])
+    if counted.everybody is not None:
+        by_day = counted.everybody.less(by_day)
+    by_day = Counted([(day, count) for day, count in by_day.days if week_of(day) in weeks])
+    return by_day if counted.falling else by_day.reversed(), skip
+
+
+def _cut(first: date | None, last: date | None) -> list[date]:
+    """The weeks of which a range holds only a part."""
+    begins = [week_of(first)] if first and first != week_of(first) else []
+    return begins + ([week_of(last)] if last and last != _last_day(week_of(last)) else [])
+
+
+async def recount(db: AsyncSession, days: Sequence[date]) -> None:
+    """Counts the weeks of the given local days anew; part of the rollup, in its transaction."""
+    for week, last in sorted({week_around(day) for day in days}):
+        await db.execute(_FORGET, {"week": week})
+        await db.execute(_COUNT, {"week": week, "last": last})
+
+
+def week_around(day: date) -> tuple[date, date]:
+    """Its Monday and its Sunday."""
+    week = week_of(day)
+    return week, _last_day(week)
+
+
+def week_of(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def _last_day(week: date) -> date:
+    return week + min(timedelta(days=6), date.max - week)

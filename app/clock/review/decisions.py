@@ -1,0 +1,299 @@
+"""What a person decides about punches: retry, use the punches, keep the record (import-rules: "Outcome of a shift").
+
+The rules are resolving's and pairing's; here is who is held meanwhile, what is written, and the audit. Where it is cheap, the
+import of just these people runs in the same transaction, so that whoever asked sees at once what it came to.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, and_, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import audit
+from app.accounts.audit import Actor
+from app.clock.codes import Outcome
+from app.clock.importing import at_once
+from app.clock.importing import facts as surroundings
+from app.clock.importing import rows as import_rows
+from app.clock.importing.facts import Surroundings
+from app.clock.importing.rows import Settled
+from app.clock.models import Punch as PunchRow
+from app.clock.pairing import use_punches as resolving
+from app.clock.pairing.inputs import UNPAIRED, Employee, Punch
+from app.clock.pairing.use_punches import Refusal, Use
+from app.clock.pairing.verdicts import Judgement, Reason, Rule, UpdateRecord
+from app.clock.punches import linked_rows
+from app.clock.punches import marks as due
+from app.clock.punches.releasing import release
+from app.clock.review import sentences
+from app.counting import count
+from app.db.direct import driver
+from app.errors import Conflict, NotFound
+from app.host.attendance import imported
+from app.host.attendance import records as attendance
+from app.host.attendance.hours import Hours
+from app.host.models import AttendanceRecord
+
+LATE = Outcome.ARRIVED_LATE.value
+# What judging anew can change at all: line 0 holds the rest.
+RETRIABLE = and_(
+    or_(PunchRow.host_attendance_id.is_(None), PunchRow.import_outcome == LATE), PunchRow.gone_at_utc.is_(None)
+)
+# Gone from the server, with a record that a person has not looked at since.
+GONE_WAITS = and_(
+    PunchRow.gone_at_utc.is_not(None),
+    or_(PunchRow.host_attendance_id.is_not(None), PunchRow.edited_record_id.is_not(None)),
+    ~PunchRow.reviewed,
+)
+# Where a retry lifts a deletion: until the punch belongs to a record again.
+_LIFTING = func.coalesce(PunchRow.import_outcome, "").in_({Outcome.ATTENDANCE_DELETED.value, *UNPAIRED})
+KEEPABLE = or_((PunchRow.import_outcome == LATE) & ~PunchRow.reviewed, GONE_WAITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """How many punches the act was about, and what became of them: outcome → how many, None while the import is to come."""
+
+    punches: int
+    outcomes: dict[str, int] | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Punches of the shift that was used and those that it released, and the codes that are to be judged."""
+
+    touched: list[int]
+    codes: list[str]
+
+
+class Unusable(Conflict):
+    """*Use the punches* is refused. `word` names the rule, for an act on many; `taps` are refused for the same reason."""
+
+    def __init__(self, word: str, message: str, taps: frozenset[int] = frozenset()) -> None:
+        super().__init__(message)
+        self.word = word
+        self.taps = taps
+
+
+async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
+    """Has punches judged anew, deleted records made again and kept records looked at again. Those that line 0 holds stay."""
+    wanted = (which, RETRIABLE)
+    codes = list(await db.scalars(select(PunchRow.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
+    held = len(codes) <= at_once.MOST_CODES and await at_once.hold_owners(db, codes)
+    changed = {"retry": PunchRow.retry | _LIFTING, "reviewed": False, "judge_at": due.AT_ONCE}
+    marked = (
+        update(PunchRow)
+        .where(*wanted)
+        .values(**changed)
+        .returning(PunchRow.id, PunchRow.import_outcome.label("outcome"))
+        .cte("marked")
+    )
+    found = await _marked(db, marked)
+    if not found.ids:
+        return Resolved(0)
+    await due.ask_for_import(db)
+    after = await at_once.import_now(db, codes, found.ids) if held else None
+    told = {"outcomes": after, "retry": True}
+    await _audit(db, actor, "clock.retry", found, before={"outcomes": found.outcomes}, after=told)
+    return Resolved(found.total, after)
+
+
+async def keep_record(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
+    """Marks punches that arrived late, or that are gone from the server, as reviewed: their records stay as they are and they count
+    as settled."""
+    marked = (
+        update(PunchRow)
+        .where(which, KEEPABLE)
+        .values(reviewed=True)
+        .returning(PunchRow.id, PunchRow.import_outcome.label("outcome"))
+        .cte("marked")
+    )
+    found = await _marked(db, marked)
+    if found.ids:
+        await _audit(db, actor, "clock.keep_record", found, before={"reviewed": False}, after={"reviewed": True})
+    return Resolved(found.total, found.outcomes)
+
+
+async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: str | None = None) -> Resolved:
+    """Makes the earliest record what the shift is now, deletes the others of its taps, and releases the taps outside it.
+
+    `agreed` is what the person was told that this does (`what_happens`). Raises NotFound, and Conflict with the reason where
+    it is refused (a record decided or edited, a locked day, …) or does something else by now.
+    """
+    now = await at_once.database_time(db)
+    before = await surroundings.around(db, punch_id, now)
+    people = await _people(db, before, await read_linked(db, before))
+    await attendance.hold(db, people)
+    used = await use_shift(db, actor, await surroundings.around(db, punch_id, now), people, agreed=agreed)
+    await due.ask_for_import(db)
+    return Resolved(len(used.touched), await at_once.import_now(db, used.codes, used.touched))
+
+
+async def use_shift(
+    db: AsyncSession, actor: Actor, seen: Surroundings, held: Collection[int], *, agreed: str | None = None
+) -> Used:
+    """The same for a caller who holds the employees `held` and asks for the import. Raises Unusable with nothing written."""
+    linked = await read_linked(db, seen)
+    if await _people(db, seen, linked) - set(held):
+        raise Unusable("changed", "Somebody changed a binding just now. Load the page again and look.")
+    planned = planned_for(seen, seen.judged(), linked)
+    if agreed is not None and agreed != what_happens(planned, seen):
+        raise Unusable("changed", f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
+    await _audit_use(db, actor, seen.punch_id, planned)
+    await _carry_out(db, actor, planned, seen)
+    codes = await release(db, PunchRow.id.in_(planned.released))
+    touched = [*(one.punch_id for one in planned.verdicts), *planned.released]
+    return Used(touched, sorted({*seen.codes, *codes}))
+
+
+def planned_for(seen: Surroundings, judgement: Judgement, linked: Sequence[Punch]) -> Use:
+    """The plan of a punch that arrived late. Raises Unusable with the reason where there is none."""
+    verdict = surroundings.verdict_on(seen.punch_id, judgement)
+    if verdict is None:
+        raise Unusable("unread", "The days before this punch were not read completely yet.")
+    planned = plan(seen, linked)
+    if isinstance(planned, Refusal):
+        because = planned.because
+        sentence = sentences.explain_refusal(because, judgement, seen.punch)
+        raise Unusable(because.rule.value, sentence, _taps(because))
+    if verdict.outcome is not Outcome.ARRIVED_LATE:
+        raise Unusable(Rule.NOT_LATE.value, "This punch no longer counts as a late arrival. Reload the page.")
+    return planned
+
+
+def _taps(because: Reason) -> frozenset[int]:
+    shift = because.shift
+    return frozenset() if shift is None else frozenset(tap.punch.id for tap in (*shift.taps, *shift.folds))
+
+
+def plan(seen: Surroundings, linked: Sequence[Punch]) -> Use | Refusal:
+    """What *Use the punches* would write. Raises Conflict where nobody stands behind the code."""
+    if not isinstance(seen.who, Employee):
+        raise Unusable(Rule.NOT_BOUND.value, "Nobody stands behind this code any more.")
+    world = seen.world
+    return resolving.use_punches(
+        seen.who,
+        seen.read.punches,
+        seen.records,
+        seen.locked,
+        world.rules,
+        seen.now,
+        seen.punch_id,
+        linked,
+    )
+
+
+def what_happens(use: Use, seen: Surroundings) -> str:
+    """The plan as a sentence for whoever is about to decide."""
+    update_, zone = use.update, seen.world.rules.zone
+    end = f"{update_.clock_out.astimezone(zone):%H:%M}" if update_.clock_out else "(open)"
+    pauses = [f"{out.astimezone(zone):%H:%M}–{back.astimezone(zone):%H:%M}" for out, back in update_.breaks]
+    breaks = f" with a break {' and '.join(pauses)}" if pauses else ""
+    parts = [f"record {update_.record_id} becomes {update_.clock_in.astimezone(zone):%H:%M}–{end}{breaks}"]
+    if any(one.id == update_.record_id and one.employee_id != update_.employee_id for one in seen.records):
+        parts.append("it goes to the employee that the code is bound to now")
+    parts += [f"record {one} is deleted" for one in use.delete]
+    if use.released:
+        taps = ("tap outside this shift is", "taps outside this shift are")
+        parts.append(f"{count(len(use.released), *taps)} judged again")
+    return "; ".join(parts) + "."
+
+
+async def read_linked(db: AsyncSession, seen: Surroundings) -> list[Punch]:
+    """Punches that belong to the records around but are of other codes, now: a re-binding left them there. And those that left
+    these records when they were edited on the server."""
+    ids = [one.id for one in seen.records]
+    found = await linked_rows.punches_of_records(driver(db), ids)
+    edited = await linked_rows.edited_punches_of(driver(db), ids)
+    return [*(one for one in found if one.emp_code not in seen.codes), *edited]
+
+
+async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[Punch]) -> set[int]:
+    """Everybody whose records or punches may be touched."""
+    owners = await import_rows.owners(db, {one.emp_code for one in linked})
+    found = {who.id for who in (seen.who, *owners.values()) if isinstance(who, Employee)}
+    return found | {one.employee_id for one in seen.records}
+
+
+async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surroundings) -> None:
+    update_ = use.update
+    await due.mark_waiting_near(db, [update_.record_id, *use.delete])
+    await import_rows.update_record(db, update_.record_id, _hours(update_), update_.workday)
+    await imported.set_owner(db, [update_.record_id], update_.employee_id)
+    await imported.delete_records(db, use.delete, actor.name)
+    marks = seen.read.judge_at
+    await import_rows.store_verdicts(
+        db,
+        [
+            Settled(
+                one.punch_id,
+                one.outcome,
+                one.record,
+                one.role,
+                reviewed=False,
+                retry=False,
+                judge_at=None,
+                seen=marks[one.punch_id],
+                news=True,
+            )
+            for one in use.verdicts
+        ],
+    )
+
+
+def _hours(intent: UpdateRecord) -> Hours:
+    return Hours(intent.clock_in, intent.clock_out, intent.breaks, intent.kind.value)
+
+
+# The audit.
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """What an UPDATE gave back: outcome → how many, and the ids, or one more than can be imported at once."""
+
+    outcomes: dict[str, int]
+    ids: list[int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.outcomes.values())
+
+
+async def _marked(db: AsyncSession, marked: Any) -> _Marked:
+    outcome = func.coalesce(marked.c.outcome, "")
+    some = func.array_agg(marked.c.id, type_=ARRAY(BigInteger))[1 : at_once.MOST_PUNCHES + 1]
+    rows = (await db.execute(select(outcome, func.count(), some).group_by(outcome))).all()
+    return _Marked({word: number for word, number, _ in rows}, [one for _, _, ids in rows for one in ids])
+
+
+async def _audit(
+    db: AsyncSession, actor: Actor, act: str, found: _Marked, *, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    """One row however many there are: a whole filter may hold a million."""
+    subject = found.ids[0] if found.total == 1 else f"{found.total} punches"
+    await audit.record(db, actor, act, "punch", subject, before=before, after=after)
+
+
+async def _audit_use(db: AsyncSession, actor: Actor, punch_id: int, use: Use) -> None:
+    """Under the records, where their history is shown, and under the punch."""
+    ids = [use.update.record_id, *use.delete]
+    records = await db.scalars(select(AttendanceRecord).where(AttendanceRecord.id.in_(ids)))
+    before = {one.id: {"employee_id": one.employee_id, **Hours.of(one).told()} for one in records}
+    if len(before) != len(ids):
+        raise NotFound("A record of this punch is gone. Load the page again.")
+    after = {"employee_id": use.update.employee_id, **_hours(use.update).told(), "punch": punch_id}
+    changes = [audit.Change(use.update.record_id, before[use.update.record_id], after)]
+    changes += [audit.Change(one, before[one], {"deleted": True, "punch": punch_id}) for one in use.delete]
+    await audit.record_many(db, actor, "clock.use_punches", "attendance", changes)
+    counted = dict(Counter(one.outcome.value for one in use.verdicts))
+    told = {
+        "record": use.update.record_id,
+        "deleted": list(use.delete),
+        "released": list(use.released),
+        "outcomes": counted,
+    }
+    await audit.record(db, actor, "clock.use_punches", "punch", punch_id, before={"outcome": LATE}, after=told)

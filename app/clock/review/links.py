@@ -1,0 +1,79 @@
+"""Where the one thing is done that would change a punch's outcome: links, by the rule that decided. No sentence lives here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from app.clock.importing.facts import Surroundings
+from app.clock.pairing.inputs import Employee
+from app.clock.pairing.verdicts import Reason, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """`permission` is what a person needs to open it."""
+
+    label: str
+    url: str
+    permission: str
+
+
+def links(seen: Surroundings, because: Reason | None) -> Sequence[Link]:
+    """`because` None: the punch waits for days that were not read completely."""
+    if because is None:
+        return [Link("Open the Sync Center", "/clock_sync", "clock.sync.view")]
+    return _PLACES.get(because.rule, _records)(seen, because)
+
+
+def _terminal(seen: Surroundings, _: Reason) -> list[Link]:
+    return [Link("Open the terminal", f"/clock_devices?serial={quote(seen.punch.terminal_sn or '')}", "clock.devices")]
+
+
+def _binding(seen: Surroundings, _: Reason) -> list[Link]:
+    return [Link("Open the binding", f"/clock_employees?code={quote(seen.punch.emp_code)}", "clock.employees")]
+
+
+def _person(seen: Surroundings, because: Reason) -> list[Link]:
+    binding = _binding(seen, because)
+    if not isinstance(seen.who, Employee):
+        return binding
+    return [Link("Open the person", f"/people/{seen.who.id}", "host.people"), *binding]
+
+
+def _lock(_: Surroundings, because: Reason) -> list[Link]:
+    day = because.workday
+    return [Link("Open the day's lock", f"/attendance/locks?from={day}&to={day}", "host.locks")]
+
+
+def _rules(seen: Surroundings, because: Reason) -> list[Link]:
+    return [*_records(seen, because), Link("Open the import rules", "/clock_settings", "clock.settings")]
+
+
+def _records(_: Surroundings, because: Reason) -> list[Link]:
+    return [
+        Link(f"Open record {one.id}", f"/attendance/{one.id}", "host.attendance")
+        for one in because.records
+        if one.id > 0 and not one.deleted
+    ]
+
+
+def _by_hand(seen: Surroundings, because: Reason) -> list[Link]:
+    if not isinstance(seen.who, Employee) or because.shift is None:
+        return []
+    day = because.shift.first.at.astimezone(seen.world.rules.zone).date()
+    url = f"/attendance/add?employee=%23{seen.who.id}&day={day}"
+    return [Link("Add a record by hand", url, "host.attendance.decide")]
+
+
+_PLACES: dict[Rule, Callable[[Surroundings, Reason], list[Link]]] = {
+    Rule.FUTURE_TIMESTAMP: _terminal,
+    Rule.ACCESS_TERMINAL: _terminal,
+    Rule.ACCESS_PUNCH: _terminal,
+    Rule.NO_DIRECTION: _terminal,
+    Rule.NOT_BOUND: _binding,
+    Rule.EMPLOYEE_INACTIVE: _person,
+    Rule.DATE_LOCKED: _lock,
+    Rule.FOLDED: _rules,
+    Rule.ONLY_ONE_PUNCH: _by_hand,
+    Rule.OVER_24H: _by_hand,
+}

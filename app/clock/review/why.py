@@ -1,0 +1,200 @@
+"""Why a punch shows what it shows: the rule with its numbers, the day's taps, the records, and what would change it.
+
+Judges around the punch as the import would, and writes nothing. Sentences are explaining's; what a person decides is in
+review/decisions.py; the picture is in review/timeline.py.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import Row, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.codes import OUTCOMES, Outcome, outcome_label
+from app.clock.importing import facts as surroundings
+from app.clock.importing.facts import Surroundings
+from app.clock.models import Device
+from app.clock.models import Punch as PunchRow
+from app.clock.pairing.inputs import Employee, Record
+from app.clock.pairing.use_punches import Refusal, Use
+from app.clock.pairing.verdicts import Judgement, Reason, Verdict
+from app.clock.punches.queries import PUNCHES
+from app.clock.review import decisions, punch_history, sentences, timeline
+from app.clock.review import links as remedies
+from app.clock.review.links import Link
+from app.errors import NotFound
+from app.host.models import Employee as HostEmployee
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that a person may do, and what it will do; `possible` False says why not. `agreed` is what the verb is told,
+    so that it refuses to do something else."""
+
+    sentence: str
+    possible: bool = True
+    agreed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """`pending` says what the next import makes of the punch where that differs from what is shown. Acts are None where they
+    make no sense."""
+
+    punch: Row[Any]
+    zone: str
+    label: str
+    meaning: str
+    owner: Any
+    sentence: str
+    change: str
+    history: Sequence[str]
+    links: Sequence[Link]
+    line: dict[str, Any]
+    records: Sequence[Record]
+    pending: str | None
+    retry: Act | None
+    use: Act | None
+    keep: Act | None
+    shows_photos: bool
+    shows_temperature: bool
+
+
+async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
+    """Everything the drawer says about one punch. Raises NotFound."""
+    row: Any = (await db.execute(PUNCHES.where(PunchRow.id == punch_id))).one_or_none()
+    if row is None:
+        raise NotFound("There is no such punch.")
+    seen = await surroundings.around(db, punch_id, now)
+    judgement = seen.judged()
+    verdict = surroundings.verdict_on(punch_id, judgement)
+    because = verdict.because if verdict is not None else None
+    sentence, change = _sentences(verdict, judgement)
+    behind = _behind(seen, judgement, because)
+    outcome = Outcome(row.import_outcome) if row.import_outcome else None
+    return Why(
+        punch=row,
+        zone=seen.world.rules.zone.key,
+        label=outcome_label(outcome),
+        meaning=OUTCOMES[outcome or Outcome.AWAITING].meaning,
+        owner=await _owner(db, seen),
+        sentence=sentence,
+        change=change,
+        history=await punch_history.told(db, punch_id, seen.world.rules.zone),
+        links=remedies.links(seen, because),
+        line=await _named(db, timeline.draw(seen.punch, _shown(seen, because), judgement, behind)),
+        records=because.records if because is not None else (),
+        pending=_pending(outcome, verdict),
+        retry=_retry(seen, outcome),
+        use=await _use(db, seen, verdict),
+        keep=_keep(row, verdict),
+        shows_photos=seen.world.settings.show_photos,
+        shows_temperature=seen.world.settings.show_temperature,
+    )
+
+
+def _sentences(verdict: Verdict | None, judgement: Judgement) -> tuple[str, str]:
+    if verdict is None:
+        return (
+            "It is not judged yet: the days before it have not been read completely from the time clock.",
+            "A sync that reads them; the Sync Center shows how far it is.",
+        )
+    told = sentences.explain(verdict, judgement)
+    return told.sentence, told.change
+
+
+def _pending(outcome: Outcome | None, verdict: Verdict | None) -> str | None:
+    if verdict is None or not verdict.is_news:
+        return None
+    if verdict.outcome is outcome:
+        return "The next import brings its record up to date."
+    return f"The next import makes it: {OUTCOMES[verdict.outcome].label}."
+
+
+async def _owner(db: AsyncSession, seen: Surroundings) -> Any:
+    if not isinstance(seen.who, Employee):
+        return None
+    found = select(HostEmployee.id, HostEmployee.name, HostEmployee.id_number)
+    row: Any = (await db.execute(found.where(HostEmployee.id == seen.who.id))).one_or_none()
+    return row
+
+
+def _shown(seen: Surroundings, because: Reason | None) -> list[Any]:
+    """The taps of the shift, and whatever else came on the same local day."""
+    zone, shift = seen.world.rules.zone, because.shift if because is not None else None
+    members = {tap.punch.id for tap in (*shift.taps, *shift.folds)} if shift is not None else set()
+    day = seen.punch.at.astimezone(zone).date()
+    return [one for one in seen.read.punches if one.id in members or one.at.astimezone(zone).date() == day]
+
+
+async def _named(db: AsyncSession, line: dict[str, Any]) -> dict[str, Any]:
+    """The line with its terminals by what people call them, where they have a name."""
+    taps = line["taps"]
+    called = select(Device.sn, Device.alias).where(Device.sn.in_({tap["terminal"] for tap in taps}))
+    names = {row.sn: row.alias for row in await db.execute(called)}
+    return {**line, "taps": [{**tap, "terminal": names.get(tap["terminal"]) or tap["terminal"]} for tap in taps]}
+
+
+def _behind(seen: Surroundings, judgement: Judgement, because: Reason | None) -> list[timeline.Band]:
+    """Records of the sentence and of the day, and the ones that the next import makes of the taps shown."""
+    zone = seen.world.rules.zone
+    day = seen.punch.at.astimezone(zone).date()
+    named = {one.id for one in because.records} if because is not None else set()
+    ids = {one.id for one in _shown(seen, because)}
+    records = [one for one in seen.records if one.id in named or _is_on(one, day, seen)]
+    planned = [one for one in judgement.creates if ids & set(one.punch_ids)]
+    return timeline.bands(records, planned)
+
+
+def _is_on(record: Record, day: date, seen: Surroundings) -> bool:
+    zone = seen.world.rules.zone
+    first = record.clock_in.astimezone(zone).date()
+    return first <= day <= (record.clock_out or record.clock_in).astimezone(zone).date()
+
+
+def _retry(seen: Surroundings, outcome: Outcome | None) -> Act | None:
+    """What judging it anew comes to, rehearsed."""
+    punch = seen.punch
+    if punch.gone or (punch.record_id is not None and outcome is not Outcome.ARRIVED_LATE):
+        return None
+    judgement = seen.judged_after_retry()
+    verdict = surroundings.verdict_on(punch.id, judgement)
+    if verdict is None:
+        return Act("Retry: it is judged as soon as the days before it have been read completely.")
+    if verdict.outcome is outcome:
+        return Act(f"Retry: as things are, it stays {OUTCOMES[verdict.outcome].label}.")
+    made = " and a record is made" if any(punch.id in one.punch_ids for one in judgement.creates) else ""
+    return Act(f"Retry: it becomes {OUTCOMES[verdict.outcome].label}{made}.")
+
+
+async def _use(db: AsyncSession, seen: Surroundings, verdict: Verdict | None) -> Act | None:
+    if verdict is None or verdict.outcome is not Outcome.ARRIVED_LATE:
+        return None
+    linked = await decisions.read_linked(db, seen)
+    match decisions.plan(seen, linked):
+        case Refusal(because):
+            sentence = sentences.explain_refusal(because, seen.judged(), seen.punch)
+            return Act(f"Use the punches is not possible. {sentence}", possible=False)
+        case Use() as use:
+            plan = decisions.what_happens(use, seen)
+            return Act(f"Use the punches: {plan}", agreed=plan)
+
+
+def _keep(row: Row[Any], verdict: Verdict | None) -> Act | None:
+    if row.gone_at_utc is not None:
+        return _keep_gone(row)
+    if row.import_outcome != Outcome.ARRIVED_LATE or verdict is None or verdict.outcome is not Outcome.ARRIVED_LATE:
+        return None
+    if row.reviewed:
+        return Act("A person kept the record: this punch counts as settled. Retry takes that back.", possible=False)
+    return Act("Keep the record: nothing is written; this punch counts as settled from then on.")
+
+
+def _keep_gone(row: Row[Any]) -> Act | None:
+    if row.host_attendance_id is None and row.edited_record_id is None:
+        return None
+    if row.reviewed:
+        return Act("A person kept the record although the server no longer has this punch.", possible=False)
+    return Act("Keep the record: nothing is written; this punch counts as settled from then on.")

@@ -1,0 +1,290 @@
+"""One sync run from lease to end: the steps in their order, and what each way of ending means (design: "How runs end").
+
+The steps themselves are in listings.py, punch_sync.py and after_mirror.py; rows of runs in sync/run_rows.py.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import structlog
+from sqlalchemy import update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.audit import SYSTEM
+from app.clock.codes import TcCode
+from app.clock.connection import lease
+from app.clock.connection import saved as connection
+from app.clock.connection.shared_session import locked_sentence
+from app.clock.importing.import_due import ImportFailedError
+from app.clock.mirror.counts import Counts
+from app.clock.mirror.punch_edits import RestoredError
+from app.clock.models import Connection, SyncRun
+from app.clock.remote import ClockError
+from app.clock.remote.session import utc_now
+from app.clock.settings import read_settings
+from app.clock.sync import import_counts, run_rows
+from app.clock.sync.after_mirror import after_mirror
+from app.clock.sync.listings import sync_listing
+from app.clock.sync.punch_sync import sync_punches
+from app.clock.sync.run_rows import RunEnd, begin, end_of
+from app.clock.sync.run_state import Budget, BudgetSpentError, Running, StoppedError, Watch
+from app.counting import count
+from app.outbound import OutboundError
+from app.parts import Parts
+from app.secrets import SecretError
+
+_SHORTEST_BEAT_S = 1.0
+_REST = timedelta(minutes=1)
+_log = structlog.get_logger("muster.clock.sync")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ends, and whether the next one is queued: at once, or not before an instant."""
+
+    status: str
+    code: TcCode | None = None
+    message: str | None = None
+    goes_on: bool = False
+    not_before: datetime | None = None
+
+
+async def run(
+    parts: Parts,
+    workspace: str,
+    run_id: int,
+    *,
+    now: Callable[[], datetime] = utc_now,
+    watch: Watch | None = None,
+    term: timedelta = lease.TERM,
+) -> RunEnd:
+    """Carries out a run that `runs.start_run` made. Safe to call twice and from two workers: one of them runs it.
+
+    `watch` is told the progress after every page. `term` is how long a worker that says nothing counts as alive. Never
+    raises for what a server or a database row can do; what Muster itself did wrong closes the run as failed and is raised.
+    """
+    async with parts.database.transaction(workspace) as db:
+        begun = await begin(db, run_id, term, now())
+        if isinstance(begun, RunEnd):
+            return begun
+        row, fence = begun
+        running = await _prepare(db, parts, workspace, row, fence=fence, now=now)
+    running.watch, running.term, running.goes_on = watch, term, row.trigger == "resume"
+    async with _heartbeat(running):
+        try:
+            ending = await _carry_out(running, row.request)
+        except lease.LeaseLostError:
+            await running.flush_log()
+            async with parts.database.transaction(workspace) as db:
+                await run_rows.close_lost(db, row.id)
+                return end_of(await run_rows.get_run(db, row.id))
+        except asyncio.CancelledError:
+            await _let_go(running)
+            raise
+        except Exception as error:
+            _log.exception("sync run broke", workspace=workspace, run_id=row.id)
+            sentence = (
+                f"Muster itself failed ({type(error).__name__}); its log says where. The next run goes on from here."
+            )
+            broke = Ending("failed", TcCode.IMPORT, sentence)  # the one code for a fault that is not the server's
+            with suppress(lease.LeaseLostError):
+                await _close(running, row, broke)
+            raise
+        return await _close(running, row, ending)
+
+
+async def _prepare(
+    db: AsyncSession, parts: Parts, workspace: str, row: SyncRun, *, fence: int, now: Callable[[], datetime]
+) -> Running:
+    found = await connection.required(db)
+    settings = await read_settings(db, now())
+    asked = row.request.get("budget_seconds")
+    return Running(
+        parts=parts,
+        workspace=workspace,
+        run_id=row.id,
+        fence=fence,
+        settings=settings,
+        profile=connection.profile_of(found),
+        zone=ZoneInfo(found.timezone),
+        generation=found.id_generation,
+        budget=Budget(float(asked) if asked is not None else settings.run_budget_seconds, settings.run_budget_calls),
+        now=now,
+        newest_found=await import_counts.newest(db),
+    )
+
+
+async def _carry_out(running: Running, request: Mapping[str, Any]) -> Ending:
+    """The steps. What stops them becomes an ending; a lost lease and our own faults go through."""
+    spent = False
+    try:
+        await _open_remote(running)
+        try:
+            await _mirror(running, request)
+        except BudgetSpentError:
+            spent = True
+        await after_mirror(running, imports=bool(request.get("import", True)))
+    except (StoppedError, RestoredError, SecretError, ImportFailedError, OutboundError) as error:
+        return _stopped_by(running, error)
+    if spent:
+        return Ending("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
+    return _finished(running)
+
+
+async def _open_remote(running: Running) -> None:
+    """Raises ClockError where no call may go out: the connection is locked, or the server asked us to wait."""
+    async with running.parts.database.transaction(running.workspace) as db:
+        found = await connection.required(db)
+    if found.status == "locked":
+        raise ClockError(TcCode.LOCKED, locked_sentence(found.locked_until))
+    if found.not_before is not None and running.now() < found.not_before:
+        wait_s = (found.not_before - running.now()).total_seconds()
+        raise ClockError(
+            TcCode.RATE,
+            f"The server asked us to wait until {found.not_before:%H:%M:%S} UTC; nothing was asked.",
+            retry_after_s=wait_s,
+        )
+    running.use(connection.open_remote(running.parts, running.workspace, found, running.log, now=running.now))
+
+
+async def _mirror(running: Running, request: Mapping[str, Any]) -> None:
+    wanted = set(request.get("resources") or running.profile.resources)
+    for resource in running.profile.resources:
+        if resource not in wanted:
+            continue
+        running.counts.setdefault(resource, Counts())
+        if resource == "transactions":
+            await sync_punches(running)
+        else:
+            await sync_listing(running, resource)
+
+
+def _finished(running: Running) -> Ending:
+    """Everything was read; what is wrong all the same makes the run partial: SHAPE before CONFLICT before TRUNCATED."""
+    aside = sum(counts.set_aside for counts in running.counts.values())
+    found = running.findings
+    problems = (
+        [(TcCode.SHAPE, f"{count(aside, 'row', 'rows')} set aside; the run names each with its reason.")]
+        if aside
+        else []
+    )
+    problems += [
+        (TcCode.SHAPE, f"The list of {name} was not believed; see Sync Center.") for name in found.get("refused", ())
+    ]
+    if conflicts := found.get("conflicts"):
+        problems.append(
+            (TcCode.CONFLICT, f"{count(len(conflicts), 'new conflict', 'new conflicts')} between people and codes.")
+        )
+    problems += [(TcCode.TRUNCATED, sentence) for sentence in found.get("incomplete", ())]
+    if problems:
+        return Ending("partial", problems[0][0], " ".join(sentence for _, sentence in problems))
+    return Ending("succeeded")
+
+
+def _stopped_by(
+    running: Running, error: StoppedError | RestoredError | SecretError | ImportFailedError | OutboundError
+) -> Ending:
+    match error:
+        case StoppedError():
+            return Ending("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
+        case RestoredError():
+            return Ending("failed", TcCode.SHAPE, error.sentence)
+        case SecretError():
+            return Ending("failed", TcCode.AUTH, str(error))
+        case ImportFailedError():
+            return Ending("failed", TcCode.IMPORT, str(error))
+        case OutboundError(code=TcCode.RATE):
+            not_before = running.now() + timedelta(seconds=error.retry_after_s or 0)
+            return Ending("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
+        case _:
+            return Ending("failed", TcCode(error.code), error.message)
+
+
+def _budget_sentence(running: Running) -> str:
+    spent = "calls" if running.budget.made >= running.budget.calls else "time"
+    return f"The run used up its {spent}; the next one goes on from here."
+
+
+async def _close(running: Running, row: SyncRun, ending: Ending) -> RunEnd:
+    """The run's last transaction: its row, the connection's health, the lease, and the next run if there is more to do."""
+    await running.flush_log()
+    async with running.parts.database.transaction(running.workspace) as db:
+        await lease.keep(db, running.fence, running.term)
+        await _set_health(db, ending, running.now())
+        if row.request.get("import", True):
+            await import_counts.store(db, running)
+        closed = (
+            await db.execute(
+                update(SyncRun)
+                .where(SyncRun.id == running.run_id)
+                .values(
+                    status=ending.status,
+                    error_code=ending.code.value if ending.code else None,
+                    error_message=ending.message,
+                    finished_at=running.now(),
+                    calls=running.budget.made,
+                    resources={name: counts.plain() for name, counts in running.counts.items()},
+                    findings=running.findings,
+                    progress={},
+                )
+                .returning(SyncRun)
+            )
+        ).scalar_one()
+        await lease.give_back(db, running.fence)
+        if ending.goes_on:
+            request = {name: value for name, value in row.request.items() if name != "budget_seconds"}
+            await run_rows.queue_run(db, "resume", request, SYSTEM, due_at=_goes_on_at(running, ending))
+    return end_of(closed)
+
+
+def _goes_on_at(running: Running, ending: Ending) -> datetime | None:
+    """A server that sends us away and says to come back at once is not asked by run after run where none gets a row."""
+    if ending.not_before is None or any(counts.fetched for counts in running.counts.values()):
+        return ending.not_before
+    return max(ending.not_before, running.now() + _REST)
+
+
+async def _set_health(db: AsyncSession, ending: Ending, now: datetime) -> None:
+    if ending.status in ("succeeded", "partial"):
+        await connection.mark_working(db, now)
+    elif ending.status == "failed":
+        await connection.mark_failed(db, ending.code.value if ending.code else "", ending.message or "", now)
+    elif ending.not_before is not None:
+        await db.execute(update(Connection).values(not_before=ending.not_before))
+
+
+async def _let_go(running: Running) -> None:
+    """The worker is told to end: whoever takes the run up need not wait for the lease to run out."""
+    with suppress(SQLAlchemyError, OSError):
+        await running.flush_log()
+        async with running.parts.database.transaction(running.workspace) as db:
+            await lease.give_back(db, running.fence)
+
+
+@asynccontextmanager
+async def _heartbeat(running: Running) -> AsyncIterator[None]:
+    """Keeps the lease while a call takes its time. Should it be lost, the next page's transaction says so."""
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(max(running.term.total_seconds() / 4, _SHORTEST_BEAT_S))
+            try:
+                await running.renew()
+            except lease.LeaseLostError:
+                return
+            except (SQLAlchemyError, OSError):
+                _log.warning("the lease was not renewed", workspace=running.workspace, run_id=running.run_id)
+
+    task = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

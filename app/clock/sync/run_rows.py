@@ -1,0 +1,245 @@
+"""The rows of sync runs: starting or joining one, asking it to stop, closing it, and finding those that pages show.
+
+What a run does is in sync/run.py.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app import jobs
+from app.accounts import audit
+from app.clock.codes import TcCode
+from app.clock.connection import lease
+from app.clock.connection import saved as connection
+from app.clock.models import SetAside, SyncRun
+from app.clock.profiles import RESOURCES
+from app.clock.settings import read_settings
+from app.errors import Conflict, Invalid, NotFound
+
+OPEN = ("queued", "running")
+DIED = "Its worker died; what it had read is kept, and the next run goes on from there."
+LOST = "The connection was changed, or another worker took over; what was read is kept."
+_REQUEST = frozenset({"resources", "budget_seconds", "import"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended, for whoever started it. `status` is that of the row; `code` None when nothing was wrong."""
+
+    run_id: int
+    status: str
+    code: str | None = None
+    message: str | None = None
+    resources: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "failed"
+
+
+async def start_run(db: AsyncSession, trigger: str, request: Mapping[str, Any], actor: audit.Actor) -> tuple[int, bool]:
+    """(the run's id, whether it is one that was there already). Whoever calls runs it, or queues it with `queue_run`.
+
+    `request` may hold `resources`, `budget_seconds` and `import`. Raises NotFound without a connection, Conflict when it is
+    paused, Invalid for an unknown resource.
+    """
+    _check(request)
+    found = await connection.required(db)
+    if found.status == "paused":
+        raise Conflict("Syncing is paused; resume it first.")
+    await _close_dead(db)
+    current = await current_run(db)
+    if current is not None:
+        await _widen(db, current, trigger, request)
+        return current.id, True
+    run_id = await _insert(db, trigger, request, actor.name)
+    if actor.id is not None or trigger in ("manual", "command"):
+        await audit.record(db, actor, "clock.sync.start", "sync_run", run_id, after={"request": dict(request)})
+    return run_id, False
+
+
+async def queue_run(
+    db: AsyncSession,
+    trigger: str,
+    request: Mapping[str, Any],
+    actor: audit.Actor,
+    *,
+    due_at: datetime | None = None,
+) -> tuple[int, bool]:
+    """The same, and a worker is asked to run it, at `due_at` if given."""
+    run_id, joined = await start_run(db, trigger, request, actor)
+    # A key of its own for every run: a run that asks for the next one is still running itself.
+    await jobs.request(db, "clock_sync", key=f"clock_sync:{run_id}", arguments={"run_id": run_id}, due_at=due_at)
+    return run_id, joined
+
+
+async def stop_run(db: AsyncSession, actor: audit.Actor, run_id: int) -> None:
+    """Asks a run to end after its page; one that waits ends at once. Raises NotFound, Conflict when it is over."""
+    found = await db.scalar(select(SyncRun).where(SyncRun.id == run_id).with_for_update())
+    if found is None:
+        raise NotFound("There is no such run.")
+    if found.status not in OPEN:
+        raise Conflict("This run is over already.")
+    values: dict[str, Any] = {"stop_requested": True}
+    if found.status == "queued":
+        values |= {"status": "truncated", "finished_at": func.now(), "error_code": TcCode.TRUNCATED.value,
+                   "error_message": "Stopped before it began."}  # fmt: skip
+    await db.execute(update(SyncRun).where(SyncRun.id == run_id).values(**values))
+    await audit.record(db, actor, "clock.sync.stop", "sync_run", run_id)
+
+
+async def begin(db: AsyncSession, run_id: int, term: timedelta, now: datetime) -> tuple[SyncRun, int] | RunEnd:
+    """Takes the lease for a run: (its row, the fencing number), or how it stands when it must not run.
+
+    A run that a dead worker had is closed as truncated, and its request goes on in a new one.
+    """
+    holder, alive = await lease.holder(db)
+    found = await db.scalar(select(SyncRun).where(SyncRun.id == run_id).with_for_update())
+    if found is None:
+        raise NotFound(f"There is no run {run_id}.")
+    if alive:
+        return end_of(found)
+    found = await _heir(db, found, holder)
+    run_id = found.id
+    if found.status not in OPEN:
+        return end_of(found)
+    if holder is not None and holder != run_id:
+        await _close(db, holder, DIED)
+    if found.status == "running":
+        await _close(db, run_id, DIED)
+        run_id = await _insert(db, "resume", found.request, found.requested_by)
+    fence = await lease.take(db, run_id, term)
+    await db.execute(update(SyncRun).where(SyncRun.id == run_id).values(status="running", started_at=now))
+    started = await db.scalar(select(SyncRun).where(SyncRun.id == run_id).execution_options(populate_existing=True))
+    if started is None:
+        raise AssertionError("unreachable: the row is locked")
+    return started, fence
+
+
+async def _heir(db: AsyncSession, found: SyncRun, holder: int | None) -> SyncRun:
+    """The run that went on with one that died, should its worker have died as well: it has no job but that of the first."""
+    if found.status in OPEN or found.error_message != DIED:
+        return found
+    heir = select(SyncRun).where(SyncRun.id == holder, SyncRun.trigger == "resume", SyncRun.status == "running")
+    return await db.scalar(heir.with_for_update()) or found
+
+
+def end_of(found: SyncRun) -> RunEnd:
+    return RunEnd(found.id, found.status, found.error_code, found.error_message, found.resources)
+
+
+async def is_due(db: AsyncSession, now: datetime) -> bool:
+    """Whether the schedule wants a run now. A run whose worker died is taken up at once; one that waits for longer than
+    the interval is asked for again, should its job have been lost. Where runs start by hand alone, the job of a dead run goes on
+    with it: closed here, nobody would."""
+    found = await connection.load(db)
+    settings = await read_settings(db)
+    if found is None or not settings.sync_interval_minutes or found.status in ("paused", "locked"):
+        return False
+    if found.not_before is not None and now < found.not_before:
+        return False
+    if await _close_dead(db):
+        return True
+    last = (
+        await db.execute(select(SyncRun.status, SyncRun.queued_at).order_by(SyncRun.id.desc()).limit(1))
+    ).one_or_none()
+    if last is None:
+        return True
+    interval = timedelta(minutes=settings.sync_interval_minutes)
+    return bool(last.status != "running" and now >= last.queued_at + interval)
+
+
+async def next_due(db: AsyncSession) -> datetime | None:
+    """When the schedule wants the next run; None when only by hand, or when it cannot be."""
+    found = await connection.load(db)
+    settings = await read_settings(db)
+    if found is None or not settings.sync_interval_minutes or found.status in ("paused", "locked"):
+        return None
+    last = await db.scalar(select(func.max(SyncRun.queued_at)))
+    if last is None:
+        return found.not_before or found.created_at
+    due: datetime = last + timedelta(minutes=settings.sync_interval_minutes)
+    return max(due, found.not_before) if found.not_before else due
+
+
+async def current_run(db: AsyncSession) -> SyncRun | None:
+    """The run that waits or works; None when there is none."""
+    return await db.scalar(select(SyncRun).where(SyncRun.status.in_(OPEN)).order_by(SyncRun.id).limit(1))
+
+
+async def get_run(db: AsyncSession, run_id: int) -> SyncRun:
+    """Raises NotFound."""
+    found = await db.get(SyncRun, run_id)
+    if found is None:
+        raise NotFound("There is no such run.")
+    return found
+
+
+async def set_aside_of(db: AsyncSession, run_id: int, limit: int = 200) -> Sequence[SetAside]:
+    """The rows that a run could not read, oldest first."""
+    return (
+        await db.scalars(select(SetAside).where(SetAside.run_id == run_id).order_by(SetAside.id).limit(limit))
+    ).all()
+
+
+async def _close_dead(db: AsyncSession) -> bool:
+    """Closes a run whose worker died, or whose lease was broken off. Whether there was one."""
+    holder, alive = await lease.holder(db)
+    dead = await db.scalars(select(SyncRun.id).where(SyncRun.status == "running"))
+    found = [run_id for run_id in dead if not (alive and run_id == holder)]
+    if found and not alive:
+        # It may only have slept: whatever it still wants to write is refused from now on.
+        await lease.break_off(db)
+    for run_id in found:
+        await _close(db, run_id, DIED)
+    return bool(found)
+
+
+async def close_lost(db: AsyncSession, run_id: int) -> None:
+    """Closes the row of a run that lost its lease, unless whoever took it has done so."""
+    await _close(db, run_id, LOST)
+
+
+async def _close(db: AsyncSession, run_id: int, message: str) -> None:
+    await db.execute(
+        update(SyncRun)
+        .where(SyncRun.id == run_id, SyncRun.status == "running")
+        .values(status="truncated", finished_at=func.now(), error_code=TcCode.TRUNCATED.value, error_message=message)
+    )
+
+
+async def _widen(db: AsyncSession, waiting: SyncRun, trigger: str, request: Mapping[str, Any]) -> None:
+    """Whoever joins a run that has not begun gets what they asked for as well, and all of it: a run that was only to go on
+    becomes one of its own."""
+    if waiting.status != "queued":
+        return
+    old = waiting.request
+    widened = {**old, **request, "import": old.get("import", True) or request.get("import", True)}
+    named = old.get("resources"), request.get("resources")
+    widened["resources"] = sorted({*named[0], *named[1]}) if named[0] and named[1] else None
+    await db.execute(update(SyncRun).where(SyncRun.id == waiting.id).values(request=widened, trigger=trigger))
+
+
+async def _insert(db: AsyncSession, trigger: str, request: Mapping[str, Any], requested_by: str | None) -> int:
+    run_id: int = (
+        await db.execute(
+            insert(SyncRun)
+            .values(trigger=trigger, request=dict(request), requested_by=requested_by)
+            .returning(SyncRun.id)
+        )
+    ).scalar_one()
+    return run_id
+
+
+def _check(request: Mapping[str, Any]) -> None:
+    strange = request.keys() - _REQUEST
+    if strange:
+        raise Invalid(f"A run cannot be asked for {', '.join(sorted(strange))}.")
+    unknown = set(request.get("resources") or ()) - set(RESOURCES)
+    if unknown:
+        raise Invalid(f"There is no resource {', '.join(sorted(unknown))}; known are {', '.join(RESOURCES)}.")

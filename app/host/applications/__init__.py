@@ -1,0 +1,1 @@
+"""The apps that people rate and open: their rows, words and icons."""

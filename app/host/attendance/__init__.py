@@ -1,0 +1,1 @@
+"""Attendance records: written by hand or by an import, decided, locked by day, and searched."""

@@ -1,0 +1,86 @@
+"""Attendance records as an import writes them: many at once, source `clock`, without audit or events.
+
+The caller holds the employees (`attendance.hold`), has read day locks and records after that, and has judged overlaps: these
+functions only write. Hand-made changes: attendance.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+import asyncpg
+from sqlalchemy import func, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.among import among
+from app.db.direct import driver
+from app.host.attendance.hours import Hours
+from app.host.attendance.records import columns
+from app.host.models import AttendanceRecord
+
+_NEXT_IDS = text("SELECT nextval(pg_get_serial_sequence('attendance_records', 'id')) FROM generate_series(1, :count)")
+_COPIED = (
+    "id",
+    "employee_id",
+    "workday",
+    "kind",
+    "clock_in",
+    "clock_out",
+    "breaks",
+    "source",
+    "created_at",
+    "updated_at",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    employee_id: int
+    workday: date
+    hours: Hours
+
+
+async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list[int]:
+    """Writes pending records of source `clock` by COPY; their ids, in the order of `records`."""
+    if not records:
+        return []
+    ids = list((await db.scalars(_NEXT_IDS, {"count": len(records)})).all())
+    now = datetime.now(UTC)
+    rows = [_row(record_id, record, now) for record_id, record in zip(ids, records, strict=True)]
+    await driver(db).copy_records_to_table("attendance_records", records=rows, columns=_COPIED)
+    return ids
+
+
+async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday: date) -> None:
+    """Brings a record up to date with its punches; who edited or decided it is not touched."""
+    values = {**columns(hours), "workday": workday, "updated_at": func.now()}
+    await db.execute(update(AttendanceRecord).where(AttendanceRecord.id == record_id).values(values))
+
+
+async def set_owner(db: AsyncSession, record_ids: Iterable[int], employee_id: int) -> None:
+    """Gives records to another employee, after a re-binding that a person resolved. All of these employees are held."""
+    values = {"employee_id": employee_id, "updated_at": func.now()}
+    await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, record_ids)).values(values))
+
+
+async def delete_records(db: AsyncSession, record_ids: Iterable[int], by: str) -> None:
+    """Soft delete. `by` is the name of whoever asked for it."""
+    values = {"deleted_by": by, "deleted_at": func.now(), "updated_at": func.now()}
+    await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, record_ids)).values(values))
+
+
+def _row(record_id: int, record: NewRecord, now: datetime) -> tuple[object, ...]:
+    hours = record.hours
+    breaks = [asyncpg.Range(out, back) for out, back in hours.breaks]
+    return (
+        record_id,
+        record.employee_id,
+        record.workday,
+        hours.kind,
+        hours.clock_in,
+        hours.clock_out,
+        breaks,
+        "clock",
+        now,
+        now,
+    )

@@ -1,0 +1,161 @@
+"""What the attendance pages and the export read: records with their people, sums, and where a record came from."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import ColumnElement, Float, Row, Select, cast, func, literal_column, select, true
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.among import among
+from app.host.attendance.hours import Hours
+from app.host.models import AttendanceRecord, DayLock, Employee
+
+_PAUSED: ColumnElement[float] = literal_column(
+    "(SELECT coalesce(sum(extract(epoch FROM upper(pause) - lower(pause))), 0)"
+    " FROM unnest(attendance_records.breaks) AS pause)",
+    Float,
+)
+# Seconds, less the breaks; null while a record is open.
+WORKED: ColumnElement[float] = (
+    cast(func.extract("epoch", AttendanceRecord.clock_out - AttendanceRecord.clock_in), Float) - _PAUSED
+)
+LIVE = AttendanceRecord.deleted_at.is_(None)
+RECORDS: Select[Any] = (
+    select(
+        *AttendanceRecord.__table__.columns,
+        WORKED.label("worked_s"),
+        Employee.name,
+        Employee.id_number,
+        Employee.department,
+        DayLock.day.is_not(None).label("locked"),
+    )
+    .join(Employee, Employee.id == AttendanceRecord.employee_id)
+    .outerjoin(DayLock, DayLock.day == AttendanceRecord.workday)
+)
+_SUMS: tuple[Any, ...] = (
+    func.count().label("records"),
+    func.count(AttendanceRecord.employee_id.distinct()).label("people"),
+    func.coalesce(func.sum(WORKED).filter(AttendanceRecord.status != "rejected"), 0).label("worked_s"),
+    func.count().filter(AttendanceRecord.status == "pending").label("pending"),
+    func.count().filter(AttendanceRecord.clock_out.is_(None)).label("open"),
+)
+EXPORTED = (
+    "id",
+    "id_number",
+    "name",
+    "department",
+    "workday",
+    "kind",
+    "status",
+    "source",
+    "clock_in",
+    "clock_out",
+    "breaks",
+    "worked_hours",
+    "note",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Something that a record came from. `permission` is what a person needs to open it."""
+
+    label: str
+    url: str
+    permission: str
+
+
+LinkProvider = Callable[[AsyncSession, int], Awaitable[Sequence[Link]]]
+_providers: list[LinkProvider] = []
+
+
+def offer_links(provider: LinkProvider) -> None:
+    """Registers who knows what a record came from; a second time changes nothing. Called by app.wiring."""
+    if provider not in _providers:
+        _providers.append(provider)
+
+
+async def links_of(db: AsyncSession, record_id: int) -> list[Link]:
+    return [link for provider in _providers for link in await provider(db, record_id)]
+
+
+def sums(which: ColumnElement[bool]) -> Select[Any]:
+    """One row over the live records of `which`: how many, of whom, seconds worked (rejected ones apart), pending, open."""
+    return (
+        select(*_SUMS)
+        .select_from(AttendanceRecord)
+        .join(Employee, Employee.id == AttendanceRecord.employee_id)
+        .where(LIVE, which)
+    )
+
+
+def around_day(day: date) -> tuple[ColumnElement[Any], ...]:
+    """Columns for a page of one day: who locked it, and the next days before and after it that have records."""
+    locked_by = select(DayLock.locked_by).where(DayLock.day == day)
+    earlier = select(func.max(AttendanceRecord.workday)).where(AttendanceRecord.workday < day, LIVE)
+    later = select(func.min(AttendanceRecord.workday)).where(AttendanceRecord.workday > day, LIVE)
+    return (
+        locked_by.correlate(None).scalar_subquery().label("locked_by"),
+        earlier.correlate(None).scalar_subquery().label("earlier"),
+        later.correlate(None).scalar_subquery().label("later"),
+    )
+
+
+def of_person(employee_id: int) -> tuple[ColumnElement[Any], ...]:
+    """Columns for a page of one person; `person_name` is null where there is no such person."""
+    mine = Employee.__table__.alias("mine")
+    return tuple(
+        select(mine.c[name]).where(mine.c.id == employee_id).scalar_subquery().label(f"person_{name}")
+        for name in ("name", "id_number", "active", "deleted_at")
+    )
+
+
+async def changeable(db: AsyncSession, ids: Sequence[int], status: str | None) -> list[int]:
+    """Of these records those that are on no locked day, and that have another status than `status`, if one is given."""
+    differs = AttendanceRecord.status != status if status else true()
+    free = ~select(DayLock.day).where(DayLock.day == AttendanceRecord.workday).exists()
+    return list(
+        await db.scalars(select(AttendanceRecord.id).where(among(AttendanceRecord.id, ids), LIVE, differs, free))
+    )
+
+
+def for_export(first: date | None = None, last: date | None = None) -> Select[Any]:
+    """The live records of workdays from `first` to `last`, both included, either open; in order. Rows: `exported`."""
+    statement = RECORDS.where(LIVE).order_by(AttendanceRecord.workday, AttendanceRecord.id)
+    if first:
+        statement = statement.where(AttendanceRecord.workday >= first)
+    return statement.where(AttendanceRecord.workday <= last) if last else statement
+
+
+def exported(row: Row[Any], zone: ZoneInfo) -> dict[str, Any]:
+    """A record as both exports write it: times with the zone's offset, breaks as `start/end`."""
+    return {
+        "id": row.id,
+        "id_number": row.id_number,
+        "name": row.name,
+        "department": row.department,
+        "workday": row.workday.isoformat(),
+        "kind": row.kind,
+        "status": row.status,
+        "source": row.source,
+        "clock_in": row.clock_in.astimezone(zone).isoformat(),
+        "clock_out": row.clock_out.astimezone(zone).isoformat() if row.clock_out else None,
+        "breaks": breaks(row, zone),
+        "worked_hours": worked_hours(row),
+        "note": row.note,
+    }
+
+
+def breaks(row: Any, zone: ZoneInfo) -> list[str]:
+    """ISO 8601 intervals."""
+    return [
+        f"{out.astimezone(zone).isoformat()}/{back.astimezone(zone).isoformat()}" for out, back in Hours.of(row).breaks
+    ]
+
+
+def worked_hours(row: Any) -> float | None:
+    worked = Hours.of(row).worked
+    return None if worked is None else round(worked.total_seconds() / 3600, 4)

@@ -1,0 +1,225 @@
+"""`/account`: one's own password, second factor, sessions and tokens. Everybody who is signed in has it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import delete, or_, select
+
+from app.accounts import accounts, audit, browsers, identity, second_factor, tokens
+from app.accounts.models import ApiToken, Session, User
+from app.accounts.sessions import end_others as end_other_sessions
+from app.counting import count
+from app.errors import Invalid, NotFound
+from app.host.pages.admin import tokens as token_pages
+from app.host.pages.admin.sign_in import new_password_form, revoke_if_asked
+from app.web import sessions
+from app.web.context import Context
+from app.web.forms import Bound, Form, Password, Text
+from app.web.guards import signed_in
+from app.web.pages import done, page
+
+CURRENT = Password("current", "Your password now", required=True)
+CODE_FORM = Form(
+    Text("code", "The six digits that the app shows", required=True, longest=12, autocomplete="one-time-code"), CURRENT
+)
+OFF_FORM = Form(CURRENT)
+WRONG = "That is not your password, or the account is locked for some minutes after too many tries."
+
+
+@get("/account", guards=[signed_in])
+async def show(ctx: NamedDependency[Context]) -> Response[Any]:
+    facts = select(User.password_changed_at, User.last_sign_in_at, User.totp_secret.is_not(None).label("second_factor"))
+    now = datetime.now(UTC)
+    return await page(
+        ctx,
+        "host/account.html",
+        facts=(await ctx.db.execute(facts.where(User.id == ctx.user.id))).one(),
+        browsers=await _browsers(ctx, now),
+        tokens=await _own_tokens(ctx),
+        states=token_pages.STATES,
+        maker=_maker,
+        described=browsers.described,
+        now=now,
+    )
+
+
+@get("/account/password", guards=[signed_in])
+async def password_form(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _password_page(ctx, (await _password_form(ctx)).fill())
+
+
+@post("/account/password", guards=[signed_in], status_code=200)
+async def change_password(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = await _confirmed(ctx, (await _password_form(ctx)).read(await ctx.form()))
+    if not form.ok:
+        return await _password_page(ctx, form, status=422)
+    await identity.set_password(ctx.db, ctx.user.id, await identity.hash_password(form["password"]))
+    await audit.record(ctx.db, ctx.actor, "user.change_password", "user", ctx.user.id)
+    revoked = await revoke_if_asked(ctx, ctx.actor, ctx.user.id, form)
+    ended = await _begin_anew(ctx)
+    others = f" {count(ended, 'other browser was', 'other browsers were')} signed out." if ended else ""
+    gone = f" {count(revoked, 'API token was', 'API tokens were')} revoked." if revoked else ""
+    return await done(ctx, "/account", f"The password was changed.{others}{gone}")
+
+
+@get("/account/second-factor", guards=[signed_in])
+async def second_factor_form(ctx: NamedDependency[Context]) -> Response[Any]:
+    if await second_factor.is_on(ctx.db, ctx.user.id):
+        return await _off_page(ctx, OFF_FORM.fill())
+    keys = ctx.parts.keys
+    sealed = second_factor.seal_setup(keys, ctx.workspace, ctx.user.id, second_factor.new_secret())
+    return await _setup_page(ctx, CODE_FORM.fill(), sealed)
+
+
+@post("/account/second-factor", guards=[signed_in], status_code=200)
+async def switch_on(ctx: NamedDependency[Context]) -> Response[Any]:
+    sealed = str((await ctx.form()).get("setup", ""))
+    secret = second_factor.open_setup(ctx.parts.keys, ctx.workspace, ctx.user.id, sealed)
+    form = await _confirmed(ctx, CODE_FORM.read(await ctx.form()))
+    if form.ok:
+        try:
+            await second_factor.enable(
+                ctx.db, ctx.actor, ctx.user.id, keys=ctx.parts.keys, secret=secret, code=form["code"]
+            )
+        except Invalid as refused:
+            form.absorb(refused)
+    if not form.ok:
+        return await _setup_page(ctx, form, sealed, status=422)
+    await _begin_anew(ctx)
+    return await done(ctx, "/account", "The second factor is on. Signing in asks for the six digits from now on.")
+
+
+@post("/account/second-factor/off", guards=[signed_in], status_code=200)
+async def switch_off(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = await _confirmed(ctx, OFF_FORM.read(await ctx.form()))
+    if not form.ok:
+        return await _off_page(ctx, form, status=422)
+    if await second_factor.forget(ctx.db, ctx.user.id):
+        await audit.record(ctx.db, ctx.actor, "user.drop_second_factor", "user", ctx.user.id)
+    await _begin_anew(ctx)
+    return await done(ctx, "/account", "The second factor is off: the password alone signs in.")
+
+
+@post("/account/sessions/end-others", guards=[signed_in], status_code=200)
+async def end_others(ctx: NamedDependency[Context]) -> Response[Any]:
+    ended = await accounts.end_sessions(ctx.db, ctx.actor, ctx.user.id, keep=ctx.user.session_key)
+    message = f"{count(ended, 'other browser was', 'other browsers were')} signed out."
+    return await done(ctx, "/account", message if ended else "You are signed in nowhere else.", level="info")
+
+
+@post("/account/sessions/{session_id:int}/end", guards=[signed_in], status_code=200)
+async def end_one(ctx: NamedDependency[Context], session_id: FromPath[int]) -> Response[Any]:
+    own = delete(Session).where(
+        Session.public_id == session_id, Session.user_id == ctx.user.id, Session.id_hash != ctx.user.session_key
+    )
+    if await ctx.db.scalar(own.returning(Session.public_id)) is None:
+        raise NotFound("That browser is signed out already.")
+    await audit.record(ctx.db, ctx.actor, "user.sign_out", "user", ctx.user.id, after={"sessions_ended": 1})
+    return await done(ctx, "/account", "That browser was signed out.")
+
+
+@get("/account/tokens/new", guards=[signed_in])
+async def new_token(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _token_page(ctx, token_pages.form_for(ctx).fill({"life": "90"}))
+
+
+@post("/account/tokens/new", guards=[signed_in], status_code=200)
+async def make_token(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = token_pages.form_for(ctx).read(await ctx.form())
+    if not form.ok:
+        return await _token_page(ctx, form, status=422)
+    days = token_pages.days_of(form["life"])
+    made = await tokens.create(ctx.db, ctx.actor, ctx.user.id, form["scopes"], name=form["name"], days=days)
+    return await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/account")
+
+
+@get("/account/tokens/{token_id:int}/revoke", guards=[signed_in])
+async def ask_to_revoke(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Response[Any]:
+    return await token_pages.ask_to_revoke(ctx, token_id, cancel_url="/account", owner_id=ctx.user.id)
+
+
+@post("/account/tokens/{token_id:int}/revoke", guards=[signed_in], status_code=200)
+async def revoke_token(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Response[Any]:
+    await tokens.revoke(ctx.db, ctx.actor, token_id, owner_id=ctx.user.id)
+    return await done(ctx, "/account", "The token was revoked.")
+
+
+async def _confirmed(ctx: Context, form: Bound) -> Bound:
+    """Adds an error when the password typed beside the change is wrong; wrong ones count towards the lock-out."""
+    if not form.ok:
+        return form
+    async with ctx.apart():
+        right = await identity.is_password_of(ctx.parts.database, ctx.user.email, form["current"])
+    if not right:
+        form.refuse("current", WRONG)
+    return form
+
+
+async def _begin_anew(ctx: Context) -> int:
+    """What signs in changed: this browser goes on under a new session id, the others end. Returns how many did."""
+    ended = await end_other_sessions(ctx.db, ctx.user.id, keep=ctx.user.session_key)
+    await sessions.renew(ctx)
+    return ended
+
+
+async def _browsers(ctx: Context, now: datetime) -> Any:
+    """Own sessions that still hold, this one first."""
+    statement = select(
+        Session.public_id, Session.ip, Session.user_agent, Session.created_at, Session.last_seen_at
+    ).where(Session.user_id == ctx.user.id, Session.expires_at > now, Session.last_seen_at > now - sessions.IDLE)
+    mine_first = Session.id_hash == ctx.user.session_key
+    return (await ctx.db.execute(statement.order_by(mine_first.desc(), Session.last_seen_at.desc()).limit(100))).all()
+
+
+async def _own_tokens(ctx: Context) -> Any:
+    recent = or_(ApiToken.revoked_at.is_(None), ApiToken.revoked_at > datetime.now(UTC) - sessions.ABSOLUTE)
+    own = token_pages.BASE.where(ApiToken.user_id == ctx.user.id, recent)
+    return (await ctx.db.execute(own.order_by(ApiToken.id.desc()).limit(200))).all()
+
+
+def _maker(token: Any) -> str:
+    """Who made it, for its owner; "" where that was not kept."""
+    if token.made_by is None:
+        return ""
+    if token.made_by_id is None:
+        return "a command on the server"
+    return "you" if token.made_by_id == token.user_id else token.made_by
+
+
+async def _password_form(ctx: Context) -> Form:
+    return new_password_form(CURRENT, tokens=await tokens.count_live(ctx.db, ctx.user.id))
+
+
+async def _password_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
+    return await page(ctx, "host/account_password.html", fragment="drawer", status=status, form=form)
+
+
+async def _off_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
+    return await page(ctx, "host/account_second_factor_off.html", fragment="drawer", status=status, form=form)
+
+
+async def _setup_page(ctx: Context, form: Bound, sealed: str, *, status: int = 200) -> Response[str]:
+    secret = second_factor.open_setup(ctx.parts.keys, ctx.workspace, ctx.user.id, sealed)
+    return await page(
+        ctx,
+        "host/account_second_factor.html",
+        fragment="drawer",
+        status=status,
+        form=form,
+        setup=sealed,
+        secret=" ".join(secret.reveal()[at : at + 4] for at in range(0, len(secret.reveal()), 4)),
+        address=second_factor.address(secret, ctx.user.email),
+    )
+
+
+async def _token_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
+    return await page(ctx, "host/admin/token_new.html", fragment="drawer", status=status, form=form, home="/account")
+
+
+ROUTES = [
+    show, password_form, change_password, second_factor_form, switch_on, switch_off, end_others, end_one,
+    new_token, make_token, ask_to_revoke, revoke_token,
+]  # fmt: skip

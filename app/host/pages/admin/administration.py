@@ -1,0 +1,32 @@
+"""The account page, the command palette and the administration: their routes, and the menu group "Administration"."""
+
+from litestar.types import ControllerRouterHandler
+
+from app.host.pages import palette
+from app.host.pages.admin import account, audit, jobs, policies, roles, tenants, tokens, user_forms, users
+from app.web.menu import MenuGroup, MenuItem
+
+ROUTES: list[ControllerRouterHandler] = [
+    *account.ROUTES,
+    *palette.ROUTES,
+    *users.ROUTES,
+    *user_forms.ROUTES,
+    *roles.ROUTES,
+    *tenants.ROUTES,
+    *tokens.ROUTES,
+    *policies.ROUTES,
+    *audit.ROUTES,
+    *jobs.ROUTES,
+]
+MENU = MenuGroup(
+    "Administration",
+    (
+        MenuItem("Users", "/admin/users", "users-group", "admin.users"),
+        MenuItem("Roles", "/admin/roles", "shield", "admin.roles"),
+        MenuItem("Tenants", "/admin/tenants", "building", "admin.tenants", platform_only=True),
+        MenuItem("API Tokens", "/admin/tokens", "key", "admin.tokens"),
+        MenuItem("Policies", "/admin/policies", "adjustments", "admin.policies"),
+        MenuItem("Audit", "/admin/audit", "history", "admin.audit"),
+        MenuItem("Jobs", "/admin/jobs", "progress", "admin.jobs"),
+    ),
+)

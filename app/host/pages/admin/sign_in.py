@@ -1,0 +1,151 @@
+"""`/sign-in`, `/sign-out`, and `/welcome/SECRET`, where an invited person sets a password."""
+
+from dataclasses import replace
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from litestar.response import Redirect
+
+from app.accounts import audit, identity, second_factor, tokens
+from app.accounts.sessions import end_others
+from app.errors import NotFound
+from app.web import sessions
+from app.web.context import Context
+from app.web.forms import Bound, Email, Field, Flag, Form, Password, Text
+from app.web.guards import public, signed_in
+from app.web.pages import go, page
+from app.web.returning import is_ours
+
+EMAIL = Email("email", "E-mail", required=True, autocomplete="username")
+OTP = Text(
+    "otp", "Authenticator code", longest=10, autocomplete="one-time-code", help="Six digits, spaces do not matter."
+)
+FORM = Form(EMAIL, Password("password", "Password", required=True), OTP)
+# Asks for the digits alone: `passed` says that the password was right.
+DIGITS = Form(EMAIL, replace(OTP, required=True), Text("passed", "Password", longest=1000))
+TOO_LATE = "Too many minutes passed since your password, or the account is locked for some minutes. Sign in again."
+NEW_PASSWORD = Password(
+    "password",
+    "New password",
+    required=True,
+    shortest=identity.SHORTEST_PASSWORD,
+    autocomplete="new-password",
+    help=f"At least {identity.SHORTEST_PASSWORD} characters; a sentence is easiest to remember.",
+)
+
+
+def new_password_form(*before: Field, tokens: int) -> Form:
+    """For a new password, with a question about the person's API tokens where there are any."""
+    if not tokens:
+        return Form(*before, NEW_PASSWORD)
+    which = "API token" if tokens == 1 else f"{tokens} API tokens"
+    return Form(*before, NEW_PASSWORD, replace(REVOKE, label=f"Revoke my {which} too"))
+
+
+async def revoke_if_asked(ctx: Context, actor: audit.Actor, user_id: int, form: Bound) -> int:
+    """How many tokens stopped working."""
+    return len(await tokens.revoke_all(ctx.db, actor, user_id)) if form.values.get(REVOKE.name) else 0
+
+
+REVOKE = Flag(
+    "revoke_tokens",
+    "Revoke my API tokens too",
+    help="Do so if somebody else may know the old password. Apps that use a token need a new one.",
+)
+
+
+@get("/sign-in", guards=[public])
+async def show(ctx: NamedDependency[Context]) -> Response[Any]:
+    if ctx.person is not None:
+        return go(_next(ctx.request.query_params.get("next", "")))
+    return await _form(ctx, FORM.fill())
+
+
+@post("/sign-in", guards=[public], status_code=200)
+async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
+    posted = await ctx.form()
+    form = (DIGITS if posted.get("passed") else FORM).read(posted)
+    if not form.ok:
+        return await _form(ctx, form, status=422)
+    values = form.values
+    attempt = identity.Attempt(form["email"], values.get("password") or "", form["otp"], values.get("passed") or "")
+    try:
+        async with ctx.apart():
+            user_id = await identity.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
+    except (identity.SecondFactorNeeded, identity.SecondFactorWrong) as wanted:
+        return await _digits(ctx, form, wanted)
+    except identity.SignInRefused as refused:
+        again = FORM.fill({"email": form["email"]})
+        again.refuse("", TOO_LATE if attempt.passed else refused.message)
+        return await _form(ctx, again, status=422)
+    await sessions.begin(ctx, user_id)
+    return go(_next((await ctx.form()).get("next", "")))
+
+
+@post("/sign-out", guards=[signed_in], status_code=200)
+async def sign_out(ctx: NamedDependency[Context]) -> Redirect:
+    await sessions.end(ctx)
+    return go("/sign-in")
+
+
+@get("/welcome/{secret:str}", guards=[public])
+async def welcome(ctx: NamedDependency[Context], secret: FromPath[str]) -> Response[Any]:
+    user_id = await _owner(ctx, secret)
+    form = new_password_form(tokens=await tokens.count_live(ctx.db, user_id))
+    return await page(ctx, "host/welcome.html", form=form.fill())
+
+
+@post("/welcome/{secret:str}", guards=[public], status_code=200)
+async def set_password(ctx: NamedDependency[Context], secret: FromPath[str]) -> Response[Any]:
+    owner_id = await _owner(ctx, secret)
+    form = new_password_form(tokens=await tokens.count_live(ctx.db, owner_id)).read(await ctx.form())
+    if not form.ok:
+        return await page(ctx, "host/welcome.html", status=422, form=form)
+    user_id = await identity.use_link(ctx.db, secret, form["password"])
+    if user_id is None:
+        raise _dead()
+    await end_others(ctx.db, user_id)
+    await revoke_if_asked(ctx, audit.SYSTEM, user_id, form)
+    await audit.record(ctx.db, audit.SYSTEM, "user.set_password", "user", user_id)
+    if await second_factor.is_on(ctx.db, user_id):
+        return go("/sign-in")  # the link stands for the password alone
+    await sessions.begin(ctx, user_id)
+    return go("/")
+
+
+async def _owner(ctx: Context, secret: str) -> int:
+    user_id = await identity.link_owner(ctx.db, secret)
+    if user_id is None:
+        raise _dead()
+    return user_id
+
+
+def _dead() -> NotFound:
+    return NotFound("This link was used already or is too old. Ask an administrator for a new one.")
+
+
+async def _digits(
+    ctx: Context, typed: Bound, wanted: identity.SecondFactorNeeded | identity.SecondFactorWrong
+) -> Response[str]:
+    form = DIGITS.fill({"email": typed["email"], "otp": typed["otp"], "passed": wanted.passed})
+    if isinstance(wanted, identity.SecondFactorWrong):
+        form.refuse("otp", wanted.message)
+    return await _form(ctx, form, status=422)
+
+
+async def _form(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
+    """The form for e-mail and password, or the one for the digits."""
+    target = (
+        (await ctx.form()).get("next", "") if ctx.request.method == "POST" else ctx.request.query_params.get("next")
+    )
+    return await page(ctx, "host/sign_in.html", status=status, form=form, next=_next(target or ""))
+
+
+def _next(target: str) -> str:
+    """Only an address of ours: a link in a mail must not send people elsewhere after they signed in."""
+    return target if is_ours(target) else "/"
+
+
+ROUTES = [show, sign_in, sign_out, welcome, set_password]

@@ -1,0 +1,177 @@
+"""`/admin/tenants`, on the platform: the tenants, their names, ceilings and whether they are on. Making one is a command."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import Select, func, select
+
+from app.accounts import tenants
+from app.accounts.models import Session, Tenant, User
+from app.counting import count
+from app.db.among import among
+from app.db.held import hold
+from app.db.searching import contains
+from app.errors import Conflict, NotFound
+from app.web import edits, exports, lists
+from app.web.bulk import ask_first, ask_to, carried, chosen_ids, confirmed
+from app.web.context import Context
+from app.web.forms import Bound, Choice, Form, Text
+from app.web.guards import Requires
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.pages import done, page
+
+MAY = Requires("admin.tenants", platform_only=True)
+STATES = {"active": "Active", "deactivated": "Deactivated"}
+USERS = select(func.count()).where(User.workspace == Tenant.key).correlate(Tenant).scalar_subquery()
+BASE: Select[Any] = select(
+    Tenant.key, Tenant.name, Tenant.ceiling, Tenant.active, Tenant.created_at, USERS.label("users")
+)
+SPEC = ListSpec(
+    name="tenants",
+    label="tenants",
+    url="/admin/tenants",
+    key=Tenant.key,
+    sort="name",
+    columns=(
+        Column("name", "Name", lambda row: row.name, Tenant.name),
+        Column("key", "Key", lambda row: row.key, Tenant.key),
+        Column("ceiling", "Survey ceiling", lambda row: row.ceiling, Tenant.ceiling),
+        Column("users", "Users", lambda row: row.users, USERS, numeric=True),
+        Column("state", "State", lambda row: "active" if row.active else "deactivated", Tenant.active),
+        Column("created_at", "Made", lambda row: row.created_at, Tenant.created_at),
+    ),
+    filters=(
+        Filter("q", "Search", contains(Tenant.name, Tenant.key), placeholder="Name or key"),
+        Filter(
+            "ceiling",
+            "Ceiling",
+            lambda value: Tenant.ceiling == value,
+            kind="select",
+            options={one: one.capitalize() for one in tenants.CEILINGS},
+        ),
+        Filter("state", "State", lambda value: Tenant.active == (value == "active"), kind="select", options=STATES),
+    ),
+    empty=Empty("building", "No tenants", "The command below makes the first one, with all its tables."),
+    # Behind its address stand the keys of tenants, which may be any word; so the list itself takes the acts.
+    bulk_url="/admin/tenants",
+    bulk=(
+        BulkAction("deactivate", "Deactivate", "ban", danger=True),
+        BulkAction("activate", "Activate", "circle-check"),
+    ),
+)
+VERBS = {"deactivate": tenants.deactivate, "activate": tenants.activate}
+FORM = Form(
+    Text("name", "Name", required=True, longest=tenants.LONGEST_NAME),
+    Choice("ceiling", "What its survey authors may do", required=True, options=tenants.CEILINGS),
+)
+
+
+@get("/admin/tenants", guards=[MAY])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    if kind := exports.asked_for(ctx):
+        return await exports.export(ctx, SPEC, BASE, kind)
+    view = await lists.load(ctx, SPEC, BASE)
+    return await page(ctx, "host/admin/tenants.html", fragment="list", view=view, states=STATES)
+
+
+@post("/admin/tenants", guards=[MAY], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    action = str((await ctx.form()).get("action", ""))
+    if action not in VERBS:
+        raise NotFound
+    keys = await chosen_ids(ctx, SPEC, BASE.where(Tenant.active == (action == "deactivate")))
+    if not keys:
+        raise Conflict(f"None of the selected tenants can be {action}d: each was already.")
+    if not await confirmed(ctx, len(keys)):
+        return await _ask_several(ctx, action, keys)
+    changed = [key for key in keys if await VERBS[action](ctx.db, ctx.actor, key)]
+    return await done(ctx, "/admin/tenants", f"{count(len(changed), 'tenant was', 'tenants were')} {action}d.")
+
+
+async def _ask_several(ctx: Context, action: str, keys: list[str]) -> Response[str]:
+    does: dict[str, Any] = {
+        "consequence": "Their people can sign in again, their tokens work again, and their time clocks are read again.",
+        "danger": False,
+    }
+    if action == "deactivate":
+        does = await _what_deactivating_does(ctx, keys)
+    which = count(len(keys), "tenant", "tenants")
+    fields = await carried(ctx, len(keys))
+    return await ask_to(ctx, action.capitalize(), which, fields=fields, cancel_url="/admin/tenants", **does)
+
+
+async def _what_deactivating_does(ctx: Context, keys: list[str]) -> dict[str, Any]:
+    """Number, unit and consequence of the question."""
+    theirs = select(User.id).where(among(User.workspace, keys), User.active)
+    people = await ctx.db.scalar(select(func.count()).select_from(theirs.subquery())) or 0
+    signed_in = await ctx.db.scalar(select(func.count()).where(Session.user_id.in_(theirs))) or 0
+    return {
+        "number": people,
+        "unit": "person can't sign in any more" if people == 1 else "people can't sign in any more",
+        "consequence": f"{count(signed_in, 'browser is', 'browsers are')} signed out at once, and API tokens stop working."
+        " Nothing is deleted: activating takes it back.",
+    }
+
+
+@get("/admin/tenants/{key:str}", guards=[MAY])
+async def show(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
+    tenant = await tenants.find(ctx.db, key)
+    return await _tenant_page(ctx, tenant, edits.opened(ctx, FORM, _stored(tenant)))
+
+
+@post("/admin/tenants/{key:str}", guards=[MAY], status_code=200)
+async def save(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
+    await hold(ctx.db, Tenant.key == key)
+    tenant = await tenants.find(ctx.db, key)
+    form = await edits.sent(ctx, FORM, _stored(tenant), about=("tenant", key))
+    if not form.ok:
+        return await _tenant_page(ctx, tenant, form, status=form.status)
+    changed = await tenants.edit(ctx.db, ctx.actor, key, form["name"], form["ceiling"])
+    message = f"{form['name']} was saved." if changed else "Nothing was changed."
+    return await done(ctx, "/admin/tenants", message, level="success" if changed else "info")
+
+
+@get("/admin/tenants/{key:str}/{action:str}", guards=[MAY])
+async def ask(ctx: NamedDependency[Context], key: FromPath[str], action: FromPath[str]) -> Response[Any]:
+    tenant = await tenants.find(ctx.db, key)
+    if action == "activate":
+        return await ask_first(
+            ctx,
+            question=f"Activate {tenant.name}?",
+            consequence="Its people can sign in again, its tokens work again, and its time clock is read again.",
+            submit="Activate",
+            danger=False,
+            cancel_url="/admin/tenants",
+        )
+    if action != "deactivate":
+        raise NotFound
+    return await ask_first(
+        ctx,
+        question=f"Deactivate {tenant.name}?",
+        submit="Deactivate",
+        cancel_url="/admin/tenants",
+        **await _what_deactivating_does(ctx, [key]),
+    )
+
+
+@post("/admin/tenants/{key:str}/{action:str}", guards=[MAY], status_code=200)
+async def act(ctx: NamedDependency[Context], key: FromPath[str], action: FromPath[str]) -> Response[Any]:
+    tenant = await tenants.find(ctx.db, key)
+    if action not in VERBS:
+        raise NotFound
+    changed = await VERBS[action](ctx.db, ctx.actor, key)
+    message = f"{tenant.name} was {action}d." if changed else f"{tenant.name} was {action}d already."
+    return await done(ctx, "/admin/tenants", message, level="success" if changed else "info")
+
+
+def _stored(tenant: Any) -> dict[str, Any]:
+    return {"name": tenant.name, "ceiling": tenant.ceiling}
+
+
+async def _tenant_page(ctx: Context, tenant: Any, form: Bound, *, status: int = 200) -> Response[str]:
+    return await page(ctx, "host/admin/tenant.html", fragment="drawer", status=status, tenant=tenant, form=form)
+
+
+ROUTES = [index, bulk, show, save, ask, act]

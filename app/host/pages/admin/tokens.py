@@ -1,0 +1,213 @@
+"""`/admin/tokens`: every API token of the workspace, revoking them, and making one for somebody. Own ones: account."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import Select, case, func, select
+
+from app.accounts import administrators, tokens
+from app.accounts.models import ApiToken, User
+from app.accounts.tokens import SCOPES
+from app.counting import count
+from app.db.among import among
+from app.db.searching import contains
+from app.errors import Conflict, Invalid, NotFound
+from app.web import exports, lists
+from app.web.bulk import ask_first, ask_to, carried, chosen_ids, confirmed
+from app.web.context import Context
+from app.web.forms import Bound, Choice, Choices, Email, Form, Text
+from app.web.guards import Requires
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.pages import done, page
+
+MAY = Requires("admin.tokens")
+STATES = {"active": "Active", "expired": "Expired", "revoked": "Revoked", "idle": "Owner deactivated"}
+STATE: Any = case(
+    (ApiToken.revoked_at.is_not(None), "revoked"),
+    (ApiToken.expires_at <= func.now(), "expired"),
+    (~User.active, "idle"),
+    else_="active",
+)
+_COLUMNS: tuple[Any, ...] = (
+    ApiToken.id,
+    ApiToken.name,
+    ApiToken.hint,
+    ApiToken.scopes,
+    ApiToken.made_by_id,
+    ApiToken.made_by,
+    ApiToken.created_at,
+    ApiToken.last_used_at,
+    ApiToken.expires_at,
+    ApiToken.user_id,
+    User.name.label("owner"),
+    STATE.label("state"),
+)
+BASE = select(*_COLUMNS).join(User, User.id == ApiToken.user_id)
+SPEC = ListSpec(
+    name="tokens",
+    label="tokens",
+    url="/admin/tokens",
+    key=ApiToken.id,
+    sort="-created_at",
+    columns=(
+        Column("name", "Name", lambda row: row.name, ApiToken.name),
+        Column("owner", "Owner", lambda row: row.owner, User.name),
+        Column("scopes", "Scopes", lambda row: row.scopes),
+        Column("hint", "Ends in", lambda row: row.hint, hint="The last four characters, to tell tokens apart"),
+        Column("state", "State", lambda row: row.state, STATE),
+        Column("last_used_at", "Last used", lambda row: row.last_used_at, ApiToken.last_used_at),
+        Column("expires_at", "Expires", lambda row: row.expires_at, ApiToken.expires_at),
+        Column("created_at", "Made", lambda row: row.created_at, ApiToken.created_at),
+        Column("made_by", "Made by", lambda row: row.made_by, ApiToken.made_by),
+        Column("actions", "", lambda _: None),
+    ),
+    filters=(
+        Filter("q", "Search", contains(ApiToken.name, User.name, User.email), placeholder="Name or owner"),
+        Filter("state", "State", lambda value: value == STATE, kind="select", options=STATES),
+        Filter(
+            "scope",
+            "Scope",
+            lambda value: ApiToken.scopes.contains([value]),
+            kind="select",
+            options={name: name for name in SCOPES},
+        ),
+    ),
+    empty=Empty(
+        "key",
+        "No API tokens",
+        "Programs that read the time clock, and mobile apps, sign in with a token.",
+        "/admin/tokens/new",
+        "Make a token",
+    ),
+    bulk_url="/admin/tokens/bulk",
+    bulk=(BulkAction("revoke", "Revoke", "ban", danger=True),),
+)
+LIVES = {"30": "30 days", "90": "90 days", "365": "A year", "never": "Never: until it is revoked"}
+NAME = Text(
+    "name",
+    "Name",
+    required=True,
+    longest=tokens.LONGEST_NAME,
+    help="What will use it, so that you recognise it in the list.",
+)
+SCOPE = Choices("scopes", "Scopes", required=True)
+LIFE = Choice("life", "Expires after", required=True, options=LIVES)
+OWNER = Email("email", "E-mail of its owner", required=True, help="It acts as this person and may never do more.")
+
+
+@get("/admin/tokens", guards=[MAY])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    base = _base(ctx)
+    if kind := exports.asked_for(ctx):
+        return await exports.export(ctx, SPEC, base, kind)
+    view = await lists.load(ctx, SPEC, base)
+    now = datetime.now(UTC)
+    return await page(ctx, "host/admin/tokens.html", fragment="list", view=view, states=STATES, now=now)
+
+
+@get("/admin/tokens/new", guards=[MAY])
+async def new(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _new_page(ctx, form_for(ctx, OWNER).fill({"life": "90"}))
+
+
+@post("/admin/tokens/new", guards=[MAY], status_code=200)
+async def make(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = form_for(ctx, OWNER).read(await ctx.form())
+    if not form.ok:
+        return await _new_page(ctx, form, status=422)
+    try:
+        owner_id = await tokens.user_with_email(ctx.db, form["email"])
+        await administrators.check_reach(ctx.db, ctx.user.permissions, owner_id)
+        made = await tokens.create(
+            ctx.db, ctx.actor, owner_id, form["scopes"], name=form["name"], days=days_of(form["life"])
+        )
+    except NotFound as nobody:
+        form.refuse("email", nobody.message)
+        return await _new_page(ctx, form, status=422)
+    except Invalid as refused:
+        form.absorb(refused)
+        return await _new_page(ctx, form, status=422)
+    return await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/admin/tokens")
+
+
+@get("/admin/tokens/{token_id:int}/revoke", guards=[MAY])
+async def ask(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Response[Any]:
+    return await ask_to_revoke(ctx, token_id, cancel_url="/admin/tokens")
+
+
+@post("/admin/tokens/{token_id:int}/revoke", guards=[MAY], status_code=200)
+async def revoke(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Response[Any]:
+    await tokens.revoke(ctx.db, ctx.actor, token_id)
+    return await done(ctx, "/admin/tokens", "The token was revoked.")
+
+
+@post("/admin/tokens/bulk", guards=[MAY], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    if (await ctx.form()).get("action") != "revoke":
+        raise NotFound
+    ids = await chosen_ids(ctx, SPEC, _base(ctx).where(ApiToken.revoked_at.is_(None)))
+    if not ids:
+        raise Conflict("None of the selected tokens can be revoked: each was already.")
+    if not await confirmed(ctx, len(ids)):
+        return await _ask_to_revoke_several(ctx, ids)
+    revoked = await tokens.revoke_several(ctx.db, ctx.actor, ids)
+    return await done(ctx, "/admin/tokens", f"{count(len(revoked), 'token was', 'tokens were')} revoked.")
+
+
+async def _ask_to_revoke_several(ctx: Context, ids: list[int]) -> Response[str]:
+    latest = await ctx.db.scalar(select(func.max(ApiToken.last_used_at)).where(among(ApiToken.id, ids)))
+    used = f"The latest use was on {latest:%Y-%m-%d}." if latest else "None of them was ever used."
+    return await ask_to(
+        ctx,
+        "Revoke",
+        count(len(ids), "token", "tokens"),
+        consequence=f"Whatever uses them is refused from now on, and they can't be brought back. {used}",
+        fields=await carried(ctx, len(ids)),
+        cancel_url="/admin/tokens",
+    )
+
+
+async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_id: int | None = None) -> Response[str]:
+    """The question before a token is revoked; with `owner_id` about that person's only. Raises NotFound."""
+    statement = _base(ctx).where(ApiToken.id == token_id)
+    if owner_id is not None:
+        statement = statement.where(ApiToken.user_id == owner_id)
+    token = (await ctx.db.execute(statement)).one_or_none()
+    if token is None:
+        raise NotFound("There is no such token.")
+    used = f"It was last used on {token.last_used_at:%Y-%m-%d}." if token.last_used_at else "It was never used."
+    return await ask_first(
+        ctx,
+        question=f"Revoke the token {token.name} of {token.owner}?",
+        consequence=f"Whatever uses it is refused from now on, and it can't be brought back. {used}",
+        submit="Revoke the token",
+        cancel_url=cancel_url,
+    )
+
+
+def form_for(ctx: Context, *first: Email) -> Form:
+    """The form of a new token, with the scopes that would do something for the person who fills it in."""
+    offered = tokens.offered(ctx.user.permissions, on_platform=ctx.on_platform)
+    options = {name: f"{scope.label} ({name}). {scope.explanation}" for name, scope in offered.items()}
+    return Form(NAME, *first, replace(SCOPE, options=options), LIFE)
+
+
+def days_of(life: str) -> int | None:
+    return None if life == "never" else int(life)
+
+
+def _base(ctx: Context) -> Select[Any]:
+    return BASE.where(User.workspace == ctx.workspace)
+
+
+async def _new_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
+    return await page(
+        ctx, "host/admin/token_new.html", fragment="drawer", status=status, form=form, home="/admin/tokens"
+    )
+
+
+ROUTES = [index, new, make, bulk, ask, revoke]

@@ -1,0 +1,304 @@
+"""`/admin/users`: the list of accounts, one account, and what an administrator does to it. Forms: user_forms."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, case, exists, func, literal, select, union_all
+
+from app.accounts import accounts, user_types
+from app.accounts.models import ApiToken, Role, Session, User, UserRole, UserType
+from app.counting import count
+from app.db.searching import contains
+from app.errors import Conflict, NotFound
+from app.host.pages.admin.history import history
+from app.web import exports, lists
+from app.web.bulk import ask_first, ask_to, carried, chosen_ids, confirmed
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.pages import done, page
+
+MAY = Requires("admin.users")
+STATES = {"active": "Active", "invited": "Invited", "locked": "Locked", "deactivated": "Deactivated"}
+STATE: Any = case(
+    (~User.active, "deactivated"),
+    (User.locked_until > func.now(), "locked"),
+    (User.password_hash.is_(None), "invited"),
+    else_="active",
+)
+BASE: Select[Any] = select(
+    User.id,
+    User.name,
+    User.email,
+    User.type,
+    User.last_sign_in_at,
+    User.created_at,
+    User.totp_secret.is_not(None).label("second_factor"),
+    STATE.label("state"),
+    accounts.role_names().label("roles"),
+)
+
+
+def _has_role(name: str) -> ColumnElement[bool]:
+    return exists().where(UserRole.user_id == User.id, UserRole.role_id == Role.id, Role.name == name)
+
+
+SPEC = ListSpec(
+    name="users",
+    label="users",
+    url="/admin/users",
+    key=User.id,
+    sort="name",
+    columns=(
+        Column("name", "Name", lambda row: row.name, User.name),
+        Column("email", "E-mail", lambda row: row.email, User.email),
+        Column("type", "Type", lambda row: row.type, User.type),
+        Column("roles", "Roles", lambda row: row.roles),
+        Column("state", "State", lambda row: row.state, STATE),
+        Column("second_factor", "Second factor", lambda row: row.second_factor),
+        Column("last_sign_in_at", "Last sign-in", lambda row: row.last_sign_in_at, User.last_sign_in_at),
+        Column("created_at", "Added", lambda row: row.created_at, User.created_at, shown=False),
+    ),
+    filters=(
+        Filter("q", "Search", contains(User.name, User.email), placeholder="Name or e-mail"),
+        Filter("role", "Role", _has_role, kind="select"),
+        Filter("type", "Type", lambda value: User.type == value, kind="select"),
+        Filter("state", "State", lambda value: value == STATE, kind="select", options=STATES),
+    ),
+    empty=Empty("users", "No accounts", "Invite the first person.", "/admin/users/new", "Invite a user"),
+    bulk_url="/admin/users/bulk",
+    bulk=(
+        BulkAction("deactivate", "Deactivate", "user-off", danger=True),
+        BulkAction("activate", "Activate", "user-check"),
+    ),
+)
+
+
+@get("/admin/users", guards=[MAY])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    types, roles = await offers(ctx)
+    spec, base = _spec(types, roles), _base(ctx)
+    if kind := exports.asked_for(ctx):
+        return await exports.export(ctx, spec, base, kind)
+    view = await lists.load(ctx, spec, base)
+    return await page(
+        ctx, "host/admin/users.html", fragment="list", view=view, types=types, states=STATES, now=datetime.now(UTC)
+    )
+
+
+@get("/admin/users/{user_id:int}", guards=[MAY])
+async def show(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Response[Any]:
+    user = (await ctx.db.execute(_one(ctx).where(User.id == user_id))).one_or_none()
+    if user is None:
+        raise NotFound("There is no such account.")
+    return await page(
+        ctx,
+        "host/admin/user_show.html",
+        fragment="drawer",
+        account=user,
+        states=STATES,
+        types=await user_types.read(ctx.db),
+        history=await history(ctx, "user", user_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An act on one account. `verb` answers whether there was anything to do."""
+
+    verb: Callable[[Context, int], Awaitable[object]]
+    question: str
+    consequence: str
+    submit: str
+    past: str
+    idle: str
+    danger: bool = False
+
+
+async def _deactivate(ctx: Context, user_id: int) -> bool:
+    return await accounts.deactivate(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions)
+
+
+async def _activate(ctx: Context, user_id: int) -> bool:
+    return await accounts.activate(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions)
+
+
+async def _unlock(ctx: Context, user_id: int) -> bool:
+    return await accounts.unlock(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions)
+
+
+async def _drop_second_factor(ctx: Context, user_id: int) -> bool:
+    keep = ctx.user.session_key
+    return await accounts.drop_second_factor(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions, keep=keep)
+
+
+async def _sign_out(ctx: Context, user_id: int) -> int:
+    keep = ctx.user.session_key
+    return await accounts.sign_out(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions, keep=keep)
+
+
+ACTS = {
+    "deactivate": Act(
+        _deactivate,
+        "Deactivate {name}?",
+        "They are signed out everywhere and can't sign in, and their API tokens and links stop working. Nothing they did is"
+        " deleted. Activating takes it back.",
+        "Deactivate",
+        "{name} was deactivated.",
+        "{name} was deactivated already.",
+        danger=True,
+    ),
+    "activate": Act(
+        _activate,
+        "Activate {name}?",
+        "They can sign in again with the password they had, and tokens that were not revoked work again.",
+        "Activate",
+        "{name} was activated.",
+        "{name} was active already.",
+    ),
+    "unlock": Act(
+        _unlock,
+        "Unlock {name}?",
+        "Five wrong passwords locked the account for 15 minutes. Unlock it if they mistyped; if it may have been somebody"
+        " else, let the lock run out.",
+        "Unlock",
+        "{name} was unlocked.",
+        "{name} is not locked.",
+    ),
+    "second-factor": Act(
+        _drop_second_factor,
+        "Switch off the second factor of {name}?",
+        "For somebody who lost their phone: until they set it up again, the password alone signs in. Make sure that it is"
+        " really they who ask. They are signed out everywhere.",
+        "Switch off",
+        "The second factor of {name} is off.",
+        "{name} has no second factor.",
+        danger=True,
+    ),
+    "sign-out": Act(
+        _sign_out,
+        "Sign {name} out everywhere?",
+        "Every browser where they are signed in goes back to the sign-in page; unsaved work there is lost. Password and"
+        " tokens stay.",
+        "Sign out everywhere",
+        "{name} was signed out everywhere.",
+        "{name} was signed in nowhere else.",
+    ),
+}
+
+
+@get("/admin/users/{user_id:int}/{action:str}", guards=[MAY])
+async def ask(ctx: NamedDependency[Context], user_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
+    user = await accounts.find(ctx.db, user_id)
+    act = _act(action)
+    return await ask_first(
+        ctx,
+        question=act.question.format(name=user.name),
+        consequence=act.consequence,
+        submit=act.submit,
+        danger=act.danger,
+        cancel_url=f"/admin/users/{user_id}",
+    )
+
+
+@post("/admin/users/{user_id:int}/{action:str}", guards=[MAY], status_code=200)
+async def act(ctx: NamedDependency[Context], user_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
+    user = await accounts.find(ctx.db, user_id)
+    chosen = _act(action)
+    changed = await chosen.verb(ctx, user_id)
+    message = (chosen.past if changed else chosen.idle).format(name=user.name)
+    return await done(ctx, f"/admin/users/{user_id}", message, level="success" if changed else "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """An act of ACTS on many accounts. `changes`: those that it changes at all; the others of a selection stay as they are."""
+
+    verb: Callable[..., Awaitable[list[int]]]
+    changes: SQLColumnExpression[bool]
+    past: str
+
+
+BULK = {
+    "deactivate": Several(accounts.deactivate_several, User.active, "deactivated"),
+    "activate": Several(accounts.activate_several, ~User.active, "activated"),
+}
+
+
+@post("/admin/users/bulk", guards=[MAY], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    action = str((await ctx.form()).get("action", ""))
+    if action not in BULK:
+        raise NotFound
+    several = BULK[action]
+    chosen = await chosen_ids(ctx, _spec(*await offers(ctx)), _base(ctx).where(several.changes))
+    able = await accounts.open_to(ctx.db, ctx.actor, chosen, reach=ctx.user.permissions)
+    refused = _refused(ctx, set(chosen) - able)
+    if not able:
+        raise Conflict(f"None of the selected users can be {several.past}.{refused}")
+    if not await confirmed(ctx, len(able)):
+        return await ask_to(
+            ctx,
+            ACTS[action].submit,
+            count(len(able), "user", "users"),
+            consequence=ACTS[action].consequence + refused,
+            danger=ACTS[action].danger,
+            fields=await carried(ctx, len(able)),
+            cancel_url="/admin/users",
+        )
+    changed = await several.verb(ctx.db, ctx.actor, able, reach=ctx.user.permissions)
+    return await done(ctx, "/admin/users", f"{count(len(changed), 'user was', 'users were')} {several.past}.")
+
+
+def _refused(ctx: Context, left: set[int]) -> str:
+    """Why some stay as they are, as a sentence for each reason."""
+    oneself = f" {accounts.NOT_ONESELF}" if ctx.user.id in left else ""
+    beyond = len(left - {ctx.user.id})
+    one, several = (
+        "account may do more than you and stays as it is",
+        "accounts may do more than you and stay as they are",
+    )
+    return oneself + (f" {count(beyond, f'selected {one}', f'selected {several}')}." if beyond else "")
+
+
+async def offers(ctx: Context) -> tuple[dict[str, str], list[str]]:
+    """The workspace's user types and the names of its roles, by one SELECT."""
+    types = select(literal("type").label("kind"), UserType.key, UserType.label).where(
+        UserType.workspace == ctx.workspace
+    )
+    roles = select(literal("role"), Role.name, Role.name).where(Role.workspace == ctx.workspace)
+    rows = (await ctx.db.execute(union_all(types, roles).order_by("label"))).all()
+    named = {row.key: row.label for row in rows if row.kind == "type"}
+    return named or dict(user_types.FROM_THE_START), [row.key for row in rows if row.kind == "role"]
+
+
+def _spec(types: dict[str, str], roles: list[str]) -> ListSpec:
+    return SPEC.offering(role={one: one for one in roles}, type=types)
+
+
+def _base(ctx: Context) -> Select[Any]:
+    return BASE.where(User.workspace == ctx.workspace)
+
+
+def _one(ctx: Context) -> Select[Any]:
+    live = (ApiToken.user_id == User.id, ApiToken.revoked_at.is_(None))
+    return _base(ctx).add_columns(
+        User.locked_until,
+        User.password_changed_at,
+        select(func.count()).where(Session.user_id == User.id).scalar_subquery().label("sessions"),
+        select(func.count()).where(*live).scalar_subquery().label("tokens"),
+    )
+
+
+def _act(word: str) -> Act:
+    if word not in ACTS:
+        raise NotFound
+    return ACTS[word]
+
+
+ROUTES = [index, bulk, show, ask, act]

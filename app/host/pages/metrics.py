@@ -1,0 +1,164 @@
+"""`/metrics` for Prometheus: requests and durations of this process, its database pool, and the jobs of all workspaces.
+
+Reached from the machine itself, or with a token of scope `metrics:read`. With several server processes each counts its own,
+unless PROMETHEUS_MULTIPROC_DIR names a folder that they share (prometheus-client's own mechanism).
+"""
+
+import ipaddress
+import os
+import time
+from typing import Any
+
+from litestar import Request, Response, get
+from litestar.di import NamedDependency
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+from sqlalchemy import Float, cast, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.pool import QueuePool
+
+from app import jobs
+from app.accounts import tokens
+from app.accounts.models import Job, WorkerHeartbeat
+from app.db.session import Database
+from app.web.context import Context
+from app.web.errors import API
+from app.web.guards import public
+
+REQUESTS = Counter("muster_requests", "Requests that were answered.", ["method", "route", "status"])
+SECONDS = Histogram(
+    "muster_request_seconds",
+    "Time until the answer was sent whole.",
+    ["kind"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+
+# Name, help, labels and value of one figure.
+Measure = tuple[str, str, dict[str, str], float]
+
+
+class Measured:
+    """Litestar middleware around every route that was found. Addresses are counted by their pattern, so they stay few."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != ScopeType.HTTP:
+            await self.app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        finally:
+            path = scope["path"]
+            route = "/static" if path.startswith("/static/") else scope.get("path_template") or path
+            REQUESTS.labels(scope["method"], route, f"{status // 100}xx").inc()
+            kind = "api" if path.startswith(API) else "static" if route == "/static" else "page"
+            SECONDS.labels(kind).observe(time.perf_counter() - started)
+
+
+@get("/metrics", guards=[public], include_in_schema=False)
+async def metrics(ctx: NamedDependency[Context], request: Request[Any, Any, Any]) -> Response[bytes]:
+    if not from_this_machine(request) and not await _has_token(ctx, request):
+        return Response(
+            b"Ask from the machine itself, or with a token of scope metrics:read.\n",
+            status_code=401,
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+    body = generate_latest(_counted()) + generate_latest(await _measured(ctx.db, ctx.parts.database))
+    return Response(body, media_type=CONTENT_TYPE_LATEST)
+
+
+def from_this_machine(request: Request[Any, Any, Any]) -> bool:
+    """A proxy beside us also calls from loopback, for the whole world: whatever it forwards is no local call."""
+    if {"x-forwarded-for", "forwarded", "x-real-ip"} & set(request.headers):
+        return False
+    try:
+        return ipaddress.ip_address(request.client.host if request.client else "").is_loopback
+    except ValueError:
+        return False
+
+
+async def _has_token(ctx: Context, request: Request[Any, Any, Any]) -> bool:
+    scheme, _, text = request.headers.get("authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and await tokens.opens(ctx.db, text.strip(), "metrics:read")
+
+
+def _counted() -> CollectorRegistry:
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return REGISTRY
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return registry
+
+
+async def _measured(db: AsyncSession, database: Database) -> CollectorRegistry:
+    """What is true at this moment, read afresh for each scrape."""
+    registry = CollectorRegistry()
+    gauges: dict[str, Gauge] = {}
+    for name, text, labels, value in [*_pool(database), *await _jobs(db), *await _done(db)]:
+        if name not in gauges:
+            gauges[name] = Gauge(name, text, sorted(labels), registry=registry)
+        gauge = gauges[name].labels(**labels) if labels else gauges[name]
+        gauge.set(value)
+    return registry
+
+
+def _pool(database: Database) -> list[Measure]:
+    pool = database.engine.pool
+    if not isinstance(pool, QueuePool):
+        return []
+    text = "Database connections of this process."
+    return [
+        ("muster_db_connections", text, {"state": "used"}, pool.checkedout()),
+        ("muster_db_connections", text, {"state": "idle"}, pool.checkedin()),
+    ]
+
+
+async def _jobs(db: AsyncSession) -> list[Measure]:
+    counted = select(Job.status, Job.name, func.count().label("number")).where(Job.status != "done")
+    rows = (await db.execute(counted.group_by(Job.status, Job.name))).all()
+    late = cast(func.extract("epoch", func.now() - func.min(Job.due_at)), Float)
+    waited = await db.scalar(select(late).where(Job.status == "queued", Job.due_at <= func.now()))
+    alive = select(func.count()).where(WorkerHeartbeat.seen_at > func.now() - jobs.WORKER_SILENT_AFTER)
+    return [
+        *(
+            ("muster_jobs", "Jobs that are not done.", {"status": row.status, "job": row.name}, row.number)
+            for row in rows
+        ),
+        ("muster_job_wait_seconds", "How long the job that is due longest has waited.", {}, waited or 0.0),
+        ("muster_workers", "Job workers that were heard of lately.", {}, await db.scalar(alive) or 0),
+    ]
+
+
+async def _done(db: AsyncSession) -> list[Measure]:
+    """Of each kind of work: how long ago it last succeeded, where that is longest ago. A stuck sync of any workspace shows."""
+    latest = select(Job.name, func.max(Job.finished_at).label("at")).where(
+        Job.status == "done", Job.finished_at.is_not(None)
+    )
+    each = latest.group_by(Job.workspace, Job.name).subquery()
+    age = cast(func.extract("epoch", func.now() - func.min(each.c.at)), Float)
+    text = "Seconds since the kind of job last succeeded, in the workspace where that is longest ago."
+    rows = await db.execute(select(each.c.name, age.label("age")).group_by(each.c.name))
+    return [("muster_job_done_age_seconds", text, {"job": row.name}, row.age) for row in rows]
+
+
+ROUTES = [metrics]

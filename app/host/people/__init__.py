@@ -1,0 +1,1 @@
+"""Employees and their kiosk codes, by hand and from a file."""

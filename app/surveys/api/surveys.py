@@ -1,0 +1,239 @@
+"""The survey half of the end-user API, its router and its document (contract: "End-user API, scope `me`")."""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+from litestar import Response, Router, get, post
+from litestar.di import NamedDependency
+
+from app.api import bodies, parameters, sign_in
+from app.api.envelope import Count, Instant, Uid, answer
+from app.api.openapi import POSTED, Endpoint, document
+from app.api.parameters import Nothing
+from app.api.tokens import Scope
+from app.bodies import fitted
+from app.errors import FieldError, InvalidBody
+from app.surveys.api import apps as api_apps
+from app.surveys.api.respondent import respondent_of
+from app.surveys.asking import queue as asking
+from app.surveys.asking import responding
+from app.surveys.asking.responding import Reply
+from app.surveys.authoring import content
+from app.surveys.ledger import answers
+from app.surveys.ledger.answers import Given
+from app.surveys.words import (
+    LONGEST_CATEGORY,
+    LONGEST_LABEL,
+    LONGEST_MESSAGE,
+    LONGEST_OPTION,
+    LONGEST_TITLE,
+    MOST_IN_QUEUE,
+    MOST_OPTIONS,
+    MOST_QUESTIONS,
+)
+from app.texts import instant, uuid_of
+from app.web.context import Context
+from app.web.guards import public
+
+PREFIX = "/v1/api"
+VERSION = "1"
+_IN_ANSWERS = re.compile(r"answers\.(\d+)")
+# No body of 64 KiB holds more, so these refuse nothing: what a question takes is judged with the question at hand.
+LONGEST_VALUE, MOST_VALUES, MOST_ANSWERS = bodies.LARGEST_BODY, bodies.LARGEST_BODY // 3, bodies.LARGEST_BODY // 16
+
+Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
+ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
+Kind = Literal["rating", "consent", "poll", "feedback"]
+QuestionKind = Literal["agreement", "star_rating", "scale", "single_choice", "multiple_choice", "free_text"]
+Action = Literal["answer", "agree", "decline", "snooze", "opt_out"]
+Outcome = Literal["answered", "agreed", "declined", "opted_out"]
+_TEXT = {"type": "string", "maxLength": LONGEST_VALUE}
+_VALUES = (
+    {"type": "integer", "minimum": -(2**53), "maximum": 2**53},
+    _TEXT,
+    {"type": "array", "items": _TEXT, "maxItems": MOST_VALUES},
+    {"type": "null"},
+)
+# Read as it comes: of what does not fit, the question is named and not the place.
+Value = Annotated[Any, msgspec.Meta(extra_json_schema={"anyOf": list(_VALUES)})]
+Html = Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE, description="Sanitised: it may be shown as it stands.")]
+
+
+class QuestionRow(msgspec.Struct, kw_only=True):
+    question: UUID
+    label: Annotated[str, msgspec.Meta(max_length=LONGEST_LABEL)]
+    type: QuestionKind
+    options: Annotated[
+        list[Annotated[str, msgspec.Meta(max_length=LONGEST_OPTION)]], msgspec.Meta(max_length=MOST_OPTIONS)
+    ]
+    required: bool
+
+
+class SurveyRow(msgspec.Struct, kw_only=True):
+    survey: UUID
+    version: Version
+    content_hash: ContentHash
+    type: Kind
+    enforcement: Literal["optional", "required"]
+    title: Annotated[str, msgspec.Meta(max_length=LONGEST_TITLE)]
+    message_html: Html
+    message_text: Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE)]
+    category: Annotated[str, msgspec.Meta(max_length=LONGEST_CATEGORY)] | None
+    ends_at: Instant | None
+    actions: Annotated[list[Action], msgspec.Meta(min_length=1, max_length=4)]
+    questions: Annotated[list[QuestionRow], msgspec.Meta(max_length=MOST_QUESTIONS)]
+
+
+class QueueMeta(msgspec.Struct, kw_only=True):
+    """`pending`: how many may be shown in all, counted before this call's impression."""
+
+    pending: Count
+
+
+class GivenAnswer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """`value`: 1-5 for stars, an option's text, a list of option texts, or a text up to 5000 characters."""
+
+    question: Uid
+    value: Value
+
+
+class RespondBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """With `version` or `content_hash`, nothing is recorded for words other than those."""
+
+    survey: Uid
+    action: Action
+    answers: Annotated[list[GivenAnswer], msgspec.Meta(max_length=MOST_ANSWERS)] | None = None
+    version: Version | None = None
+    content_hash: Annotated[str, msgspec.Meta(min_length=1, max_length=64)] | None = None
+
+
+class Receipt(msgspec.Struct, kw_only=True):
+    """`receipt` is the row's hash in the ledger. A snooze writes no row: it has `snoozed_until` alone."""
+
+    status: Literal["recorded", "already_recorded", "snoozed", "opted_out"]
+    survey: UUID
+    version: Version
+    outcome: Outcome | None
+    recorded_at: Instant | None
+    receipt: ContentHash | None
+    snoozed_until: Instant | None
+
+
+@get("/me/surveys", guards=[Scope("me", module="surveys", policy="me_surveys")])
+async def me_surveys(ctx: NamedDependency[Context]) -> Response[bytes]:
+    parameters.read(Nothing, ctx.request.query_params)
+    pending = await asking.pending(respondent_of(ctx), ctx)
+    return answer([_row(item) for item in pending.items], meta=QueueMeta(pending=pending.total))
+
+
+@post("/me/surveys/respond", guards=[Scope("me", module="surveys", policy="me_surveys_respond")], status_code=200)
+async def me_surveys_respond(ctx: NamedDependency[Context]) -> Response[bytes]:
+    reply = _reply(await bodies.document(ctx.request))
+    parameters.read(Nothing, ctx.request.query_params)
+    return answer(_receipt(await responding.respond(respondent_of(ctx), ctx, reply, "api")))
+
+
+def _reply(document: dict[str, Any]) -> Reply:
+    try:
+        body = fitted(RespondBody, document)
+    except InvalidBody as refused:
+        details = [_of_its_question(one, document.get("answers")) for one in refused.details]
+        named, shapes = {one.field for one in details}, answers.malformed(tuple(_readable(document.get("answers"))))
+        details += [one for one in shapes if one.field not in named]
+        raise InvalidBody(refused.message, details=details) from None
+    given = tuple(Given(UUID(one.question), one.value) for one in body.answers or ())
+    return Reply(UUID(body.survey), body.action, given, body.version, body.content_hash)
+
+
+def _readable(sent: Any) -> Iterator[Given]:
+    """Those answers of a body with something wrong that have a question and a value."""
+    for one in sent if isinstance(sent, list) else ():
+        question = uuid_of(str(one.get("question"))) if isinstance(one, dict) else None
+        if question and "value" in one:
+            yield Given(question, one["value"])
+
+
+def _of_its_question(wrong: FieldError, given: Any) -> FieldError:
+    """With the question's id in place of a path such as `answers.0.value`, where that answer has one."""
+    place = _IN_ANSWERS.match(wrong.field)
+    one = given[int(place[1])] if place else None
+    question = uuid_of(str(one.get("question"))) if isinstance(one, dict) else None
+    return FieldError(str(question), wrong.message) if question else wrong
+
+
+def _receipt(given: Any) -> Receipt:
+    return Receipt(
+        status=given.status,
+        survey=given.survey,
+        version=given.version,
+        outcome=given.outcome,
+        recorded_at=instant(given.recorded_at),
+        receipt=given.receipt,
+        snoozed_until=instant(given.snoozed_until),
+    )
+
+
+def _row(item: Any) -> SurveyRow:
+    return SurveyRow(
+        survey=item.survey,
+        version=item.version,
+        content_hash=item.content_hash,
+        type=item.type,
+        enforcement=item.enforcement,
+        title=item.title,
+        message_html=item.message_html,
+        message_text=content.plain_text(item.message_html),
+        category=item.category,
+        ends_at=instant(item.ends_at),
+        actions=list(item.actions),
+        questions=[
+            QuestionRow(
+                question=one.key, label=one.label, type=one.type, options=list(one.options), required=one.required
+            )
+            for one in item.questions
+        ],
+    )
+
+
+ENDPOINTS = (
+    *api_apps.ENDPOINTS,
+    Endpoint(
+        "GET",
+        f"{PREFIX}/me/surveys",
+        "The surveys and consents that wait for the caller, most urgent first. Each call counts one impression of the first: "
+        "fetch to present, never poll.",
+        Annotated[list[SurveyRow], msgspec.Meta(max_length=MOST_IN_QUEUE)],
+        None,
+        QueueMeta,
+        scope="me",
+    ),
+    Endpoint(
+        "POST",
+        f"{PREFIX}/me/surveys/respond",
+        "Answers, agrees, declines, puts off or opts out. The same once more is `already_recorded`, with the first receipt.",
+        Receipt,
+        body=RespondBody,
+        errors=POSTED,
+        scope="me",
+    ),
+    *sign_in.ENDPOINTS,
+)  # fmt: skip
+
+
+def openapi_document(base_url: str) -> dict[str, Any]:
+    return document("Muster end-user API", VERSION, base_url, ENDPOINTS)
+
+
+@get("/openapi.json", guards=[public])
+async def openapi(ctx: NamedDependency[Context]) -> dict[str, Any]:
+    return openapi_document(ctx.parts.settings.base_url)
+
+
+ROUTER = Router(
+    path=PREFIX,
+    route_handlers=[*api_apps.ROUTES, me_surveys, me_surveys_respond, *sign_in.ROUTES, openapi],
+    request_max_body_size=bodies.LARGEST_BODY,
+)

@@ -1,0 +1,1 @@
+"""Who is asked which survey when, and what an answer does."""

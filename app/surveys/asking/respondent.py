@@ -1,0 +1,48 @@
+"""Who is asked, and the transactions in which that happens. Both come from the request, which no verb of this room knows."""
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+import asyncpg
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import PLATFORM
+from app.parts import Parts
+from app.surveys.asking.pacing import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Respondent:
+    """`session_id` is the number of their browser session, 0 with a token; `gap_hours` the policy of their own workspace."""
+
+    user_id: int
+    caller: Caller
+    session_id: int
+    gap_hours: int
+    ip: str | None = None
+    browser: str | None = None
+    token_made_by: str | None = None
+
+    @property
+    def workspace(self) -> str:
+        return self.caller.workspace
+
+    @property
+    def on_platform(self) -> bool:
+        return self.workspace == PLATFORM
+
+
+class Transactions(Protocol):
+    """`db` is one in the respondent's own workspace. Never are two open at once: `inside` another workspace and `alone` end it
+    first. After `alone`, `db` is closed until the request opens a new one."""
+
+    @property
+    def parts(self) -> Parts: ...
+
+    @property
+    def db(self) -> AsyncSession: ...
+
+    def inside(self, workspace: str) -> AbstractAsyncContextManager[AsyncSession]: ...
+
+    def alone(self) -> AbstractAsyncContextManager[asyncpg.Connection]: ...

@@ -1,0 +1,213 @@
+"""One answer to one survey, whether it came over the API or from the web prompt: the order of checks of the contract, then
+the ledger, or a snooze. Who may, and whether the request can be read, is judged before this."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import PLATFORM, workspace_of
+from app.errors import InvalidBody
+from app.secrets import KeyRing
+from app.surveys.asking import pacing, situations
+from app.surveys.asking import queue as asking
+from app.surveys.asking.respondent import Respondent, Transactions
+from app.surveys.asking.situations import Met
+from app.surveys.ledger import answers
+from app.surveys.ledger import append as ledger
+from app.surveys.ledger.answers import Answered, Given
+from app.surveys.ledger.append import Recorded
+from app.surveys.ledger.errors import ActionNotAllowed, SurveyNotFound, VersionSuperseded
+from app.surveys.models import Response, Wording
+from app.surveys.words import OUTCOME_OF
+
+_WORDS_MET = (
+    select(Wording.content_hash)
+    .join(Response, Response.wording_id == Wording.id)
+    .where(
+        Response.survey_id == bindparam("survey"),
+        Response.version == bindparam("version"),
+        Response.user_id == bindparam("user"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What was sent. `version` and `content_hash` say which words the person saw, None where the sender does not tell."""
+
+    survey: UUID
+    action: str
+    answers: tuple[Given, ...] = ()
+    version: int | None = None
+    content_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`version` is the recorded one. A snooze has `snoozed_until` alone, everything else all but that."""
+
+    status: Literal["recorded", "already_recorded", "snoozed", "opted_out"]
+    survey: UUID
+    version: int
+    outcome: str | None = None
+    recorded_at: datetime | None = None
+    receipt: str | None = None
+    snoozed_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A reply with its sender. `keys` open what the ledger holds."""
+
+    who: Respondent
+    reply: Reply
+    source: str
+    keys: KeyRing
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A reply that is to be recorded in the ledger of `workspace`."""
+
+    workspace: str
+    met: Met
+    entry: ledger.Entry
+
+
+async def respond(who: Respondent, within: Transactions, reply: Reply, source: str) -> Answer:
+    """Records their reply. `source`: web or api. A recorded one is on the disk when this returns, and the transaction `within.db`
+    is over then.
+
+    Raises InvalidBody, SurveyNotFound, VersionSuperseded, ActionNotAllowed and InvalidAnswers, in this order; the same reply once
+    more that names the version it was recorded for comes before all but the first.
+    """
+    if wrong := answers.malformed(reply.answers):
+        raise InvalidBody("Some answers can't be read.", details=wrong)
+    sent = _Sent(who, reply, source, within.parts.keys)
+    decided = await _decide(sent, within)
+    if isinstance(decided, _Due):
+        return await _record(sent, within, decided)
+    if decided.status == "already_recorded":
+        await _wait_for_the_disk(within)
+    return decided
+
+
+async def _decide(sent: _Sent, within: Transactions) -> Answer | _Due:
+    met = await situations.one(within.db, sent.who.user_id, sent.reply.survey)
+    if met is not None:
+        return await _judge(sent, within.db, met)
+    if sent.who.on_platform:
+        raise SurveyNotFound
+    async with within.inside(PLATFORM) as db:
+        met = await situations.one(db, sent.who.user_id, sent.reply.survey)
+        if met is None:
+            raise SurveyNotFound
+        return await _judge(sent, db, met)
+
+
+async def _judge(sent: _Sent, db: AsyncSession, met: Met) -> Answer | _Due:
+    who, reply = sent.who, sent.reply
+    if first := await _repeated(sent, db, met, reply.version):
+        return first
+    now = datetime.now(UTC)
+    verdict = pacing.judge(met.situation.offer, met.situation.state, who.caller, now, pacing.Gap())
+    if not verdict.answerable and verdict.reason != "done":
+        raise SurveyNotFound
+    if _names_other_words(reply, met):
+        raise VersionSuperseded
+    if verdict.reason == "done":
+        if first := await _repeated(sent, db, met, met.item.version):
+            return first
+        raise SurveyNotFound
+    if reply.action not in met.item.actions:
+        raise ActionNotAllowed(reply.action, met.item.actions)
+    given = answers.read(met.item.questions, reply.action, reply.answers)
+    if reply.action == "snooze":
+        until = await asking.snooze(db, who.user_id, met.situation, now)
+        return Answer("snoozed", met.item.survey, met.item.version, snoozed_until=until)
+    return _Due(workspace_of(db), met, _entry(sent, met, given, now))
+
+
+def _names_other_words(reply: Reply, met: Met) -> bool:
+    return (reply.version or met.item.version, reply.content_hash or met.item.content_hash) != (
+        met.item.version,
+        met.item.content_hash,
+    )
+
+
+async def _repeated(sent: _Sent, db: AsyncSession, met: Met, version: int | None) -> Answer | None:
+    """The first receipt, where this is the same reply to the same words of `version` once more."""
+    if version is None or not _may_be_recorded(met, version):
+        return None
+    first = await ledger.recorded(db, sent.keys, met.situation.id, version, sent.who.user_id)
+    if first is None or not _says_the_same(first, sent.reply) or not await _names_its_words(sent, db, met, version):
+        return None
+    return _answer("already_recorded", met, first)
+
+
+def _may_be_recorded(met: Met, version: int) -> bool:
+    """Of the current version it was read already; of others only the ledger knows."""
+    return version != met.item.version or met.situation.state.outcome is not None
+
+
+async def _names_its_words(sent: _Sent, db: AsyncSession, met: Met, version: int) -> bool:
+    """Whether the hash that the reply names, if any, is that of the words its first copy was recorded for."""
+    named = sent.reply.content_hash
+    if named is None or (version, named) == (met.item.version, met.item.content_hash):
+        return True
+    given = {"survey": met.situation.id, "version": version, "user": sent.who.user_id}
+    return await db.scalar(_WORDS_MET, given) == named
+
+
+def _entry(sent: _Sent, met: Met, given: tuple[Answered, ...], now: datetime) -> ledger.Entry:
+    if met.situation.wording_id is None:
+        raise RuntimeError("a published survey has its wording")
+    return ledger.Entry(
+        survey_id=met.situation.id,
+        survey=met.item.survey,
+        version=met.item.version,
+        wording_id=met.situation.wording_id,
+        content_hash=met.item.content_hash,
+        user_id=sent.who.user_id,
+        outcome=OUTCOME_OF[sent.reply.action],
+        source=sent.source,
+        answers=given,
+        ip=sent.who.ip,
+        browser=sent.who.browser,
+        token_made_by=sent.who.token_made_by,
+        recorded_at=now,
+        shown=met.shown,
+    )
+
+
+async def _record(sent: _Sent, within: Transactions, due: _Due) -> Answer:
+    """Of several at once, the first is recorded; the others are repetitions of it, or come too late."""
+    worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.key)
+    async with within.alone() as connection:
+        recorded = await ledger.write(connection, due.workspace, sent.keys, due.entry, worded)
+    if recorded is None:
+        async with within.parts.database.transaction(due.workspace) as db:
+            recorded = await ledger.winner(db, sent.keys, due.entry)
+    if recorded.fresh:
+        return _answer("opted_out" if sent.reply.action == "opt_out" else "recorded", due.met, recorded)
+    if not _says_the_same(recorded, sent.reply):
+        raise SurveyNotFound
+    return _answer("already_recorded", due.met, recorded)
+
+
+async def _wait_for_the_disk(within: Transactions) -> None:
+    """What another request appended a moment ago can be read before it is on the disk: no receipt is given before that."""
+    async with within.alone():
+        pass
+
+
+def _says_the_same(first: Recorded, reply: Reply) -> bool:
+    return OUTCOME_OF.get(reply.action) == first.outcome and answers.same(first.answers, reply.answers)
+
+
+def _answer(status: Literal["recorded", "already_recorded", "opted_out"], met: Met, row: Recorded) -> Answer:
+    return Answer(status, met.item.survey, row.version, row.outcome, row.recorded_at, row.receipt)

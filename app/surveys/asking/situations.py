@@ -1,0 +1,198 @@
+"""What is stored between one person and the surveys: one SELECT for all that are published, one for a single one.
+
+The judging is pacing's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import BigInteger, Label, and_, bindparam, func, select, text, type_coerce
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.elements import KeyedColumnElement
+from sqlalchemy.types import NullType
+
+from app.db.direct import Compiled, driver
+from app.db.session import workspace_of
+from app.surveys.asking.pacing import Gap, Offer, State
+from app.surveys.item import Item, ItemQuestion
+from app.surveys.ledger.evidence import Key
+from app.surveys.models import PersonKey, PromptState, Question, Response, Survey
+from app.surveys.words import Shown
+
+
+class Situation(msgspec.Struct, frozen=True):
+    """One survey as it is now, and what happened between it and one person. `wording_id` is None until it is published."""
+
+    id: int
+    offer: Offer
+    state: State
+    content_hash: str
+    wording_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The published surveys of one workspace, in no order, and when the person was shown which optional one lately."""
+
+    situations: tuple[Situation, ...]
+    shown: dict[UUID, datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A single survey with its words, and the person's key in its workspace, where they have one. `is_noted` says whether every
+    app that was handed this version left a note of it."""
+
+    situation: Situation
+    item: Item
+    key: Key | None
+    is_noted: bool
+
+    @property
+    def shown(self) -> Shown:
+        """How far this version came to the person."""
+        shown = self.situation.state.shown
+        return "not_known" if shown == "not_handed_out" and not self.is_noted else shown
+
+
+def _as_it_comes(array: KeyedColumnElement[Any]) -> Label[Any]:
+    """A list already: what SQLAlchemy would make of each, in every row, is the same list."""
+    return type_coerce(array, NullType()).label(array.name)
+
+
+_user = bindparam("user", type_=BigInteger)
+# The tables themselves: selecting a model's attributes costs twice as much for each row.
+_survey, _asked, _row, _state, _key = (kind.__table__ for kind in (Survey, Question, Response, PromptState, PersonKey))
+_optional = _survey.alias("optional")
+_recent = (
+    select(_optional.c.uid, func.max(_state.c.last_shown_at).label("at"))
+    .join(_optional, _optional.c.id == _state.c.survey_id)
+    .where(
+        _state.c.user_id == _user,
+        _state.c.last_shown_at > bindparam("since"),
+        _optional.c.enforcement == "optional",
+    )
+    .group_by(_optional.c.uid)
+    .subquery("recent")
+)
+# One row even where nothing is published: what was shown spaces the surveys of the other workspace, too.
+_lately = select(func.jsonb_object_agg(_recent.c.uid, _recent.c.at, type_=JSONB).label("shown")).subquery("lately")
+# In the order of the fields of Offer and State: `_situation` makes each of a slice.
+_OFFER = [
+    _survey.c[name] if name not in ("user_types", "tenants") else _as_it_comes(_survey.c[name])
+    for name in Offer.__struct_fields__[1:]
+]
+_STATE = (
+    func.coalesce(_state.c.impressions, 0).label("impressions"),
+    _state.c.last_shown_at,
+    _state.c.snoozed_until,
+    _row.c.outcome,
+    _state.c.shown_in,
+    _state.c.handed_out_at,
+)
+_SITUATION = (_survey.c.id, _survey.c.content_hash, _survey.c.wording_id, *_OFFER, *_STATE)
+_AT_OFFER, _AT_STATE = slice(3, 3 + len(_OFFER)), slice(3 + len(_OFFER), len(_SITUATION))
+_questions = (
+    select(
+        func.jsonb_agg(
+            aggregate_order_by(
+                func.jsonb_build_array(
+                    _asked.c.key, _asked.c.label, _asked.c.type, _asked.c.options, _asked.c.required
+                ),
+                _asked.c.position,
+            ),
+            type_=JSONB,
+        )
+    )
+    .where(_asked.c.survey_id == _survey.c.id)
+    .scalar_subquery()
+    .label("questions")
+)
+_WORDS = (_survey.c.title, _survey.c.type, _survey.c.message, _survey.c.category, _questions)
+_SHOWN = and_(_state.c.survey_id == _survey.c.id, _state.c.version == _survey.c.version, _state.c.user_id == _user)
+_ANSWERED = and_(_row.c.survey_id == _survey.c.id, _row.c.version == _survey.c.version, _row.c.user_id == _user)
+_PUBLISHED = Compiled(
+    select(*_SITUATION, _lately.c.shown)
+    .select_from(_lately)
+    .outerjoin(_survey, and_(_survey.c.status == text("'published'"), _survey.c.deleted_at.is_(None)))
+    .outerjoin(_state, _SHOWN)
+    .outerjoin(_row, _ANSWERED)
+)
+_ONE = Compiled(
+    select(*_SITUATION, *_WORDS, _survey.c.unnoted_version, _key.c.id.label("key_id"), _key.c.sealed_key)
+    .select_from(_survey)
+    .outerjoin(_state, _SHOWN)
+    .outerjoin(_row, _ANSWERED)
+    .outerjoin(_key, and_(_key.c.user_id == _user, _key.c.erased_at.is_(None)))
+    .where(_survey.c.uid == bindparam("uid"), _survey.c.deleted_at.is_(None))
+)
+_ITEMS = Compiled(
+    select(
+        _survey.c.id,
+        _survey.c.uid,
+        _survey.c.version,
+        _survey.c.content_hash,
+        _survey.c.enforcement,
+        _survey.c.ends_at,
+        *_WORDS,
+    ).where(_survey.c.id == func.any(bindparam("ids", type_=ARRAY(BigInteger))))
+)
+
+
+async def published(db: AsyncSession, user_id: int, now: datetime, gap_hours: int) -> Published:
+    rows = await _PUBLISHED.rows(driver(db), {"user": user_id, "since": now - timedelta(hours=gap_hours)})
+    shown = {UUID(uid): datetime.fromisoformat(at) for uid, at in (rows[0].shown or {}).items()}
+    workspace = workspace_of(db)
+    return Published(tuple(_situation(row, workspace) for row in rows if row.id is not None), shown)
+
+
+async def one(db: AsyncSession, user_id: int, uid: UUID) -> Met | None:
+    """The survey whatever its status, and its words; None where this workspace has none of that uid."""
+    row = await _ONE.row(driver(db), {"user": user_id, "uid": uid})
+    if row is None:
+        return None
+    key = None if row.key_id is None else Key(row.key_id, user_id, row.sealed_key)
+    return Met(_situation(row, workspace_of(db)), _item(row, workspace_of(db)), key, row.version != row.unnoted_version)
+
+
+async def items(db: AsyncSession, ids: Sequence[int]) -> dict[int, Item]:
+    """What a person meets of these surveys, by the numbers of their rows."""
+    if not ids:
+        return {}
+    rows = await _ITEMS.rows(driver(db), {"ids": list(ids)})
+    return {row.id: _item(row, workspace_of(db)) for row in rows}
+
+
+def gap(hours: int, *read: Published) -> Gap:
+    """What spaces optional surveys of all the workspaces that were read."""
+    return Gap(hours, {uid: at for one in read for uid, at in one.shown.items()})
+
+
+def _situation(row: Any, workspace: str) -> Situation:
+    return Situation(
+        row.id, Offer(workspace, *row[_AT_OFFER]), State(*row[_AT_STATE]), row.content_hash, row.wording_id
+    )
+
+
+def _item(row: Any, workspace: str) -> Item:
+    return Item(
+        workspace=workspace,
+        survey=row.uid,
+        version=row.version,
+        content_hash=row.content_hash,
+        type=row.type,
+        enforcement=row.enforcement,
+        title=row.title,
+        message_html=row.message,
+        category=row.category,
+        ends_at=row.ends_at,
+        questions=tuple(
+            ItemQuestion(UUID(key), label, kind, tuple(options), required)
+            for key, label, kind, options, required in row.questions or ()
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Writing a survey: its definition, its versions, who may be asked, and surveys as files."""

@@ -1,0 +1,48 @@
+"""Whom a survey addresses: how many active accounts, asked yet or not, and what people call their types and workspaces."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, false, func, or_, select, true
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.models import Tenant, User
+from app.accounts.user_types import FROM_THE_START, labels_in
+from app.db.session import PLATFORM, workspace_of
+from app.surveys.authoring.definition import Definition
+from app.surveys.words import Names
+
+THE_PLATFORM = "the platform itself"
+
+
+async def size(db: AsyncSession, *definitions: Definition) -> int:
+    """How many people any of the surveys asks. A tenant's survey asks that tenant's people, the platform's those of its
+    `tenants`, or of every workspace where that is blank (design: decisions, "Surveys: who is asked, when")."""
+    workspace = workspace_of(db)
+    audiences = {(one.user_types, one.tenants if workspace == PLATFORM else ()) for one in definitions}
+    asked = or_(false(), *(_addressed(types, tenants) for types, tenants in sorted(audiences)))
+    people = select(func.count()).select_from(User).where(User.active, asked)
+    if workspace != PLATFORM:
+        return await db.scalar(people.where(User.workspace == workspace)) or 0
+    gone = select(Tenant.key).where(~Tenant.active)
+    return await db.scalar(people.where(User.workspace.not_in(gone))) or 0
+
+
+def _addressed(types: Collection[str], tenants: Collection[str]) -> ColumnElement[bool]:
+    """What is blank means everyone."""
+    return and_(User.type.in_(types) if types else true(), User.workspace.in_(tenants) if tenants else true())
+
+
+def names_in(workspace: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+    """What `named` reads, as two parts of another statement: the labels of the workspace's user types, and all tenants."""
+    tenants = select(func.jsonb_object_agg(Tenant.key, Tenant.name)).scalar_subquery()
+    return labels_in(workspace).label("type_names"), tenants.label("tenant_names")
+
+
+def named(types: Mapping[str, str] | None, tenants: Mapping[str, str] | None) -> Names:
+    return Names(types or FROM_THE_START, {PLATFORM: THE_PLATFORM, **(tenants or {})})
+
+
+async def names(db: AsyncSession) -> Names:
+    """Of the transaction's workspace. One SELECT."""
+    return named(*(await db.execute(select(*names_in(workspace_of(db))))).one())

@@ -1,0 +1,269 @@
+"""A survey's definition: its fields, their bounds, and what publishing needs. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from app.errors import FieldError, Invalid
+from app.surveys import words
+from app.surveys.authoring import content
+from app.texts import trimmed
+
+# Times outside of it can't be told in every zone.
+YEARS: Final = (1970, 9998)
+_MOST_TOLD: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`key` is its id for life; None until it is first saved. `options` are in the order in which they are shown."""
+
+    key: UUID | None
+    label: str
+    type: str
+    options: tuple[str, ...] = ()
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """`message` is HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
+    and is always None in a required survey."""
+
+    title: str
+    type: str
+    enforcement: str
+    message: str = ""
+    category: str | None = None
+    user_types: tuple[str, ...] = ()
+    tenants: tuple[str, ...] = ()
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    snooze_hours: int | None = None
+    cooldown_days: int | None = None
+    max_prompts: int | None = None
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def content(self) -> str:
+        """The canonical text of what people are asked; of a tidied definition."""
+        return content.canonical(
+            title=self.title,
+            message=self.message,
+            type=self.type,
+            enforcement=self.enforcement,
+            questions=self.questions,
+        )
+
+    @property
+    def content_hash(self) -> str:
+        return content.content_hash(self.content)
+
+    @property
+    def agreement(self) -> Question | None:
+        return next((one for one in self.questions if one.type == "agreement"), None)
+
+
+def checked(definition: Definition) -> Definition:
+    """The tidied definition. Raises Invalid with every problem at its field."""
+    tidied = tidy(definition)
+    if found := problems(tidied):
+        raise refusal("The survey can't be saved", found)
+    return tidied
+
+
+def refusal(what: str, found: list[FieldError], called: Callable[[str], str] | None = None) -> Invalid:
+    """One line that names the first problems, and all of them at their fields. `called` names a field, else people's words
+    for it do; a name may be anything that stood in a file."""
+    called = called or name_of
+    told = "; ".join(f"{called(one.field)}: {one.message.removesuffix('.')}" for one in found[:_MOST_TOLD])
+    more = f" And {len(found) - _MOST_TOLD} more." if len(found) > _MOST_TOLD else ""
+    return Invalid(f"{what}. {' '.join(told.split())}.{more}", details=found)
+
+
+def tidy(definition: Definition) -> Definition:
+    """As it is stored: texts in NFC and trimmed, the message sanitised, an agreement required, pacing where it belongs."""
+    required = definition.enforcement == "required"
+    return replace(
+        definition,
+        title=trimmed(definition.title),
+        message=_sanitised(definition.message),
+        category=trimmed(definition.category or "") or None,
+        user_types=tuple(sorted(set(definition.user_types))),
+        tenants=tuple(sorted(set(definition.tenants))),
+        snooze_hours=_pace(definition.snooze_hours, words.DEFAULT_SNOOZE_HOURS, required),
+        cooldown_days=_pace(definition.cooldown_days, words.DEFAULT_COOLDOWN_DAYS, required),
+        max_prompts=_pace(definition.max_prompts, words.DEFAULT_MAX_PROMPTS, required),
+        questions=tuple(_tidy_question(one) for one in definition.questions),
+    )
+
+
+def _tidy_question(question: Question) -> Question:
+    return replace(
+        question,
+        label=trimmed(question.label),
+        options=tuple(filter(None, map(trimmed, question.options))),
+        required=question.required or question.type == "agreement",
+    )
+
+
+def _sanitised(message: str) -> str:
+    """Left as it is where it can't be read; `problems` says why. It is measured as it is stored, in NFC."""
+    message = trimmed(message)
+    if content.too_much_to_read(message) or content.unkeepable(message):
+        return message
+    return content.sanitise(message).html
+
+
+def _pace(value: int | None, default: int, required: bool) -> int | None:  # noqa: FBT001 - the survey's enforcement
+    if required:
+        return None
+    return default if value is None else value
+
+
+def problems(definition: Definition) -> list[FieldError]:
+    """What keeps a tidied definition from being saved, each at its field: "title", "questions.0.label" and so on."""
+    return [
+        *_line("title", definition.title, words.LONGEST_TITLE, needed="Give the survey a title."),
+        *_one_of("type", definition.type, words.TYPES),
+        *_one_of("enforcement", definition.enforcement, words.ENFORCEMENTS),
+        *_message(definition.message),
+        *_line("category", definition.category or "", words.LONGEST_CATEGORY),
+        *_window(definition.starts_at, definition.ends_at),
+        *_between("snooze_hours", definition.snooze_hours, words.SNOOZE_HOURS, "hours"),
+        *_between("cooldown_days", definition.cooldown_days, words.COOLDOWN_DAYS, "days"),
+        *_between("max_prompts", definition.max_prompts, words.MAX_PROMPTS, "times"),
+        *_questions(definition.questions),
+    ]
+
+
+def _message(message: str) -> Iterator[FieldError]:
+    if content.too_much_to_read(message) and len(message) <= content.LONGEST_RAW:
+        yield FieldError(
+            "message", f"There is too much markup in here: at most {content.MOST_MARKUP:,} tags. Simplify it."
+        )
+    else:
+        yield from _text("message", message, words.LONGEST_MESSAGE)
+
+
+def _questions(questions: tuple[Question, ...]) -> Iterator[FieldError]:
+    if len(questions) > words.MOST_QUESTIONS:
+        yield FieldError("questions", f"At most {words.MOST_QUESTIONS} questions; these are {len(questions):,}.")
+    keys = Counter(one.key for one in questions if one.key)
+    agreements = 0
+    for number, one in enumerate(questions[: words.MOST_QUESTIONS]):
+        field = f"questions.{number}"
+        yield from _question(field, one)
+        if one.key and keys[one.key] > 1:
+            yield FieldError(field, "Two questions have the same id.")
+        agreements += one.type == "agreement"
+        if one.type == "agreement" and agreements > 1:
+            yield FieldError(f"{field}.type", "At most one question can be the agreement.")
+
+
+def _question(field: str, question: Question) -> Iterator[FieldError]:
+    yield from _text(f"{field}.label", question.label, words.LONGEST_LABEL, needed="Give the question its text.")
+    yield from _one_of(f"{field}.type", question.type, words.QUESTION_TYPES)
+    yield from _options(f"{field}.options", question)
+
+
+def _options(field: str, question: Question) -> Iterator[FieldError]:
+    options = question.options
+    if options and question.type in words.QUESTION_TYPES and question.type not in words.WITH_OPTIONS:
+        kind = words.QUESTION_TYPES[question.type].lower()
+        yield FieldError(field, f"This kind of question ({kind}) takes no options; remove them.")
+    elif len(options) > words.MOST_OPTIONS:
+        yield FieldError(field, f"At most {words.MOST_OPTIONS} options; these are {len(options):,}.")
+    elif repeated := [text for text, times in Counter(options).items() if times > 1]:
+        yield FieldError(field, f"Each option can stand here once; “{repeated[0][:60]}” stands here twice.")
+    else:
+        # one message a field is enough
+        needed = "Every option needs a text that can be seen."
+        yield from [found for text in options for found in _line(field, text, words.LONGEST_OPTION, needed=needed)][:1]
+
+
+def _line(field: str, text: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
+    if "\n" in text or "\t" in text:
+        yield FieldError(field, "Write this on one line, without tabs.")
+    else:
+        yield from _text(field, text, longest, needed=needed)
+
+
+def _text(field: str, text: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
+    if content.unkeepable(text):
+        yield FieldError(field, "There are characters in here that can't be kept; type it again.")
+    elif needed and not any(map(str.isprintable, text)):  # a zero-width space is no title
+        yield FieldError(field, needed)
+    elif len(text) > longest:
+        yield FieldError(field, f"At most {longest:,} characters; this has {len(text):,}.")
+
+
+def _one_of(field: str, word: str, known: Iterable[str]) -> Iterator[FieldError]:
+    if word not in known:
+        yield FieldError(field, f"Choose one of {', '.join(known)}.")
+
+
+def _between(field: str, value: int | None, bounds: tuple[int, int], unit: str) -> Iterator[FieldError]:
+    least, most = bounds
+    if value is not None and not least <= value <= most:
+        yield FieldError(field, f"Give {least} to {most} {unit}.")
+
+
+def _window(starts_at: datetime | None, ends_at: datetime | None) -> Iterator[FieldError]:
+    first, last = YEARS
+    far = [
+        FieldError(field, f"Give a time in the years {first} to {last}.")
+        for field, at in (("starts_at", starts_at), ("ends_at", ends_at))
+        if at and not first <= at.year <= last
+    ]
+    yield from far
+    if starts_at and ends_at and not far and starts_at >= ends_at:
+        yield FieldError("ends_at", "The end must come after the start.")
+
+
+def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
+    """What keeps a checked definition from being published (design: decisions, "Surveys: life")."""
+    found = unaskable(definition)
+    if definition.ends_at and definition.ends_at <= now:
+        found.append(FieldError("ends_at", "This is over already; give a later end, or none."))
+    return found
+
+
+def unaskable(definition: Definition) -> list[FieldError]:
+    """What keeps a checked definition from being asked at all, whenever that is."""
+    found = [] if definition.questions else [FieldError("questions", "Add at least one question.")]
+    return found + [
+        FieldError(f"questions.{number}.options", f"Give at least {words.FEWEST_OPTIONS} options, one a line.")
+        for number, one in enumerate(definition.questions)
+        if one.type in words.WITH_OPTIONS and len(one.options) < words.FEWEST_OPTIONS
+    ]
+
+
+_NAMES: Final = {
+    "title": "Title",
+    "type": "Type",
+    "enforcement": "Enforcement",
+    "message": "Message",
+    "category": "Category",
+    "user_types": "User types",
+    "tenants": "Tenants",
+    "starts_at": "Starts",
+    "ends_at": "Ends",
+    "snooze_hours": "Snooze",
+    "cooldown_days": "Cooldown",
+    "max_prompts": "Max prompts",
+    "questions": "Questions",
+}
+_PARTS: Final = {"label": "text"}
+
+
+def name_of(field: str) -> str:
+    """A field as people call it: "Title", "Question 2, options"."""
+    first, *rest = field.split(".")
+    if first == "questions" and rest and rest[0].isdecimal():
+        part = f", {_PARTS.get(rest[1], rest[1])}" if len(rest) > 1 else ""
+        return f"Question {int(rest[0]) + 1}{part}"
+    return _NAMES.get(first, first)

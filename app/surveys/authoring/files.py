@@ -1,0 +1,158 @@
+"""A survey as a file: strict JSON in, and out (contract: "A survey as a file"). What it may hold is judged by app.surveys.authoring.definition;
+whether its question ids are kept, by app.surveys.authoring.actions.
+"""
+
+import codecs
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from app.bodies import fitted
+from app.errors import FieldError, Invalid, InvalidBody
+from app.outbound import strict_json
+from app.surveys.authoring.definition import Definition, Question, refusal
+from app.texts import instant, uuid_of
+
+if TYPE_CHECKING:
+    from app.surveys.authoring.stored import Stored
+
+FORMAT: Final = "muster.survey/1"
+# What an export says besides; it belongs to that survey and to that moment, so reading passes over it.
+EXPORTED: Final = ("survey", "workspace", "status", "version", "content_hash", "published_at", "exported_at")
+LARGEST_FILE: Final = 8 * 1024 * 1024  # bytes: everything at its bound, every character escaped
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
+
+
+class _Question(msgspec.Struct, forbid_unknown_fields=True):
+    label: str
+    type: str
+    question: str | None = None
+    options: list[str] | None = None
+    required: bool | None = None
+
+
+class _File(msgspec.Struct):
+    title: str
+    type: str
+    enforcement: str
+    format: str = FORMAT
+    message: str | None = None
+    category: str | None = None
+    user_types: list[str] | None = None
+    tenants: list[str] | None = None
+    starts_at: str | None = None
+    ends_at: str | None = None
+    snooze_hours: int | None = None
+    cooldown_days: int | None = None
+    max_prompts: int | None = None
+    questions: list[_Question] | None = None
+
+
+def read(raw: bytes) -> Definition:
+    """The definition in a file, not yet checked. An id that is no UUID is no id of ours: its question is a new one.
+
+    Raises Invalid, with every key that is wrong, unknown or missing by its name.
+    """
+    if len(raw) > LARGEST_FILE:
+        raise Invalid("The file is too large to be a survey.")
+    try:
+        document = strict_json.decode(raw.removeprefix(codecs.BOM_UTF8))
+    except strict_json.JsonError as error:
+        raise Invalid(f"The file is not strict JSON: {error}.") from None
+    if not isinstance(document, dict):
+        raise Invalid("The file holds no survey: it must be one JSON object.")
+    return from_document(document)
+
+
+def from_document(document: dict[str, Any]) -> Definition:
+    """As `read`, of decoded JSON."""
+    try:
+        file = fitted(_File, {key: value for key, value in document.items() if key not in EXPORTED})
+    except InvalidBody as wrong:
+        raise _refusal(list(wrong.details)) from None
+    if file.format != FORMAT:
+        raise _wrong("format", f"Only {FORMAT} can be read.")
+    return Definition(
+        title=file.title,
+        type=file.type,
+        enforcement=file.enforcement,
+        message=file.message or "",
+        category=file.category,
+        user_types=tuple(file.user_types or ()),
+        tenants=tuple(file.tenants or ()),
+        starts_at=_instant("starts_at", file.starts_at),
+        ends_at=_instant("ends_at", file.ends_at),
+        snooze_hours=file.snooze_hours,
+        cooldown_days=file.cooldown_days,
+        max_prompts=file.max_prompts,
+        questions=tuple(_question(one) for one in file.questions or ()),
+    )
+
+
+def _question(one: _Question) -> Question:
+    return Question(uuid_of(one.question or ""), one.label, one.type, tuple(one.options or ()), bool(one.required))
+
+
+def _instant(field: str, text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        if _INSTANT.fullmatch(text):
+            return datetime.fromisoformat(text)
+    except ValueError:
+        pass  # a 13th month, a 25th hour
+    raise _wrong(field, "Give a time in UTC such as 2026-12-01T08:00:00Z.")
+
+
+def _wrong(field: str, message: str) -> Invalid:
+    return _refusal([FieldError(field, message)])
+
+
+def _refusal(found: list[FieldError]) -> Invalid:
+    """Names the keys as the file has them: whoever wrote "text" must read that "label" is missing."""
+    return refusal("The file can't be used", found, called=str)
+
+
+def document(definition: Definition) -> dict[str, Any]:
+    """The definition as JSON, in the order of the contract."""
+    return {
+        "format": FORMAT,
+        "title": definition.title,
+        "type": definition.type,
+        "enforcement": definition.enforcement,
+        "message": definition.message,
+        "category": definition.category,
+        "user_types": list(definition.user_types),
+        "tenants": list(definition.tenants),
+        "starts_at": instant(definition.starts_at),
+        "ends_at": instant(definition.ends_at),
+        "snooze_hours": definition.snooze_hours,
+        "cooldown_days": definition.cooldown_days,
+        "max_prompts": definition.max_prompts,
+        "questions": [
+            {
+                "question": str(one.key) if one.key else None,
+                "label": one.label,
+                "type": one.type,
+                "options": list(one.options),
+                "required": one.required,
+            }
+            for one in definition.questions
+        ],
+    }
+
+
+def export(stored: "Stored", now: datetime) -> dict[str, Any]:
+    """The file of a stored survey, with what was known of it then."""
+    return {
+        **document(stored.definition),
+        "survey": str(stored.uid),
+        "workspace": stored.workspace,
+        "status": stored.status,
+        "version": stored.version,
+        "content_hash": stored.content_hash,
+        "published_at": instant(stored.published_at),
+        "exported_at": instant(now),
+    }

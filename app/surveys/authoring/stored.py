@@ -1,0 +1,137 @@
+"""Reads a survey as it is stored now, and holds it while somebody changes it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.among import among
+from app.db.session import workspace_of
+from app.errors import NotFound
+from app.surveys.authoring.definition import Definition, Question
+from app.surveys.models import Question as QuestionRow
+from app.surveys.models import Response, Survey
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """`responses` counts the ledger's rows of this version. `published_at` is the first publish of this version, None before;
+    `definition.questions` have their keys."""
+
+    workspace: str
+    id: int
+    uid: UUID
+    definition: Definition
+    status: str
+    version: int
+    revision: int
+    content_hash: str
+    wording_id: int | None
+    published_at: datetime | None
+    responses: int
+    created_by: str
+    created_at: datetime
+    updated_by: str
+    updated_at: datetime
+    demo: bool
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        return self.definition.questions
+
+    @property
+    def answered(self) -> bool:
+        """Whether this version has answers, so that only corrections are possible."""
+        return self.responses > 0
+
+
+async def load(db: AsyncSession, uid: UUID) -> Stored:
+    """Two statements. Raises NotFound, also for a survey of another workspace and for one that was removed."""
+    found = await _read(db, *_there(uid))
+    if not found:
+        raise _missing()
+    return found[0]
+
+
+async def load_all(db: AsyncSession, ids: Sequence[int]) -> list[Stored]:
+    """Those of them that are there, in the order of their ids. Two statements."""
+    return await _read(db, among(Survey.id, ids), Survey.deleted_at.is_(None))
+
+
+async def _read(db: AsyncSession, *which: ColumnElement[bool]) -> list[Stored]:
+    responses = select(func.count()).where(Response.survey_id == Survey.id, Response.version == Survey.version)
+    statement = select(Survey, responses.scalar_subquery()).where(*which).order_by(Survey.id)
+    rows = (await db.execute(statement.execution_options(**_FRESH))).all()
+    theirs = among(QuestionRow.survey_id, [row.Survey.id for row in rows])
+    asked = select(QuestionRow).where(theirs).order_by(QuestionRow.survey_id, QuestionRow.position)
+    questions: dict[int, list[Question]] = {row.Survey.id: [] for row in rows}
+    for one in await db.scalars(asked.execution_options(**_FRESH)):
+        questions[one.survey_id].append(_question(one))
+    workspace = workspace_of(db)
+    return [_stored(workspace, row.Survey, row[1], tuple(questions[row.Survey.id])) for row in rows]
+
+
+async def lock(db: AsyncSession, uid: UUID) -> Stored:
+    """As `load`, held until the transaction ends: other saves wait, and so does the record of an answer. Raises NotFound.
+
+    The lock comes before the reading, in a statement of its own: what waited for a lock would count what was there before.
+    """
+    if await db.scalar(select(Survey.id).where(*_there(uid)).with_for_update()) is None:
+        raise _missing()
+    return await load(db, uid)
+
+
+# A save before in the same transaction went past the session's own objects.
+_FRESH: dict[str, Any] = {"populate_existing": True}
+
+
+def _there(uid: UUID) -> tuple[Any, ...]:
+    return Survey.uid == uid, Survey.deleted_at.is_(None)
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no such survey.")
+
+
+def _question(row: QuestionRow) -> Question:
+    return Question(row.key, row.label, row.type, tuple(row.options), row.required)
+
+
+def _stored(workspace: str, row: Survey, responses: int, questions: tuple[Question, ...]) -> Stored:
+    definition = Definition(
+        title=row.title,
+        type=row.type,
+        enforcement=row.enforcement,
+        message=row.message,
+        category=row.category,
+        user_types=tuple(row.user_types),
+        tenants=tuple(row.tenants),
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        snooze_hours=row.snooze_hours,
+        cooldown_days=row.cooldown_days,
+        max_prompts=row.max_prompts,
+        questions=questions,
+    )
+    return Stored(
+        workspace=workspace,
+        id=row.id,
+        uid=row.uid,
+        definition=definition,
+        status=row.status,
+        version=row.version,
+        revision=row.revision,
+        content_hash=row.content_hash,
+        wording_id=row.wording_id,
+        published_at=row.published_at,
+        responses=responses,
+        created_by=row.created_by,
+        created_at=row.created_at,
+        updated_by=row.updated_by,
+        updated_at=row.updated_at,
+        demo=row.demo,
+    )

@@ -1,0 +1,131 @@
+"""Who of the demo's people answered what and when: the same for the same people and moment. Pure.
+
+Its dice are hashes.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from app.surveys.authoring.definition import Question
+from app.surveys.demo.cast import APP_REMARKS, REMARKS, DemoApp, DemoSurvey
+
+_REMARK_SHARE = 0.3
+_TICK_SHARE = 0.5
+_UNPROMPTED_SHARE = 0.08
+_DAYS_OF_RATINGS = 90
+_RATERS_SHARE = 0.4
+_SPEAKING_SHARE = 0.25
+
+
+def roll(*about: object) -> float:
+    """A number in [0, 1) that only depends on what it is about."""
+    digest = hashlib.blake2b(repr(about).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") / 2**64
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One person and one version of one survey: when they were first shown it, how often, and what they did; `outcome` None
+    where they have not done anything. `values` has a value or None for each question."""
+
+    person: str
+    version: int
+    shown_at: datetime | None
+    impressions: int
+    outcome: str | None = None
+    at: datetime | None = None
+    values: tuple[int | str | tuple[str, ...] | None, ...] = ()
+
+
+def asked(survey: DemoSurvey, people: Sequence[tuple[str, str]], now: datetime) -> Iterator[Asked]:
+    """What happened to a survey among people, given as (e-mail, user type)."""
+    title, audience = survey.definition.title, survey.definition.user_types
+    for version, (since, until) in enumerate(zip(survey.published, survey.answered_until, strict=True), 1):
+        for person, kind in people:
+            if audience and kind not in audience:
+                continue
+            about = (title, version, person)
+            first = now - timedelta(days=until + (since - until) * (1 - roll("when", *about) ** 2 * 0.98))
+            yield _what_they_did(survey, about, first, now - timedelta(days=until))
+
+
+def _what_they_did(survey: DemoSurvey, about: tuple[str, int, str], first: datetime, last: datetime) -> Asked:
+    _, version, person = about
+    shown = None if roll("unprompted", *about) < _UNPROMPTED_SHARE else first
+    if roll("answers", *about) >= survey.share:
+        return Asked(person, version, first, 1 + int(4 * roll("again", *about)))
+    outcome = _outcome(survey, about)
+    values = tuple(
+        _value(question, weights, (*about, place)) if outcome in ("answered", "agreed") else None
+        for place, (question, weights) in enumerate(_weighted(survey))
+    )
+    at = min(first + timedelta(seconds=20 + 400 * roll("takes", *about)), last)
+    return Asked(person, version, shown, 1 if shown else 0, outcome, max(at, first), values)
+
+
+def _outcome(survey: DemoSurvey, about: tuple[str, int, str]) -> str:
+    luck = roll("outcome", *about)
+    if survey.definition.enforcement == "optional" and luck < survey.opted_out:
+        return "opted_out"
+    if survey.definition.agreement is None:
+        return "answered"
+    return "declined" if luck < survey.opted_out + survey.declined else "agreed"
+
+
+def _weighted(survey: DemoSurvey) -> Iterator[tuple[Question, tuple[int, ...]]]:
+    for place, question in enumerate(survey.definition.questions):
+        yield question, survey.weights[place] if place < len(survey.weights) else ()
+
+
+def _value(
+    question: Question, weights: tuple[int, ...], about: tuple[object, ...]
+) -> int | str | tuple[str, ...] | None:
+    match question.type:
+        case "star_rating":
+            return 1 + _leaning(weights, roll("stars", *about))
+        case "scale" | "single_choice":
+            return question.options[_leaning(weights, roll("choice", *about))]
+        case "multiple_choice":
+            heaviest = max(weights)
+            ticks = zip(question.options, weights, strict=True)
+            return tuple(one for one, weight in ticks if roll("tick", one, *about) < _TICK_SHARE * weight / heaviest)
+        case "free_text" if roll("says", *about) < _REMARK_SHARE:
+            return REMARKS[int(len(REMARKS) * roll("remark", *about))]
+        case _:
+            return None
+
+
+def _leaning(weights: Sequence[int], luck: float) -> int:
+    left = luck * sum(weights)
+    for place, weight in enumerate(weights):
+        left -= weight
+        if left < 0:
+            return place
+    return len(weights) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    person: str
+    stars: int
+    platform: str
+    comment: str | None
+    at: datetime
+
+
+def rated(app: DemoApp, people: Sequence[tuple[str, str]], now: datetime) -> Iterator[Rated]:
+    """Ratings of an app over ninety days, one a person and day at most; some people rate several times."""
+    for person, _ in people:
+        for time in range(3):
+            about = (app.name, person, time)
+            if roll("rates", *about) >= _RATERS_SHARE / (1 + 2 * time):
+                continue
+            # Each time lies in a third of the days of its own.
+            days = (2 - time + roll("day", *about) * 0.99) * _DAYS_OF_RATINGS / 3
+            speaks = roll("speaks", *about) < _SPEAKING_SHARE
+            comment = APP_REMARKS[int(len(APP_REMARKS) * roll("word", *about))] if speaks else None
+            platform = app.platforms[int(len(app.platforms) * roll("platform", *about))]
+            stars = 1 + _leaning(app.stars, roll("stars", *about))
+            yield Rated(person, stars, platform, comment, now - timedelta(days=days))

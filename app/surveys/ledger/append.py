@@ -1,0 +1,246 @@
+"""The ledger of responses: appending one row to the chain, and reading what somebody recorded. Nothing else writes it.
+
+Whoever appends holds the head's row until the transaction ends: so numbers have no gaps, and the chain has no branch.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import msgspec
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.direct import Direct, driver
+from app.db.session import schema_of, workspace_of
+from app.secrets import KeyRing
+from app.surveys.ledger import chain, evidence
+from app.surveys.ledger.answers import Answered
+from app.surveys.ledger.errors import VersionSuperseded
+from app.surveys.ledger.evidence import Evidence, Key
+from app.surveys.words import Shown
+
+# Characters that are kept: senders make up what their browser is called, and what a proxy says of their address.
+LONGEST_IP, LONGEST_BROWSER = 100, 500
+# The wording says which answers are free texts: those must never reach the entry, whoever calls.
+_WORDED = text("""
+SELECT w.question_keys,
+    ARRAY(SELECT q ->> 'type' FROM json_array_elements(CAST(w.content AS json) -> 'questions') AS q) AS question_types,
+    k.id AS key_id, k.sealed_key
+FROM survey_wordings w
+LEFT JOIN survey_person_keys k ON k.user_id = :user AND k.erased_at IS NULL
+WHERE w.id = :wording
+""")
+# Where the person has a row of this version already nothing is written, and the head stays. Nor is it where this version got
+# other words since they were read: a save that is under way is waited for, and one that comes later finds the answer. Either way
+# the head is let go before this has reached the disk.
+_APPEND = Direct("""
+WITH head AS (
+    SELECT number + 1 AS number, row_hash AS before,
+        CAST(:before_number AS text) || (number + 1) || CAST(:after_number AS text) AS entry
+    FROM workspace.survey_ledger_head FOR UPDATE
+), met AS (
+    SELECT id FROM workspace.surveys
+    WHERE id = :survey_id AND (version <> CAST(:version AS int) OR wording_id = CAST(:wording_id AS bigint)) FOR KEY SHARE
+), added AS (
+    INSERT INTO workspace.survey_responses (number, survey_id, version, wording_id, user_id, outcome, source, recorded_at, prompted,
+        has_text, key_id, sealed, entry, row_hash)
+    SELECT head.number, met.id, CAST(:version AS int), CAST(:wording_id AS bigint), CAST(:user_id AS bigint), :outcome, :source,
+        CAST(:recorded_at AS timestamptz), CAST(:prompted AS boolean), CAST(:has_text AS boolean), CAST(:key_id AS bigint),
+        :sealed, head.entry, sha256(head.before || convert_to(head.entry, 'UTF8'))
+    FROM head, met
+    ON CONFLICT (survey_id, version, user_id) DO NOTHING RETURNING number, row_hash
+), chosen AS (
+    INSERT INTO workspace.survey_answers (number, question_key, choice)
+    SELECT added.number, one.question, one.choice
+    FROM added, unnest(CAST(:questions AS uuid[]), CAST(:choices AS text[])) AS one (question, choice)
+), moved AS (
+    UPDATE workspace.survey_ledger_head SET number = added.number, row_hash = added.row_hash FROM added
+)
+SELECT number, row_hash, set_config('synchronous_commit', 'off', true) FROM (VALUES (1)) AS always LEFT JOIN added ON true
+""")
+_WAIT_FOR_THE_DISK = text("SET LOCAL synchronous_commit TO DEFAULT")
+_RECORDED = text("""
+SELECT r.number, r.survey_id, r.version, r.user_id, r.outcome, r.recorded_at, r.row_hash, r.entry, r.key_id, r.sealed,
+    k.sealed_key
+FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id
+WHERE r.survey_id = :survey AND r.version = :version AND r.user_id = :user
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is to be recorded. `answers` are those of `answers.read`; `wording_id` and `content_hash` are of the words that the
+    person met; `shown` says how far this version came to them before, `token_made_by` who made the API token they used, where that
+    was not they."""
+
+    survey_id: int
+    survey: UUID
+    version: int
+    wording_id: int
+    content_hash: str
+    user_id: int
+    outcome: str
+    source: str
+    answers: tuple[Answered, ...]
+    ip: str | None
+    browser: str | None
+    recorded_at: datetime
+    shown: Shown
+    token_made_by: str | None = None
+
+    @property
+    def prompted(self) -> bool:
+        """Whether the person had an impression."""
+        return self.shown == "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A row of the ledger. `receipt` is its hash in hex; `fresh` whether this call wrote it. The free texts of somebody who was
+    erased are missing from `answers`: '' stands there, as if nothing had been written."""
+
+    number: int
+    version: int
+    outcome: str
+    recorded_at: datetime
+    receipt: str
+    answers: tuple[Answered, ...]
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """What an entry needs to know of its wording, and of its person: the type of each question by its id, in their order, and the
+    person's key, None where they have none here."""
+
+    types: Mapping[str, str]
+    key: Key | None
+
+
+async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
+    """Records the entry, or returns what this person recorded of this version before, whatever that says.
+
+    The ledger of the workspace is held from here to the end of the transaction, so this comes last in it. Raises
+    VersionSuperseded where the version was given other words after the caller read them.
+    """
+    worded = await _worded(db, entry)
+    written = await write(driver(db), workspace_of(db), keys, entry, worded)
+    await db.execute(_WAIT_FOR_THE_DISK)
+    return written or await winner(db, keys, entry)
+
+
+async def _worded(db: AsyncSession, entry: Entry) -> Worded:
+    row = (await db.execute(_WORDED, {"wording": entry.wording_id, "user": entry.user_id})).one()
+    key = None if row.key_id is None else Key(row.key_id, entry.user_id, row.sealed_key)
+    return Worded(dict(zip(row.question_keys, row.question_types, strict=True)), key)
+
+
+async def write(
+    connection: asyncpg.Connection, workspace: str, keys: KeyRing, entry: Entry, worded: Worded
+) -> Recorded | None:
+    """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
+    (`app.db.session.alone`), nobody waits for this process while the ledger is held. A key of the person is made before that, where
+    they have none. Neither waits for the disk. None where nothing was written: `winner` says why."""
+    texts = _free_texts(entry, worded.types)
+    told = _personal(entry, texts)
+    key = (worded.key or await evidence.make_key(connection, workspace, keys, entry.user_id)) if told else None
+    sealed = evidence.seal(keys, workspace, key, (entry.survey_id, entry.version), told) if key else None
+    line = line_of(entry, tuple(worded.types), texts, sealed)
+    values = {**row_of(entry, line), "has_text": bool(texts), "key_id": key and key.id, "sealed": sealed}
+    row = await _APPEND.row(connection, values, schema_of(workspace))
+    if row["number"] is None:
+        return None
+    at, receipt = entry.recorded_at, row["row_hash"].hex()
+    return Recorded(row["number"], entry.version, entry.outcome, at, receipt, entry.answers, fresh=True)
+
+
+async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int, user_id: int) -> Recorded | None:
+    """What the person recorded of this version, by one statement. Raises SecretError where the key ring lost its key."""
+    given = {"survey": survey_id, "version": version, "user": user_id}
+    row = (await db.execute(_RECORDED, given)).one_or_none()
+    if row is None:
+        return None
+    opened = evidence.open(keys, workspace_of(db), row) or Evidence()
+    answers = tuple(Answered(UUID(one.question), _value(one, opened.texts)) for one in chain.read(row.entry).answers)
+    return Recorded(row.number, row.version, row.outcome, row.recorded_at, row.row_hash.hex(), answers, fresh=False)
+
+
+async def winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
+    """What the person recorded of this version before. Raises VersionSuperseded where they did not: the words changed."""
+    found = await recorded(db, keys, entry.survey_id, entry.version, entry.user_id)
+    if found is None:
+        raise VersionSuperseded
+    return found
+
+
+def _free_texts(entry: Entry, types: Mapping[str, str]) -> dict[str, str]:
+    """By question id. Raises KeyError for a question that the wording does not have."""
+    keyed = ((str(one.question), one.value) for one in entry.answers)
+    return {key: str(value) for key, value in keyed if types[key] == "free_text"}
+
+
+def _personal(entry: Entry, texts: dict[str, str]) -> Evidence:
+    ip, browser = _cut(entry.ip, LONGEST_IP), _cut(entry.browser, LONGEST_BROWSER)
+    return Evidence(ip=ip, browser=browser, texts=texts, token_made_by=entry.token_made_by)
+
+
+def _cut(text: str | None, longest: int) -> str | None:
+    return text[:longest] if text else None
+
+
+def line_of(
+    entry: Entry, question_keys: Sequence[str], texts: Mapping[str, str], sealed: str | None, number: int = 0
+) -> chain.Line:
+    """`number` 0 stands for the one that writing gives it."""
+    return chain.Line(
+        number=number,
+        survey=str(entry.survey),
+        version=entry.version,
+        content_hash=entry.content_hash,
+        questions=chain.questions_hash(question_keys),
+        user=entry.user_id,
+        outcome=entry.outcome,
+        source=entry.source,
+        recorded_at=chain.instant(entry.recorded_at),
+        prompted=entry.prompted,
+        shown=msgspec.UNSET if entry.shown == "not_known" else entry.shown,
+        answers=[_said(one, texts) for one in entry.answers],
+        evidence=None if sealed is None else chain.text_hash(sealed),
+    )
+
+
+def _said(one: Answered, texts: Mapping[str, str]) -> chain.Said:
+    key = str(one.question)
+    if key in texts:
+        return chain.Said(key, None)
+    return chain.Said(key, list(one.value) if isinstance(one.value, tuple) else one.value)
+
+
+def _value(said: chain.Said, texts: Mapping[str, str]) -> int | str | tuple[str, ...]:
+    if said.value is None:
+        return texts.get(said.question, "")
+    return tuple(said.value) if isinstance(said.value, list) else said.value
+
+
+def row_of(entry: Entry, line: chain.Line) -> dict[str, Any]:
+    """The columns of the row that its place in the chain does not decide, and its projection as two arrays."""
+    chosen = sorted(chain.choices(line.answers))
+    before, after = chain.around_number(line)
+    return {
+        "survey_id": entry.survey_id,
+        "version": entry.version,
+        "wording_id": entry.wording_id,
+        "user_id": entry.user_id,
+        "outcome": entry.outcome,
+        "source": entry.source,
+        "recorded_at": entry.recorded_at,
+        "prompted": entry.prompted,
+        "before_number": before,
+        "after_number": after,
+        "questions": [UUID(question) for question, _ in chosen],
+        "choices": [choice for _, choice in chosen],
+    }

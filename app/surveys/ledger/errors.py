@@ -1,0 +1,36 @@
+"""What `respond` refuses, with the codes of 404, 409 and 422. Pure."""
+
+from collections.abc import Sequence
+
+from app.errors import Conflict, Invalid, NotFound
+
+
+class SurveyNotFound(NotFound):
+    """Not pending for this person: a draft, an archived, out-of-window or foreign survey, or one that was answered already."""
+
+    code = "survey_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("There is no such survey for you to answer now.")
+
+
+class VersionSuperseded(Conflict):
+    code = "version_superseded"
+
+    def __init__(self) -> None:
+        super().__init__("The survey has changed since it was shown. Load it again and answer what it says now.")
+
+
+class ActionNotAllowed(Conflict):
+    """`actions` are those that the survey takes."""
+
+    code = "action_not_allowed"
+
+    def __init__(self, action: str, actions: Sequence[str]) -> None:
+        super().__init__(f"This survey does not take the action {action}; it takes {', '.join(actions)}.")
+
+
+class InvalidAnswers(Invalid):
+    """`field` of each detail is the id of the question."""
+
+    code = "invalid_answers"

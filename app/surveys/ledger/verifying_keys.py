@@ -1,0 +1,65 @@
+"""Checks the keys of personal evidence for the walk over the ledger: each one opens what it sealed, or an erasure destroyed it.
+
+The chain covers the sealed evidence, not the keys: a key that somebody changed or took away would else silence the evidence.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import asyncpg
+
+from app.secrets import KeyRing, SecretError
+from app.surveys.ledger import evidence
+
+# An erasure writes the audit and destroys the key in one transaction, and both carry its time.
+_KEYS = """
+SELECT k.id, k.user_id, k.sealed_key, k.erased_at IS NULL OR EXISTS (
+    SELECT FROM audit_entries a WHERE a.workspace = $2 AND a.act = 'person.erase' AND a.subject_type = 'user'
+        AND a.subject_id = k.user_id::text AND a.at = k.erased_at
+) AS accounted
+FROM survey_person_keys k WHERE k.id = ANY($1)
+"""
+_DESTROYED = "the key of its evidence was destroyed, and the audit holds no erasure of that person"
+_DOES_NOT_OPEN = (
+    "its evidence does not open: the person's key was changed, or MUSTER_SECRET_KEYS lacks the key that sealed it"
+)
+
+
+class _Sealed(NamedTuple):
+    """A row of the ledger and the key that it names, as `evidence.open` reads them. `user_id` is whose key it is."""
+
+    survey_id: int
+    version: int
+    user_id: int
+    key_id: int
+    sealed: str
+    sealed_key: str | None
+
+
+class KeyCheck:
+    """Checks each key once, at the first row that names it."""
+
+    def __init__(self, keys: KeyRing, workspace: str) -> None:
+        self._keys, self._workspace = keys, workspace
+        self._seen: set[int] = set()
+
+    async def problems(self, connection: asyncpg.Connection, rows: Iterable[Any]) -> Mapping[int, str]:
+        """What is wrong with keys that were not checked yet, by the number of their first row."""
+        first: dict[int, Any] = {}
+        for row in rows:
+            if row.key_id is not None and row.key_id not in self._seen:
+                first.setdefault(row.key_id, row)
+        self._seen.update(first)
+        found = await connection.fetch(_KEYS, list(first), self._workspace) if first else []
+        told = ((first[key["id"]], self._problem(key, first[key["id"]])) for key in found)
+        return {row.number: problem for row, problem in told if problem is not None}
+
+    def _problem(self, key: Any, row: Any) -> str | None:
+        if not key["accounted"]:
+            return _DESTROYED
+        try:
+            sealed = _Sealed(row.survey_id, row.version, key["user_id"], key["id"], row.sealed, key["sealed_key"])
+            evidence.open(self._keys, self._workspace, sealed)
+        except SecretError:
+            return _DOES_NOT_OPEN
+        return None

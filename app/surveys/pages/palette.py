@@ -1,0 +1,28 @@
+"""What surveys offer to the host's pages: surveys by title for the palette, and which of them are still there."""
+
+from sqlalchemy import select
+
+from app.accounts.policies import enabled
+from app.db.searching import contains
+from app.host.pages.palette import MOST_EACH, Found
+from app.surveys.models import Survey
+from app.surveys.words import STATUSES
+from app.web.context import Context
+
+VANISHING = {"survey": select(Survey.uid).where(Survey.deleted_at.is_(None))}
+
+
+async def surveys(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    """Surveys of the workspace by title or category, published ones first."""
+    if not ctx.may("surveys.view") or not enabled(ctx.policies, "module_surveys"):
+        return "Surveys", []
+    statement = (
+        select(Survey.uid, Survey.title, Survey.status)
+        .where(Survey.deleted_at.is_(None), contains(Survey.title, Survey.category)(asked))
+        .order_by((Survey.status == "published").desc(), Survey.title, Survey.id)
+        .limit(MOST_EACH)
+    )
+    return "Surveys", [
+        Found(f"/surveys/view/{row.uid}", row.title, STATUSES[row.status], "forms")
+        for row in await ctx.db.execute(statement)
+    ]

@@ -1,0 +1,226 @@
+"""What the pages of surveys read: rows of the ledger with the names that belong to them, and one survey in full. No writes.
+
+People's names come from the shared accounts; a row whose person was erased is found under no name.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    Integer,
+    ScalarSelect,
+    Select,
+    String,
+    and_,
+    cast,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    true,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.models import Tenant, User
+from app.db.among import among
+from app.db.days import on_days
+from app.db.located import Counted, is_dense
+from app.db.session import workspace_of
+from app.errors import NotFound
+from app.surveys.authoring import audience
+from app.surveys.authoring.ceilings import ceiling_in
+from app.surveys.models import LedgerHead, PersonKey, Question, Response, Survey, Wording
+from app.surveys.results import tallies
+from app.surveys.results.tallies import Scope
+
+# Whoever searches for a person by more than that many is asked for more of the name.
+MOST_PEOPLE = 2000
+# Rows of chosen people are counted up to here: theirs are in no kept count.
+MOST_COUNTED = 10_000
+_PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
+NEWEST_FIRST = (Response.recorded_at.desc(), Response.number.desc())
+OLDEST_FIRST = (Response.recorded_at, Response.number)
+COLUMNS: tuple[Any, ...] = (
+    Response.number,
+    Response.row_hash,
+    Response.recorded_at,
+    Response.survey_id,
+    Response.version,
+    Response.wording_id,
+    Response.user_id,
+    Response.outcome,
+    Response.source,
+    Response.prompted,
+    Response.has_text,
+    Response.key_id,
+    Response.sealed,
+    Response.entry,
+    PersonKey.sealed_key,
+    PersonKey.erased_at,
+    Survey.uid.label("survey"),
+    Survey.title,
+    User.name,
+    User.email,
+    User.workspace,
+    func.coalesce(Tenant.name, User.workspace).label("workspace_name"),
+)
+
+
+def rows(*columns: Any) -> Select[Any]:
+    """The ledger with `COLUMNS` and `columns`, tombstones and all: whoever reads it narrows it."""
+    return (
+        select(*COLUMNS, *columns)
+        .select_from(Response)
+        .join(Survey, Survey.id == Response.survey_id)
+        .outerjoin(PersonKey, PersonKey.id == Response.key_id)
+        .outerjoin(User, User.id == Response.user_id)
+        .outerjoin(Tenant, Tenant.key == User.workspace)
+    )
+
+
+ROWS = rows()
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerFilter:
+    """What the ledger's list is narrowed to. `people` are user ids (None: any); none of their erased rows are found."""
+
+    scope: Scope = field(default_factory=Scope)
+    people: tuple[int, ...] | None = None
+
+    def condition(self) -> ColumnElement[bool]:
+        return and_(self.scope.responses(), of_people(self.people) if self.people is not None else true())
+
+
+def of_people(ids: Sequence[int]) -> ColumnElement[bool]:
+    return and_(among(Response.user_id, ids), not_erased())
+
+
+def not_erased() -> ColumnElement[bool]:
+    key = PersonKey.__table__.alias("destroyed")
+    return ~exists().where(key.c.id == Response.key_id, key.c.erased_at.is_not(None))
+
+
+async def counted(db: AsyncSession, wanted: LedgerFilter) -> Counted:
+    """How many rows a filter holds per UTC day, newest first; those of chosen people up to MOST_COUNTED, the newest.
+
+    The rest of the transaction plans each statement for its values: a plan that must suit one survey and all of them, a rare
+    outcome and the usual one, suits neither.
+    """
+    await db.execute(_PLAN_EACH)
+    if wanted.people is None:
+        days: dict[date, int] = {}
+        for day, _, people in await tallies.by_day(db, wanted.scope):
+            days[day] = days.get(day, 0) + people
+        return Counted(list(days.items()))
+    utc_day = func.date(func.timezone("UTC", Response.recorded_at)).label("day")
+    newest = select(utc_day).where(wanted.condition()).order_by(*NEWEST_FIRST).limit(MOST_COUNTED).subquery()
+    found = select(newest.c.day, func.count()).group_by(newest.c.day).order_by(newest.c.day.desc())
+    return Counted([(row[0], row[1]) for row in await db.execute(found)])
+
+
+async def located(
+    db: AsyncSession, wanted: LedgerFilter, found: Counted, *, newest_first: bool, offset: int, rows: int
+) -> Sequence[Any]:
+    """The rows of a page: only its own days are read, however deep it is. `found` is newest first."""
+    days, skip = (found if newest_first else found.reversed()).locate(offset, rows)
+    if not days:
+        return []
+    order = NEWEST_FIRST if newest_first else OLDEST_FIRST
+    numbers = select(Response.number).where(wanted.condition(), _on(days)).order_by(*order).limit(rows).offset(skip)
+    return list(await db.execute(ROWS.where(Response.number.in_(numbers)).order_by(*order)))
+
+
+def _on(days: Sequence[date]) -> ColumnElement[bool]:
+    """A range walks the index in order; single days far apart are looked up one by one."""
+    if is_dense(days):
+        return on_days(Response.recorded_at, (min(days), max(days)))
+    return or_(*(on_days(Response.recorded_at, (day, day)) for day in days))
+
+
+async def response(db: AsyncSession, row_hash: bytes) -> Any:
+    """One row with its wording and its place in the chain. Raises NotFound, also for a demo row that was removed."""
+    previous = Response.__table__.alias("previous")
+    before = (
+        select(func.encode(previous.c.row_hash, "hex"))
+        .where(previous.c.number == Response.number - 1)
+        .scalar_subquery()
+    )
+    head = select(LedgerHead.number).scalar_subquery()
+    columns = (Wording.content, Wording.question_keys, Wording.content_hash, head.label("head"), before.label("before"))
+    statement = rows(*columns).join(Wording, Wording.id == Response.wording_id)
+    found = (await db.execute(statement.where(Response.row_hash == row_hash, Scope().responses()))).one_or_none()
+    if found is None:
+        raise NotFound("There is no such response.")
+    return found
+
+
+async def labels(db: AsyncSession, survey: UUID | None) -> dict[int, dict[str, str]]:
+    """The labels of every wording, of one survey or of all: by wording, then by question id. No messages are read."""
+    found = cast(Wording.content, JSON)["questions"]
+    every = select(Wording.id, Wording.question_keys, found)
+    statement = every.where(Wording.survey_uid == survey) if survey else every
+    return {
+        number: {key: one["label"] for key, one in zip(keys, questions, strict=True)}
+        for number, keys, questions in await db.execute(statement)
+    }
+
+
+async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
+    """One survey as it is now, the versions it had (newest first), the last wording of `version` (None: the current one), the
+    ceiling of its workspace, and what audience.named needs.
+
+    Raises NotFound.
+    """
+    asked = func.coalesce(literal(version, Integer), Survey.version)
+    last = select(Wording).where(Wording.survey_uid == Survey.uid, Wording.version == asked)
+    last_wording = last.order_by(Wording.id.desc()).limit(1).lateral("last_wording")
+    had = select(Wording.version).where(Wording.survey_uid == Survey.uid).distinct().order_by(Wording.version.desc())
+    versions = func.array(had.scalar_subquery(), type_=ARRAY(BigInteger))
+    statement = (
+        select(
+            *Survey.__table__.c,
+            _questions().label("questions"),
+            versions.label("versions"),
+            last_wording.c.content.label("wording"),
+            last_wording.c.question_keys.label("wording_keys"),
+            last_wording.c.content_hash.label("wording_hash"),
+            ceiling_in(workspace_of(db)).label("ceiling"),
+            *audience.names_in(workspace_of(db)),
+        )
+        .outerjoin(last_wording, true())
+        .where(Survey.uid == uid, Survey.deleted_at.is_(None))
+    )
+    found = (await db.execute(statement)).one_or_none()
+    if found is None:
+        raise NotFound("There is no such survey.")
+    return found
+
+
+def _questions() -> ScalarSelect[Any]:
+    """Those of a survey as they are now: a list of objects, in order."""
+    fields = (Question.key, Question.label, Question.type, Question.options, Question.required)
+    pairs = [part for one in fields for part in (literal(one.name, String), one)]
+    every = func.json_agg(aggregate_order_by(func.json_build_object(*pairs), Question.position))
+    return select(every).where(Question.survey_id == Survey.id).scalar_subquery()
+
+
+async def latest(db: AsyncSession, wanted: LedgerFilter, *, responses: int, texts: int) -> Sequence[Any]:
+    """The newest rows, and the newest ones with a free text whose person was not erased; newest first, each once."""
+    await db.execute(_PLAN_EACH)
+    condition = wanted.condition()
+    newest = select(Response.number).where(condition).order_by(*NEWEST_FIRST).limit(responses)
+    written = select(Response.number).where(condition, Response.has_text, not_erased())
+    with_text = written.order_by(Response.number.desc()).limit(texts)
+    either = newest.union_all(with_text).subquery()
+    found = ROWS.where(Response.number.in_(select(either.c.number))).order_by(*NEWEST_FIRST)
+    return list(await db.execute(found))

@@ -1,0 +1,145 @@
+"""A response as people read it: its answers in the words that the person met, and its evidence as far as it opens.
+
+The rows are those of app.surveys.results.queries; nothing here reads the database.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from app.secrets import KeyRing, SecretError
+from app.surveys.ledger import chain, evidence
+from app.surveys.ledger.evidence import Evidence
+from app.surveys.results.figures import Asked
+from app.surveys.words import Shown
+
+ERASED_PERSON = "Erased person"
+LONGEST_SHORT = 80
+Value = int | str | list[str] | None
+# By wording, then by question id.
+Labels = Mapping[int, Mapping[str, str]]
+
+
+class _Words(msgspec.Struct):
+    label: str
+    type: str
+    options: list[str]
+    required: bool
+
+
+class Wording(msgspec.Struct):
+    """The canonical content behind a hash. `message` is sanitised HTML."""
+
+    title: str
+    message: str
+    type: str
+    enforcement: str
+    questions: list[_Words]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One answer. `value` is None where a free text can't be read any more."""
+
+    question: str
+    value: Value
+    is_text: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A row's evidence. `erased`: the person's key was destroyed; `damaged`: the key does not open it."""
+
+    ip: str | None = None
+    browser: str | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    token_made_by: str | None = None
+    erased: bool = False
+    damaged: bool = False
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Which evidence there is, in words."""
+        held = (
+            ("IP", self.ip),
+            ("Browser", self.browser),
+            ("Text", self.texts),
+            ("Token", self.token_made_by),
+        )
+        lost = (("Erased", self.erased), ("Damaged", self.damaged))
+        return tuple(word for word, there in (*held, *lost) if there)
+
+
+def opened(keys: KeyRing, workspace: str, row: Any) -> Opened:
+    if row.erased_at is not None:
+        return Opened(erased=True)
+    try:
+        found = evidence.open(keys, workspace, row) or Evidence()
+    except SecretError:
+        return Opened(damaged=True)
+    return Opened(found.ip, found.browser, found.texts, found.token_made_by)
+
+
+def answers(row: Any, found: Opened) -> Iterator[Told]:
+    """In the order of the questions."""
+    for one in chain.read(row.entry).answers:
+        value: Value = found.texts.get(one.question) if one.value is None else one.value
+        yield Told(one.question, value, one.value is None)
+
+
+def labelled(row: Any, found: Opened, words: Labels) -> list[dict[str, Any]]:
+    """The answers under the labels of the row's wording, for an export; a text that can't be read is null."""
+    labels = words.get(row.wording_id, {})
+    return [
+        {"question": one.question, "label": labels.get(one.question, one.question), "value": one.value}
+        for one in answers(row, found)
+    ]
+
+
+def shown_of(row: Any) -> Shown:
+    """How far the survey came to the person before."""
+    return chain.read(row.entry).was_shown
+
+
+def plain(value: Value) -> str:
+    """A value as a person reads it; an en dash for a text that can't be read any more."""
+    if isinstance(value, list):
+        return ", ".join(value)
+    return "–" if value is None else str(value)
+
+
+def short(one: Told) -> str:
+    """An answer in a list's cell, its question left out."""
+    if isinstance(one.value, int):
+        return f"{one.value} ★"
+    text = " ".join(plain(one.value).split())
+    text = text if len(text) <= LONGEST_SHORT else f"{text[: LONGEST_SHORT - 1]}…"
+    return f"“{text}”" if one.is_text and one.value is not None else text
+
+
+def wording(content: str) -> Wording:
+    return msgspec.json.decode(content, type=Wording)
+
+
+def wording_of(survey: Any, rows: Sequence[Mapping[str, Any]]) -> Wording:
+    """The words of a survey as it stands; `rows` are its questions."""
+    asked = [_Words(row["label"], row["type"], row["options"], row["required"]) for row in rows]
+    return Wording(survey.title, survey.message, survey.type, survey.enforcement, asked)
+
+
+def questions(words: Wording, keys: Sequence[str]) -> tuple[Asked, ...]:
+    """The questions of a wording under their ids."""
+    return tuple(
+        Asked(UUID(key), one.label, one.type, tuple(one.options), one.required)
+        for key, one in zip(keys, words.questions, strict=True)
+    )
+
+
+def name_of(row: Any) -> str:
+    """Whose row it is: nobody's any more once they were erased, a number where the account is gone."""
+    if row.erased_at is not None:
+        return ERASED_PERSON
+    return row.name if row.name is not None else f"User {row.user_id}"

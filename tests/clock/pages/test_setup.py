@@ -1,0 +1,104 @@
+"""The first set-up: connect, test, first sync; and what the clock's pages show until then."""
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import select
+
+from app.clock.models import Connection, SyncRun
+from app.clock.sync import run as sync
+from app.db.session import Database
+from app.parts import Parts
+from app.simulator import PASSWORD, USERNAME, build_world, create_simulator, serving
+from tests.clock.sync_rows import connected, run
+from tests.conftest import Browser, SignIn
+
+URL = "/clock_settings/setup"
+
+
+def heading(text: str) -> str:
+    return text.split('<h2 id="h-step">')[1].split("<", maxsplit=1)[0]
+
+
+@pytest.mark.parametrize("url", ["/clock", "/clock_sync", "/clock_employees", "/clock_transactions"])
+async def test_pages_show_the_way_to_it_in_place_of_empty_tables(alice: Browser, url: str) -> None:
+    answer = await alice.get(url)
+    assert answer.status_code == 200
+    assert "/clock_settings/setup" in answer.text or "/clock_settings" in answer.text.split("<main")[1]
+
+
+async def test_the_three_steps_lead_from_nothing_to_a_mirror(parts: Parts, database: Database, alice: Browser) -> None:
+    world = build_world(7, 8, 5, 2, datetime.now(UTC), "Europe/Berlin")
+    async with serving(create_simulator(world)) as address:
+        assert heading((await alice.get(URL)).text) == "Connect"
+        form = {"base_url": address, "profile": "cloud", "username": USERNAME, "timezone": "Europe/Berlin"}
+        assert (await alice.submit(f"{URL}/connect", {**form, "password": PASSWORD})).headers["location"] == URL
+        assert heading((await alice.get(URL)).text) == "Test"
+        tested = (await alice.submit(f"{URL}/test")).text
+        assert heading(tested) == "Test"
+        assert tested.count('class="step-done"') >= 5
+        assert 'href="/clock_settings/setup">Go on to the first sync' in tested
+        assert heading((await alice.get(URL)).text) == "First sync"
+        started = await alice.submit("/clock_sync/start", {"back": URL})
+        assert started.headers["location"] == URL
+        waiting = (await alice.get(URL)).text
+        assert "Waiting for a worker" in waiting
+        assert "back=setup" in waiting
+        async with database.transaction() as db:
+            number = (await db.scalars(select(SyncRun.id))).one()
+        await sync.run(parts, "main", number)
+    done = (await alice.get(URL)).text
+    assert heading(done) == "Done"
+    assert "8 people are mirrored" in done
+
+
+async def test_a_wrong_form_stays_at_its_step_with_what_was_typed(database: Database, alice: Browser) -> None:
+    answer = await alice.submit(f"{URL}/connect", {"base_url": "nonsense", "username": "Zoë", "timezone": "UTC"})
+    assert (answer.status_code, heading(answer.text)) == (422, "Connect")
+    assert 'value="nonsense"' in answer.text
+    assert 'value="Zoë"' in answer.text
+    async with database.transaction() as db:
+        assert await db.scalar(select(Connection.id)) is None
+
+
+async def test_a_failed_test_does_not_go_on(parts: Parts, alice: Browser) -> None:
+    await connected(parts, status="unverified")
+    text = (await alice.submit(f"{URL}/test")).text
+    assert "TC-NET" in text
+    assert "Go on to the first sync" not in text
+    assert heading((await alice.get(URL)).text) == "Test"
+
+
+async def test_one_may_go_back_but_not_ahead(parts: Parts, alice: Browser) -> None:
+    await connected(parts, status="unverified")
+    assert heading((await alice.get(f"{URL}?step=1")).text) == "Connect"
+    assert heading((await alice.get(f"{URL}?step=3")).text) == "Test"
+    assert heading((await alice.get(f"{URL}?step=x")).text) == "Test"
+
+
+async def test_a_failed_first_sync_says_what_to_do_and_offers_another(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await run(db, "failed", error_code="TC-REMOTE", error_message="The server failed.")
+    text = (await alice.get(URL)).text
+    assert heading(text) == "First sync"
+    assert "TC-REMOTE" in text
+    assert "Start the first sync" in text
+
+
+async def test_strangers_sign_in_and_operators_are_refused(visitor: Browser, sign_in: SignIn) -> None:
+    bob = await sign_in("bob")
+    assert (await visitor.get(URL)).headers["location"].startswith("/sign-in")
+    assert (await bob.get(URL)).status_code == 403
+    for url in (f"{URL}/connect", f"{URL}/test"):
+        assert (await bob.submit(url)).status_code == 403
+    assert "/clock_settings/setup" not in (await bob.get("/clock")).text
+
+
+async def test_another_workspace_begins_at_its_own_first_step(parts: Parts, alice: Browser, eve: Browser) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    assert heading((await eve.get(URL)).text) == "Connect"
+    assert (await eve.submit(f"{URL}/test")).status_code == 404
+    assert heading((await alice.get(URL)).text) == "First sync"

@@ -1,0 +1,254 @@
+"""The worked cases of import-rules, one by one."""
+
+from dataclasses import replace
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from app.clock.pairing.inputs import Employee
+from tests.clock.mirror_store import RULES, Store, when
+
+SAME = "imported"
+
+CASES = [
+    ("1", "I 08:00, O 17:00", ["Mon 08:00-17:00"], {}),
+    ("2", "I 08:00, bo 12:00, bi 13:00, O 17:00", ["Mon 08:00-17:00 [12:00-13:00]"], {}),
+    ("3", "I 08:00:00, I 08:00:05, O 17:00", ["Mon 08:00-17:00"], {"I 08:00:05": "repeat_tap"}),
+    ("4", "I 08:00, I 08:04, O 17:00", ["Mon 08:00-17:00"], {"I 08:04": "double_tap"}),
+    ("5", "I 08:00, O 17:00, O 17:03", ["Mon 08:00-17:00"], {"O 17:03": "double_tap"}),
+    (
+        "6",
+        "I 08:00, I 08:04, I 08:08, O 17:00",
+        ["Mon 08:08-17:00"],
+        {"I 08:00": "only_one_punch", "I 08:04": "double_tap"},
+    ),
+    ("7", "I Mon 22:00, O Tue 06:00", ["Mon 22:00-06:00"], {}),
+    ("8", "I Mon 08:00, I Tue 08:00, O Tue 17:00", ["Tue 08:00-17:00"], {"I Mon 08:00": "only_one_punch"}),
+    ("9", "I Mon 08:00, O Tue 17:00", [], {"I Mon 08:00": "over_24h", "O Tue 17:00": "over_24h"}),
+    ("10", "I Mon 08:00, O Tue 08:00", ["Mon 08:00-08:00"], {}),
+    ("11", "O 17:00", [], {"O 17:00": "only_one_punch"}),
+    ("13", "a 08:00, a 12:00, a 13:00, a 17:00", ["Mon 08:00-17:00"], {}),
+    ("15", "a Mon 08:00, a Mon 17:00, a Tue 08:00, a Tue 17:00", ["Mon 08:00-17:00", "Tue 08:00-17:00"], {}),
+    ("16", "x 08:00, x 17:00", [], {"x 08:00": "no_direction", "x 17:00": "no_direction"}),
+    ("17", "I 08:00, O 17:00, oi 17:30, oo 20:00", ["Mon 08:00-17:00", "Mon 17:30-20:00 overtime"], {}),
+    ("18", "I 08:00, O 12:00, I 12:00, O 17:00", ["Mon 08:00-12:00", "Mon 12:00-17:00"], {}),
+    (
+        "28",
+        "I 08:00:00, O 08:00:03, I 08:00:06, O 17:00",
+        ["Mon 08:00-17:00"],
+        {"I 08:00:06": "repeat_tap"},
+    ),
+    ("29", "I 08:00, I 17:00:00, O 17:00:03", ["Mon 08:00-17:00:03"], {}),
+    ("30", "a 08:00, a 08:06, a 17:00", ["Mon 08:00-17:00"], {}),
+    ("31", "a Mon 17:00, a Tue 08:00, a Tue 17:00", ["Tue 08:00-17:00"], {"a Mon 17:00": "only_one_punch"}),
+    ("32", "I Mon 08:00, a Mon 17:00, O Tue 17:00", ["Mon 08:00-17:00"], {"O Tue 17:00": "only_one_punch"}),
+    (
+        "33",
+        "I 08:00, O 12:00, I 12:02, O 12:04, I 13:00, O 17:00",
+        ["Mon 08:00-12:00", "Mon 12:02-12:04", "Mon 13:00-17:00"],
+        {},
+    ),
+    ("34", "a 08:00:00, I 08:00:20, O 17:00, a 17:10", ["Mon 08:00-17:00"], {}),
+    (
+        "35",
+        "I Mon 14:00, I Tue 06:00:00, O Tue 06:00:03, O Tue 14:00",
+        ["Tue 06:00-14:00"],
+        {"I Mon 14:00": "only_one_punch"},
+    ),
+    ("35b", "I 08:00, a 17:00:00, bi 17:00:30, a 17:01:30", ["Mon 08:00-17:01:30"], {}),
+]
+
+
+@pytest.mark.parametrize(("taps", "records", "others"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_a_worked_case_gives_its_records_and_its_words(taps, records, others):
+    store = Store(taps)
+    store.judge()
+    assert store.shown() == records
+    assert store.outcomes() == dict.fromkeys(store.texts, SAME) | others
+    left_out = {"only_one_punch", "over_24h", "no_direction"}
+    for text, outcome in store.outcomes().items():
+        if text != "I 08:04":  # case 6: the fold of a tap without a record
+            assert (store.record_of(text) is None) == (outcome in left_out)
+
+
+def test_case_4_with_the_auto_fix_off_the_first_stands_alone():
+    store = Store("I 08:00, I 08:04, O 17:00", rules=replace(RULES, double_tap_fix=False))
+    store.judge()
+    assert store.shown() == ["Mon 08:04-17:00"]
+    assert store.outcomes() == {"I 08:00": "only_one_punch", "I 08:04": "imported", "O 17:00": "imported"}
+
+
+def test_case_6_the_fold_of_a_tap_without_a_record_has_none():
+    store = Store("I 08:00, I 08:04, I 08:08, O 17:00")
+    store.judge()
+    assert store.record_of("I 08:04") is None
+    assert store.record_of("I 08:08") == store.record_of("O 17:00") == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "outcome"),
+    [("Mon 17:01", "awaiting"), ("Tue 16:59:59", "awaiting"), ("Tue 17:00", "only_one_punch")],
+)
+def test_case_11_an_orphan_waits_a_day_for_what_may_still_arrive(now, outcome):
+    store = Store("O 17:00")
+    store.judge(now)
+    assert store.outcome("O 17:00") == outcome
+
+
+@pytest.mark.parametrize(
+    ("now", "outcome"),
+    [("Mon 12:00", "awaiting"), ("Tue 07:59:59", "awaiting"), ("Tue 08:00", "only_one_punch")],
+)
+def test_case_12_an_open_shift_waits_a_day(now, outcome):
+    store = Store("I 08:00")
+    judgement = store.judge(now)
+    assert store.outcome("I 08:00") == outcome
+    deadline = when("Tue 08:00") if outcome == "awaiting" else None
+    assert [verdict.judge_at for verdict in judgement.verdicts] == [deadline]
+
+
+@pytest.mark.parametrize(
+    ("now", "outcome"),
+    [("Mon 20:00", "awaiting"), ("Tue 00:59:59", "awaiting"), ("Tue 01:00", "imported")],
+)
+def test_case_14_an_undirected_clock_out_waits_for_the_shift_gap(now, outcome):
+    store = Store("a 08:00, a 17:00")
+    judgement = store.judge(now)
+    assert store.outcomes() == {"a 08:00": outcome, "a 17:00": outcome}
+    assert {verdict.judge_at for verdict in judgement.verdicts} == {
+        when("Tue 01:00") if outcome == "awaiting" else None
+    }
+
+
+def test_case_19_a_decided_record_is_never_rewritten():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.decide(1)
+    store.add("bo 12:00").judge()
+    assert store.outcomes() == {"I 08:00": SAME, "O 17:00": SAME, "bo 12:00": "record_decided"}
+    assert store.record_of("bo 12:00") is None
+
+
+def test_case_20_a_persons_times_are_never_overwritten():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.edit_record(1, clock_out=when("18:00"))
+    store.add("bo 12:00").judge()
+    assert store.outcomes() == {"I 08:00": SAME, "O 17:00": SAME, "bo 12:00": "record_edited"}
+    assert store.shown() == ["Mon 08:00-18:00"]
+
+
+def test_case_21_the_record_gains_a_break_that_comes_later():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.add("bo 12:00, bi 13:00").judge()
+    assert store.shown() == ["Mon 08:00-17:00 [12:00-13:00]"]
+    assert set(store.outcomes().values()) == {SAME}
+    assert {store.record_of(text) for text in store.texts} == {1}
+
+
+def test_case_22a_a_tap_that_joins_two_records_arrives_late():
+    store = Store("a 08:00, a 12:00, a 21:00, a 23:00")
+    store.judge()
+    assert store.shown() == ["Mon 08:00-12:00", "Mon 21:00-23:00"]
+    store.add("a 16:00").judge()
+    assert store.outcome("a 16:00") == "arrived_late"
+    assert store.record_of("a 16:00") is None
+    assert store.shown() == ["Mon 08:00-12:00", "Mon 21:00-23:00"]
+
+
+@pytest.mark.parametrize("late", ["I 10:00", "O 12:00"], ids=["22b", "22c"])
+def test_cases_22b_and_22c_a_record_that_reaches_beyond_the_shift_is_left_alone(late):
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.add(late).judge()
+    assert store.outcomes() == {"I 08:00": SAME, "O 17:00": SAME, late: "arrived_late"}
+    assert store.shown() == ["Mon 08:00-17:00"]
+
+
+def test_case_22d_an_earlier_clock_in_that_another_follows_stays_alone():
+    store = Store("I 09:00, O 17:00")
+    store.judge()
+    store.add("I 08:00").judge()
+    assert store.outcomes() == {"I 09:00": SAME, "O 17:00": SAME, "I 08:00": "only_one_punch"}
+    assert store.shown() == ["Mon 09:00-17:00"]
+
+
+def test_case_22e_an_earlier_clock_in_makes_the_first_its_double_tap():
+    store = Store("I 08:04, O 17:00")
+    store.judge()
+    store.add("I 08:00").judge()
+    assert store.outcomes() == {"I 08:04": "double_tap", "O 17:00": SAME, "I 08:00": SAME}
+    assert store.shown() == ["Mon 08:00-17:00"]
+    assert {store.record_of(text) for text in store.texts} == {1}
+
+
+def test_case_23_hours_that_a_manual_record_covers_are_not_written_twice():
+    store = Store("I 10:00, O 12:00").add_manual("09:00", "11:00")
+    store.judge()
+    assert set(store.outcomes().values()) == {"overlaps"}
+    assert store.shown() == ["Mon 09:00-11:00"]
+
+
+def test_case_23_touching_is_not_overlap():
+    store = Store("I 11:00, O 12:00").add_manual("09:00", "11:00")
+    store.judge()
+    assert set(store.outcomes().values()) == {SAME}
+    assert store.shown() == ["Mon 09:00-11:00", "Mon 11:00-12:00"]
+
+
+def test_case_24_a_deleted_record_comes_back_only_when_a_person_retries():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.delete(1)
+    for _ in range(3):
+        store.judge()
+        assert set(store.outcomes().values()) == {"attendance_deleted"}
+        assert store.record_of("I 08:00") is None
+        assert store.shown() == []
+    store.retry("O 17:00")
+    store.judge()
+    assert set(store.outcomes().values()) == {SAME}
+    assert store.shown() == ["Mon 08:00-17:00"]
+    assert not any(punch.retry for punch in store.punches.values())
+
+
+def test_case_25_after_a_rebinding_the_record_stays_with_its_owner_until_a_person_resolves_it():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.who = Employee(2)
+    store.judge()
+    assert set(store.outcomes().values()) == {"arrived_late"}
+    assert {store.record_of(text) for text in store.texts} == {1}
+    assert store.records[1].employee_id == 1
+    store.who = Employee(1)
+    store.judge()
+    assert set(store.outcomes().values()) == {SAME}
+
+
+@pytest.mark.parametrize(
+    ("taps", "hours", "day"),
+    [
+        ("I 2013-11-02 22:00, O 2013-11-03 06:00", 9, "2013-11-02"),
+        ("I 2013-03-09 22:00, O 2013-03-10 06:00", 7, "2013-03-09"),
+    ],
+)
+def test_case_26_a_night_of_changed_clocks_has_its_real_hours(taps, hours, day):
+    zone = ZoneInfo("America/Vancouver")
+    store = Store(taps, rules=replace(RULES, zone=zone), zone=zone)
+    store.judge()
+    (record,) = store.records.values()
+    assert record.clock_out - record.clock_in == timedelta(hours=hours)
+    assert record.workday.isoformat() == day
+
+
+def test_case_27_a_punch_two_days_ahead_is_judged_anew_when_time_has_passed():
+    store = Store("I Wed 08:00, O Wed 17:00")
+    judgement = store.judge("Mon 08:00")
+    assert set(store.outcomes().values()) == {"future_timestamp"}
+    assert [verdict.judge_at for verdict in judgement.verdicts] == [when("Tue 08:00"), when("Tue 17:00")]
+    store.judge("Tue 08:00")
+    assert store.outcomes() == {"I Wed 08:00": "awaiting", "O Wed 17:00": "future_timestamp"}
+    store.judge("Wed 18:00")
+    assert set(store.outcomes().values()) == {SAME}

@@ -1,0 +1,244 @@
+"""Punches that were edited on the server: new taps of their shifts, which remember the record that they left."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.clock.pairing.inputs import Employee
+from app.clock.review.sentences import explain
+from tests.clock.mirror_store import RULES, Store, when
+from tests.clock.pairing.test_properties import (
+    ANY_RULES,
+    SIGNS,
+    STEPS,
+    check_records,
+    judge_window,
+    memory,
+    seen,
+    some_punches,
+    store_of,
+    timedelta,
+)
+
+# Taps that were imported, what they are edited to, the records that stand then, and the words of those that are not imported.
+ROWS = {
+    "a later clock-out brings the record up to date": (
+        "I 08:00, O 17:00", {"O 17:00": "O 18:00"}, ["Mon 08:00-18:00"], {}),
+    "so does an earlier one, whose old hour goes with it": (
+        "I 08:00, O 17:00", {"O 17:00": "O 16:00"}, ["Mon 08:00-16:00"], {}),
+    "and a clock-in either way": ("I 08:00, O 17:00", {"I 08:00": "I 09:00"}, ["Mon 09:00-17:00"], {}),
+    "a shift that moved as a whole is one record, not two": (
+        "I 08:00, O 17:00", {"I 08:00": "I Tue 08:00", "O 17:00": "O Tue 17:00"}, ["Tue 08:00-17:00"], {}),
+    "a break moves": (
+        "I 08:00, bo 12:00, bi 13:00, O 17:00", {"bi 13:00": "bi 12:30"}, ["Mon 08:00-17:00 [12:00-12:30]"], {}),
+    "a clock-out that becomes a break leaves the shift without an end": (
+        "I 08:00, O 17:00", {"O 17:00": "bo 17:00"}, ["Mon 08:00-17:00"], {"bo 17:00": "only_one_punch"}),
+    "a clock-in on another day leaves its record alone": (
+        "I 08:00, O 17:00, O Wed 17:00", {"I 08:00": "I Wed 08:00"}, ["Mon 08:00-17:00"],
+        {"I Wed 08:00": "arrived_late", "O Wed 17:00": "arrived_late"}),
+    "a clock-out that has nothing to close needs a person": (
+        "I 08:00, O 12:00, I 13:00, O 17:00", {"O 12:00": "O 19:00"}, ["Mon 08:00-12:00", "Mon 13:00-17:00"],
+        {"O 19:00": "only_one_punch"}),
+    "a tap inside, moved to a day of its own, is free of its record": (
+        "a 08:00, a 12:00, a 17:00, a Wed 17:00", {"a 12:00": "a Wed 08:00"}, ["Mon 08:00-17:00", "Wed 08:00-17:00"], {}),
+    "taps around the old time are judged again": (
+        "I 08:00, O 17:00, O 17:06", {"O 17:00": "O 07:00"}, ["Mon 08:00-17:06"], {"O 07:00": "only_one_punch"}),
+    "a fold stands for itself once the tap that it repeats has moved": (
+        "I 08:00, I 08:04", {"I 08:00": "I 07:00"}, [], {"I 07:00": "only_one_punch", "I 08:04": "only_one_punch"}),
+    "a clock-out that becomes a double tap leaves the shift to the next one": (
+        "I 08:00, O 17:00, O 17:10", {"O 17:00": "O 17:12"}, ["Mon 08:00-17:10"], {"O 17:12": "double_tap"}),
+    "a clock-out that becomes a repeat of the clock-in gives up its hour to nobody": (
+        "a 08:00, a 17:00", {"a 17:00": "a 08:00:05"}, ["Mon 08:00-17:00"], {"a 08:00:05": "repeat_tap"}),
+    "an edit that is taken back changes nothing": (
+        "I 08:00, O 17:00", {"O 17:00": "O 18:00", "O 18:00": "O 17:00"}, ["Mon 08:00-17:00"], {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_an_edited_punch_is_a_new_tap_of_its_shift(row):
+    taps, edits, records, words = row
+    store = Store(taps)
+    store.judge()
+    for text, to in edits.items():
+        store.edit_tap(text, to)
+    store.judge()
+    assert store.shown() == records
+    assert {text: outcome for text, outcome in store.outcomes().items() if outcome != "imported"} == words
+    changes_nothing_more(store)
+
+
+def changes_nothing_more(store):
+    before = memory(store)
+    assert not any(verdict.is_news for verdict in store.judge().verdicts)
+    assert memory(store) == before
+
+
+def decided(store):
+    store.decide(1)
+
+
+def corrected(store):
+    store.edit_record(1, clock_out=when("17:30"))
+
+
+def locked(store):
+    store.locked.add(when("08:00").date())
+
+
+def overlapped(store):
+    store.add_manual("17:15", "18:30")
+
+
+@pytest.mark.parametrize(
+    ("blocked", "word"),
+    [(decided, "record_decided"), (corrected, "record_edited"), (locked, "date_locked"), (overlapped, "overlaps")],
+)
+@pytest.mark.parametrize("edits", [("O 17:00",), ("I 08:00", "O 17:00")], ids=["one tap", "every tap"])
+def test_a_record_that_may_not_be_written_gives_the_edited_taps_its_word(blocked, word, edits):
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    blocked(store)
+    before = dict(store.records)
+    to = {"I 08:00": "I 09:00", "O 17:00": "O 18:00"}
+    for text in edits:
+        store.edit_tap(text, to[text])
+    store.judge()
+    assert store.records == before
+    assert [store.outcome(to[text]) for text in edits] == [word] * len(edits)
+    changes_nothing_more(store)
+
+
+def test_once_nothing_is_in_the_way_any_more_the_record_is_brought_up_to_date():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    locked(store)
+    store.edit_tap("O 17:00", "O 16:00")
+    store.judge()
+    store.locked.clear()
+    store.judge()
+    assert store.shown() == ["Mon 08:00-16:00"]
+    assert store.outcome("O 16:00") == "imported"
+    assert store.punches[store.texts["O 16:00"]].edited_record is None
+
+
+@pytest.mark.parametrize("blocked", [decided, locked])
+def test_a_record_that_says_so_already_takes_its_edited_tap_back(blocked):
+    store = Store("I 08:00, bo 12:00, bi 13:00, O 17:00")
+    store.judge()
+    store.edit_record(1, clock_out=when("18:00"))
+    blocked(store)
+    store.edit_tap("O 17:00", "O 18:00")
+    judgement = store.judge()
+    assert set(store.outcomes().values()) == {"imported"}
+    assert store.shown() == ["Mon 08:00-18:00 [12:00-13:00]"]
+    assert all(explain(verdict, judgement).sentence for verdict in judgement.verdicts)
+    changes_nothing_more(store)
+
+
+def test_a_deleted_record_is_not_made_again_by_an_edit():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.delete(1)
+    for text, to in (("I 08:00", "I 09:00"), ("O 17:00", "O 18:00")):
+        store.edit_tap(text, to)
+    store.judge()
+    assert set(store.outcomes().values()) == {"attendance_deleted"}
+    changes_nothing_more(store)
+    store.retry("O 18:00")
+    store.judge()
+    assert store.shown() == ["Mon 09:00-18:00"]
+
+
+def test_an_edited_tap_whose_code_was_bound_to_another_employee_arrives_late():
+    store = Store("I 08:00, O 17:00", who=Employee(1))
+    store.judge()
+    store.who = Employee(2)
+    for text, to in (("I 08:00", "I 09:00"), ("O 17:00", "O 18:00")):
+        store.edit_tap(text, to)
+    store.judge()
+    assert set(store.outcomes().values()) == {"arrived_late"}
+    assert store.shown() == ["Mon 08:00-17:00"]
+    changes_nothing_more(store)
+
+
+def test_a_tap_edited_twice_before_it_is_judged_remembers_the_first_hour():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.edit_tap("O 17:00", "O 16:00")
+    store.edit_tap("O 16:00", "O 15:00")
+    store.judge()
+    assert store.shown() == ["Mon 08:00-15:00"]
+
+
+def some_edits(data, punches):
+    numbers = data.draw(st.lists(st.sampled_from([one.id for one in punches]), min_size=1, max_size=4))
+    for number in numbers:
+        direction, code = data.draw(SIGNS)
+        step = timedelta(seconds=data.draw(STEPS) * data.draw(st.sampled_from([-1, 0, 1])))
+        yield number, step, {"direction": direction, "code": code}
+
+
+@given(some_punches(), ANY_RULES, st.data())
+@settings(max_examples=200, deadline=None)
+def test_judging_twice_changes_nothing_whatever_was_edited(punches, rules, data):
+    store = store_of(punches, rules)
+    store.judge()
+    for number, step, role in some_edits(data, punches):
+        store.edit(number, at=store.punches[number].at + step, **role)
+        if data.draw(st.booleans()):
+            store.locked = {punches[0].at.date()} if data.draw(st.booleans()) else set()
+            store.judge()
+            check_records(store)
+            changes_nothing_more(store)
+
+
+@given(some_punches(most=6), ANY_RULES, st.data())
+@settings(max_examples=100, deadline=None)
+def test_while_nothing_is_written_an_edit_gives_what_the_edited_punches_would_have_given_at_once(punches, rules, data):
+    edited, at_once = store_of(punches, rules), store_of(punches, rules)
+    edited.locked = {punches[0].at.date() + timedelta(days=day) for day in range(-40, 60)}
+    edited.judge()
+    for number, step, role in some_edits(data, punches):
+        for store in (edited, at_once):
+            store.edit(number, at=store.punches[number].at + step, **role)
+    edited.locked = set()
+    edited.judge()
+    at_once.judge()
+    assert seen(edited) == seen(at_once)
+
+
+@given(some_punches(most=16), ANY_RULES, st.data())
+@settings(max_examples=200, deadline=None)
+def test_judging_around_the_old_and_the_new_time_gives_what_judging_everything_gives(punches, rules, data):
+    whole, windowed = store_of(punches, rules), store_of(punches, rules)
+    changed = []
+    for store in (whole, windowed):
+        store.judge()
+    for number, step, role in some_edits(data, punches):
+        before = windowed.punches[number].at
+        changed += [before, before + step]
+        for store in (whole, windowed):
+            store.edit(number, at=before + step, **role)
+    near = timedelta(hours=48)
+    waiting = [one for one in windowed.punches.values() if one.record_id is None]
+    due = [one.at for one in waiting if one.outcome is None or any(abs(one.at - at) <= near for at in changed)]
+    whole.judge()
+    judge_window(windowed, due)
+    assert seen(windowed) == seen(whole)
+
+
+def test_every_pair_of_edits_of_a_day_keeps_records_apart():
+    taps = ("I 08:00", "bo 12:00", "bi 13:00", "O 17:00")
+    moves = {"I 08:00": "I 12:30", "bo 12:00": "O 12:00", "bi 13:00": "I 13:00", "O 17:00": "O 12:45"}
+    for pair in combinations(taps, 2):
+        for rules in (RULES, replace(RULES, import_single_punches=True)):
+            store = Store(", ".join(taps), rules=rules)
+            store.judge()
+            for text in pair:
+                store.edit_tap(text, moves[text])
+            store.judge()
+            check_records(store)
+            changes_nothing_more(store)

@@ -1,0 +1,258 @@
+"""What holds for any taps at all (style, rule 9), and that judging a window gives what judging everything would."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.clock.codes import Outcome
+from app.clock.pairing import judge as pairing
+from app.clock.pairing import widening
+from app.clock.pairing.inputs import Punch, Span
+from app.clock.review.sentences import explain
+from tests.clock.mirror_store import ALICE, FAR, RULES, Store, when
+
+START = when("08:00")
+# Steps that fall on and around every limit of the page, and a few of no meaning.
+SECONDS = (0, 3, 10, 11, 60, 240, 300, 301, 600, 1799, 1800, 8 * 3600 - 1, 14 * 3600 + 1, 24 * 3600 + 1)
+HOURS = (1, 4, 8, 9, 11, 14, 24, 40, 48, 60)
+STEPS = st.sampled_from((*SECONDS, *(hours * 3600 for hours in HOURS)))
+BY_CODE = [("by_code", code) for code in (0, 0, 1, 1, 2, 3, 4, 5, 255)]
+SIGNS = st.sampled_from([*BY_CODE, ("undirected", 0), ("undirected", 0), ("in", 9), ("out", 9)])
+VARIANTS = [
+    RULES,
+    replace(RULES, double_tap_fix=False),
+    replace(RULES, import_single_punches=True),
+    replace(RULES, double_tap_minutes=15, repeat_tap_seconds=60, shift_gap_hours=4),
+    replace(RULES, undirected_min_minutes=0, undirected_max_hours=10, repeat_tap_seconds=0),
+]
+ANY_RULES = st.sampled_from(VARIANTS)
+
+
+@st.composite
+def some_punches(draw, most=12):
+    steps = draw(st.lists(st.tuples(STEPS, SIGNS), min_size=1, max_size=most))
+    ids = draw(st.permutations(range(1, len(steps) + 1)))
+    at, made = START, []
+    for number, (step, (direction, code)) in zip(ids, steps, strict=True):
+        at += timedelta(seconds=step)
+        made.append(Punch(number, str(number), "100", at, code, "T1", direction))
+    return made
+
+
+def store_of(punches, rules):
+    store = Store(rules=rules)
+    store.punches = {punch.id: punch for punch in punches}
+    return store
+
+
+def seen(store):
+    return {
+        number: (p.outcome, p.record_id and show(store.records[p.record_id])) for number, p in store.punches.items()
+    }
+
+
+def show(record):
+    return record.kind, record.clock_in, record.clock_out, record.breaks, record.workday
+
+
+@st.composite
+def some_undirected_weeks(draw):
+    """Taps of people who only ever touch one undirected terminal: where a shift begins depends on what came long before."""
+    gaps = draw(st.lists(st.sampled_from([2, 4, 7, 8, 9, 12, 13, 14, 15, 16, 20, 26]), min_size=10, max_size=30))
+    at, made = START, []
+    for number, gap in enumerate(gaps, 1):
+        at += timedelta(hours=gap, seconds=draw(st.integers(0, 1)))
+        made.append(Punch(number, str(number), "100", at, 255, "T1", "undirected"))
+    return made
+
+
+def memory(store):
+    return {n: (p.outcome, p.record_id, p.imported_role) for n, p in store.punches.items()}, store.records
+
+
+@given(some_punches(), ANY_RULES, st.data())
+@settings(max_examples=150, deadline=None)
+def test_while_nothing_is_written_the_order_of_arrival_never_matters(punches, rules, data):
+    at_once = store_of(punches, rules)
+    at_once.judge()
+    shuffled = data.draw(st.permutations(punches))
+    cut = data.draw(st.integers(0, len(punches)))
+    in_parts = store_of(shuffled[:cut], rules)
+    # An early pass writes nothing while every day is locked.
+    in_parts.locked = {START.date() + timedelta(days=day) for day in range(60)}
+    in_parts.judge()
+    assert not in_parts.records
+    in_parts.locked = set()
+    in_parts.punches |= {punch.id: punch for punch in shuffled[cut:]}
+    in_parts.judge()
+    assert seen(in_parts) == seen(at_once)
+
+
+@given(some_punches(), ANY_RULES, st.data())
+@settings(max_examples=200, deadline=None)
+def test_judging_twice_changes_nothing_whatever_came_before(punches, rules, data):
+    store = store_of([], rules)
+    for part in parts(data, punches):
+        store.punches |= {punch.id: punch for punch in part}
+        store.judge()
+        before = memory(store)
+        judgement = store.judge()
+        assert memory(store) == before
+        assert not judgement.creates
+        assert not judgement.updates
+        assert not any(verdict.is_news for verdict in judgement.verdicts)
+
+
+def parts(data, punches):
+    order = data.draw(st.permutations(punches))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=3)))
+    return [order[a:b] for a, b in pairwise([0, *cuts, len(order)])]
+
+
+@given(some_punches(), ANY_RULES, st.data(), st.sampled_from([timedelta(0), timedelta(hours=9), timedelta(days=3)]))
+@settings(max_examples=200, deadline=None)
+def test_every_punch_has_exactly_one_outcome_and_no_record_overlaps_another(punches, rules, data, later):
+    store = store_of([], rules)
+    now = max(punch.at for punch in punches) + later
+    for part in parts(data, punches):
+        store.punches |= {punch.id: punch for punch in part}
+        judgement = store.judge(now)
+        counted = Counter(verdict.punch_id for verdict in judgement.verdicts)
+        assert counted == dict.fromkeys(store.punches, 1)
+        check_records(store)
+        check_punches(store, judgement)
+        for verdict in judgement.verdicts:
+            why = explain(verdict, judgement)
+            assert why.sentence.endswith(".")
+            assert why.change.endswith(".")
+
+
+def check_records(store):
+    for kind in ("regular", "overtime"):
+        rows = sorted((r for r in store.records.values() if r.kind == kind), key=lambda r: r.clock_in)
+        for row, following in pairwise(rows):
+            assert (row.clock_out or row.clock_in + timedelta(microseconds=1)) <= following.clock_in
+        for row in rows:
+            assert row.clock_out is None or row.clock_in < row.clock_out <= row.clock_in + timedelta(hours=24)
+            inside = [moment for pair in row.breaks for moment in pair]
+            assert sorted(set(inside)) == inside
+            assert not inside or (row.clock_in <= inside[0] and (row.clock_out is None or inside[-1] <= row.clock_out))
+
+
+def check_punches(store, judgement):
+    for punch in store.punches.values():
+        linked = punch.record_id is not None
+        assert linked == (punch.outcome == "imported") or punch.outcome in {"repeat_tap", "double_tap"}
+        assert linked == (punch.imported_role is not None)
+    for verdict in judgement.verdicts:
+        waits = verdict.outcome in {Outcome.AWAITING, Outcome.FUTURE_TIMESTAMP}
+        assert waits == (verdict.judge_at is not None) or verdict.outcome in {"repeat_tap", "double_tap"}
+        assert verdict.judge_at is None or verdict.judge_at > judgement.now
+
+
+@given(some_punches(), ANY_RULES, ANY_RULES, st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_a_changed_setting_terminal_or_lock_never_takes_back_what_stands(punches, rules, others, access):
+    store = store_of(punches, rules)
+    store.judge()
+    stood = {number: punch for number, punch in store.punches.items() if punch.record_id is not None}
+    records = dict(store.records)
+    store.rules = others
+    store.locked = {START.date()}
+    if access:
+        store.punches = {n: replace(p, is_access=True, direction="out") for n, p in store.punches.items()}
+    store.judge()
+    for number, punch in stood.items():
+        after = store.punches[number]
+        assert (after.record_id, after.imported_role) == (punch.record_id, punch.imported_role)
+        assert after.outcome == punch.outcome
+    assert all(store.records[number] == record or not access for number, record in records.items())
+    for number, record in records.items():
+        grown = store.records[number]
+        assert grown.clock_in <= record.clock_in
+        assert record.clock_out is None or grown.clock_out >= record.clock_out
+
+
+@given(some_punches(), ANY_RULES, st.sampled_from([timedelta(hours=h) for h in (0, 5, 12, 30)]))
+@settings(max_examples=100, deadline=None)
+def test_at_its_deadline_a_waiting_punch_is_judged_anew_and_time_alone_changes_nothing_before(punches, rules, later):
+    store = store_of(punches, rules)
+    now = punches[0].at + later
+    judgement = store.judge(now)
+    deadlines = [verdict.judge_at for verdict in judgement.verdicts if verdict.judge_at is not None]
+    before = memory(store)
+    if deadlines:
+        store.judge(min(deadlines) - timedelta(microseconds=1))
+        assert memory(store) == before
+        due = {v.punch_id for v in judgement.verdicts if v.judge_at == min(deadlines) and v.outcome == "awaiting"}
+        store.judge(min(deadlines))
+        assert all(store.punches[number].outcome != "awaiting" for number in due)
+    else:
+        store.judge()
+        assert memory(store) == before
+
+
+def judge_window(store, changed):
+    """What the importer does: read, widen until whole, judge the part."""
+    for cluster in widening.clusters(changed, store.rules):
+        window = widening.Window(widening.first_reading(cluster, store.rules), None)
+        for _ in range(40):
+            span = window.reading
+            read = [punch for punch in store.punches.values() if span.start <= punch.at < span.end]
+            records = store.records.values()
+            window = widening.widen(ALICE, read, records, cluster, span, store.rules, FAR)
+            if window.within is not None:
+                break
+        assert window.within is not None
+        near = {number for punch in read for number in (punch.record_id, punch.edited_record)}
+        known = [r for r in records if r.id in near or touches(r, span)]
+        judgement = pairing.judge(ALICE, read, known, set(), store.rules, FAR, within=window.within)
+        store.apply(judgement)
+
+
+def touches(record, span: Span):
+    return record.clock_in < span.end and (record.clock_out or record.clock_in) >= span.start
+
+
+@given(some_punches(most=26), ANY_RULES, st.data())
+@settings(max_examples=250, deadline=None)
+def test_judging_the_window_around_changed_punches_gives_what_judging_everything_gives(punches, rules, data):
+    check_windows(parts(data, punches), rules)
+
+
+@given(some_undirected_weeks(), ANY_RULES, st.data())
+@settings(max_examples=150, deadline=None)
+def test_so_it_does_for_undirected_taps_whose_shifts_hang_together(punches, rules, data):
+    late = data.draw(st.lists(st.sampled_from(punches), max_size=2, unique=True))
+    check_windows([[punch for punch in punches if punch not in late], *([punch] for punch in late)], rules)
+
+
+@given(some_punches(most=20), ANY_RULES, st.data())
+@settings(max_examples=200, deadline=None)
+def test_so_it_does_when_punches_go_to_another_employee_or_change_their_role(punches, rules, data):
+    touched = data.draw(st.lists(st.sampled_from(punches), min_size=1, max_size=3, unique=True))
+    directions = data.draw(st.lists(st.sampled_from([None, "in", "out", "undirected"]), min_size=3, max_size=3))
+    whole, windowed = store_of(punches, rules), store_of(punches, rules)
+    for store in (whole, windowed):
+        store.judge()
+        for punch, direction in zip(touched, directions, strict=False):
+            known = store.punches.pop(punch.id)
+            if direction is not None:
+                store.punches[punch.id] = replace(known, direction=direction)
+    whole.judge()
+    judge_window(windowed, [punch.at for punch in touched])
+    assert seen(windowed) == seen(whole)
+
+
+def check_windows(groups, rules):
+    whole, windowed = store_of([], rules), store_of([], rules)
+    for part in groups:
+        for store in (whole, windowed):
+            store.punches |= {punch.id: punch for punch in part}
+        whole.judge()
+        judge_window(windowed, [punch.at for punch in part])
+        assert seen(windowed) == seen(whole)

@@ -1,0 +1,256 @@
+"""`/admin/audit`: the list, its filters and one entry with before and after."""
+
+import ast
+import re
+from datetime import UTC, datetime
+
+import pytest
+from litestar import Litestar
+from sqlalchemy import insert, select, update
+from sqlalchemy.exc import DBAPIError
+
+from app.accounts import user_types
+from app.accounts.audit import COMMAND_LINE
+from app.accounts.audit_words import (
+    ACTS,
+    SUBJECTS,
+    act_label,
+    differences,
+    subject_label,
+    subject_named,
+    subject_page,
+)
+from app.accounts.models import AuditEntry, Role
+from app.clock.bindings import actions as bindings
+from app.db.session import Database
+from app.host.applications import applications
+from tests.cluster import ROOT
+from tests.conftest import Browser
+
+
+async def entry(database: Database, act: str, *, workspace: str = "main", **values: object) -> int:
+    row = {
+        "workspace": workspace,
+        "actor_name": "Alice Ahn",
+        "act": act,
+        "subject_type": "user",
+        "subject_id": "12",
+        **values,
+    }
+    async with database.shared_transaction() as db:
+        return (await db.scalars(insert(AuditEntry).values(row).returning(AuditEntry.id))).one()
+
+
+async def test_the_page_asks_for_the_permission_and_shows_the_own_workspace_alone(
+    alice: Browser, bob: Browser, eve: Browser, visitor: Browser, database: Database
+) -> None:
+    ours = await entry(database, "user.edit")
+    theirs = await entry(database, "role.add", workspace="globex")
+    text = (await alice.get("/admin/audit")).text
+    assert "User edited" in text
+    assert '<a href="/admin/users/12">User 12</a>' in text
+    assert "Role made" not in text
+    assert (await bob.get("/admin/audit")).status_code == 403
+    assert (await visitor.get("/admin/audit")).status_code == 303
+    assert (await eve.get(f"/admin/audit/{ours}")).status_code == 404
+    assert (await eve.get(f"/admin/audit/{theirs}")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("actor=ahn", {"user.edit", "user.create"}),
+        ("actor=command", {"role.add"}),
+        ("act=user", {"user.edit", "user.create"}),
+        ("act=user.e", {"user.edit"}),
+        ("act=%25", set()),
+        ("act=EDITED", {"user.edit"}),
+        ("act=role+made", {"role.add"}),
+        ("subject=role", {"role.add"}),
+        ("subject=user+12", {"user.edit"}),
+        ("subject=user+1", set()),
+        ("subject=12", {"user.edit", "role.add"}),
+        ("subject=Role+12", {"role.add"}),
+        ("subject=clock+employee+7", set()),
+        ("from=2026-11-20&to=2026-11-20", {"user.create"}),
+        ("from=2026-11-21", {"user.edit", "role.add"}),
+        ("to=2026-11-19", set()),
+        ("from=2026-13-01", set()),
+        ("from=2026-11-21&to=2026-11-20", set()),
+    ],
+)
+async def test_filters_find_by_who_what_on_whom_and_when(
+    alice: Browser, database: Database, query: str, found: set[str]
+) -> None:
+    await entry(database, "user.create", subject_id="13", at=datetime(2026, 11, 20, 23, 59, 59, tzinfo=UTC))
+    await entry(database, "user.edit", at=datetime(2026, 11, 21, 0, 0, tzinfo=UTC))
+    await entry(
+        database, "role.add", subject_type="role", actor_name="Command line", at=datetime(2026, 11, 21, 9, tzinfo=UTC)
+    )
+    text = (await alice.fragment(f"/admin/audit?{query}")).text
+    assert {act for act in ("user.create", "user.edit", "role.add") if f">{act_label(act)}</td>" in text} == found
+
+
+async def test_a_day_is_a_day_of_the_workspaces_zone(
+    alice: Browser, database: Database, request: pytest.FixtureRequest
+) -> None:
+    """23:30 on the 19th in Vancouver is 07:30 on the 20th in UTC."""
+    request.getfixturevalue("in_vancouver")  # after the application, which names a provider of its own
+    await entry(database, "user.edit", at=datetime(2026, 11, 20, 7, 30, tzinfo=UTC))
+    assert ">User edited</td>" in (await alice.fragment("/admin/audit?from=2026-11-19&to=2026-11-19")).text
+    assert ">User edited</td>" not in (await alice.fragment("/admin/audit?from=2026-11-20&to=2026-11-20")).text
+    assert "2026-11-19 23:30:00" in (await alice.get("/admin/audit")).text
+
+
+async def test_an_entry_shows_before_and_after_side_by_side(alice: Browser, database: Database) -> None:
+    number = await entry(
+        database,
+        "user.edit",
+        before={"name": "Bob", "roles": ["Viewer"]},
+        after={"name": "<b>Bob</b>", "roles": ["Operator", "Viewer"]},
+        ip="203.0.113.7",
+        request_id="abc123",
+    )
+    answer = await alice.fragment(f"/admin/audit/{number}")
+    assert "<html" not in answer.text
+    assert "<del>Viewer</del>" in answer.text
+    assert "<ins>Operator, Viewer</ins>" in answer.text
+    assert "&lt;b&gt;Bob&lt;/b&gt;" in answer.text
+    assert "203.0.113.7" in answer.text
+    assert "abc123" in answer.text
+
+
+def recorded() -> tuple[set[str], set[str]]:
+    """The names of acts as the source gives them to the audit, and the beginnings of those that it puts together."""
+    whole, beginnings = set(), set()
+    for path in ROOT.glob("app/**/*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] in {"record", "record_many"}:
+                for given in call.args[2:3]:
+                    whole |= {
+                        one.value for one in ast.walk(given) if isinstance(one, ast.Constant) and "." in str(one.value)
+                    }
+                    if isinstance(given, ast.JoinedStr):
+                        beginnings.add(given.values[0].value)
+    return whole - beginnings, beginnings
+
+
+async def test_a_survey_is_called_by_its_last_title_as_far_as_the_audit_knows_one(
+    alice: Browser, database: Database
+) -> None:
+    about = {"subject_type": "survey", "subject_id": "6d0e0647-fbab-42f3-8add-90f9fed7e743"}
+    await entry(database, "survey.create", **about, after={"title": "Lunch"})
+    await entry(database, "survey.edit", **about, before={"title": "Lunch"}, after={"title": "The canteen"})
+    published = await entry(database, "survey.publish", **about, after={"status": "published"})
+    await entry(database, "survey.edit", **about, workspace="globex", after={"title": "Not ours"})
+    await entry(database, "survey.publish", subject_type="survey", subject_id="untitled")
+    text = (await alice.get("/admin/audit")).text
+    assert text.count("Survey “The canteen”") == 3
+    assert "Not ours" not in text
+    assert "Survey untitled" in text
+    assert "Everything done to Survey “The canteen”" in (await alice.get(f"/admin/audit/{published}")).text
+
+
+async def test_only_what_is_still_there_is_led_to(alice: Browser, database: Database, selects: list[str]) -> None:
+    async with database.transaction() as db:
+        role_id = await db.scalar(select(Role.id).where(Role.workspace == "main").limit(1))
+        guests = await user_types.add(db, COMMAND_LINE, "Guest")
+    uid = "6d0e0647-fbab-42f3-8add-90f9fed7e743"
+    there = [("role", role_id), ("user_type", guests), ("user", 12), ("employee", 7)]
+    gone = [(kind, 987654321) for kind in ("application", "attendance", "job", "punch", "role", "sync_run")]
+    gone += [("survey", uid), ("user_type", "gone"), ("punch", "12 punches"), ("role", "9" * 30), ("survey", "x")]
+    numbers = {one: await entry(database, "x", subject_type=one[0], subject_id=str(one[1])) for one in there + gone}
+    selects.clear()
+    text = (await alice.get("/admin/audit")).text
+    assert len(selects) == 5, "zone, rows, their number, titles, and one for what is still there of eight kinds"
+    for (kind, subject), number in numbers.items():
+        link = f'<a href="{subject_page(kind, str(subject))}">{subject_label(kind, str(subject))}</a>'
+        said = (await alice.get(f"/admin/audit/{number}")).text
+        assert (link in text, link in said) == ((kind, subject) in there,) * 2, (kind, subject)
+        assert ("no longer there" in said) is ((kind, subject) in gone)
+
+
+def test_every_act_has_words_of_its_own() -> None:
+    whole, beginnings = recorded()
+    assert len(whole) > 50
+    assert whole <= ACTS.keys()
+    verbs = {
+        "binding.": bindings.OPEN_TO,
+        "app.": applications.MADE,
+        "survey.": ("create", "duplicate", "save", "new_version", "publish", "archive", "delete"),
+        "clock.device.": ("direction", "kind", "remarks"),
+        "clock.connection.": ("pause", "resume", "unlock"),
+    }
+    assert verbs.keys() == beginnings
+    assert {beginning + verb for beginning, found in verbs.items() for verb in found} <= ACTS.keys()
+    assert len(set(ACTS.values())) == len(ACTS)
+    assert act_label("later.version") == "later.version"
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "label", "address"),
+    [
+        ("employee", "12", "Person 12", "/people/12"),
+        ("clock_binding", "0 0%&7", "Code 0 0%&7", "/clock_employees?code=0%200%25%267"),
+        ("survey", "../x", "Survey ../x", "/surveys/view/..%2Fx"),
+        ("clock_settings", "1", "Clock settings", "/clock_settings"),
+        ("days", "2026-11-01..2026-11-02", "Days 2026-11-01..2026-11-02", "/attendance/locks"),
+        ("ledger", "main", "Ledger main", None),
+        ("later_kind", "5", "Later kind 5", None),
+    ],
+)
+def test_a_subject_is_named_and_leads_to_its_page(kind: str, subject: str, label: str, address: str | None) -> None:
+    assert subject_label(kind, subject) == label
+    assert subject_page(kind, subject) == address
+    if kind in SUBJECTS:
+        assert subject_named(f" {label.upper()} ")[0] == kind
+
+
+def test_the_page_of_every_kind_of_subject_is_there(site: Litestar) -> None:
+    beginnings = {re.sub(r"\{.*", "", route.path) for route in site.routes}
+    assert {str(subject_page(kind, "1")).removesuffix("1").partition("?")[0] for kind in SUBJECTS} - {
+        "None"
+    } <= beginnings
+
+
+def test_differences_name_every_field_of_either_side() -> None:
+    before: dict[str, object] = {"active": True, "note": None, "tags": []}
+    after = {"active": False, "note": "x", "more_of_it": {"a_b": [1, 2]}}
+    assert differences(before, after) == [
+        ("active", "yes", "no"),
+        ("note", "nothing", "x"),
+        ("tags", "nothing", None),
+        ("more of it", None, "a b: 1, 2"),
+    ]
+    assert differences(None, None) == []
+
+
+async def test_the_export_holds_what_the_filter_shows(alice: Browser, database: Database) -> None:
+    await entry(database, "user.edit", after={"name": "=cmd()"})
+    await entry(database, "role.add")
+    text = (await alice.get("/admin/audit?act=user&columns=code&export=csv")).text
+    assert "User edited" in text
+    assert "Role made" not in text
+
+
+async def test_the_newest_comes_first_and_pages_hold_fifty(alice: Browser, database: Database) -> None:
+    for number in range(51):
+        await entry(database, f"act.{number:02}")
+    first, second = (await alice.get("/admin/audit")).text, (await alice.get("/admin/audit?page=2")).text
+    assert ">act.50</td>" in first
+    assert ">act.00</td>" not in first
+    assert ">act.00</td>" in second
+
+
+async def test_a_page_takes_three_selects(alice: Browser, selects: list[str]) -> None:
+    await alice.get("/admin/audit")
+    assert len(selects) <= 3, selects
+
+
+async def test_the_application_can_not_change_an_entry(database: Database) -> None:
+    await entry(database, "user.edit")
+    with pytest.raises(DBAPIError, match="permission denied"):
+        async with database.shared_transaction() as db:
+            await db.execute(update(AuditEntry).values(act="nothing"))
+    async with database.shared_transaction() as db:
+        assert (await db.scalars(select(AuditEntry.act))).all() == ["user.edit"]

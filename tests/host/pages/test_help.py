@@ -1,0 +1,47 @@
+"""`/help`: reachable for everybody, names whom to ask, and says what is kept of an answer where people are asked."""
+
+import pytest
+from sqlalchemy import update
+
+from app.accounts import policies
+from app.accounts.models import User
+from app.db.session import Database
+from tests.conftest import Browser, SignIn
+
+
+@pytest.mark.parametrize("short", ["alice", "vera", "nora", "eve"])
+async def test_everybody_who_is_signed_in_gets_help(sign_in: SignIn, short: str) -> None:
+    answer = await (await sign_in(short)).get("/help")
+    assert answer.status_code == 200
+    assert "Whom to ask" in answer.text
+
+
+async def test_help_needs_sign_in(visitor: Browser) -> None:
+    assert (await visitor.get("/help")).headers["location"] == "/sign-in?next=/help"
+
+
+async def test_it_names_who_manages_users_in_the_own_workspace_alone(sign_in: SignIn, alice: Browser) -> None:
+    globex = (await (await sign_in("eve")).get("/help")).text
+    platform = (await alice.get("/help")).text
+    assert "mailto:eve@example.org" in globex
+    assert "mailto:alice@example.org" not in globex
+    assert "mailto:alice@example.org" in platform
+    assert "mailto:vera@example.org" not in platform
+
+
+async def test_whoever_left_is_not_named(alice: Browser, vera: Browser, database: Database) -> None:
+    assert "mailto:alice@example.org" in (await vera.get("/help")).text
+    async with database.shared_transaction() as db:
+        await db.execute(update(User).where(User.email == "alice@example.org").values(active=False))
+    answer = (await vera.get("/help")).text
+    assert "mailto:alice@example.org" not in answer
+    assert "Nobody manages the accounts" in answer
+
+
+async def test_the_prompt_is_explained_where_people_are_asked(vera: Browser, database: Database) -> None:
+    assert 'id="kept"' in (await vera.get("/help")).text
+    async with database.shared_transaction() as db:
+        await policies.write(db, "main", {"web_prompts": False})
+    answer = (await vera.get("/help")).text
+    assert 'id="kept"' not in answer
+    assert "/survey_prompt" not in answer
