@@ -100,7 +100,7 @@ class DemoEmployee:
 
 
 @dataclass(frozen=True, slots=True)
-class SignIn:
+class DemoSignIn:
     name: str
     email: str
     role: str
@@ -112,11 +112,11 @@ class SignIn:
 
 TENANT, TENANT_NAME = "acme", "Acme Timepieces"
 CAST = (
-    SignIn("Alice Ahn", "alice@example.org", "Administrator", "admin"),
-    SignIn("Bob Brandt", "bob@example.org", "Operator", "staff"),
-    SignIn("Vera Voss", "vera@example.org", "Viewer", "staff"),
-    SignIn("Emil Ende", "emil@example.org", "", "employee", note="an employee: account and surveys alone"),
-    SignIn(
+    DemoSignIn("Alice Ahn", "alice@example.org", "Administrator", "admin"),
+    DemoSignIn("Bob Brandt", "bob@example.org", "Operator", "staff"),
+    DemoSignIn("Vera Voss", "vera@example.org", "Viewer", "staff"),
+    DemoSignIn("Emil Ende", "emil@example.org", "", "employee", note="an employee: account and surveys alone"),
+    DemoSignIn(
         "Tina Tack", "tina@acme.example.org", "Survey author", "staff", workspace=TENANT, note=f"tenant {TENANT_NAME}"
     ),
 )
@@ -202,7 +202,7 @@ def _as_csv(wanted: Sequence[DemoEmployee]) -> bytes:
 
 async def prepare(
     parts: Parts, *, employees: int, seed_number: int, clock_url: str, crowd: int | None = None
-) -> list[SignIn]:
+) -> list[DemoSignIn]:
     """Everything that `muster demo` shows: accounts, surveys, staff, connection, and a first run. Again: what is missing.
 
     `crowd`: how many people answer the surveys of each workspace, besides those who sign in.
@@ -227,7 +227,7 @@ async def make_tenant(database: Database, owner_url: str, app_role: str) -> None
     await tenants.create_tenant(database, owner_url, app_role, key=TENANT, name=TENANT_NAME)
 
 
-async def _make_accounts(db: AsyncSession, sign_ins: Sequence[SignIn]) -> None:
+async def _make_accounts(db: AsyncSession, sign_ins: Sequence[DemoSignIn]) -> None:
     known = set(await db.scalars(select(User.email)))
     for one in sign_ins:
         if one.email not in known:
@@ -246,7 +246,7 @@ async def _connect(parts: Parts, db: AsyncSession, clock_url: str) -> None:
     await run_rows.queue_run(db, "command", {}, audit.COMMAND_LINE)
 
 
-def _with_passwords(data_dir: Path) -> list[SignIn]:
+def _with_passwords(data_dir: Path) -> list[DemoSignIn]:
     """The cast with the passwords invented at the first start and kept beside the keys, since they are printed each time."""
     path = data_dir / PASSWORD_FILE
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}

@@ -37,7 +37,7 @@ _NOTIFY = text("SELECT pg_notify(:channel, '')")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class JobKind:
     """What one kind of job may take. `attempts` counts the first; `pause` is doubled with each further one."""
 
     label: str
@@ -46,15 +46,15 @@ class Kind:
     pause: timedelta = timedelta(seconds=30)
 
 
-KINDS: dict[str, Kind] = {
-    "clock_import": Kind("Import punches into attendance", timeout=timedelta(hours=1)),
-    "clock_match": Kind("Match clock codes with people", timeout=timedelta(minutes=15)),
-    "clock_long_act": Kind("Act on many records or punches", timeout=timedelta(hours=3)),
-    "clock_sync": Kind("Sync with the time clock", timeout=timedelta(hours=3)),
-    "clock_purge": Kind("Remove old punches, runs and API logs", timeout=timedelta(minutes=30)),
-    "surveys_tally": Kind("Count survey responses", timeout=timedelta(minutes=15)),
-    "surveys_head": Kind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
-    "housekeeping": Kind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
+KINDS: dict[str, JobKind] = {
+    "clock_import": JobKind("Import punches into attendance", timeout=timedelta(hours=1)),
+    "clock_match": JobKind("Match clock codes with people", timeout=timedelta(minutes=15)),
+    "clock_long_act": JobKind("Act on many records or punches", timeout=timedelta(hours=3)),
+    "clock_sync": JobKind("Sync with the time clock", timeout=timedelta(hours=3)),
+    "clock_purge": JobKind("Remove old punches, runs and API logs", timeout=timedelta(minutes=30)),
+    "surveys_tally": JobKind("Count survey responses", timeout=timedelta(minutes=15)),
+    "surveys_head": JobKind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
+    "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
 }
 LONGEST = max(kind.timeout for kind in KINDS.values())
 
@@ -208,7 +208,7 @@ async def give_back(db: AsyncSession, job_id: int, attempt: int) -> bool:
     return given
 
 
-def pause_before(kind: Kind, attempt: int) -> timedelta:
+def pause_before(kind: JobKind, attempt: int) -> timedelta:
     """How long to wait after the given attempt failed."""
     return kind.pause * int(2 ** (attempt - 1))
 

@@ -12,7 +12,7 @@ FOR_EXPORTS = 3
 
 
 @dataclass(slots=True)
-class Leaving:
+class Draining:
     """Begins when the process is asked to end; it goes on serving for some seconds."""
 
     has_begun: bool = False
@@ -25,7 +25,7 @@ class Parts:
     exports: Database
     keys: KeyRing
     outbound: OutboundClient
-    leaving: Leaving = field(default_factory=Leaving)
+    leaving: Draining = field(default_factory=Draining)
 
     async def close(self) -> None:
         await self.outbound.aclose()

@@ -26,7 +26,7 @@ STAFF = "id_number,name,department,active,kiosk_code\n7,Ada Lovelace,Engines,tru
 @pytest.fixture
 async def ada(database: Database) -> int:
     async with database.transaction() as db:
-        return await people.add(db, SYSTEM, people.Details("7", "Ada Lovelace"))
+        return await people.add(db, SYSTEM, people.EmployeeDetails("7", "Ada Lovelace"))
 
 
 async def count(database: Database, table: Any, workspace: str = "main") -> int:
@@ -125,7 +125,7 @@ async def test_refused_attendance_is_one_line(muster: CommandLine, database: Dat
 
 async def test_an_id_number_that_two_people_share_is_refused(muster: CommandLine, database: Database, ada: int) -> None:
     async with database.transaction() as db:
-        await people.add(db, SYSTEM, people.Details(" 7 ", "Ada Twice"))
+        await people.add(db, SYSTEM, people.EmployeeDetails(" 7 ", "Ada Twice"))
     assert "share" in (await muster("attendance:add", "7", "2026-11-20T08:00", "2026-11-20T17:00")).refusal
 
 
@@ -174,7 +174,7 @@ async def test_a_seeded_person_that_somebody_edited_is_left_as_they_are(
     await muster("db:seed", "ClockDemo")
     async with database.transaction() as db:
         first = (await db.scalars(select(Employee).order_by(Employee.id).limit(1))).one()
-        changed = people.Details(first.id_number, first.name, department="Moved")
+        changed = people.EmployeeDetails(first.id_number, first.name, department="Moved")
         await people.edit(db, SYSTEM, first.id, changed)
     assert (await muster("db:seed", "ClockDemo")).out == "0 employees were added.\n"
     async with database.transaction() as db:

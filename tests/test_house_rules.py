@@ -3,7 +3,7 @@
 import ast
 import re
 import subprocess
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -217,6 +217,15 @@ def test_the_modules_stay_apart() -> None:
 def test_no_folder_holds_more_modules_than_one_can_look_through() -> None:
     modules = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
     assert {str(folder): number for folder, number in modules.items() if number > MOST_MODULES} == {}
+
+
+def test_no_two_classes_have_the_same_name() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in SOURCES:
+        for node in nodes_of(path):
+            if isinstance(node, ast.ClassDef) and not reaches(name_of(path), "app.simulator"):
+                places[node.name].append(name_of(path))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
 def is_pure(path: Path) -> bool:

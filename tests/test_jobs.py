@@ -277,7 +277,7 @@ async def test_what_the_product_refuses_is_not_tried_again(parts: Parts) -> None
 
 
 async def test_a_job_that_takes_too_long_is_stopped(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(jobs.KINDS, "clock_sync", jobs.Kind("", timeout=timedelta(seconds=0.2), attempts=1))
+    monkeypatch.setitem(jobs.KINDS, "clock_sync", jobs.JobKind("", timeout=timedelta(seconds=0.2), attempts=1))
     job_id = await ask(parts.database)
 
     async def endless(_: Parts, __: Claim) -> None:

@@ -10,7 +10,7 @@ from litestar.routes import HTTPRoute
 from app.accounts import policies
 from app.accounts.roles import BUILT_IN
 from app.api.pages import PageOrScope
-from app.api.tokens import Scope
+from app.api.tokens import TokenGuard
 from app.db.session import Database
 from app.web.errors import API
 from app.web.guards import Public, Requires
@@ -41,7 +41,7 @@ def routes(app: Any) -> list[tuple[str, str, Any]]:
         if not isinstance(route, HTTPRoute) or route.path.startswith("/static"):
             continue
         for handler in route.route_handlers:
-            guards = [g for g in handler.resolve_guards() if isinstance(g, (Requires, Scope, Public))]
+            guards = [g for g in handler.resolve_guards() if isinstance(g, (Requires, TokenGuard, Public))]
             found += [(route.path_format, method, guards) for method in handler.http_methods - {"OPTIONS", "HEAD"}]
     return sorted(found, key=lambda one: one[:2])
 
@@ -69,7 +69,7 @@ async def test_strangers_are_sent_to_sign_in(app: Any, visitor: Browser) -> None
 
 async def test_the_apis_want_a_token_before_anything_else(app: Any, visitor: Browser) -> None:
     for path, method, (guard,) in routes(app):
-        if isinstance(guard, Scope):
+        if isinstance(guard, TokenGuard):
             answer = await visitor.request(method, address(path) + "?nonsense=1")
             assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized"), (method, path)
             assert answer.headers["www-authenticate"] == "Bearer"
@@ -78,7 +78,7 @@ async def test_the_apis_want_a_token_before_anything_else(app: Any, visitor: Bro
 async def test_the_apis_refuse_a_token_without_the_scope(app: Any, visitor: Browser, token: Any) -> None:
     text = await token("alice", "nothing")
     for path, method, (guard,) in routes(app):
-        if isinstance(guard, Scope):
+        if isinstance(guard, TokenGuard):
             answer = await visitor.request(method, address(path), headers={"Authorization": f"Bearer {text}"})
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "insufficient_scope"), (method, path)
 
@@ -88,7 +88,7 @@ def offered(app: Any) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path, method, _ in routes(app):
         found.setdefault(path, set()).add(method)
-    open_to_all = {path for path, _, guards in routes(app) if not isinstance(guards[0], Scope)}
+    open_to_all = {path for path, _, guards in routes(app) if not isinstance(guards[0], TokenGuard)}
     return {path: methods for path, methods in found.items() if path not in open_to_all}
 
 

@@ -9,7 +9,7 @@ import structlog
 from app import jobs
 from app.errors import Refusal
 from app.faults import described
-from app.jobs import Claim, Kind
+from app.jobs import Claim, JobKind
 from app.parts import Parts
 from workers.ending import is_cancelled
 from workers.pace import Pace
@@ -57,7 +57,7 @@ async def _run_claimed(parts: Parts, function: Function, pace: Pace, claim: Clai
         _log.info("job done")
 
 
-async def _broke(parts: Parts, kind: Kind, claim: Claim, error: BaseException) -> None:
+async def _broke(parts: Parts, kind: JobKind, claim: Claim, error: BaseException) -> None:
     if isinstance(error, TakenOver):
         _log.warning("job taken over by another worker")
         return
@@ -71,7 +71,7 @@ async def _broke(parts: Parts, kind: Kind, claim: Claim, error: BaseException) -
     await _failed(parts, kind, claim, described(error))
 
 
-async def _failed(parts: Parts, kind: Kind, claim: Claim, error: str) -> None:
+async def _failed(parts: Parts, kind: JobKind, claim: Claim, error: str) -> None:
     async with parts.database.shared_transaction() as db:
         if claim.attempt >= kind.attempts:
             await jobs.fail(db, claim.id, claim.attempt, error)

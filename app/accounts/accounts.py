@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import administrators, audit, identity, second_factor, user_types
-from app.accounts.audit import Actor, Change
+from app.accounts.audit import Actor, AuditedChange
 from app.accounts.models import Role, User, UserRole
 from app.accounts.roles import EVERYTHING
 from app.accounts.sessions import end_others
@@ -164,7 +164,7 @@ async def _deactivate(db: AsyncSession, actor: Actor, user_ids: Iterable[int]) -
     for user_id in changed:
         await identity.kill_links(db, user_id)
         await end_others(db, user_id)
-    changes = [Change(one, {"active": True}, {"active": False}) for one in changed]
+    changes = [AuditedChange(one, {"active": True}, {"active": False}) for one in changed]
     await audit.record_many(db, actor, "user.deactivate", "user", changes)
     return changed
 
@@ -184,7 +184,7 @@ async def activate_several(
 
 async def _activate(db: AsyncSession, actor: Actor, user_ids: Iterable[int]) -> list[int]:
     changed = await _set_active(db, user_ids, active=True)
-    changes = [Change(one, {"active": False}, {"active": True}) for one in changed]
+    changes = [AuditedChange(one, {"active": False}, {"active": True}) for one in changed]
     await audit.record_many(db, actor, "user.activate", "user", changes)
     return changed
 

@@ -59,7 +59,7 @@ async def record(
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AuditedChange:
     """What an act did to one of many subjects."""
 
     subject_id: object
@@ -67,7 +67,9 @@ class Change:
     after: Mapping[str, Any] | None
 
 
-async def record_many(db: AsyncSession, actor: Actor, act: str, subject_type: str, changes: Sequence[Change]) -> None:
+async def record_many(
+    db: AsyncSession, actor: Actor, act: str, subject_type: str, changes: Sequence[AuditedChange]
+) -> None:
     """One row for each of many subjects of one act."""
     common = {
         "workspace": workspace_of(db),

@@ -23,7 +23,7 @@ _LIVE = and_(ApiToken.revoked_at.is_(None), or_(ApiToken.expires_at.is_(None), A
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TokenScope:
     """What a token may be used for. It never gives more than its owner may: `permissions` are asked at each request."""
 
     label: str
@@ -32,17 +32,17 @@ class Scope:
     platform_only: bool = False
 
 
-SCOPES: dict[str, Scope] = {
-    "clock:read": Scope(
+SCOPES: dict[str, TokenScope] = {
+    "clock:read": TokenScope(
         "Read the time clock",
         "Employees, bindings, punches, terminals and sync runs over the integration API. It changes nothing.",
         ("clock.employees", "clock.transactions"),
     ),
-    "me": Scope(
+    "me": TokenScope(
         "Act as you in a mobile app",
         "Your apps and ratings, and the surveys that wait for you, over the end-user API.",
     ),
-    "metrics:read": Scope(
+    "metrics:read": TokenScope(
         "Read the metrics",
         "Requests, durations and jobs of the whole server at /metrics, for a monitoring system on another machine.",
         ("admin.jobs",),
@@ -51,7 +51,7 @@ SCOPES: dict[str, Scope] = {
 }
 
 
-def offered(permissions: frozenset[str], *, on_platform: bool) -> dict[str, Scope]:
+def offered(permissions: frozenset[str], *, on_platform: bool) -> dict[str, TokenScope]:
     """The scopes that would do something for a person with these permissions."""
     return {
         name: scope
@@ -144,7 +144,7 @@ async def _revoke(db: AsyncSession, actor: audit.Actor, which: ColumnElement[boo
     ended = update(ApiToken).where(which, ApiToken.revoked_at.is_(None), User.id == ApiToken.user_id)
     ended_now = ended.values(revoked_at=func.now()).returning(ApiToken.id, ApiToken.name, User.name.label("owner"))
     rows = sorted(await db.execute(ended_now))
-    changes = [audit.Change(row.id, {"owner": row.owner, "name": row.name}, None) for row in rows]
+    changes = [audit.AuditedChange(row.id, {"owner": row.owner, "name": row.name}, None) for row in rows]
     await audit.record_many(db, actor, "token.revoke", "token", changes)
     return [row.id for row in rows]
 

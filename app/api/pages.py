@@ -6,7 +6,7 @@ from litestar import Request, Response
 from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 
-from app.api.tokens import Scope
+from app.api.tokens import TokenGuard
 from app.web.context import context_of
 from app.web.errors import envelope, handle, logged
 from app.web.guards import Requires
@@ -15,7 +15,7 @@ from app.web.guards import Requires
 class PageOrScope(Requires):
     """Guard: the token's scope for whoever sends one, the permission for the person who is signed in."""
 
-    def __init__(self, permission: str, *, module: str, scope: Scope) -> None:
+    def __init__(self, permission: str, *, module: str, scope: TokenGuard) -> None:
         super().__init__(permission, module=module)
         self.scope = scope
 

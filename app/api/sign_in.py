@@ -16,7 +16,7 @@ from app.api import bodies, parameters
 from app.api.envelope import Code, Instant, answer
 from app.api.openapi import POSTED, Endpoint
 from app.api.parameters import Nothing
-from app.api.tokens import Scope
+from app.api.tokens import TokenGuard
 from app.db.session import enter_workspace
 from app.errors import NotSignedIn
 from app.texts import instant
@@ -58,7 +58,7 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[bytes]:
     return answer(signed_in, status=201)
 
 
-@delete(PATH, guards=[Scope("me")], status_code=200)
+@delete(PATH, guards=[TokenGuard("me")], status_code=200)
 async def sign_out(ctx: NamedDependency[Context]) -> Response[bytes]:
     """Ends the very token that was sent."""
     parameters.read(Nothing, ctx.request.query_params)

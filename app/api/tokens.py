@@ -54,7 +54,7 @@ _USED = (
 )
 
 
-class Scope:
+class TokenGuard:
     """Guard of an API route: the token's scope, the permissions its owner must still have, the switches that must be on."""
 
     def __init__(

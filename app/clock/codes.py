@@ -50,7 +50,7 @@ class Direction(StrEnum):
     UNDIRECTED = "undirected"
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     """Kinds of attendance records; each pairs in a lane of its own."""
 
     REGULAR = "regular"

@@ -23,7 +23,7 @@ TOO_MANY = 3
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Span:
+class DaySpan:
     """Days from `first` to before `until`."""
 
     first: date
@@ -45,14 +45,14 @@ def live_first(today: date, horizon: date) -> date:
     return max(today - LIVE_DAYS * DAY, min(horizon, today))
 
 
-def gaps(wanted: Span, known: Iterable[Span]) -> list[Span]:
+def gaps(wanted: DaySpan, known: Iterable[DaySpan]) -> list[DaySpan]:
     """What of `wanted` lies in none of `known`, oldest first."""
     found, first = [], wanted.first
     for span in sorted(known):
         if span.first > first:
-            found.append(Span(first, min(span.first, wanted.until)))
+            found.append(DaySpan(first, min(span.first, wanted.until)))
         first = max(first, span.until)
-    found.append(Span(first, wanted.until))
+    found.append(DaySpan(first, wanted.until))
     return [span for span in found if span.days > 0]
 
 
@@ -73,12 +73,12 @@ def check_is_due(now_local: datetime, last: date | None) -> bool:
     return now_local.hour >= CHECK_HOUR and (last is None or last < now_local.date())
 
 
-def days_to_check(today: date, known: Sequence[Span]) -> list[date]:
+def days_to_check(today: date, known: Sequence[DaySpan]) -> list[date]:
     """Those of the last 31 days that have been read, latest first: others are going to be read anyway."""
     days = (today - number * DAY for number in range(1, CHECK_DAYS + 1))
     return [day for day in days if any(span.first <= day < span.until for span in known)]
 
 
-def halves(span: Span) -> tuple[Span, Span]:
+def halves(span: DaySpan) -> tuple[DaySpan, DaySpan]:
     middle = span.first + (span.days // 2) * DAY
-    return Span(span.first, middle), Span(middle, span.until)
+    return DaySpan(span.first, middle), DaySpan(middle, span.until)

@@ -133,7 +133,7 @@ def clock_device(*, serial: str, direction: str | None, kind: str | None, worksp
     from app.accounts.audit import COMMAND_LINE
     from app.clock.mirror import devices
 
-    async def change(db: "AsyncSession") -> list[devices.Changed]:
+    async def change(db: "AsyncSession") -> list[devices.DeviceChange]:
         changes = []
         if direction is not None:
             changes.append(await devices.set_direction(db, COMMAND_LINE, serial, direction))

@@ -11,7 +11,7 @@ import click
 from app.commands import children, frame, serve
 
 if TYPE_CHECKING:
-    from app.demo import SignIn
+    from app.demo import DemoSignIn
     from app.parts import Parts
 
 HOST = "127.0.0.1"
@@ -83,14 +83,14 @@ def _refuse_taken(port: int) -> None:
             frame.refuse(f"The simulated time clock cannot listen on port {port}: {error.strerror}. Give --clock-port.")
 
 
-async def _fill(urls: frame.Urls, employees: int, seed: int, clock_url: str, parts: "Parts") -> "list[SignIn]":
+async def _fill(urls: frame.Urls, employees: int, seed: int, clock_url: str, parts: "Parts") -> "list[DemoSignIn]":
     from app import demo as data
 
     await data.make_tenant(parts.database, urls.need_owner(), urls.app_role)
     return await data.prepare(parts, employees=employees, seed_number=seed, clock_url=clock_url)
 
 
-def _introduce(base_url: str, clock_url: str, sign_ins: "Sequence[SignIn]") -> None:
+def _introduce(base_url: str, clock_url: str, sign_ins: "Sequence[DemoSignIn]") -> None:
     click.echo(f"\nMuster is ready: {base_url}\n")
     for one in sign_ins:
         click.echo(f"  {one.role or 'No role':14} {one.email:24} {one.password:24} {one.note}".rstrip())

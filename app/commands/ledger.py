@@ -15,8 +15,8 @@ from app.commands import frame
 
 if TYPE_CHECKING:
     from app.parts import Parts
-    from app.surveys.ledger.evidence import Held, Person
-    from app.surveys.ledger.verifying import Verdict
+    from app.surveys.ledger.evidence import EvidenceOwner, Held
+    from app.surveys.ledger.verifying import LedgerVerdict
 
 
 @click.command("ledger:verify")
@@ -34,14 +34,14 @@ def ledger_verify(*, workspace: str, as_json: bool) -> None:
         frame.refuse(_accusation(verdict, workspace))
 
 
-def _accusation(verdict: "Verdict", workspace: str) -> str:
+def _accusation(verdict: "LedgerVerdict", workspace: str) -> str:
     if verdict.number is None:
         return f"The ledger of {workspace} is broken: {verdict.problem}."
     fitting = f" The {verdict.rows:,} rows before it fit." if verdict.rows else ""
     return f"Row {verdict.number} of the ledger of {workspace} is broken: {verdict.problem}.{fitting}"
 
 
-async def _verify(parts: "Parts", *, workspace: str) -> "Verdict":
+async def _verify(parts: "Parts", *, workspace: str) -> "LedgerVerdict":
     from app.surveys.ledger import verifying
 
     with _bar() as show:
@@ -91,17 +91,17 @@ def _agreed(question: str) -> bool:
         raise
 
 
-async def _held(parts: "Parts", *, workspace: str, email: str) -> "tuple[Person, Held]":
+async def _held(parts: "Parts", *, workspace: str, email: str) -> "tuple[EvidenceOwner, Held]":
     from app.accounts import accounts
     from app.surveys.ledger import evidence
 
     async with parts.database.transaction(workspace) as db:
         account = await accounts.find_by_email(db, email)
-    person = evidence.Person(account.id, account.email, workspace)
+    person = evidence.EvidenceOwner(account.id, account.email, workspace)
     return person, await evidence.held(parts.database, person)
 
 
-async def _erase(parts: "Parts", *, person: "Person") -> "Held":
+async def _erase(parts: "Parts", *, person: "EvidenceOwner") -> "Held":
     from app.accounts.audit import COMMAND_LINE
     from app.surveys.ledger import evidence
 
@@ -112,7 +112,7 @@ def _told(erased: "Held") -> str:
     return f"the evidence of {erased.evidence:,} of {erased.responses:,} responses opens no more"
 
 
-def _document(person: "Person", held: "Held") -> dict[str, object]:
+def _document(person: "EvidenceOwner", held: "Held") -> dict[str, object]:
     return {
         "email": person.email,
         "keys": held.keys,

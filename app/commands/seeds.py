@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from app.demo import DemoEmployee
     from app.parts import Parts
-    from app.surveys.demo.seed import Leaving, Made
+    from app.surveys.demo.seed import DemoRemoval, Made
 
 
 @click.command("db:seed")
@@ -98,7 +98,7 @@ def _remove_surveys(workspace: str, *, dry_run: bool, as_json: bool) -> None:
     """Says what goes by name, and what is kept from the people who are asked, since some of them answered or rated it."""
     from app.surveys.demo import seed as demo
 
-    async def act(db: "AsyncSession") -> "tuple[Leaving, Made | None]":
+    async def act(db: "AsyncSession") -> "tuple[DemoRemoval, Made | None]":
         return await demo.leaving(db), None if dry_run else await demo.remove(db)
 
     going, gone = frame.in_transaction(act, workspace)
@@ -117,7 +117,7 @@ def _remove_surveys(workspace: str, *, dry_run: bool, as_json: bool) -> None:
     frame.answer(document, *_named(going), told, as_json=as_json)
 
 
-def _named(going: "Leaving") -> Iterator[str]:
+def _named(going: "DemoRemoval") -> Iterator[str]:
     for title in going.surveys:
         yield f"  survey    {title}"
     for title in going.archived:

@@ -108,7 +108,7 @@ def listen(opened: socket.socket, workers: int, ready: Callable[[], None], keep_
     """Serves on the socket until SIGINT or SIGTERM; `ready` is called once the first page can be asked for."""
     import uvicorn
 
-    from app.commands.web_server import Server, Several
+    from app.commands.web_server import Server, WebProcesses
     from app.web.transport.wire import Wire
 
     config = uvicorn.Config(
@@ -128,7 +128,7 @@ def listen(opened: socket.socket, workers: int, ready: Callable[[], None], keep_
     with suppress(KeyboardInterrupt):
         if workers > 1:
             ready()
-            Several(config, [opened]).run()
+            WebProcesses(config, [opened]).run()
         else:
             Server(config, ready).run([opened])
 

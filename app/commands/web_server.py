@@ -88,7 +88,7 @@ class Process(multiprocess.Process):
         return self._server
 
 
-class Several(multiprocess.Multiprocess):
+class WebProcesses(multiprocess.Multiprocess):
     """Several web processes on one socket."""
 
     def terminate_all(self) -> None:

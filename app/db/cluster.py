@@ -67,7 +67,7 @@ _SILENCE_S = 2.0
 _ORPHANS_REMAIN = "pre-existing shared memory block"
 
 
-class State(Enum):
+class ClusterState(Enum):
     STOPPED = "stopped"
     STARTING = "starting"
     READY = "ready"
@@ -136,23 +136,23 @@ def read_postmaster(data: Path) -> Postmaster | None:
     return Postmaster(pid, Path(folder) if folder else None, status.strip())
 
 
-def state_of(data: Path) -> State:
+def state_of(data: Path) -> ClusterState:
     """What the server of this data directory does now.
 
     STALE: the file of a server that is gone; its pid is free, a zombie's, or by now some other program's.
     """
     if not (data / "postmaster.pid").exists():
-        return State.STOPPED
+        return ClusterState.STOPPED
     postmaster = read_postmaster(data)
     if postmaster is None or not (_is_server(postmaster.pid, data) or _answers(postmaster)):
-        return State.STALE
+        return ClusterState.STALE
     match postmaster.status:
         case "ready" | "standby":
-            return State.READY
+            return ClusterState.READY
         case "stopping":
-            return State.STOPPING
+            return ClusterState.STOPPING
         case _:
-            return State.STARTING
+            return ClusterState.STARTING
 
 
 def _is_server(pid: int, data: Path) -> bool:
@@ -216,15 +216,15 @@ def _launch_once(home: Home, sockets: Path, settings: Mapping[str, str], wait_s:
             told = time.monotonic()
             progress(_what_takes_so_long(home, told - started))
         time.sleep(0.02)
-    if code != 0 and state_of(home.data) is State.STARTING:
+    if code != 0 and state_of(home.data) is ClusterState.STARTING:
         raise _too_slow(home, wait_s)
     return bool(code == 0)
 
 
-def await_ready(home: Home, wait_s: float, progress: Progress) -> State:
+def await_ready(home: Home, wait_s: float, progress: Progress) -> ClusterState:
     """Wait for a server that somebody else started, or that is stopping, to settle: READY, STOPPED or STALE."""
     started = told = time.monotonic()
-    while (state := state_of(home.data)) in {State.STARTING, State.STOPPING}:
+    while (state := state_of(home.data)) in {ClusterState.STARTING, ClusterState.STOPPING}:
         now = time.monotonic()
         if now - started > wait_s:
             raise _too_slow(home, wait_s)
@@ -252,7 +252,7 @@ def _what_takes_so_long(home: Home, elapsed_s: float) -> str:
 
 def _remove_stale_locks(home: Home, sockets: Path) -> None:
     """PostgreSQL itself gives up when another program of the same user has got the pid of its dead server."""
-    if state_of(home.data) is not State.STALE:
+    if state_of(home.data) is not ClusterState.STALE:
         return
     (home.data / "postmaster.pid").unlink(missing_ok=True)
     for leftover in (sockets / SOCKET_FILE, sockets / f"{SOCKET_FILE}.lock"):

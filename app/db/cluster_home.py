@@ -40,7 +40,7 @@ class EmbeddedError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Account:
+class SystemUser:
     """A system user that root lends to PostgreSQL."""
 
     name: str
@@ -54,7 +54,7 @@ class Home:
 
     folder: Path
     binaries: Path
-    account: Account | None
+    account: SystemUser | None
 
     @property
     def data(self) -> Path:
@@ -86,7 +86,7 @@ def find_home(data_dir: Path) -> Home:
     return Home(folder, _reachable_binaries(account), account)
 
 
-def run_as(account: Account | None, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def run_as(account: SystemUser | None, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Run a program as the account (None: as ourselves), output collected by way of a file.
 
     A pipe would stay open in the server that pg_ctl leaves behind, and reading it would never end.
@@ -98,7 +98,7 @@ def run_as(account: Account | None, command: Sequence[str]) -> subprocess.Comple
 
 
 def spawn_as(
-    account: Account | None, command: Sequence[str], output: IO[str] | None = None, folder: Path = Path("/")
+    account: SystemUser | None, command: Sequence[str], output: IO[str] | None = None, folder: Path = Path("/")
 ) -> "subprocess.Popen[bytes]":
     """Set a program going in the folder, without our environment and, as the account, without our groups."""
     return subprocess.Popen(  # noqa: S603 - a list of our own making, no shell
@@ -120,7 +120,7 @@ def plain_environment() -> Mapping[str, str]:
     return {**kept, "LC_ALL": "C", "TZ": "UTC"}
 
 
-def give_folder(folder: Path, account: Account | None) -> None:
+def give_folder(folder: Path, account: SystemUser | None) -> None:
     """Make a private folder (0700) that belongs to the account. Its parent is ours alone, so nothing can be slipped in."""
     folder.mkdir(mode=0o700, exist_ok=True)
     if account and folder.stat().st_uid != account.uid:
@@ -184,7 +184,7 @@ def bundled_binaries() -> Path:
     return folder
 
 
-def _owner_of(folder: Path) -> Account | None:
+def _owner_of(folder: Path) -> SystemUser | None:
     try:
         uid = (folder / "data").stat().st_uid
     except FileNotFoundError:
@@ -200,10 +200,10 @@ def _owner_of(folder: Path) -> Account | None:
         raise EmbeddedError(
             f"{folder / 'data'} belongs to user id {uid}, which this machine has no name for."
         ) from None
-    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+    return SystemUser(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
 
-def ensure_account() -> Account:
+def ensure_account() -> SystemUser:
     """The system user for clusters that root starts; made where it is missing. Raises EmbeddedError."""
     answer = ""
     for _ in range(20):
@@ -213,7 +213,7 @@ def ensure_account() -> Account:
             answer = _make_account()
             time.sleep(0.1)  # two first starts at once: one of them finds the list of users locked
             continue
-        return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+        return SystemUser(entry.pw_name, entry.pw_uid, entry.pw_gid)
     raise EmbeddedError(
         f"PostgreSQL refuses to run as root, and the system user {SYSTEM_USER} could not be made ({answer.strip()}). "
         "Start Muster as another user, or set MUSTER_DATABASE_URL."
@@ -233,7 +233,7 @@ def _pointed(data_dir: Path) -> Path | None:
     return Path(pointer.read_text().splitlines()[0]) if pointer.exists() else None
 
 
-def _reachable_folder(data_dir: Path, account: Account) -> Path:
+def _reachable_folder(data_dir: Path, account: SystemUser) -> Path:
     pointed = _pointed(data_dir)
     if pointed:
         return pointed
@@ -249,7 +249,7 @@ def _reachable_folder(data_dir: Path, account: Account) -> Path:
     return _set_up_elsewhere(data_dir, account)
 
 
-def _set_up_elsewhere(data_dir: Path, account: Account) -> Path:
+def _set_up_elsewhere(data_dir: Path, account: SystemUser) -> Path:
     FALLBACK_ROOT.mkdir(mode=0o755, parents=True, exist_ok=True)
     # A random name, not one made from the path: a data directory made anew must not find the old one's data.
     folder = FALLBACK_ROOT / f"postgres-{secrets.token_hex(6)}"
@@ -262,11 +262,11 @@ def _set_up_elsewhere(data_dir: Path, account: Account) -> Path:
     return folder
 
 
-def _may_enter(account: Account, folder: Path) -> bool:
+def _may_enter(account: SystemUser, folder: Path) -> bool:
     return run_as(account, ["/bin/sh", "-c", 'cd "$1"', "sh", str(folder)]).returncode == 0
 
 
-def _reachable_binaries(account: Account) -> Path:
+def _reachable_binaries(account: SystemUser) -> Path:
     bundled = bundled_binaries()
     if _runs(account, bundled):
         return bundled
@@ -279,7 +279,7 @@ def _reachable_binaries(account: Account) -> Path:
     return binaries
 
 
-def _runs(account: Account, binaries: Path) -> bool:
+def _runs(account: SystemUser, binaries: Path) -> bool:
     # initdb too: it alone needs the shared libraries that the wheel keeps in a folder beside itself.
     programs = (str(binaries / "initdb"), str(binaries / "postgres"))
     try:

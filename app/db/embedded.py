@@ -32,8 +32,8 @@ from app.db.cluster import (
     DURABLE,
     FIRST_SETTINGS,
     NOT_DURABLE,
+    ClusterState,
     Progress,
-    State,
     await_ready,
     launch,
     make_data,
@@ -81,7 +81,7 @@ class EmbeddedCluster:
 
     def is_running(self) -> bool:
         """Whether the server takes connections, whoever started it."""
-        return state_of(self._home.data) is State.READY
+        return state_of(self._home.data) is ClusterState.READY
 
     def stop(self) -> None:
         """Give the server up; the last user's call returns when it has stopped. Again: does nothing."""
@@ -127,7 +127,7 @@ def _start(
         make_data(home, {**FIRST_SETTINGS, **safety})
         sockets = socket_folder(home)
         _ensure_watcher(home)
-        if await_ready(home, wait_s, progress) is not State.READY:
+        if await_ready(home, wait_s, progress) is not ClusterState.READY:
             launch(home, sockets, {**safety, **extra_settings}, wait_s, progress)
         cluster = _describe(home, sockets, users)
         _ensure_roles(cluster.superuser_url)
@@ -187,7 +187,7 @@ def _stop_if_unused(home: Home) -> None:
     users = _open_lock(home.folder / "users.lock")
     try:
         if _try_lock(users, fcntl.LOCK_EX):
-            if state_of(home.data) not in {State.STOPPED, State.STALE}:
+            if state_of(home.data) not in {ClusterState.STOPPED, ClusterState.STALE}:
                 run_as(home.account, stop_command(home))
         elif not _try_lock(users, fcntl.LOCK_SH):
             # The watcher was quicker and is stopping it: to have the lock is to know that it is done.

@@ -1,6 +1,6 @@
 """Calls that leave this host: which addresses, how long, how much, and what may be kept of them. No database here."""
 
-from app.outbound.client import Call, CallRecord, Limits, Log, OutboundClient, ProbeStep, Reply
+from app.outbound.client import Call, CallRecord, Limits, Log, OutboundClient, OutboundReply, ProbeStep
 from app.outbound.errors import OutboundError
 from app.outbound.policy import AddressPolicy, AllowListError, parse_allow_list
 from app.outbound.redaction import Redactor
@@ -16,9 +16,9 @@ __all__ = [
     "Log",
     "OutboundClient",
     "OutboundError",
+    "OutboundReply",
     "ProbeStep",
     "Redactor",
-    "Reply",
     "parse_allow_list",
     "retry_after_s",
     "shortened",

@@ -53,7 +53,7 @@ class Call:
 
 
 @dataclass(slots=True, repr=False)
-class Reply:
+class OutboundReply:
     """A whole answer. `body_code` is what the judge found in it, kept for the record."""
 
     status: int
@@ -105,7 +105,7 @@ class ProbeStep:
 
 
 Log = Callable[[CallRecord], Awaitable[None]]
-Judge = Callable[[Reply], T]
+Judge = Callable[[OutboundReply], T]
 
 
 class OutboundClient:
@@ -174,7 +174,7 @@ class OutboundClient:
 
     async def _attempt(self, call: Call, judge: Judge[T], redactor: Redactor, log: Log) -> T:
         begun = datetime.now(UTC), perf_counter()
-        reply: Reply | None = None
+        reply: OutboundReply | None = None
         try:
             reply = await self._exchange(call)
             result = judge(reply)
@@ -185,7 +185,7 @@ class OutboundClient:
         await log(_record(call, reply, None, begun, redactor))
         return result
 
-    async def _exchange(self, call: Call) -> Reply:
+    async def _exchange(self, call: Call) -> OutboundReply:
         """One request and its whole answer, under one deadline. Raises OutboundError."""
         sent = False
         try:
@@ -204,13 +204,13 @@ class OutboundClient:
         except _NETWORK_FAULTS as error:
             raise network_failure(_network_sentence(_host(call), error)) from None
 
-    async def _send(self, request: httpx.Request, body_bytes: int | None) -> Reply:
+    async def _send(self, request: httpx.Request, body_bytes: int | None) -> OutboundReply:
         response = await self._transport.handle_async_request(request)
         try:
             body = await read_body(response, body_bytes or self.limits.body_bytes)
         finally:
             await response.aclose()
-        return Reply(response.status_code, response.headers, body, ends_with_the_connection(response))
+        return OutboundReply(response.status_code, response.headers, body, ends_with_the_connection(response))
 
 
 def _request(call: Call, watch: Callable[..., Awaitable[None]], connect_s: float) -> httpx.Request:
@@ -234,7 +234,7 @@ def _request(call: Call, watch: Callable[..., Awaitable[None]], connect_s: float
         raise network_failure(f"{_host(call)} is no address that can be called.") from None
 
 
-def _complete(error: OutboundError, reply: Reply | None, redactor: Redactor) -> None:
+def _complete(error: OutboundError, reply: OutboundReply | None, redactor: Redactor) -> None:
     error.message = redactor.text(error.message)
     error.redirect_to = error.redirect_to and redactor.text(error.redirect_to)
     if reply is not None:
@@ -242,7 +242,7 @@ def _complete(error: OutboundError, reply: Reply | None, redactor: Redactor) -> 
         error.excerpt = error.excerpt or _excerpt(reply, redactor)
 
 
-def _excerpt(reply: Reply | None, redactor: Redactor) -> str:
+def _excerpt(reply: OutboundReply | None, redactor: Redactor) -> str:
     """Pictures are personal, and no text: of them only the size is kept."""
     if reply is None:
         return ""
@@ -252,7 +252,11 @@ def _excerpt(reply: Reply | None, redactor: Redactor) -> str:
 
 
 def _record(
-    call: Call, reply: Reply | None, error: OutboundError | None, begun: tuple[datetime, float], redactor: Redactor
+    call: Call,
+    reply: OutboundReply | None,
+    error: OutboundError | None,
+    begun: tuple[datetime, float],
+    redactor: Redactor,
 ) -> CallRecord:
     started_at, started = begun
     return CallRecord(

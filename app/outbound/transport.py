@@ -161,13 +161,13 @@ class PinnedTransport(httpx.AsyncBaseTransport):
                 extensions=request.extensions,
             )
         )
-        return httpx.Response(answer.status, headers=answer.headers, stream=_Stream(answer))
+        return httpx.Response(answer.status, headers=answer.headers, stream=_AnswerBytes(answer))
 
     async def aclose(self) -> None:
         await self._pool.aclose()
 
 
-class _Stream(httpx.AsyncByteStream):
+class _AnswerBytes(httpx.AsyncByteStream):
     def __init__(self, answer: httpcore.Response) -> None:
         self._answer = answer
 

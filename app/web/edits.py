@@ -24,7 +24,7 @@ from litestar.datastructures import FormMultiDict
 from app.accounts import audit
 from app.web.context import Context
 from app.web.forms import Bound, Field, Form
-from app.web.merging import Difference, Line, Shown, Stale, Values, differences, merged
+from app.web.merging import EditConflict, EditConflictWords, Shown, Stale, Values, differences, merged
 from app.web.pages import page
 
 BASE, TAKE = "base", "take-"
@@ -140,7 +140,7 @@ def _as_posted(value: Shown) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
-async def _refuse(ctx: Context, bound: Bound, found: list[Difference], about: tuple[object, ...]) -> None:
+async def _refuse(ctx: Context, bound: Bound, found: list[EditConflict], about: tuple[object, ...]) -> None:
     kind, thing, *others = about
     names = [*(one.name.lower() for one in found), *others]
     last = await audit.last_change(ctx.db, str(kind), thing, [str(name) for name in names])
@@ -148,10 +148,10 @@ async def _refuse(ctx: Context, bound: Bound, found: list[Difference], about: tu
     bound.stale = Stale([_line(bound, one) for one in found], by, last.at if last else None)
 
 
-def _line(bound: Bound, one: Difference) -> Line:
+def _line(bound: Bound, one: EditConflict) -> EditConflictWords:
     item = bound.fields.get(one.name)
     was = None if one.was is None else _said(item, one.was)
-    return Line(one.name, item.label if item else one.name, was, _said(item, one.now), one.contested)
+    return EditConflictWords(one.name, item.label if item else one.name, was, _said(item, one.now), one.contested)
 
 
 def _said(item: Field | None, shown: Shown) -> str:

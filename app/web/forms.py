@@ -183,7 +183,7 @@ class File(Field):
 
 
 @dataclass(frozen=True)
-class Day(Field):
+class DayField(Field):
     kind = "date"
 
     def parse(self, text: str) -> date:

@@ -1,6 +1,6 @@
 """The one way to make a list: filters in the address, sort, paging, columns remembered per person, selection.
 
-What a list is, is a `ListSpec` (app.web.list_spec). `load` answers a request with a `Listing`, which is the `view` of the
+What a list is, is a `ListSpec` (app.web.list_spec). `load` answers a request with a `ListPage`, which is the `view` of the
 frame macro (templates/components/lists.html); the page writes the rows. `selected` turns a posted bulk selection, or the
 whole filter, into a condition. Streaming the same rows: app.web.exports.
 """
@@ -25,7 +25,7 @@ DEFAULT_PER_PAGE = 50
 
 
 @dataclass
-class Asked:
+class ListQuery:
     """What the address asks of a list. `errors` name filters that can't be read: then the list is empty, never wider."""
 
     values: dict[str, Any]
@@ -50,13 +50,13 @@ class Asked:
 
 
 @dataclass
-class Listing:
+class ListPage:
     """One page of a list: the `view` of the frame macro."""
 
     spec: ListSpec
     rows: Sequence[Any]
     total: int
-    asked: Asked
+    asked: ListQuery
     columns: tuple[Column, ...]
     visible: list[str]
     bulk: dict[str, Any] | None
@@ -132,7 +132,7 @@ def pages_of(total: int, per_page: int) -> int:
     return max(1, -(-total // per_page))
 
 
-def asked(spec: ListSpec, query: Query) -> Asked:
+def asked(spec: ListSpec, query: Query) -> ListQuery:
     """Reads filters, sort and page."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
@@ -153,10 +153,10 @@ def asked(spec: ListSpec, query: Query) -> Asked:
     kept["sort"] = sort if sort != spec.sort else None
     kept["per_page"] = per_page if per_page != DEFAULT_PER_PAGE else None
     kept["page"] = page if page > 1 else None
-    return Asked(values, errors, kept, sort, page, per_page)
+    return ListQuery(values, errors, kept, sort, page, per_page)
 
 
-def condition(spec: ListSpec, wanted: Asked) -> Condition:
+def condition(spec: ListSpec, wanted: ListQuery) -> Condition:
     """The filters in force as one condition."""
     if wanted.errors:
         return false()
@@ -174,7 +174,7 @@ def ordering(spec: ListSpec, sort: str) -> list[UnaryExpression[Any]]:
     return [column.asc().nulls_last(), spec.key.asc()]
 
 
-async def load(context: Context, spec: ListSpec, base: Select[Any]) -> Listing:
+async def load(context: Context, spec: ListSpec, base: Select[Any]) -> ListPage:
     """One page of `base` under what the address asks: one SELECT for the total, one for the rows."""
     wanted = asked(spec, context.request.query_params)
     narrowed = base.where(condition(spec, wanted))
@@ -186,12 +186,12 @@ async def load(context: Context, spec: ListSpec, base: Select[Any]) -> Listing:
     return listing(context, spec, wanted, rows.all(), total)
 
 
-def listing(context: Context, spec: ListSpec, wanted: Asked, rows: Sequence[Any], total: int) -> Listing:
+def listing(context: Context, spec: ListSpec, wanted: ListQuery, rows: Sequence[Any], total: int) -> ListPage:
     """A Listing from rows that a page read in its own way."""
     bulk = None
     if spec.bulk:
         bulk = {"url": with_query(spec.bulk_url, {**wanted.query, "page": None}), "actions": spec.bulk}
-    return Listing(spec, rows, total, wanted, spec.columns, visible_columns(context, spec), bulk)
+    return ListPage(spec, rows, total, wanted, spec.columns, visible_columns(context, spec), bulk)
 
 
 def visible_columns(context: Context, spec: ListSpec) -> list[str]:

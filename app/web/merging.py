@@ -12,7 +12,7 @@ Values = Mapping[str, Shown]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class EditConflict:
     """One value that somebody else changed. `was` is None where the form does not say; `typed` where it has no such field."""
 
     name: str
@@ -27,7 +27,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EditConflictWords:
     """A difference in words, as the box above the form says it."""
 
     name: str
@@ -41,19 +41,19 @@ class Line:
 class Stale:
     """Why a form was not saved; `by` is who changed the thing last, "" where that is not known."""
 
-    lines: Sequence[Line]
+    lines: Sequence[EditConflictWords]
     by: str = ""
     at: datetime | None = None
 
 
-def differences(base: Values | None, now: Values, typed: Values) -> list[Difference]:
+def differences(base: Values | None, now: Values, typed: Values) -> list[EditConflict]:
     """In the order of `now`. A base of None can't be read: then everything that was typed counts as changed by both.
 
     Nothing is left to refuse where what was typed is what is stored already, as after a second press of Save.
     """
     known = dict.fromkeys(now) if base is None else {name: base.get(name, _empty(value)) for name, value in now.items()}
     found = [
-        Difference(name, known[name], value, typed.get(name)) for name, value in now.items() if known[name] != value
+        EditConflict(name, known[name], value, typed.get(name)) for name, value in now.items() if known[name] != value
     ]
     if base is None:
         return [one for one in found if one.contested]
@@ -61,7 +61,7 @@ def differences(base: Values | None, now: Values, typed: Values) -> list[Differe
     return found if wanted or any(one.typed is None for one in found) else []
 
 
-def merged(typed: Values, found: Sequence[Difference]) -> dict[str, Shown]:
+def merged(typed: Values, found: Sequence[EditConflict]) -> dict[str, Shown]:
     """What the form shows: the others' values where nothing was typed, and what was typed everywhere else."""
     theirs = {one.name: one.now for one in found if one.typed is not None and not one.contested}
     return {**typed, **theirs}

@@ -27,7 +27,7 @@ from app.clock.connection.saved import ConnectionForm
 from app.clock.settings import write_settings
 from app.clock.sync import after_mirror, run_rows
 from app.clock.sync import run as sync
-from app.clock.sync.run_state import Running
+from app.clock.sync.run_state import RunState
 from app.config import read_settings
 from app.db.migrate import migrate
 from app.parts import Parts, make_parts
@@ -140,7 +140,7 @@ async def _first(parts: Parts) -> None:
 
 
 def _measured(parts: Parts, step: after_mirror.Step) -> after_mirror.Step:
-    async def measured(run: Running) -> None:
+    async def measured(run: RunState) -> None:
         started, cpu, server = time.perf_counter(), time.process_time(), await _server_s(parts)
         await step(run)
         print(f"  {step.__name__}: {time.perf_counter() - started:.1f} s, own processor time "
@@ -163,7 +163,7 @@ async def _server_s(parts: Parts) -> float:
 async def _bare(parts: Parts) -> None:
     """The same rows once more, without server, parsing, cursors and counters: COPY of 500, one INSERT, commit."""
     from app.clock.mirror import punch_rows
-    from app.clock.parsing import Punch
+    from app.clock.parsing import ParsedPunch
 
     async with parts.database.transaction() as db:
         rows = (
@@ -172,7 +172,7 @@ async def _bare(parts: Parts) -> None:
     await _empty(parts)
     pages = [
         [
-            Punch(
+            ParsedPunch(
                 remote_id=row.remote_id, emp_code=row.emp_code, punched_at_raw=row.punched_at_raw,
                 punched_at_local=row.punched_at_local, punched_at_utc=row.punched_at_utc, code=row.punch_code,
                 verify=row.verify_code, terminal_sn=row.terminal_sn, terminal_alias=row.terminal_alias,

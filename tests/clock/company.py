@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from app.clock.pairing import judge as pairing
-from app.clock.pairing.inputs import FOLDS, UNPAIRED, Employee, Unbound
+from app.clock.pairing.inputs import FOLDS, UNPAIRED, PairingEmployee, Unbound
 from app.clock.pairing.use_punches import Use, use_punches
 from tests.clock.mirror_store import Store
 
@@ -23,7 +23,7 @@ class Company(Store):
 
     def who_of(self, code):
         employee = self.bindings[code]
-        return Unbound() if employee is None else Employee(employee, employee not in self.inactive)
+        return Unbound() if employee is None else PairingEmployee(employee, employee not in self.inactive)
 
     def groups(self):
         """Each code that nobody stands behind, then each employee with all codes."""

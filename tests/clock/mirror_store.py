@@ -5,14 +5,14 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from app.clock.pairing import judge as pairing
-from app.clock.pairing.inputs import Employee, Punch, Record, Rules, Written
+from app.clock.pairing.inputs import PairingEmployee, PairingPunch, Record, Rules, Written
 from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
 
 MONDAY = date(2026, 3, 2)
 DAYS = {"Mon": 0, "Tue": 1, "Wed": 2, "Thu": 3, "Fri": 4, "Sat": 5, "Sun": 6}
 CODES = {"I": 0, "O": 1, "bo": 2, "bi": 3, "oi": 4, "oo": 5, "a": 0, "x": 255}
 FAR = datetime(2027, 1, 1, tzinfo=UTC)
-ALICE = Employee(1)
+ALICE = PairingEmployee(1)
 RULES = Rules(zone=ZoneInfo("UTC"))
 
 
@@ -32,14 +32,14 @@ def tap(text, number, zone=UTC, **more):
     sign, _, moment = text.strip().partition(" ")
     direction = "undirected" if sign == "a" else "by_code"
     fields = {"emp_code": "100", "terminal_sn": "T1", "direction": direction} | more
-    return Punch(id=number, remote_id=str(number), at=when(moment, zone), code=CODES[sign], **fields)
+    return PairingPunch(id=number, remote_id=str(number), at=when(moment, zone), code=CODES[sign], **fields)
 
 
 class Store:
     """Punches, records and day locks of one employee (A, 1, unless re-bound)."""
 
     def __init__(self, taps="", *, rules=RULES, zone=UTC, who=ALICE):
-        self.punches: dict[int, Punch] = {}
+        self.punches: dict[int, PairingPunch] = {}
         self.texts: dict[str, int] = {}
         self.records: dict[int, Record] = {}
         self.locked: set[date] = set()

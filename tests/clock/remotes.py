@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.clock.profiles import CLOUD, ONPREM, Profile
-from app.clock.remote import Credentials, RemoteClock, Session, SessionStore
+from app.clock.remote import ClockSession, Credentials, RemoteClock, SessionStore
 from app.outbound import AddressPolicy, CallRecord, Limits, OutboundClient, parse_allow_list
 from app.secrets import Secret
 from tests.fakes.liar import Liar, Speech, says_json
@@ -22,17 +22,17 @@ class MemorySessionStore:
     """A session of this process alone, which nothing ever locks."""
 
     def __init__(self) -> None:
-        self.session: Session | None = None
+        self.session: ClockSession | None = None
         self.rejections = 0
         self._lock = asyncio.Lock()
 
     def lock(self) -> asyncio.Lock:
         return self._lock
 
-    async def load(self) -> Session | None:
+    async def load(self) -> ClockSession | None:
         return self.session
 
-    async def save(self, session: Session) -> None:
+    async def save(self, session: ClockSession) -> None:
         self.session = session
         self.rejections = 0
 

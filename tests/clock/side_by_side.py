@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from app.clock.pairing.inputs import Punch, Record, Span
+from app.clock.pairing.inputs import PairingPunch, Record, TimeSpan
 from tests.clock.company import CODES, TERMINALS, Company
 from tests.clock.reading import acts, world
 from tests.clock.reading.one_punch import judge_everything
@@ -28,7 +28,7 @@ class Both:
 
     def tap(self, number, *row):
         """`row`: remote id, code, instant, punch code, terminal."""
-        self.product.punches[number] = Punch(number, *row)
+        self.product.punches[number] = PairingPunch(number, *row)
         self.reading.punches[number] = world.Punch(number, *row)
 
     def judge(self, later):
@@ -63,7 +63,7 @@ class Both:
     def unread_window(self, start, hours):
         spans = [] if hours is None else [(START + start, START + start + timedelta(hours=hours))]
         self.unread = spans
-        self.product.unread = [Span(*span) for span in spans]
+        self.product.unread = [TimeSpan(*span) for span in spans]
 
     def by_hand(self, employee, start, hours, kind):
         clock_in, clock_out = START + start, START + start + hours if hours else None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.clock.days import (
     DAY,
     LONGEST_SLICE,
-    Span,
+    DaySpan,
     asked_bounds,
     check_is_due,
     days_to_check,
@@ -20,14 +20,14 @@ from app.clock.days import (
     slice_until,
 )
 from app.clock.figures.completeness import is_silent, judge
-from app.clock.mirror.cursors import Position, known_spans, live_reach
+from app.clock.mirror.cursors import WalkPosition, known_spans, live_reach
 from app.clock.models import Cursor
 from app.clock.settings import ClockSettings
 
 BERLIN = ZoneInfo("Europe/Berlin")
 FIRST = date(2026, 1, 1)
 DAYS = st.integers(0, 60).map(lambda number: FIRST + number * DAY)
-SPANS = st.builds(lambda a, b: Span(min(a, b), max(a, b)), DAYS, DAYS)
+SPANS = st.builds(lambda a, b: DaySpan(min(a, b), max(a, b)), DAYS, DAYS)
 
 
 def days_of(spans):
@@ -67,9 +67,9 @@ def test_slices_cover_a_stretch_without_a_gap(days, density, page):
     covered = []
     while first < end:
         until = slice_until(first, end, density, page)
-        covered.append(Span(first, until))
+        covered.append(DaySpan(first, until))
         first = until
-    assert gaps(Span(FIRST, end), covered) == []
+    assert gaps(DaySpan(FIRST, end), covered) == []
 
 
 @settings(max_examples=100)
@@ -108,9 +108,9 @@ def test_the_check_is_due_once_a_night(now, last, due):
 
 
 def test_only_days_that_were_read_are_checked():
-    known = [Span(date(2026, 3, 1), date(2026, 3, 3)), Span(date(2026, 3, 8), date(2026, 3, 9))]
+    known = [DaySpan(date(2026, 3, 1), date(2026, 3, 3)), DaySpan(date(2026, 3, 8), date(2026, 3, 9))]
     assert days_to_check(date(2026, 3, 10), known) == [date(2026, 3, 8), date(2026, 3, 2), date(2026, 3, 1)]
-    assert len(days_to_check(date(2026, 3, 10), [Span(date(2020, 1, 1), date(2027, 1, 1))])) == 31
+    assert len(days_to_check(date(2026, 3, 10), [DaySpan(date(2020, 1, 1), date(2027, 1, 1))])) == 31
 
 
 def live(starts_on, covered_until):
@@ -119,7 +119,7 @@ def live(starts_on, covered_until):
 
 def test_one_more_walk_over_the_same_rows_begins_at_the_first_page():
     began = datetime(2026, 3, 1, tzinfo=BERLIN)
-    assert Position(7, 9, 20, b"x", 1, began).again() == Position(0, 0, None, None, 2, began)
+    assert WalkPosition(7, 9, 20, b"x", 1, began).again() == WalkPosition(0, 0, None, None, 2, began)
 
 
 def test_a_live_window_that_goes_on_keeps_its_beginning():
@@ -132,7 +132,7 @@ def test_a_live_window_after_a_long_pause_begins_anew_and_leaves_what_was_read()
     reach, left = live_reach(before, date(2026, 3, 20), BERLIN)
     assert reach == date(2026, 3, 20)
     # three days less than was read: what was uploaded late is read with the gap
-    assert left == Span(date(2026, 3, 1), date(2026, 3, 6))
+    assert left == DaySpan(date(2026, 3, 1), date(2026, 3, 6))
 
 
 def test_known_days_are_those_of_the_backfill_so_far_and_of_the_live_window():
@@ -142,8 +142,8 @@ def test_known_days_are_those_of_the_backfill_so_far_and_of_the_live_window():
         Cursor(kind="asked", window="a", starts_on=date(2025, 1, 1), ends_on=date(2025, 2, 1), done_until=date(2025, 2, 2)),
     ]  # fmt: skip
     assert known_spans(rows, BERLIN) == [
-        Span(date(2026, 1, 1), date(2026, 1, 9)),
-        Span(date(2026, 3, 1), date(2026, 3, 10)),
+        DaySpan(date(2026, 1, 1), date(2026, 1, 9)),
+        DaySpan(date(2026, 3, 1), date(2026, 3, 10)),
     ]
 
 

@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.parsing import Device, Employee, Enrolled, LocalTimes, Parser, Ref, Shift, TimeError, Unit, read_date
+from app.clock.parsing import (
+    Enrolment,
+    LocalTimes,
+    ParsedDevice,
+    ParsedEmployee,
+    ParsedShift,
+    Parser,
+    Ref,
+    TimeError,
+    Unit,
+    read_date,
+)
 from app.clock.profiles import CLOUD, ONPREM
 from app.outbound import Redactor
 
@@ -330,9 +341,9 @@ def test_relatives_that_name_fields_otherwise_are_understood() -> None:
 
 def test_the_employee_seen_in_the_wild_is_read() -> None:
     (read,) = PARSER.employees([EMPLOYEE]).rows
-    assert read == Employee(
+    assert read == ParsedEmployee(
         "772", "0010136", "Ana", "Cruz", Ref("3", "K"), None, (Ref("1", "N"),), "ana@clock.example",
-        date(2024, 2, 29), True, Enrolled(True, False, False, True, True), "/media/people/0010136/",
+        date(2024, 2, 29), True, Enrolment(True, False, False, True, True), "/media/people/0010136/",
     )  # fmt: skip
     assert read.full_name == "Ana Cruz"
 
@@ -428,7 +439,7 @@ def test_of_cards_and_passwords_only_that_they_are_there_is_known(said: Any, the
 
 def test_the_terminal_seen_in_the_wild_is_read() -> None:
     (read,) = PARSER.devices([DEVICE]).rows
-    assert read == Device(
+    assert read == ParsedDevice(
         "4", "MFP3241700893", "Gate", "SpeedFace", "10.0.0.9", "1.2", "online", Ref("1", "N"),
         datetime(2025, 8, 26, 1, 14, 58, tzinfo=UTC), 10, 9, None, 3, 700, True, "8",
     )  # fmt: skip
@@ -473,8 +484,8 @@ def test_shifts_are_read_in_local_time() -> None:
     read = PARSER.shifts([SHIFT, {"att_date": "2025-08-27", "day_off": "yes"}]).rows
     early, late = datetime(2025, 8, 26, 8), datetime(2025, 8, 26, 17)
     assert read == [
-        Shift(date(2025, 8, 26), "Early", early, late, 30, False),
-        Shift(date(2025, 8, 27), None, None, None, None, True),
+        ParsedShift(date(2025, 8, 26), "Early", early, late, 30, False),
+        ParsedShift(date(2025, 8, 27), None, None, None, None, True),
     ]
     assert PARSER.shifts([SHIFT | {"day_off": None}]).rows[0].day_off is False
 

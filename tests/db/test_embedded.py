@@ -22,7 +22,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.db import cluster_home, embedded
-from app.db.cluster import State, read_postmaster, state_of
+from app.db.cluster import ClusterState, read_postmaster, state_of
 from app.db.cluster_home import spawn_as
 from tests.cluster import APP_URL, ROOT, quick_folder
 
@@ -72,7 +72,11 @@ def room() -> Iterator[Path]:
         yield folder
         for pid_file in folder.rglob("postmaster.pid"):
             postmaster = read_postmaster(pid_file.parent)
-            if postmaster and state_of(pid_file.parent) in {State.READY, State.STARTING, State.STOPPING}:
+            if postmaster and state_of(pid_file.parent) in {
+                ClusterState.READY,
+                ClusterState.STARTING,
+                ClusterState.STOPPING,
+            }:
                 os.kill(postmaster.pid, signal.SIGKILL)
 
 
@@ -190,7 +194,7 @@ def test_stop_returns_when_the_server_is_gone_and_a_second_stop_does_nothing(dat
     pid = postmaster_pid(data_dir)
     assert cluster.is_running()
     cluster.stop()
-    assert state_of(data_of(data_dir)) is State.STOPPED
+    assert state_of(data_of(data_dir)) is ClusterState.STOPPED
     assert not cluster.is_running()
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     cluster.stop()
@@ -249,8 +253,8 @@ def test_the_server_is_joined_and_the_last_user_stops_it(data_dir: Path) -> None
         assert first.app_url == second.app_url
         first.stop()
         second.stop()
-        assert state_of(data_of(data_dir)) is State.READY
-    assert state_of(data_of(data_dir)) is State.STOPPED
+        assert state_of(data_of(data_dir)) is ClusterState.READY
+    assert state_of(data_of(data_dir)) is ClusterState.STOPPED
 
 
 def test_processes_that_make_the_database_at_once_all_get_the_same_server(room: Path) -> None:
@@ -259,12 +263,12 @@ def test_processes_that_make_the_database_at_once_all_get_the_same_server(room: 
         answers = {process.stdout.readline() for process in clients if process.stdout}
         assert len(answers) == 1
         assert answers.pop().startswith("postgresql://muster_app@/muster?host=")
-        assert state_of(data_of(room / "new")) is State.READY
+        assert state_of(data_of(room / "new")) is ClusterState.READY
     finally:
         for process in clients:
             process.communicate()
     assert [process.returncode for process in clients] == [0] * 4
-    assert state_of(data_of(room / "new")) is State.STOPPED
+    assert state_of(data_of(room / "new")) is ClusterState.STOPPED
 
 
 def test_starts_and_stops_that_cross_each_other_never_leave_a_user_without_a_server(data_dir: Path) -> None:
@@ -285,13 +289,13 @@ def test_starts_and_stops_that_cross_each_other_never_leave_a_user_without_a_ser
     for thread in threads:
         thread.join()
     assert failures == []
-    assert state_of(data_of(data_dir)) is State.STOPPED
+    assert state_of(data_of(data_dir)) is ClusterState.STOPPED
 
 
 def test_the_server_stops_by_itself_when_its_last_user_is_killed(data_dir: Path) -> None:
     with client(data_dir) as killed:
         killed.kill()
-    wait_until(lambda: state_of(data_of(data_dir)) is State.STOPPED)
+    wait_until(lambda: state_of(data_of(data_dir)) is ClusterState.STOPPED)
 
 
 def test_the_server_stays_when_one_of_its_users_is_killed(data_dir: Path) -> None:
@@ -301,7 +305,7 @@ def test_the_server_stays_when_one_of_its_users_is_killed(data_dir: Path) -> Non
     time.sleep(0.3)
     assert words(cluster.owner_url) == ["before"]
     cluster.stop()
-    assert state_of(data_of(data_dir)) is State.STOPPED
+    assert state_of(data_of(data_dir)) is ClusterState.STOPPED
 
 
 def test_where_the_watcher_was_killed_too_the_next_start_joins_and_stops_the_server(data_dir: Path) -> None:
@@ -315,7 +319,7 @@ def test_where_the_watcher_was_killed_too_the_next_start_joins_and_stops_the_ser
     assert postmaster_pid(data_dir) == pid
     assert len(watchers_of(data_dir)) == 1
     cluster.stop()
-    assert state_of(data_of(data_dir)) is State.STOPPED
+    assert state_of(data_of(data_dir)) is ClusterState.STOPPED
 
 
 def test_no_watcher_outlives_the_server_and_none_is_there_twice(data_dir: Path) -> None:
@@ -344,7 +348,7 @@ def test_after_a_killed_postmaster_the_next_start_recovers_what_was_committed(da
     add_word(cluster.owner_url, "committed")
     kill(postmaster_pid(data_dir))
     wait_until(lambda: not cluster.is_running())  # a child that was just born may hold its socket for a moment
-    assert state_of(data_of(data_dir)) is State.STALE
+    assert state_of(data_of(data_dir)) is ClusterState.STALE
     again = embedded.start(data_dir)
     assert again.app_url == cluster.app_url
     assert words(again.owner_url) == ["before", "committed"]
@@ -402,7 +406,7 @@ def test_a_long_recovery_is_waited_for_and_reported(data_dir: Path) -> None:
         process.suspend()
         held.append(time.monotonic())
         time.sleep(4.5)  # it is told every two seconds
-        assert state_of(data_of(data_dir)) is State.STARTING
+        assert state_of(data_of(data_dir)) is ClusterState.STARTING
         process.resume()
         held.append(time.monotonic())
 
@@ -566,9 +570,9 @@ def test_a_plain_user_runs_the_server_as_itself(room: Path) -> None:
     # Root may join, and does not take the server away from the user.
     with client(home / "data-dir"):
         pass
-    assert state_of(data_of(home / "data-dir")) is State.READY
+    assert state_of(data_of(home / "data-dir")) is ClusterState.READY
     process.communicate()
-    assert state_of(data_of(home / "data-dir")) is State.STOPPED
+    assert state_of(data_of(home / "data-dir")) is ClusterState.STOPPED
     with client(home / "data-dir"):
         assert psutil.Process(postmaster_pid(home / "data-dir")).username() == "nobody"
     assert {path.owner() for path in (home / "data-dir").rglob("*")} == {"nobody"}

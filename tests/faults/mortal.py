@@ -29,7 +29,7 @@ from app.clock.mirror.counts import Counts
 from app.clock.mirror.cursors import PUNCHES
 from app.clock.sync import punch_window, run_rows
 from app.clock.sync import run as sync
-from app.clock.sync.run_state import Running, Step
+from app.clock.sync.run_state import RunState, Step
 from app.config import read_settings
 from app.parts import Parts, make_parts
 
@@ -278,7 +278,7 @@ def _rows_before_counters() -> None:
         self.counts = step.counts
         self.watch(progress)
 
-    Running.writing = writing  # type: ignore[method-assign]
+    RunState.writing = writing  # type: ignore[method-assign]
 
 
 BUGS = {"cursor before rows": _cursor_before_rows, "rows before counters": _rows_before_counters}

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.host.applications import applications
-from app.host.applications.applications import Details
+from app.host.applications.applications import ApplicationDetails
 from app.host.applications.icons import Icon
 from app.host.models import Application
 from tests.host.staff import ALICE
@@ -23,7 +23,7 @@ async def add_app(
     db: AsyncSession, name: str = "Shift Planner", platforms: tuple[str, ...] = ("ios", "android"), **details: Any
 ) -> int:
     """The id of a draft."""
-    return await applications.add(db, ALICE, Details(name, platforms, **details))
+    return await applications.add(db, ALICE, ApplicationDetails(name, platforms, **details))
 
 
 async def publish_app(db: AsyncSession, name: str = "Shift Planner", **details: Any) -> UUID:

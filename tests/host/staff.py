@@ -12,7 +12,7 @@ from app.host.attendance import records as attendance
 from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord, Employee
 from app.host.people import people
-from app.host.people.people import Details
+from app.host.people.people import EmployeeDetails
 
 ALICE = Actor(1, "Alice Ahn")
 
@@ -29,7 +29,7 @@ def hours(clock_in: str, clock_out: str | None = None, *breaks: tuple[str, str],
 
 
 async def hire(db: AsyncSession, name: str = "Ada Lovelace", id_number: str = "1", **details: object) -> int:
-    return await people.add(db, ALICE, Details(id_number, name, **details))  # type: ignore[arg-type]
+    return await people.add(db, ALICE, EmployeeDetails(id_number, name, **details))  # type: ignore[arg-type]
 
 
 async def work(db: AsyncSession, employee_id: int, *span: str, kind: str = "regular") -> int:

@@ -26,8 +26,8 @@ from app.outbound import (
     Limits,
     OutboundClient,
     OutboundError,
+    OutboundReply,
     Redactor,
-    Reply,
     parse_allow_list,
 )
 from tests.fakes.liar import Heard, Liar, Writer, answer, drips, hangs_up, lying, says_json, says_nothing, then_closes
@@ -46,7 +46,9 @@ class Desk:
     async def log(self, record: CallRecord) -> None:
         self.records.append(record)
 
-    async def get(self, base_url: str, path: str = "/x/", redactor: Redactor | None = None, **more: Any) -> Reply:
+    async def get(
+        self, base_url: str, path: str = "/x/", redactor: Redactor | None = None, **more: Any
+    ) -> OutboundReply:
         return await self.client.call(
             Call("GET", base_url, path, **more), lambda reply: reply, redactor=redactor or Redactor(), log=self.log
         )
@@ -441,7 +443,7 @@ async def test_each_attempt_is_one_record(liar: Liar, desk: Desk) -> None:
 
 
 async def test_the_judge_s_verdict_is_in_the_record(liar: Liar, desk: Desk) -> None:
-    def judge(reply: Reply) -> None:
+    def judge(reply: OutboundReply) -> None:
         reply.body_code = "ZBSY0009"
         raise OutboundError("TC-REMOTE", "said: hunter22222")
 

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.audit import Actor
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring import rows as definition_rows
-from app.surveys.authoring.definition import Definition, Question, checked
+from app.surveys.authoring.definition import Definition, QuestionDefinition, checked
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import Survey
 
@@ -21,10 +21,12 @@ _COLUMNS = frozenset(Survey.__table__.c.keys()) - frozenset(Definition.__datacla
 LUNCH = {"label": "How was lunch?", "type": "single_choice", "options": ["Good", "Bad"], "required": True}
 
 
-def question(fields: dict[str, Any]) -> Question:
+def question(fields: dict[str, Any]) -> QuestionDefinition:
     """`question(dict(label="Why?", type="single_choice", options=["a", "b"]))`."""
     options = tuple(fields.get("options", ()))
-    return Question(fields.get("key"), fields["label"], fields["type"], options, fields.get("required", False))
+    return QuestionDefinition(
+        fields.get("key"), fields["label"], fields["type"], options, fields.get("required", False)
+    )
 
 
 def defined(**fields: Any) -> Definition:

@@ -14,8 +14,8 @@ from app.secrets import KeyRing
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger import chain, verifying
 from app.surveys.ledger.answers import Answered
-from app.surveys.ledger.append import Entry, Recorded
-from app.surveys.ledger.verifying import Verdict
+from app.surveys.ledger.append import Entry, RecordedEntry
+from app.surveys.ledger.verifying import LedgerVerdict
 from app.surveys.models import LedgerHead
 from tests.conftest import KEYS
 from tests.surveys.drafted import Stored, published
@@ -65,7 +65,7 @@ def entry(survey: Stored, user_id: int, values: Sequence[Any] = VALUES, **change
 
 async def record(
     database: Database, keys: KeyRing, survey: Stored, user_id: int, *values: Any, **changed: Any
-) -> Recorded:
+) -> RecordedEntry:
     """Appended in a transaction of its own."""
     async with database.transaction(survey.workspace) as db:
         return await ledger.append(db, keys, entry(survey, user_id, values or VALUES, **changed))
@@ -90,7 +90,7 @@ async def user_id(database: Database, short: str) -> int:
         return await db.scalar(select(User.id).where(User.email == f"{short}@example.org")) or 0
 
 
-async def verify(database: Database, workspace: str, report: verifying.Report | None = None) -> Verdict:
+async def verify(database: Database, workspace: str, report: verifying.Report | None = None) -> LedgerVerdict:
     """Walks the ledger with the keys of the tests."""
     return await verifying.verify(database, KeyRing.from_text(KEYS), workspace, report)
 

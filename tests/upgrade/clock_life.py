@@ -28,7 +28,7 @@ from app.host.attendance import records as attendance
 from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord
 from app.host.people import people
-from app.host.people.people import Details
+from app.host.people.people import EmployeeDetails
 from app.parts import Parts
 from app.secrets import Secret
 from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
@@ -92,7 +92,7 @@ class ClockLife:
             await bindings.accept(db, OPERATOR, [ids[BOUND], ids[REBOUND]])
             await bindings.ignore(db, OPERATOR, [ids[IGNORED]])
             await bindings.clear(db, OPERATOR, [ids[CLEARED]])
-            replacement = await people.add(db, OPERATOR, Details("R-1", "Renate Replacement"))
+            replacement = await people.add(db, OPERATOR, EmployeeDetails("R-1", "Renate Replacement"))
             await bindings.bind(db, OPERATOR, ids[REBOUND], replacement)
             await devices.set_remarks(db, OPERATOR, world.terminals[0].serial, "Behind the second door")
 

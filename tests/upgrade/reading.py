@@ -16,7 +16,7 @@ from app.surveys.models import Survey
 from app.surveys.ratings import ratings
 from app.surveys.results import tallies
 from app.surveys.results.figures import counters
-from app.surveys.results.tallies import ASKED, Scope
+from app.surveys.results.tallies import ASKED, TallyScope
 
 _ATTENDANCE = """
 SELECT a.id, a.employee_id, e.id_number, e.name, a.workday, a.kind, a.clock_in, a.clock_out, a.breaks::text AS breaks, a.status,
@@ -99,7 +99,7 @@ async def _survey_figures(db: AsyncSession) -> list[dict[str, Any]]:
 
 
 async def _figures(db: AsyncSession, survey: Any, version: int) -> dict[str, Any]:
-    rows = [tuple(row) for row in await db.execute(tallies.figures(Scope(survey.id, version)))]
+    rows = [tuple(row) for row in await db.execute(tallies.figures(TallyScope(survey.id, version)))]
     whole = counters([(row[1], row[4], row[5]) for row in rows if row[2] == tallies.WHOLE], asked=ASKED)
     choices = sorted([str(row[2]), row[3], row[4]] for row in rows if row[2] != tallies.WHOLE)
     found: dict[str, Any] = {"outcomes": dict(sorted(whole.outcomes.items())), "choices": choices}

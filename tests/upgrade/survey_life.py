@@ -17,7 +17,7 @@ from app.surveys.authoring import actions as authoring
 from app.surveys.authoring.stored import Stored
 from app.surveys.demo import seed as demo
 from app.surveys.ledger import evidence
-from app.surveys.ledger.evidence import Person
+from app.surveys.ledger.evidence import EvidenceOwner
 from app.surveys.ledger.verifying import note_head
 from app.surveys.results import tallies
 from tests.surveys.drafted import AUTHOR, CONSENT, defined
@@ -50,7 +50,7 @@ class SurveyLife:
             await note_head(db)
         await self._everybody_answers()
         await self._remove_demo()
-        person = Person(self.users[ERASED], _email(ERASED, self.workspace), self.workspace)
+        person = EvidenceOwner(self.users[ERASED], _email(ERASED, self.workspace), self.workspace)
         await evidence.erase(self.parts.database, COMMAND_LINE, person)
         async with self._transaction() as db:
             await note_head(db)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from app.web.merging import Difference, Shown, Values, differences, merged
+from app.web.merging import EditConflict, Shown, Values, differences, merged
 
 
-def it(was: Shown | None, now: Shown, typed: Shown | None) -> Difference:
-    return Difference("a", was, now, typed)
+def it(was: Shown | None, now: Shown, typed: Shown | None) -> EditConflict:
+    return EditConflict("a", was, now, typed)
 
 
-CASES: dict[str, tuple[Values | None, Values, Values, list[Difference]]] = {
+CASES: dict[str, tuple[Values | None, Values, Values, list[EditConflict]]] = {
     "nobody else changed anything": ({"a": "1"}, {"a": "1"}, {"a": "2"}, []),
     "the other changed what I left alone": ({"a": "1"}, {"a": "2"}, {"a": "1"}, [it("1", "2", "1")]),
     "both changed it": ({"a": "1"}, {"a": "2"}, {"a": "3"}, [it("1", "2", "3")]),
@@ -45,11 +45,11 @@ def test_both_changed_the_same_but_something_else_is_to_be_saved() -> None:
         (it("1", "2", None), False),
     ],
 )
-def test_a_field_is_contested_where_both_changed_it_to_something_else(one: Difference, contested: bool) -> None:
+def test_a_field_is_contested_where_both_changed_it_to_something_else(one: EditConflict, contested: bool) -> None:
     assert one.contested is contested
 
 
 def test_the_form_shows_what_was_typed_and_the_new_value_where_nothing_was() -> None:
     typed: Values = {"a": "1", "b": "mine", "c": True}
-    found = [it("1", "2", "1"), Difference("b", "old", "theirs", "mine"), Difference("Status", "x", "y", None)]
+    found = [it("1", "2", "1"), EditConflict("b", "old", "theirs", "mine"), EditConflict("Status", "x", "y", None)]
     assert merged(typed, found) == {"a": "2", "b": "mine", "c": True}

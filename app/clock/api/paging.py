@@ -18,7 +18,7 @@ Rows = Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ApiList:
     """A list as its cursors know it: `keys` are the columns that it is sorted by, with their kinds."""
 
     name: str
@@ -41,14 +41,14 @@ class Listing:
         return since, tuple(keys)
 
 
-EMPLOYEES = Listing("employees", {"id": Id})
-BINDINGS = Listing("bindings", {"id": Id})
-RUNS = Listing("sync-runs", {"id": Id}, newest_first=True, can_be_followed=False)
-PUNCHES = Listing("transactions", {"local_date": date, "punched_at_utc": Moment, "id": Id}, newest_first=True)
+EMPLOYEES = ApiList("employees", {"id": Id})
+BINDINGS = ApiList("bindings", {"id": Id})
+RUNS = ApiList("sync-runs", {"id": Id}, newest_first=True, can_be_followed=False)
+PUNCHES = ApiList("transactions", {"local_date": date, "punched_at_utc": Moment, "id": Id}, newest_first=True)
 
 
 async def page_by_id(
-    db: AsyncSession, asked: Paged, listing: Listing, base: Select[Any], key: Any
+    db: AsyncSession, asked: Paged, listing: ApiList, base: Select[Any], key: Any
 ) -> tuple[Rows, Meta]:
     """A page of `base`, which `key`, its id, puts in order."""
     ordered = base.order_by(key.desc() if listing.newest_first else key.asc())
@@ -88,7 +88,7 @@ async def _with_renamed(db: AsyncSession, wanted: PunchFilter) -> PunchFilter:
 async def _page(
     db: AsyncSession,
     asked: Paged,
-    listing: Listing,
+    listing: ApiList,
     numbered: Callable[[int], Awaitable[tuple[Rows, int]]],
     behind: Callable[[Any], Awaitable[Rows]],
 ) -> tuple[Rows, Meta]:

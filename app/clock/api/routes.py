@@ -15,7 +15,7 @@ from app.api import parameters
 from app.api.envelope import Meta, answer
 from app.api.openapi import Endpoint, document
 from app.api.parameters import MOST_PER_PAGE, VERBATIM, DayText, InstantText, Nothing, Paged, Range
-from app.api.tokens import Scope
+from app.api.tokens import TokenGuard
 from app.clock import zones
 from app.clock.api import paging
 from app.clock.api.paging import page_by_id, page_of_punches
@@ -31,7 +31,7 @@ from app.texts import day
 from app.web.context import Context
 from app.web.guards import public
 
-CLOCK_READ = Scope("clock:read", permissions=("clock.employees", "clock.transactions"), module="clock")
+CLOCK_READ = TokenGuard("clock:read", permissions=("clock.employees", "clock.transactions"), module="clock")
 PREFIX = "/api/v1/clock"
 VERSION = "1"
 DEFAULT_SPAN = timedelta(days=29)
@@ -39,15 +39,15 @@ MOST_DEVICES = 100_000  # far beyond any server; the document bounds every list
 CodeText = Annotated[str, msgspec.Meta(min_length=1, max_length=100, extra=VERBATIM)]
 
 
-class Changed(Paged, kw_only=True, frozen=True):
+class ChangedQuery(Paged, kw_only=True, frozen=True):
     updated_since: InstantText | None = None
 
 
-class BindingQuery(Changed, kw_only=True, frozen=True):
+class BindingQuery(ChangedQuery, kw_only=True, frozen=True):
     status: States | None = None
 
 
-class PunchQuery(Changed, kw_only=True, frozen=True):
+class PunchQuery(ChangedQuery, kw_only=True, frozen=True):
     from_: DayText | None = msgspec.field(default=None, name="from")
     to: DayText | None = None
     emp_code: CodeText | None = None
@@ -64,7 +64,7 @@ async def status(ctx: NamedDependency[Context]) -> Response[bytes]:
 
 @get("/employees", guards=[CLOCK_READ])
 async def employees(ctx: NamedDependency[Context]) -> Response[bytes]:
-    asked = parameters.read(Changed, ctx.request.query_params)
+    asked = parameters.read(ChangedQuery, ctx.request.query_params)
     settings = await read_settings(ctx.db)
     areas = await reports.area_names(ctx.db)
     wanted = _changed(queries.EMPLOYEES, queries.EMPLOYEE_CHANGED_AT, asked)
@@ -139,7 +139,7 @@ def _photos_below(ctx: Context, settings: ClockSettings) -> str | None:
     return ctx.parts.settings.base_url if settings.show_photos else None
 
 
-def _changed(base: Select[Any], changed_at: Any, asked: Changed) -> Select[Any]:
+def _changed(base: Select[Any], changed_at: Any, asked: ChangedQuery) -> Select[Any]:
     since = parameters.instant_of(asked.updated_since)
     return base if since is None else base.where(changed_at >= since)
 
@@ -156,7 +156,7 @@ def _offered(
 
 ENDPOINTS = (
     _offered("/status", "Connection health, counts and last sync", Status),
-    _offered("/employees", "Mirrored personnel", _paged(EmployeeRow), Changed, Meta),
+    _offered("/employees", "Mirrored personnel", _paged(EmployeeRow), ChangedQuery, Meta),
     _offered("/bindings", "Bindings", _paged(BindingRow), BindingQuery, Meta),
     _offered("/transactions", "Mirrored punches", _paged(PunchRow), PunchQuery, Meta),
     _offered("/devices", "Terminals", Annotated[list[DeviceRow], msgspec.Meta(max_length=MOST_DEVICES)]),

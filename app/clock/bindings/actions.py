@@ -19,8 +19,8 @@ from app.accounts.audit import Actor
 from app.clock.bindings import matching
 from app.clock.bindings import rows as binding_rows
 from app.clock.bindings.accepting import Accepting, named_by, sort_out
-from app.clock.bindings.directory import Candidate, directory
-from app.clock.bindings.matching import Change, Code, Decision
+from app.clock.bindings.directory import SimilarEmployee, directory
+from app.clock.bindings.matching import BindingTransition, Code, Decision
 from app.clock.codes import BINDING_STATES, LINKED_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee
 from app.errors import Conflict, Invalid, NotFound
@@ -92,7 +92,7 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
     why = f"{actor.name} bound it to {person.name}."
     decision = Decision(BindingState.BOUND, why, "manual", person.id, candidates=_kept(code, person.id))
     # A person's later word for a pair takes their earlier one against it back.
-    await _carry_out(db, actor, "bind", [Change(code, decision, code.rejected - {person.id})])
+    await _carry_out(db, actor, "bind", [BindingTransition(code, decision, code.rejected - {person.id})])
 
 
 async def accept(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Accepting:
@@ -193,49 +193,53 @@ async def ask_for_match(db: AsyncSession) -> None:
         await jobs.request(db, "clock_match", key="clock_match:next")
 
 
-def _accepted(code: Code, actor: Actor) -> Change:
+def _accepted(code: Code, actor: Actor) -> BindingTransition:
     why = f"{actor.name} accepted it. {code.why or ''}".strip()
-    return Change(code, Decision(BindingState.BOUND, why, code.method, named_by(code), candidates=code.candidates))
+    return BindingTransition(
+        code, Decision(BindingState.BOUND, why, code.method, named_by(code), candidates=code.candidates)
+    )
 
 
-def _rejected(code: Code, actor: Actor) -> Change:
+def _rejected(code: Code, actor: Actor) -> BindingTransition:
     host_employee_id = named_by(code)
     name = next((one.name for one in code.candidates if one.host_employee_id == host_employee_id), "this match")
     why = f"{actor.name} rejected {name}; it is not proposed again."
-    return Change(code, Decision(BindingState.UNBOUND, why, cleared=True), code.rejected | {host_employee_id})
+    return BindingTransition(
+        code, Decision(BindingState.UNBOUND, why, cleared=True), code.rejected | {host_employee_id}
+    )
 
 
-def _cleared(code: Code, actor: Actor) -> Change:
+def _cleared(code: Code, actor: Actor) -> BindingTransition:
     why = f"{actor.name} cleared it; it stays so until “Match again”."
-    return Change(code, Decision(BindingState.UNBOUND, why, cleared=True))
+    return BindingTransition(code, Decision(BindingState.UNBOUND, why, cleared=True))
 
 
-def _ignored(code: Code, actor: Actor) -> Change:
-    return Change(code, Decision(BindingState.IGNORED, f"{actor.name} left it out on purpose."))
+def _ignored(code: Code, actor: Actor) -> BindingTransition:
+    return BindingTransition(code, Decision(BindingState.IGNORED, f"{actor.name} left it out on purpose."))
 
 
-def _taken_back(code: Code, actor: Actor) -> Change:
-    return Change(code, Decision(BindingState.UNBOUND, f"{actor.name} took “ignore” back."))
+def _taken_back(code: Code, actor: Actor) -> BindingTransition:
+    return BindingTransition(code, Decision(BindingState.UNBOUND, f"{actor.name} took “ignore” back."))
 
 
-def _unattempted(code: Code, actor: Actor) -> Change:
+def _unattempted(code: Code, actor: Actor) -> BindingTransition:
     """An auto match keeps its link while it is asked again: it changes only if the order says so."""
     why = f"{actor.name} asked to match again."
     if code.state == BindingState.AUTO_MATCHED:
         decision = Decision(code.state, "", code.method, code.host_employee_id, candidates=code.candidates)
-        return Change(code, decision)
+        return BindingTransition(code, decision)
     if code.state == BindingState.DISABLED:
-        return Change(code, Decision(code.state, why))
-    return Change(code, Decision(BindingState.UNBOUND, why))
+        return BindingTransition(code, Decision(code.state, why))
+    return BindingTransition(code, Decision(BindingState.UNBOUND, why))
 
 
-def _kept(code: Code, host_employee_id: int) -> tuple[Candidate, ...]:
+def _kept(code: Code, host_employee_id: int) -> tuple[SimilarEmployee, ...]:
     """Candidates go on showing what the choice was made from, as long as the chosen one is among them."""
     return code.candidates if any(one.host_employee_id == host_employee_id for one in code.candidates) else ()
 
 
 async def _for_each(
-    db: AsyncSession, actor: Actor, act: str, ids: Iterable[int], becomes: Callable[[Code, Actor], Change]
+    db: AsyncSession, actor: Actor, act: str, ids: Iterable[int], becomes: Callable[[Code, Actor], BindingTransition]
 ) -> list[str]:
     await binding_rows.hold(db)
     codes = await open_to(db, act, ids)
@@ -248,9 +252,9 @@ async def open_to(db: AsyncSession, act: str, ids: Iterable[int]) -> list[Code]:
     return [code for code in await binding_rows.read_some(db, list(ids)) if code.state in OPEN_TO[act]]
 
 
-async def _carry_out(db: AsyncSession, actor: Actor, act: str, changes: Sequence[Change]) -> None:
+async def _carry_out(db: AsyncSession, actor: Actor, act: str, changes: Sequence[BindingTransition]) -> None:
     await binding_rows.write(db, actor.name, changes)
-    rows = [audit.Change(one.code.emp_code, _before(one.code), _after(one)) for one in changes]
+    rows = [audit.AuditedChange(one.code.emp_code, _before(one.code), _after(one)) for one in changes]
     await audit.record_many(db, actor, f"binding.{act}", "clock_binding", rows)
     if any(change.is_news for change in changes):
         await ask_for_match(db)
@@ -260,7 +264,7 @@ def _before(code: Code) -> dict[str, Any]:
     return {"state": code.state, "method": code.method, "host_employee_id": code.host_employee_id}
 
 
-def _after(change: Change) -> dict[str, Any]:
+def _after(change: BindingTransition) -> dict[str, Any]:
     decision = change.decision
     return {"state": decision.state, "method": decision.method, "host_employee_id": decision.host_employee_id}
 

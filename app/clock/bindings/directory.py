@@ -18,7 +18,7 @@ _WORDS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SimilarEmployee:
     host_employee_id: int
     name: str
     score: float
@@ -52,14 +52,14 @@ class Directory:
     def key(self, number: str) -> str:
         return number_key(number, ignore_leading_zeros=self.ignore_leading_zeros)
 
-    def similar(self, name: str) -> list[Candidate]:
+    def similar(self, name: str) -> list[SimilarEmployee]:
         """Eligible people by folded name, best first, from 88 of 100 on."""
         folded = folded_name(name)
         if not folded:
             return []
         found = process.extract(folded, self.sorted_names, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
         ranked = sorted((-round(score, 1), key) for _, score, key in found)
-        return [Candidate(key, self.by_id[key].name, -score) for score, key in ranked]
+        return [SimilarEmployee(key, self.by_id[key].name, -score) for score, key in ranked]
 
 
 def directory(

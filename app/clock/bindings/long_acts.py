@@ -1,6 +1,6 @@
 """Acts on many records or punches: what is meant is noted first, then carried out in slices. What an act does: its work.
 
-Up to AT_ONCE items are done in the transaction that asked; more are left to a job, which any worker can resume: an item that
+Up to INLINE_LIMIT items are done in the transaction that asked; more are left to a job, which any worker can resume: an item that
 has an answer is not touched again. So nothing here depends on how often a slice is tried.
 """
 
@@ -17,7 +17,7 @@ from app.accounts.audit import Actor
 from app.clock.models import LongAct, LongActItem
 from app.errors import NotFound
 
-AT_ONCE = 1000
+INLINE_LIMIT = 1000
 SLICE = 200
 DONE = "done"
 NAMED = 200
@@ -28,7 +28,7 @@ _NOTE_ITEMS = text(
 )
 
 
-class Answer(NamedTuple):
+class ItemOutcome(NamedTuple):
     """What became of one item: DONE, or why it was left. `note` says it in a sentence where the word is not enough."""
 
     became: str
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class LongActWork:
     """What was asked, as its work needs it."""
 
     id: int
@@ -74,7 +74,7 @@ class Progress:
         return {word: number for word, number in self.counts.items() if word not in (None, DONE)}
 
 
-Work = Callable[[AsyncSession, Act, Sequence[int]], Awaitable[Mapping[int, Answer]]]
+Work = Callable[[AsyncSession, LongActWork, Sequence[int]], Awaitable[Mapping[int, ItemOutcome]]]
 
 
 async def note(
@@ -85,7 +85,7 @@ async def note(
     *,
     emp_codes: Iterable[str] = (),
     host_employee_id: int | None = None,
-) -> Act:
+) -> LongActWork:
     """Writes down what is meant: the ids (`id`) that `items` selects now."""
     codes = sorted(emp_codes)
     values = {"kind": kind, "emp_codes": codes, "host_employee_id": host_employee_id}
@@ -93,16 +93,16 @@ async def note(
     act_id = (await db.execute(insert(LongAct).values(**values, **by).returning(LongAct.id))).scalar_one()
     rows = select(literal(act_id), items.subquery().c.id)
     await db.execute(insert(LongActItem).from_select([LongActItem.act_id, LongActItem.item_id], rows))
-    return Act(act_id, kind, tuple(codes), host_employee_id, actor)
+    return LongActWork(act_id, kind, tuple(codes), host_employee_id, actor)
 
 
-async def start(db: AsyncSession, act: Act, work: Work, most: int | None = None) -> Progress:
-    """Carries the act out here and now where it has at most `most` items (AT_ONCE), else asks for the job that does."""
+async def start(db: AsyncSession, act: LongActWork, work: Work, most: int | None = None) -> Progress:
+    """Carries the act out here and now where it has at most `most` items (INLINE_LIMIT), else asks for the job that does."""
     progress = await read(db, act.id)
-    if progress.total > (AT_ONCE if most is None else most):
+    if progress.total > (INLINE_LIMIT if most is None else most):
         await jobs.request(db, "clock_long_act", key=f"clock_long_act:{act.id}", arguments={"act_id": act.id})
         return progress
-    await _step(db, act, work, AT_ONCE)
+    await _step(db, act, work, INLINE_LIMIT)
     return await read(db, act.id)
 
 
@@ -112,11 +112,11 @@ async def resume(db: AsyncSession, act_id: int, works: Mapping[str, Work]) -> bo
     if row is None or row.finished_at is not None:
         return False
     actor = Actor(row.actor_id, row.actor_name)
-    act = Act(row.id, row.kind, tuple(row.emp_codes), row.host_employee_id, actor)
+    act = LongActWork(row.id, row.kind, tuple(row.emp_codes), row.host_employee_id, actor)
     return await _step(db, act, works[act.kind], SLICE)
 
 
-async def _step(db: AsyncSession, act: Act, work: Work, most: int) -> bool:
+async def _step(db: AsyncSession, act: LongActWork, work: Work, most: int) -> bool:
     waiting = select(LongActItem.item_id).where(LongActItem.act_id == act.id, LongActItem.became.is_(None))
     ids = list(await db.scalars(waiting.order_by(LongActItem.item_id).limit(most)))
     if ids:

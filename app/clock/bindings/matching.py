@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.clock.bindings.directory import Candidate, Directory, HostEmployee
+from app.clock.bindings.directory import Directory, HostEmployee, SimilarEmployee
 from app.clock.codes import BindingState
 from app.counting import some
 
@@ -36,8 +36,8 @@ class Code:
     cleared: bool = False
     resumes: str | None = None
     rejected: frozenset[int] = frozenset()
-    candidates: tuple[Candidate, ...] = ()
-    taken: tuple[Candidate, ...] = ()
+    candidates: tuple[SimilarEmployee, ...] = ()
+    taken: tuple[SimilarEmployee, ...] = ()
     why: str | None = None
 
 
@@ -54,12 +54,12 @@ class Decision:
     host_employee_id: int | None = None
     cleared: bool = False
     resumes: str | None = None
-    candidates: tuple[Candidate, ...] = ()
-    taken: tuple[Candidate, ...] = ()
+    candidates: tuple[SimilarEmployee, ...] = ()
+    taken: tuple[SimilarEmployee, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BindingTransition:
     """What becomes of one binding, by a pass or by a person. `rejected` None leaves the pairs that were rejected."""
 
     code: Code
@@ -83,11 +83,11 @@ class Change:
         return self.code.host_employee_id != self.decision.host_employee_id
 
 
-def match(codes: Sequence[Code], host: Directory) -> list[Change]:
+def match(codes: Sequence[Code], host: Directory) -> list[BindingTransition]:
     """One pass over all codes: what changes, and why. A second pass over its result changes nothing."""
     decided = _settle_claims(_without_lost_links([(code, decide(code, host)) for code in codes], host))
     decided = _with_names(decided, host)
-    changes = [Change(code, _without_absent(code, decision)) for code, decision in decided]
+    changes = [BindingTransition(code, _without_absent(code, decision)) for code, decision in decided]
     return [change for change in changes if _differs(change)]
 
 
@@ -287,7 +287,7 @@ def _contested(decision: Decision, held: Claims, claims: Claims) -> Decision:
     return Decision(BindingState.CONFLICT, why, candidates=decision.candidates)
 
 
-def _differs(change: Change) -> bool:
+def _differs(change: BindingTransition) -> bool:
     code, decision = change.code, change.decision
     stored = (code.resumes, code.candidates, code.taken)
     if change.is_news or stored != (decision.resumes, decision.candidates, decision.taken):
@@ -301,5 +301,5 @@ def _unchanged(code: Code) -> Decision:
     )
 
 
-def _sure(employee: HostEmployee) -> Candidate:
-    return Candidate(employee.id, employee.name, 100.0)
+def _sure(employee: HostEmployee) -> SimilarEmployee:
+    return SimilarEmployee(employee.id, employee.name, 100.0)

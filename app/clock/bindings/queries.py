@@ -133,7 +133,7 @@ class Foretold:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class LinkEndCounts:
     """What ending links would do: `standing` punches stay in their records, `waiting` ones would say Not bound."""
 
     links: int
@@ -174,10 +174,10 @@ async def foretell(db: AsyncSession, emp_code: str, host_employee_id: int) -> Fo
     return Foretold(counts.punches, counts.records, counts.owners or "", counts.waiting, rivals, beside)
 
 
-async def foretell_ending(db: AsyncSession, clock_employee_ids: Collection[int]) -> Ending:
+async def foretell_ending(db: AsyncSession, clock_employee_ids: Collection[int]) -> LinkEndCounts:
     """What clearing, ignoring or rejecting these people's links would do."""
     row = (await db.execute(_ENDING, {"ids": sorted(clock_employee_ids)})).one()
-    return Ending(row.links, row.standing, row.waiting)
+    return LinkEndCounts(row.links, row.standing, row.waiting)
 
 
 async def waiting(db: AsyncSession, emp_codes: Collection[str]) -> int:

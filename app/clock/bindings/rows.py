@@ -12,8 +12,8 @@ import msgspec
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.bindings.directory import Candidate, HostEmployee
-from app.clock.bindings.matching import Change, Code
+from app.clock.bindings.directory import HostEmployee, SimilarEmployee
+from app.clock.bindings.matching import BindingTransition, Code
 from app.clock.models import Binding, ClockEmployee
 from app.clock.pairing.inputs import FOLDS, UNPAIRED
 from app.clock.punches import marks
@@ -158,8 +158,8 @@ def _code(row: Any) -> Code:
         cleared=row.cleared,
         resumes=row.resumes,
         rejected=frozenset(row.rejected),
-        candidates=tuple(Candidate(**one) for one in row.candidates),
-        taken=tuple(Candidate(**one) for one in row.taken),
+        candidates=tuple(SimilarEmployee(**one) for one in row.candidates),
+        taken=tuple(SimilarEmployee(**one) for one in row.taken),
         why=row.reason,
     )
 
@@ -191,7 +191,7 @@ async def read_host(db: AsyncSession) -> tuple[list[HostEmployee], dict[str, int
     )
 
 
-async def write(db: AsyncSession, by: str, changes: Sequence[Change]) -> None:
+async def write(db: AsyncSession, by: str, changes: Sequence[BindingTransition]) -> None:
     """Writes bindings and their history, and has the punches judged anew whose owner changed. `by` is who decided."""
     if not changes:
         return
@@ -201,7 +201,7 @@ async def write(db: AsyncSession, by: str, changes: Sequence[Change]) -> None:
     await _mark_moved(db, [change for change in changes if change.moves])
 
 
-def _row(change: Change) -> dict[str, Any]:
+def _row(change: BindingTransition) -> dict[str, Any]:
     code, decision = change.code, change.decision
     return {
         "id": code.binding_id,
@@ -221,7 +221,7 @@ def _row(change: Change) -> dict[str, Any]:
     }
 
 
-async def _mark_moved(db: AsyncSession, changes: Sequence[Change]) -> None:
+async def _mark_moved(db: AsyncSession, changes: Sequence[BindingTransition]) -> None:
     if not changes:
         return
     codes = [change.code.emp_code for change in changes]

@@ -1,6 +1,6 @@
 """Undoing what a code's punches made: their records are taken back, or moved to the employee whom the code has now.
 
-It belongs to the act that ends or changes the link, in the same transaction; beyond `long_acts.AT_ONCE` records a job follows.
+It belongs to the act that ends or changes the link, in the same transaction; beyond `long_acts.INLINE_LIMIT` records a job follows.
 Which records stay, and why, is one statement here, asked before the act for the question and under the employees' locks for each
 slice. Binding itself is bindings/actions.py's.
 """
@@ -17,7 +17,7 @@ from app.accounts.audit import Actor
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import long_acts
 from app.clock.bindings import rows as binding_rows
-from app.clock.bindings.long_acts import DONE, Act, Answer, Progress
+from app.clock.bindings.long_acts import DONE, ItemOutcome, LongActWork, Progress
 from app.clock.models import Punch
 from app.clock.punches import marks
 from app.clock.punches.releasing import release
@@ -137,7 +137,7 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
     return await long_acts.start(db, act, WORKS[undo])
 
 
-async def _note(db: AsyncSession, actor: Actor, undo: Undo, codes: list[str], target: int | None) -> Act:
+async def _note(db: AsyncSession, actor: Actor, undo: Undo, codes: list[str], target: int | None) -> LongActWork:
     """Holds whoever is touched before a punch is marked, as the import does: else each would wait for the other."""
     owners = set(await db.scalars(_OWNERS, {"codes": codes}))
     await attendance.hold(db, owners | {target} if target else owners)
@@ -145,19 +145,19 @@ async def _note(db: AsyncSession, actor: Actor, undo: Undo, codes: list[str], ta
     return await long_acts.note(db, actor, undo, meant, emp_codes=codes, host_employee_id=target)
 
 
-async def take_back(db: AsyncSession, act: Act, record_ids: Sequence[int]) -> dict[int, Answer]:
+async def take_back(db: AsyncSession, act: LongActWork, record_ids: Sequence[int]) -> dict[int, ItemOutcome]:
     """Deletes the records, and lets their punches forget them. A `Work` of long_acts."""
     answers, free = await _sorted_out(db, act, record_ids, "take_back")
     before = await _told(db, free)
     await marks.mark_waiting_near(db, free)
     await release(db, or_(among(Punch.host_attendance_id, free), among(Punch.edited_record_id, free)))
     await imported.delete_records(db, free, act.actor.name)
-    changes = [audit.Change(one, before[one], {"deleted": True}) for one in free]
+    changes = [audit.AuditedChange(one, before[one], {"deleted": True}) for one in free]
     await audit.record_many(db, act.actor, "clock.take_back", "attendance", changes)
     return answers
 
 
-async def move(db: AsyncSession, act: Act, record_ids: Sequence[int]) -> dict[int, Answer]:
+async def move(db: AsyncSession, act: LongActWork, record_ids: Sequence[int]) -> dict[int, ItemOutcome]:
     """Gives the records to the employee whom the code has now; their punches stay imported. A `Work` of long_acts."""
     answers, free = await _sorted_out(db, act, record_ids, "move")
     before, target = await _told(db, free), act.host_employee_id
@@ -166,7 +166,9 @@ async def move(db: AsyncSession, act: Act, record_ids: Sequence[int]) -> dict[in
     await marks.mark_waiting_near(db, free)
     await imported.set_owner(db, free, target)
     await marks.mark_records(db, free)
-    changes = [audit.Change(one, {"employee_id": before[one]["employee_id"]}, {"employee_id": target}) for one in free]
+    changes = [
+        audit.AuditedChange(one, {"employee_id": before[one]["employee_id"]}, {"employee_id": target}) for one in free
+    ]
     await audit.record_many(db, act.actor, "clock.move_record", "attendance", changes)
     return answers
 
@@ -175,25 +177,25 @@ WORKS: Mapping[str, long_acts.Work] = {"take_back": take_back, "move": move}
 
 
 async def _sorted_out(
-    db: AsyncSession, act: Act, record_ids: Sequence[int], undo: Undo
-) -> tuple[dict[int, Answer], list[int]]:
+    db: AsyncSession, act: LongActWork, record_ids: Sequence[int], undo: Undo
+) -> tuple[dict[int, ItemOutcome], list[int]]:
     """Holds the employees. An answer for each record, and those that can be undone."""
     await binding_rows.hold(db)
     owners = set(await db.scalars(select(AttendanceRecord.employee_id).where(among(AttendanceRecord.id, record_ids))))
     await attendance.hold(db, owners | {act.host_employee_id} if act.host_employee_id else owners)
     if act.host_employee_id and not await _still_bound(db, act):
-        return dict.fromkeys(record_ids, Answer("rebound")), []
+        return dict.fromkeys(record_ids, ItemOutcome("rebound")), []
     given = {"codes": list(act.emp_codes), "ids": list(record_ids), "target": act.host_employee_id}
-    answers = dict.fromkeys(record_ids, Answer("gone"))
+    answers = dict.fromkeys(record_ids, ItemOutcome("gone"))
     for row in await db.execute(_OF_SLICE, given):
         if row.employee_id in owners:
-            answers[row.id] = Answer(
+            answers[row.id] = ItemOutcome(
                 DONE if row.why is None or (row.why, undo) == ("overlaps", "take_back") else row.why
             )
     return answers, [one for one, answer in answers.items() if answer.became == DONE]
 
 
-async def _still_bound(db: AsyncSession, act: Act) -> bool:
+async def _still_bound(db: AsyncSession, act: LongActWork) -> bool:
     found = await binding_rows.codes_of(db, [act.host_employee_id] if act.host_employee_id else [])
     return any(set(act.emp_codes) & set(codes) for codes in found.values())
 

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from app.clock.connection import saved as connection
-from app.clock.parsing import Parser, Shift
+from app.clock.parsing import ParsedShift, Parser
 from app.errors import NotFound
 from app.outbound import Log
 from app.parts import Parts
@@ -19,11 +19,11 @@ class Week:
     """Monday to Sunday, local dates of the connection's zone. `unread` rows were not in a shape that we know."""
 
     monday: date
-    shifts: Sequence[Shift]
+    shifts: Sequence[ParsedShift]
     unread: int
 
     @property
-    def days(self) -> list[tuple[date, list[Shift]]]:
+    def days(self) -> list[tuple[date, list[ParsedShift]]]:
         """Every day of the week with its shifts in order."""
         dates = [self.monday + timedelta(days=number) for number in range(7)]
         return [(day, [one for one in self.shifts if one.day == day]) for day in dates]

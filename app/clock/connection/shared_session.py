@@ -14,7 +14,7 @@ from sqlalchemy import func, select, text, update
 
 from app.clock.codes import TcCode
 from app.clock.models import Connection
-from app.clock.remote import ClockError, Session
+from app.clock.remote import ClockError, ClockSession
 from app.clock.remote.session import utc_now
 from app.db.session import Database
 from app.secrets import KeyRing, Place, SecretError
@@ -60,18 +60,18 @@ class SharedSession:
             await db.execute(_ONE_AT_A_TIME, {"workspace": self._workspace})
             yield
 
-    async def load(self) -> Session | None:
+    async def load(self) -> ClockSession | None:
         """None too when the tokens cannot be opened: that only costs a sign-in."""
         async with self._database.transaction(self._workspace) as db:
             sealed = await db.scalar(select(Connection.tokens))
         if sealed is None:
             return None
         try:
-            return Session.from_text(self._keys.open(sealed, tokens_place(self._workspace)))
+            return ClockSession.from_text(self._keys.open(sealed, tokens_place(self._workspace)))
         except SecretError:
             return None
 
-    async def save(self, session: Session) -> None:
+    async def save(self, session: ClockSession) -> None:
         sealed = self._keys.seal(session.to_text(), tokens_place(self._workspace))
         async with self._database.transaction(self._workspace) as db:
             await db.execute(update(Connection).values(tokens=sealed, credential_failures=0, locked_until=None))

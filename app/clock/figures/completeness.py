@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.connection import saved as connection
-from app.clock.days import CHECK_DAYS, DAY, LIVE_DAYS, Span, gaps, live_first
+from app.clock.days import CHECK_DAYS, DAY, LIVE_DAYS, DaySpan, gaps, live_first
 from app.clock.mirror import absences, cursors, gone, terminals
 from app.clock.mirror.devices import KIND
 from app.clock.mirror.shortfalls import Shortfall
@@ -61,7 +61,7 @@ def judge(
         limits.append((live.covered_until, live.note))
     today = now.astimezone(zone).date()
     horizon = settings.horizon(today)
-    unread = gaps(Span(horizon, live_first(today, horizon)), cursors.known_spans(rows, zone))
+    unread = gaps(DaySpan(horizon, live_first(today, horizon)), cursors.known_spans(rows, zone))
     limits += [(midnight(gap.first, zone), _why_not_read(gap, rows)) for gap in unread[:1]]
     limits += [
         (midnight(row.starts_on, zone), f"{row.starts_on} is to be read again: {row.note}")
@@ -75,7 +75,7 @@ def judge(
     return min(limits, key=lambda limit: (limit[0], limit[1] is None))
 
 
-def _why_not_read(gap: Span, rows: Sequence[Cursor]) -> str:
+def _why_not_read(gap: DaySpan, rows: Sequence[Cursor]) -> str:
     tried = next(
         (row for row in rows if row.kind == "backfill" and row.state == "open" and row.starts_on == gap.first), None
     )

@@ -57,7 +57,7 @@ _LAST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayBar:
     """Punches of one local day by outcome group, in the order of GROUPS."""
 
     day: date
@@ -71,7 +71,7 @@ class Punches:
     those of ignored codes: they need nobody. `gone` are punches of these days that are gone from the server and whose record
     waits for a person."""
 
-    days: Sequence[Day]
+    days: Sequence[DayBar]
     since: date
     needs_person: Sequence[tuple[Outcome, int]]
     total: int
@@ -117,7 +117,7 @@ def summed(rows: Sequence[tuple[date, str, int]], today: date, ignored: Mapping[
         (one, n) for one, n in by_outcome.most_common() if n and OUTCOMES[one].group is OutcomeGroup.NEEDS_PERSON
     ]
     return Punches(
-        [Day(day, tuple(by_day.get(day, Counter())[group] for group in GROUPS)) for day in days],
+        [DayBar(day, tuple(by_day.get(day, Counter())[group] for group in GROUPS)) for day in days],
         today - timedelta(days=PERSON_DAYS - 1),
         needs_person,
         sum(number for _, _, number in rows),

@@ -14,8 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import import_due
 from app.clock.importing import rows as import_rows
-from app.clock.models import Punch as PunchRow
-from app.clock.pairing.inputs import Employee
+from app.clock.models import Punch
+from app.clock.pairing.inputs import PairingEmployee
 from app.host.attendance import records as attendance
 
 log = structlog.get_logger()
@@ -34,7 +34,7 @@ async def hold_owners(db: AsyncSession, codes: Sequence[str]) -> bool:
 
 
 def _employees(owners: Iterable[import_rows.Who]) -> set[int]:
-    return {who.id for who in owners if isinstance(who, Employee)}
+    return {who.id for who in owners if isinstance(who, PairingEmployee)}
 
 
 async def import_now(db: AsyncSession, codes: Sequence[str], punch_ids: Sequence[int]) -> dict[str, int] | None:
@@ -48,13 +48,13 @@ async def import_now(db: AsyncSession, codes: Sequence[str], punch_ids: Sequence
     except (import_due.OwnersChangedError, DBAPIError, asyncpg.PostgresError) as error:
         log.warning("an import at once was left to the next import", error=type(error).__name__)
         return None
-    outcome = func.coalesce(PunchRow.import_outcome, "")
-    rows = await db.execute(select(outcome, func.count()).where(PunchRow.id.in_(punch_ids)).group_by(outcome))
+    outcome = func.coalesce(Punch.import_outcome, "")
+    rows = await db.execute(select(outcome, func.count()).where(Punch.id.in_(punch_ids)).group_by(outcome))
     return {word: number for word, number in rows}  # noqa: C416 - rows are no pairs to the type checker
 
 
 async def _due(db: AsyncSession, codes: Sequence[str], now: datetime) -> int:
-    waiting = select(func.count()).where(PunchRow.judge_at <= now, PunchRow.emp_code.in_(codes))
+    waiting = select(func.count()).where(Punch.judge_at <= now, Punch.emp_code.in_(codes))
     return await db.scalar(waiting) or 0
 
 

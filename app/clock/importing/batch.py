@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.importing import rows as import_rows
 from app.clock.importing.rows import Read, Settled, Who, World
 from app.clock.pairing import widening
-from app.clock.pairing.inputs import Employee, Span
+from app.clock.pairing.inputs import PairingEmployee, TimeSpan
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
 from app.host.attendance import records as attendance
@@ -28,7 +28,7 @@ class OwnersChangedError(Exception):
 
 
 @dataclass
-class Imported:
+class ImportCounts:
     """What an import did: punches judged, those whose outcome changed by outcome, and records written. `newer` are those of
     `outcomes` whose punch is newer than the importer asked about."""
 
@@ -39,7 +39,7 @@ class Imported:
     updated: int = 0
     complete: bool = True
 
-    def add(self, other: "Imported") -> None:
+    def add(self, other: "ImportCounts") -> None:
         self.judged += other.judged
         self.outcomes += other.outcomes
         self.newer += other.newer
@@ -54,15 +54,15 @@ class Case:
     who: Who
     codes: tuple[str, ...]
     read: Read
-    within: Span
+    within: TimeSpan
 
 
-async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime, newest_found: int = 0) -> Imported:
+async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime, newest_found: int = 0) -> ImportCounts:
     """Judges what is due of these codes and writes what it comes to; `newer` are punches above `newest_found`. Raises
     OwnersChangedError."""
     cases, world = await _prepare(db, codes, now)
     locked = await import_rows.locked_days(db, days_of(cases, world))
-    result = Imported()
+    result = ImportCounts()
     creates: list[CreateRecord] = []
     judgements: list[tuple[Case, Judgement, dict[int, int]]] = []
     for case in cases:
@@ -78,11 +78,11 @@ async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime, ne
     return result
 
 
-async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
+async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> ImportCounts:
     """The same, and writes nothing."""
     cases, world = await _prepare(db, codes, now)
     locked = await import_rows.locked_days(db, days_of(cases, world))
-    result = Imported()
+    result = ImportCounts()
     for case in cases:
         result.add(_counted(_judge(case, world, locked, now), newest_found=0))
     return result
@@ -91,7 +91,7 @@ async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) 
 async def _prepare(db: AsyncSession, codes: Sequence[str], now: datetime) -> tuple[list[Case], World]:
     """Holds the people, then reads who stands behind the codes: what changes later marks its punches again."""
     before = await import_rows.owners(db, codes)
-    await attendance.hold(db, sorted({who.id for who in before.values() if isinstance(who, Employee)}))
+    await attendance.hold(db, sorted({who.id for who in before.values() if isinstance(who, PairingEmployee)}))
     due = await import_rows.due_instants(db, codes, now)
     after = await import_rows.owners(db, codes)
     if {code: _identity(who) for code, who in before.items()} != {code: _identity(who) for code, who in after.items()}:
@@ -101,18 +101,18 @@ async def _prepare(db: AsyncSession, codes: Sequence[str], now: datetime) -> tup
 
 
 def _identity(who: Who) -> int | None:
-    return who.id if isinstance(who, Employee) else None
+    return who.id if isinstance(who, PairingEmployee) else None
 
 
 async def _changed(
     db: AsyncSession, owners: Mapping[str, Who], due: Mapping[str, list[datetime]], world: World
-) -> list[tuple[Who, tuple[str, ...], Span]]:
+) -> list[tuple[Who, tuple[str, ...], TimeSpan]]:
     """Clusters of due instants: per employee over all their codes, per code where nobody stands behind it."""
-    siblings = await import_rows.codes_of(db, {who.id for who in owners.values() if isinstance(who, Employee)})
+    siblings = await import_rows.codes_of(db, {who.id for who in owners.values() if isinstance(who, PairingEmployee)})
     people: dict[object, tuple[Who, tuple[str, ...], list[datetime]]] = {}
     for code, instants in due.items():
         who = owners[code]
-        key, codes = (who.id, tuple(siblings[who.id])) if isinstance(who, Employee) else (code, (code,))
+        key, codes = (who.id, tuple(siblings[who.id])) if isinstance(who, PairingEmployee) else (code, (code,))
         people.setdefault(key, (who, codes, []))[2].extend(instants)
     return [
         (who, codes, span)
@@ -130,7 +130,7 @@ async def cases_around(
 
 
 async def _cases(
-    db: AsyncSession, world: World, changed: Sequence[tuple[Who, tuple[str, ...], Span]], now: datetime
+    db: AsyncSession, world: World, changed: Sequence[tuple[Who, tuple[str, ...], TimeSpan]], now: datetime
 ) -> list[Case]:
     """Reads around each cluster, wider and wider, until judging the part gives what judging everything would."""
     cases: list[Case] = []
@@ -151,10 +151,10 @@ async def _cases(
     return cases
 
 
-def _joined(cases: list[Case]) -> tuple[list[Case], list[tuple[Who, tuple[str, ...], Span]]]:
+def _joined(cases: list[Case]) -> tuple[list[Case], list[tuple[Who, tuple[str, ...], TimeSpan]]]:
     """Cases of one person whose parts grew into each other are one case: a shift must not be judged twice."""
     apart: list[Case] = []
-    joined: list[tuple[Who, tuple[str, ...], Span]] = []
+    joined: list[tuple[Who, tuple[str, ...], TimeSpan]] = []
     cases = sorted(cases, key=lambda case: (case.codes, case.within.start))
     for number, case in enumerate(cases):
         before = cases[number - 1] if number else None
@@ -162,7 +162,7 @@ def _joined(cases: list[Case]) -> tuple[list[Case], list[tuple[Who, tuple[str, .
         if _meet(before, case) or _meet(case, after):
             if joined and joined[-1][1] == case.codes and joined[-1][2].end > case.within.start:
                 end = max(joined[-1][2].end, case.within.end)
-                joined[-1] = (case.who, case.codes, Span(joined[-1][2].start, end))
+                joined[-1] = (case.who, case.codes, TimeSpan(joined[-1][2].start, end))
             else:
                 joined.append((case.who, case.codes, case.within))
         else:
@@ -227,17 +227,20 @@ async def _store(
                 )
             )
     alone = {
-        one.punch_id for case, judged, _ in judgements if not isinstance(case.who, Employee) for one in judged.verdicts
+        one.punch_id
+        for case, judged, _ in judgements
+        if not isinstance(case.who, PairingEmployee)
+        for one in judged.verdicts
     }
     await import_rows.hold_punches(db, [row.id for row in rows if row.id in alone])
     await import_rows.store_verdicts(db, rows)
 
 
-def _counted(judgement: Judgement, newest_found: int) -> Imported:
+def _counted(judgement: Judgement, newest_found: int) -> ImportCounts:
     news = [verdict for verdict in judgement.verdicts if verdict.is_news]
     by_word = Counter(verdict.outcome.value for verdict in news)
     newer = Counter(verdict.outcome.value for verdict in news if verdict.punch_id > newest_found)
-    return Imported(len(judgement.verdicts), by_word, newer, len(judgement.creates), len(judgement.updates))
+    return ImportCounts(len(judgement.verdicts), by_word, newer, len(judgement.creates), len(judgement.updates))
 
 
 def _new(intent: CreateRecord) -> NewRecord:

@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.importing import batch
 from app.clock.importing import rows as import_rows
 from app.clock.importing.rows import Read, Who, World
-from app.clock.models import Punch as PunchRow
+from app.clock.models import Punch
 from app.clock.pairing import widening
-from app.clock.pairing.inputs import Employee, Punch, Record, Span
+from app.clock.pairing.inputs import PairingEmployee, PairingPunch, Record, TimeSpan
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import Judgement, Verdict
 from app.db.among import among
@@ -32,12 +32,12 @@ class Surroundings:
     who: Who
     codes: tuple[str, ...]
     read: Read
-    within: Span
+    within: TimeSpan
     locked: set[date]
     now: datetime
 
     @property
-    def punch(self) -> Punch:
+    def punch(self) -> PairingPunch:
         return next(one for one in self.read.punches if one.id == self.punch_id)
 
     @property
@@ -53,7 +53,7 @@ class Surroundings:
         again = replace(self.punch, retry=True, reviewed=False)
         return self._judged([again if one.id == self.punch_id else one for one in self.read.punches])
 
-    def _judged(self, punches: Sequence[Punch]) -> Judgement:
+    def _judged(self, punches: Sequence[PairingPunch]) -> Judgement:
         world = self.world
         return judge(
             self.who,
@@ -83,9 +83,9 @@ async def around_in(db: AsyncSession, world: World, punch_id: int, now: datetime
     row = await _place(db, punch_id)
     who = (await import_rows.owners(db, [row.emp_code]))[row.emp_code]
     codes: tuple[str, ...] = (row.emp_code,)
-    if isinstance(who, Employee):
+    if isinstance(who, PairingEmployee):
         codes = tuple((await import_rows.codes_of(db, [who.id]))[who.id])
-    changed = Span(row.punched_at_utc, row.punched_at_utc + _MOMENT)
+    changed = TimeSpan(row.punched_at_utc, row.punched_at_utc + _MOMENT)
     reading = widening.first_reading(changed, world.rules)
     while True:
         (read,) = await import_rows.read_spans(db, world, [(who, codes, reading)])
@@ -101,7 +101,7 @@ async def around_all(
     db: AsyncSession, world: World, punch_ids: Collection[int], now: datetime
 ) -> dict[int, Surroundings]:
     """What surrounds each of many punches; those near each other share what was read. Punches that are gone are left out."""
-    places = select(PunchRow.emp_code, PunchRow.punched_at_utc).where(among(PunchRow.id, punch_ids))
+    places = select(Punch.emp_code, Punch.punched_at_utc).where(among(Punch.id, punch_ids))
     instants: dict[str, list[datetime]] = {}
     for code, at in await db.execute(places):
         instants.setdefault(code, []).append(at)
@@ -117,7 +117,7 @@ async def around_all(
 
 
 async def _place(db: AsyncSession, punch_id: int) -> Any:
-    found = select(PunchRow.emp_code, PunchRow.punched_at_utc).where(PunchRow.id == punch_id)
+    found = select(Punch.emp_code, Punch.punched_at_utc).where(Punch.id == punch_id)
     row: Any = (await db.execute(found)).one_or_none()
     if row is None:
         raise NotFound("There is no such punch.")

@@ -18,22 +18,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import rows as import_rows
 from app.clock.importing import unbound
-from app.clock.importing.batch import Imported, OwnersChangedError, import_batch, rehearse_batch
+from app.clock.importing.batch import ImportCounts, OwnersChangedError, import_batch, rehearse_batch
 from app.clock.mirror import gone
-from app.clock.pairing.inputs import Employee
+from app.clock.pairing.inputs import PairingEmployee
 from app.faults import described
 
-__all__ = ["ImportFailedError", "Imported", "OwnersChangedError", "import_codes", "import_due", "rehearse"]
+__all__ = ["ImportCounts", "ImportFailedError", "OwnersChangedError", "import_codes", "import_due", "rehearse"]
 
 log = structlog.get_logger()
 
 BATCH = 3000
 # While the server writes one batch, the next one is judged: they are of different people.
-AT_ONCE = 2
+PARALLEL = 2
 TRIES = 3
 Open = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 Progress = Callable[[int, int], Awaitable[bool]]
-Batch = Callable[[AsyncSession, Sequence[str], datetime], Awaitable[Imported]]
+Batch = Callable[[AsyncSession, Sequence[str], datetime], Awaitable[ImportCounts]]
 Due = Sequence[tuple[str, int]]
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class ImportFailedError(Exception):
 
 async def import_due(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None, newest_found: int = 0
-) -> Imported:
+) -> ImportCounts:
     """Judges everything that is due. `progress(done, of)` is told after each batch and stops the import by saying False; what
     became of punches above the id `newest_found` is counted in `newer` as well.
 
@@ -63,14 +63,14 @@ async def import_due(
 
 async def rehearse(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None
-) -> Imported:
+) -> ImportCounts:
     """What `import_due` would do; nothing is written."""
     at = now or datetime.now(UTC)
     due = await _due(open_transaction, at)
     return await _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due)).judge(due, rehearse_batch)
 
 
-async def import_codes(db: AsyncSession, codes: Sequence[str], now: datetime) -> Imported:
+async def import_codes(db: AsyncSession, codes: Sequence[str], now: datetime) -> ImportCounts:
     """Judges what is due of a few codes in the caller's transaction, for a person who waits to see what it comes to.
 
     Raises OwnersChangedError when a binding changed meanwhile; the marks stand, so the next import does it.
@@ -92,7 +92,7 @@ class _Work:
     progress: Progress | None
     of: int
     done: int = 0
-    total: Imported = field(default_factory=Imported)
+    total: ImportCounts = field(default_factory=ImportCounts)
     telling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def settle_unbound(self, newest_found: int) -> int:
@@ -108,13 +108,13 @@ class _Work:
                     break
         return self.done
 
-    async def _settle(self, ids: Sequence[int], *, is_newer: bool) -> Imported:
+    async def _settle(self, ids: Sequence[int], *, is_newer: bool) -> ImportCounts:
         settle = partial(unbound.settle, ids=ids, now=self.now)
         judged, number = await _with_retries(self.open_transaction, settle, (0, 0))
         news = Counter({unbound.NOT_BOUND: number} if number else {})
-        return Imported(judged, news, news if is_newer else Counter())
+        return ImportCounts(judged, news, news if is_newer else Counter())
 
-    async def judge(self, due: Due, batch: Batch) -> Imported:
+    async def judge(self, due: Due, batch: Batch) -> ImportCounts:
         """The rest, person by person."""
         if not due or not self.total.complete:
             return self.total
@@ -122,7 +122,7 @@ class _Work:
             batches = iter(await _batches(db, due))
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(AT_ONCE):
+                for _ in range(PARALLEL):
                     group.create_task(self._judge_some(batches, batch))
         except BaseExceptionGroup as several:  # what the first met; the others were cancelled and wrote nothing more
             first = several.exceptions[0]
@@ -137,11 +137,11 @@ class _Work:
             self.total.add(await self._judge_batch(batch, codes))
             await self._goes_on(waiting)
 
-    async def _judge_batch(self, batch: Batch, codes: Sequence[str]) -> Imported:
-        async def attempt(db: AsyncSession) -> Imported:
+    async def _judge_batch(self, batch: Batch, codes: Sequence[str]) -> ImportCounts:
+        async def attempt(db: AsyncSession) -> ImportCounts:
             return await batch(db, codes, self.now)
 
-        return await _with_retries(self.open_transaction, attempt, Imported(complete=False))
+        return await _with_retries(self.open_transaction, attempt, ImportCounts(complete=False))
 
     async def _goes_on(self, done: int) -> bool:
         async with self.telling:
@@ -158,7 +158,7 @@ async def _batches(db: AsyncSession, due: Sequence[tuple[str, int]]) -> list[tup
     groups: dict[object, list[tuple[str, int]]] = {}
     for code, waiting in due:
         owner = who[code]
-        groups.setdefault(owner.id if isinstance(owner, Employee) else code, []).append((code, waiting))
+        groups.setdefault(owner.id if isinstance(owner, PairingEmployee) else code, []).append((code, waiting))
     batches: list[tuple[list[str], int]] = []
     for group in groups.values():
         waiting = sum(number for _, number in group)

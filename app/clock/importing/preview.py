@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.importing import rows as import_rows
 from app.clock.importing.rows import Read, Who, World
 from app.clock.models import Punch
-from app.clock.pairing.inputs import Employee, Span
+from app.clock.pairing.inputs import PairingEmployee, TimeSpan
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import Judgement
 from app.clock.punches.marks import NEAR
@@ -69,10 +69,10 @@ async def preview(db: AsyncSession, after: ClockSettings, now: datetime, *, seco
     groups = await _people(db, codes)
     locked = await import_rows.locked_days(db, {first + timedelta(days=n) for n in range(-3, DAYS + 3)})
     since = midnight(first, before.rules.zone)
-    comparison = _Comparison(before, then, locked, now, Span(since, now + AHEAD), Preview(people=len(groups)))
+    comparison = _Comparison(before, then, locked, now, TimeSpan(since, now + AHEAD), Preview(people=len(groups)))
     for start in range(0, len(groups), BATCH):
         batch = groups[start : start + BATCH]
-        reading = Span(since - NEAR, comparison.within.end)
+        reading = TimeSpan(since - NEAR, comparison.within.end)
         reads = await import_rows.read_spans(db, before, [(who, mine, reading) for who, mine in batch])
         cases = [(who, read) for (who, _), read in zip(batch, reads, strict=True)]
         # In a thread: judging takes the processor for itself, and other requests wait for this loop.
@@ -85,11 +85,11 @@ async def preview(db: AsyncSession, after: ClockSettings, now: datetime, *, seco
 async def _people(db: AsyncSession, codes: Sequence[str]) -> list[tuple[Who, tuple[str, ...]]]:
     """Owners with all their codes, as the import judges them: those with the most punches first."""
     owners = await import_rows.owners(db, codes)
-    siblings = await import_rows.codes_of(db, {who.id for who in owners.values() if isinstance(who, Employee)})
+    siblings = await import_rows.codes_of(db, {who.id for who in owners.values() if isinstance(who, PairingEmployee)})
     groups: dict[object, tuple[Who, tuple[str, ...]]] = {}
     for code in codes:
         who = owners[code]
-        if isinstance(who, Employee):
+        if isinstance(who, PairingEmployee):
             groups.setdefault(who.id, (who, tuple(siblings[who.id])))
         else:
             groups.setdefault(code, (who, (code,)))
@@ -104,7 +104,7 @@ class _Comparison:
     then: World
     locked: set[date]
     now: datetime
-    within: Span
+    within: TimeSpan
     found: Preview
 
     def look_at(self, cases: Sequence[tuple[Who, Read]]) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.mirror import devices
 from app.clock.mirror.unread import unread_spans
 from app.clock.models import Binding, Device
-from app.clock.pairing.inputs import FOLDS, Employee, Punch, Record, Rules, Span, Unbound, Written
+from app.clock.pairing.inputs import FOLDS, PairingEmployee, PairingPunch, Record, Rules, TimeSpan, Unbound, Written
 from app.clock.punches.linked_rows import punches_of_records
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.zones import zone_name
@@ -26,10 +26,9 @@ from app.db.direct import driver
 from app.host.attendance import imported
 from app.host.attendance.hours import Hours
 from app.host.attendance.imported import NewRecord
-from app.host.models import DayLock
-from app.host.models import Employee as HostEmployee
+from app.host.models import DayLock, Employee
 
-Who = Employee | Unbound
+Who = PairingEmployee | Unbound
 
 _DUE = "SELECT emp_code, count(*) FROM clock_transactions WHERE judge_at <= $1 GROUP BY emp_code ORDER BY emp_code"
 _DUE_INSTANTS = """
@@ -109,7 +108,7 @@ class World:
     rules: Rules
     settings: ClockSettings
     terminals: Mapping[str, Terminal]
-    unread: Sequence[Span]
+    unread: Sequence[TimeSpan]
 
     def terminal(self, serial: str | None) -> Terminal:
         """With the default direction where nobody set one; an unknown terminal is an attendance clock."""
@@ -122,9 +121,9 @@ class Read:
     """Punches and records of one span, and the mark that each punch bore when it was read. `elsewhere`: punches of the same
     records as the folds among them, of codes that are another employee's now, or nobody's."""
 
-    punches: list[Punch] = field(default_factory=list)
+    punches: list[PairingPunch] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
-    elsewhere: list[Punch] = field(default_factory=list)
+    elsewhere: list[PairingPunch] = field(default_factory=list)
     judge_at: dict[int, datetime | None] = field(default_factory=dict)
 
 
@@ -183,13 +182,13 @@ async def due_instants(db: AsyncSession, codes: Collection[str], now: datetime) 
 async def owners(db: AsyncSession, codes: Collection[str]) -> dict[str, Who]:
     """Who stands behind each code now: a host employee, or the binding state that says why nobody does."""
     wanted = (
-        select(Binding.emp_code, Binding.state, HostEmployee.id, HostEmployee.active, HostEmployee.deleted_at)
-        .outerjoin(HostEmployee, HostEmployee.id == Binding.host_employee_id)
+        select(Binding.emp_code, Binding.state, Employee.id, Employee.active, Employee.deleted_at)
+        .outerjoin(Employee, Employee.id == Binding.host_employee_id)
         .where(among(Binding.emp_code, codes))
     )
     found: dict[str, Who] = dict.fromkeys(codes, Unbound())
     for code, state, employee_id, active, deleted_at in await db.execute(wanted):
-        found[code] = Employee(employee_id, active and deleted_at is None) if employee_id else Unbound(state)
+        found[code] = PairingEmployee(employee_id, active and deleted_at is None) if employee_id else Unbound(state)
     return found
 
 
@@ -204,7 +203,9 @@ async def codes_of(db: AsyncSession, employee_ids: Collection[int]) -> dict[int,
     return found
 
 
-async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, Sequence[str], Span]]) -> list[Read]:
+async def read_spans(
+    db: AsyncSession, world: World, asked: Sequence[tuple[Who, Sequence[str], TimeSpan]]
+) -> list[Read]:
     """For each (who, codes, span): every punch of the codes in the span, and every record that matters to them."""
     connection = driver(db)
     found = [Read() for _ in asked]
@@ -215,7 +216,7 @@ async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, 
         here = terminal(row[6])
         refused = row[15] is False and not here.is_marked
         read.punches.append(
-            Punch(
+            PairingPunch(
                 row[1], row[2], row[3], row[4], row[5], row[6], here.direction, here.is_access or refused, row[7], row[8],
                 row[9], row[10], row[11], row[12], row[13], refused, row[16],
             )
@@ -227,9 +228,9 @@ async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[Who, 
 
 
 async def _read_records(
-    connection: asyncpg.Connection, asked: Sequence[tuple[Who, Sequence[str], Span]], found: Sequence[Read]
+    connection: asyncpg.Connection, asked: Sequence[tuple[Who, Sequence[str], TimeSpan]], found: Sequence[Read]
 ) -> None:
-    touching = [(who.id, span.start, span.end) for who, _, span in asked if isinstance(who, Employee)]
+    touching = [(who.id, span.start, span.end) for who, _, span in asked if isinstance(who, PairingEmployee)]
     held = {record_id for read in found for record_id in _behind(read)}
     rows = await connection.fetch(_RECORDS, *_columns(touching, 3), sorted(held))
     by_id = {row["id"]: _record(row) for row in rows}
@@ -239,12 +240,12 @@ async def _read_records(
     for (who, _, span), read in zip(asked, found, strict=True):
         ids = _behind(read)
         read.records.extend(by_id[one] for one in ids)
-        if isinstance(who, Employee):
+        if isinstance(who, PairingEmployee):
             read.records.extend(one for one in by_employee.get(who.id, ()) if one.id not in ids and _touches(one, span))
 
 
 async def _read_elsewhere(
-    connection: asyncpg.Connection, asked: Sequence[tuple[Who, Sequence[str], Span]], found: Sequence[Read]
+    connection: asyncpg.Connection, asked: Sequence[tuple[Who, Sequence[str], TimeSpan]], found: Sequence[Read]
 ) -> None:
     folded = [{one.record_id for one in read.punches if one.outcome in FOLDS} - {None} for read in found]
     ids = set().union(*folded)
@@ -261,7 +262,7 @@ def _behind(read: Read) -> set[int]:
     return {one for one in ids if one is not None}
 
 
-def _touches(record: Record, span: Span) -> bool:
+def _touches(record: Record, span: TimeSpan) -> bool:
     return not record.deleted and record.clock_in < span.end and (record.clock_out or record.clock_in) >= span.start
 
 

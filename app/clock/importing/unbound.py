@@ -17,7 +17,7 @@ from app.clock.pairing.judge import AHEAD
 from app.clock.pairing.shifts import REACH
 from app.db.direct import driver
 
-AT_ONCE = 10_000
+SLICE = 10_000
 NOT_BOUND = Outcome.NOT_BOUND.value
 
 _ALONE = """
@@ -51,7 +51,7 @@ async def find(db: AsyncSession, now: datetime) -> AsyncGenerator[Sequence[int]]
     """Ids of such punches, some thousands at a time, in the order in which they lie in the table: by person, every slice would
     touch every page of it. The transaction stays open meanwhile; it only reads."""
     cursor = await driver(db).cursor(_FIND, *await _facts(db, now))
-    while rows := await cursor.fetch(AT_ONCE):
+    while rows := await cursor.fetch(SLICE):
         yield [row[0] for row in rows]
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.days import DAY, LIVE_DAYS, Span
+from app.clock.days import DAY, LIVE_DAYS, DaySpan
 from app.clock.models import Cursor
 
 PUNCHES = "transactions"
@@ -19,7 +19,7 @@ CHECK = "check"
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class WalkPosition:
     """Where a walk stands. `page` is the last one written, `received` counts rows of this walk, repeats included. `total` is the
     most that the server counted since page 1 was asked for."""
 
@@ -31,14 +31,14 @@ class Position:
     began_at: datetime | None = None
 
     @classmethod
-    def of(cls, cursor: Cursor) -> "Position":
+    def of(cls, cursor: Cursor) -> "WalkPosition":
         return cls(cursor.page, cursor.rows_seen, cursor.total, cursor.last_page_digest, cursor.walks, cursor.began_at)
 
-    def again(self) -> "Position":
+    def again(self) -> "WalkPosition":
         """The beginning of one more walk over the same rows."""
         return replace(self.at_front(), walks=self.walks + 1)
 
-    def at_front(self) -> "Position":
+    def at_front(self) -> "WalkPosition":
         """Before page 1, within the same walk."""
         return replace(self, page=0, received=0, total=None, digest=None)
 
@@ -53,7 +53,7 @@ class Position:
         }
 
 
-START = Position()
+START = WalkPosition()
 _EXCLUDED = insert(Cursor).excluded  # made for each statement anew, it costs more than the statement
 _MOVE = text(
     """
@@ -81,7 +81,7 @@ async def write(db: AsyncSession, resource: str, window: str, **values: Any) -> 
     await db.execute(statement.on_conflict_do_update(index_elements=[Cursor.resource, Cursor.window], set_=changes))
 
 
-async def move(db: AsyncSession, resource: str, window: str, position: Position, **values: Any) -> None:
+async def move(db: AsyncSession, resource: str, window: str, position: WalkPosition, **values: Any) -> None:
     """Writes where a walk stands, in the transaction of the page that brought it there."""
     await db.execute(_MOVE, {"of": resource, "key": window, **position.columns()})
     if values:
@@ -100,20 +100,20 @@ async def begin_anew(db: AsyncSession) -> None:
     )
 
 
-def known_spans(rows: Sequence[Cursor], zone: ZoneInfo) -> list[Span]:
+def known_spans(rows: Sequence[Cursor], zone: ZoneInfo) -> list[DaySpan]:
     """The days that are read completely: of each backfill as far as it got, and of the live window until its last walk."""
     spans = [
-        Span(row.starts_on, row.done_until)
+        DaySpan(row.starts_on, row.done_until)
         for row in rows
         if row.kind == "backfill" and row.starts_on is not None and row.done_until is not None
     ]
     live = next((row for row in rows if row.kind == LIVE), None)
     if live is not None and live.starts_on and live.covered_until:
-        spans.append(Span(live.starts_on, live.covered_until.astimezone(zone).date() + DAY))
+        spans.append(DaySpan(live.starts_on, live.covered_until.astimezone(zone).date() + DAY))
     return spans
 
 
-def live_reach(live: Cursor | None, first: date, zone: ZoneInfo) -> tuple[date, Span | None]:
+def live_reach(live: Cursor | None, first: date, zone: ZoneInfo) -> tuple[date, DaySpan | None]:
     """(since when the live window is read without a gap once a walk from `first` is complete, what it leaves behind).
 
     Runs that pause for longer than the window is wide leave a gap behind; what was read before it is kept as a stretch of
@@ -124,4 +124,4 @@ def live_reach(live: Cursor | None, first: date, zone: ZoneInfo) -> tuple[date, 
     last = live.covered_until.astimezone(zone).date()
     if first <= last:
         return min(live.starts_on, first), None
-    return first, Span(live.starts_on, max(live.starts_on, last - LIVE_DAYS * DAY))
+    return first, DaySpan(live.starts_on, max(live.starts_on, last - LIVE_DAYS * DAY))

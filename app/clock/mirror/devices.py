@@ -34,28 +34,28 @@ KIND = func.coalesce(Device.kind_mark, REMOTE_KIND)
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class DeviceChange:
     """`judged_again` counts punches without a record; those that stand keep what they are (import-rules, line 0)."""
 
     changed: bool
     judged_again: int = 0
 
 
-async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: str | None) -> Changed:
+async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: str | None) -> DeviceChange:
     """None goes back to the setting `default_direction`. Raises NotFound, Invalid."""
     device = await _held(db, serial)
     again = await judged_again(db, [serial], direction=direction)
     return await _set(db, actor, device, "direction", direction, judge=again > 0)
 
 
-async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None) -> Changed:
+async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None) -> DeviceChange:
     """None leaves it to the server's flag. Raises NotFound, Invalid."""
     device = await _held(db, serial)
     again = await judged_again(db, [serial], kind=kind)
     return await _set(db, actor, device, "kind_mark", kind, judge=again > 0)
 
 
-async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str | None) -> Changed:
+async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str | None) -> DeviceChange:
     """A note for operators that no sync ever changes. Raises NotFound, Invalid."""
     text = trimmed(remarks or "") or None
     if text is not None and len(text) > LONGEST_REMARKS:
@@ -113,13 +113,15 @@ async def _one_held(db: AsyncSession, asked: Select[Any]) -> Any:
     return device
 
 
-async def _set(db: AsyncSession, actor: Actor, device: Any, name: str, value: str | None, *, judge: bool) -> Changed:
+async def _set(
+    db: AsyncSession, actor: Actor, device: Any, name: str, value: str | None, *, judge: bool
+) -> DeviceChange:
     before = getattr(device, name)
     if before == value:
-        return Changed(changed=False)
+        return DeviceChange(changed=False)
     values = {name: value, "updated_at": func.now()}
     await db.execute(update(Device).where(Device.sn == device.sn).values(values))
     again = await marks.mark_terminal(db, device.sn) if judge else 0
     after = {name: value, "judged_again": again} if judge else {name: value}
     await audit.record(db, actor, f"clock.device.{name}", "terminal", device.sn, before={name: before}, after=after)
-    return Changed(changed=True, judged_again=again)
+    return DeviceChange(changed=True, judged_again=again)

@@ -22,7 +22,7 @@ from app.clock.punches import marks
 
 RESOURCE = cursors.PUNCHES
 KIND = "gone"
-AT_ONCE = 1000
+SLICE = 1000
 
 _OURS = text(
     """
@@ -221,7 +221,7 @@ async def carry_out(open_transaction: Open, now: datetime) -> None:
 
 async def _mark_some(db: AsyncSession, number: int, now: datetime) -> bool:
     """Whether there may be more; a question without any is over."""
-    ids = (await db.scalars(_ASKED, {"question": number, "some": AT_ONCE})).all()
+    ids = (await db.scalars(_ASKED, {"question": number, "some": SLICE})).all()
     if ids:
         await mark(db, ids, now)
         await db.execute(_DECIDED, {"ids": ids})

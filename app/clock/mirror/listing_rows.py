@@ -13,14 +13,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings import rows as binding_rows
 from app.clock.mirror.counts import Counts
-from app.clock.parsing import Device, Employee, Ref, Unit
+from app.clock.parsing import ParsedDevice, ParsedEmployee, Ref, Unit
 
 Known = Mapping[str, Mapping[str, str]]
 """Resource → remote id → code, for rows that name another one by its id alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class TableSpec:
     """One mirrored table: its key and its columns with their SQL types, and how a row becomes a record. `dated` maps columns to
     those that keep when they last changed."""
 
@@ -79,7 +79,7 @@ def _unit(unit: Unit, known: Known, resource: str) -> dict[str, Any]:
     }
 
 
-def _device(device: Device, known: Known) -> dict[str, Any]:
+def _device(device: ParsedDevice, known: Known) -> dict[str, Any]:
     return {
         "sn": device.sn,
         "remote_id": device.remote_id,
@@ -99,7 +99,7 @@ def _device(device: Device, known: Known) -> dict[str, Any]:
     }
 
 
-def _employee(person: Employee, known: Known) -> dict[str, Any]:
+def _employee(person: ParsedEmployee, known: Known) -> dict[str, Any]:
     areas = (code_of(area, known.get("areas", {})) for area in person.areas)
     return {
         "emp_code": person.emp_code,
@@ -131,9 +131,9 @@ def code_of(ref: Ref | None, codes: Mapping[str, str]) -> str | None:
 
 _UNIT_COLUMNS = {"name": "text", "parent_code": "text", "remote_id": "text"}
 _COUNTERS = ("user_count", "fingerprint_count", "face_count", "palm_count")
-LISTINGS: dict[str, Listing] = {
+LISTINGS: dict[str, TableSpec] = {
     **{
-        resource: Listing(
+        resource: TableSpec(
             f"clock_{resource}",
             "code",
             _UNIT_COLUMNS,
@@ -141,7 +141,7 @@ LISTINGS: dict[str, Listing] = {
         )
         for resource in ("departments", "positions", "areas", "locations")
     },
-    "devices": Listing(
+    "devices": TableSpec(
         "clock_devices",
         "sn",
         {
@@ -151,7 +151,7 @@ LISTINGS: dict[str, Listing] = {
         },
         _device,
     ),
-    "employees": Listing(
+    "employees": TableSpec(
         "clock_employees",
         "emp_code",
         {

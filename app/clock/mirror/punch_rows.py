@@ -15,7 +15,7 @@ from app.clock.bindings import rows as binding_rows
 from app.clock.mirror import punch_edits
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.punch_edits import ANEW, ANOTHER_PUNCH, JOIN
-from app.clock.parsing import Punch
+from app.clock.parsing import ParsedPunch
 from app.db.direct import driver
 from app.db.session import after_commit
 
@@ -133,7 +133,7 @@ class Mirrored:
     others: Sequence[str] = ()
 
 
-async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Punch]) -> Mirrored:
+async def write_punches(db: AsyncSession, target: Target, punches: Sequence[ParsedPunch]) -> Mirrored:
     """Makes and updates rows; those that are there already, and repeats within the page, count as unchanged.
 
     Raises punch_edits.RestoredError, and then has written nothing that may stay.

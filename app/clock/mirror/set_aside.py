@@ -14,7 +14,7 @@ _KEY = "aside"
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class SetAsideRows:
     """So many rows, listed on the page of the run."""
 
     rows: int
@@ -29,15 +29,15 @@ def pending_with(cursor: Cursor | None, rows: int, run_id: int) -> dict[str, Any
     return {**old, _KEY: {"rows": old.get(_KEY, {}).get("rows", 0) + rows, "run_id": run_id}}
 
 
-def standing(last: Any, cursors: Iterable[Cursor]) -> SetAside | None:
+def standing(last: Any, cursors: Iterable[Cursor]) -> SetAsideRows | None:
     """What to look at: the rows of the last run that is over, else those that its windows still lack. Pure.
 
     `last` is None, or has `id` and `resources`.
     """
     rows = sum(int(one.get("set_aside", 0)) for one in last.resources.values()) if last is not None else 0
     if rows:
-        return SetAside(rows, last.id)
+        return SetAsideRows(rows, last.id)
     found = [(row.pending or {})[_KEY] for row in cursors if (row.pending or {}).get(_KEY)]
     if not found:
         return None
-    return SetAside(sum(one["rows"] for one in found), max(one["run_id"] for one in found))
+    return SetAsideRows(sum(one["rows"] for one in found), max(one["run_id"] for one in found))

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
-from app.clock.days import DAY, Span
+from app.clock.days import DAY, DaySpan
 from app.clock.mirror import cursors
 from app.clock.mirror.cursors import LIVE, PUNCHES, START
 from app.clock.models import Cursor
@@ -87,7 +87,7 @@ def forgiven(cursor: Cursor | None) -> int:
     return short.missing if short is not None and short.is_accepted else 0
 
 
-def explains(rows: Iterable[Cursor], span: Span, difference: int) -> bool:
+def explains(rows: Iterable[Cursor], span: DaySpan, difference: int) -> bool:
     """True when the server counts so many more in `span` because of what was accepted: exactly that many for the very days that
     were accepted, at most that many for days that only touch them. Pure."""
     accepted = [(_days(row), forgiven(row)) for row in rows if forgiven(row)]
@@ -98,9 +98,9 @@ def explains(rows: Iterable[Cursor], span: Span, difference: int) -> bool:
     return 0 < difference <= touched
 
 
-def _days(row: Cursor) -> Span:
+def _days(row: Cursor) -> DaySpan:
     until = row.ends_on + DAY if row.ends_on is not None else date.max
-    return Span(row.starts_on or row.done_until or date.min, until)
+    return DaySpan(row.starts_on or row.done_until or date.min, until)
 
 
 async def accept(db: AsyncSession, actor: audit.Actor, windows: Sequence[str], now: datetime) -> None:

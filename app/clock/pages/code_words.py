@@ -6,7 +6,7 @@ from app.clock.codes import TC_CODES, TcCode
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class CodeWords:
     """`advice` begins with a verb: what whoever reads it does next."""
 
     code: str
@@ -36,9 +36,9 @@ _ADVICE: dict[TcCode, str] = {
     TcCode.TRUNCATED: "Nothing: the next run goes on where this one stopped.",
     TcCode.IMPORT: "Look at the log of the host under the time of the run. Punches are kept and are imported once it works.",
 }
-ALL = {code.value: Words(code.value, words.meaning, words.cause, _ADVICE[code]) for code, words in TC_CODES.items()}
+ALL = {code.value: CodeWords(code.value, words.meaning, words.cause, _ADVICE[code]) for code, words in TC_CODES.items()}
 
 
-def words(code: str | None) -> Words | None:
+def words(code: str | None) -> CodeWords | None:
     """None for no code, and for one that is none of ours."""
     return ALL.get(code or "")

@@ -13,7 +13,7 @@ from app.clock.connection import saved as connection
 from app.clock.figures import completeness as progress
 from app.clock.figures import dashboard
 from app.clock.figures import status as reports
-from app.clock.figures.dashboard import GROUPS, Day, Punches
+from app.clock.figures.dashboard import GROUPS, DayBar, Punches
 from app.clock.mirror import cursors, set_aside
 from app.clock.pages import code_words, health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
@@ -96,7 +96,7 @@ def _states(counts: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _day(one: Day) -> dict[str, Any]:
+def _day(one: DayBar) -> dict[str, Any]:
     parts = ", ".join(
         f"{number(n)} {GROUP_LABELS[group].lower()}" for group, n in zip(GROUPS, one.values, strict=True) if n
     )

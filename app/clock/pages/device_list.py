@@ -16,7 +16,7 @@ from app.db.searching import contains
 from app.web import lists
 from app.web.context import Context
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
-from app.web.lists import Listing
+from app.web.lists import ListPage
 
 DAYS = 14
 STATES = {"online": "Online", "offline": "Offline", "unknown": "Unknown"}
@@ -65,7 +65,7 @@ ACTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class DeviceListFrame:
     """What a request needs to know before it reads a terminal; one SELECT."""
 
     zone: str
@@ -80,7 +80,7 @@ class Frame:
         return self.today - timedelta(days=DAYS - 1)
 
 
-async def frame(ctx: Context, now: datetime | None = None) -> Frame:
+async def frame(ctx: Context, now: datetime | None = None) -> DeviceListFrame:
     stored = (
         select(func.jsonb_object_agg(Setting.name, Setting.value)).where(Setting.name.in_(_NAMES)).scalar_subquery()
     )
@@ -90,12 +90,12 @@ async def frame(ctx: Context, now: datetime | None = None) -> Frame:
     settings = ClockSettings(date.min, **(row[1] or {}))
     today = (now or datetime.now(UTC)).astimezone(ZoneInfo(row[0] or "UTC")).date()
     names = dict(sorted((row[2] or {}).items(), key=lambda pair: pair[1].casefold()))
-    return Frame(
+    return DeviceListFrame(
         row[0] or "UTC", today, settings.default_direction, settings.skew_warn_seconds, row[0] is not None, names
     )
 
 
-def base(framed: Frame) -> Select[Any]:
+def base(framed: DeviceListFrame) -> Select[Any]:
     """Terminals with their area, effective kind and direction, mirrored punches and daily counts, oldest day first."""
     return select(
         *Device.__table__.c,
@@ -108,7 +108,7 @@ def base(framed: Frame) -> Select[Any]:
     ).outerjoin(Area, Area.code == Device.area_code)
 
 
-async def load(ctx: Context, framed: Frame) -> Listing:
+async def load(ctx: Context, framed: DeviceListFrame) -> ListPage:
     """One page: one SELECT for the total, one for the rows. Only the rows of the page are counted up."""
     spec = spec_of(framed, may_act=ctx.may("clock.devices.edit"))
     wanted = lists.asked(spec, ctx.request.query_params)
@@ -170,7 +170,7 @@ def backlog(row: Any) -> int | None:
     return max(0, int(row.transaction_count) - int(row.mirrored))
 
 
-def bulk(framed: Frame) -> tuple[BulkAction, ...]:
+def bulk(framed: DeviceListFrame) -> tuple[BulkAction, ...]:
     """One menu sets the direction, another the kind."""
     default = {"direction": f"{DIRECTIONS[framed.default_direction]} (default)", "kind": "What the server says"}
     icons = {"direction": "route", "kind": "tag"}
@@ -185,7 +185,7 @@ def bulk(framed: Frame) -> tuple[BulkAction, ...]:
     )
 
 
-def spec_of(framed: Frame, *, may_act: bool = False) -> ListSpec:
+def spec_of(framed: DeviceListFrame, *, may_act: bool = False) -> ListSpec:
     direction = func.coalesce(Device.direction, framed.default_direction)
     off = func.abs(Device.clock_skew_seconds) > framed.skew_warn_seconds
     return ListSpec(

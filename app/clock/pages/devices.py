@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
 from app.clock.mirror import devices
-from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, Changed
+from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, DeviceChange
 from app.clock.mirror.terminals import zone_words
 from app.clock.models import DailyTotal, Device
 from app.clock.pages import device_list as terminals
@@ -31,7 +31,7 @@ from app.web.templating import with_query
 SEE = Requires("clock.devices", module="clock")
 ACT = Requires("clock.devices.edit", module="clock")
 HISTORY_DAYS = 21
-Verb = Callable[[AsyncSession, Actor, str, str | None], Awaitable[Changed]]
+Verb = Callable[[AsyncSession, Actor, str, str | None], Awaitable[DeviceChange]]
 VERBS: dict[str, Verb] = {"direction": devices.set_direction, "kind": devices.set_kind}
 MEANS = {
     "by_code": "Each punch says by its code whether it is in, out or a break.",
@@ -184,7 +184,7 @@ def _word(what: str, value: str | None) -> str:
     return "what the settings say" if what == "direction" else "what the server says"
 
 
-def _drawn(ctx: Context, framed: terminals.Frame) -> dict[str, Any]:
+def _drawn(ctx: Context, framed: terminals.DeviceListFrame) -> dict[str, Any]:
     """What both templates draw a terminal with."""
     return {
         "framed": framed,

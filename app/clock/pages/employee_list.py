@@ -191,7 +191,7 @@ def base(query: Query) -> Select[Any]:
     return BASE if asks else BASE.where(LISTED)
 
 
-class Around:
+class EmployeeListFrame:
     """What surrounds the list, read at once: the spec with its choices, the zone of its times, who is left out, and the act
     on records that is under way."""
 
@@ -206,6 +206,6 @@ class Around:
         self.acting: int | None = row.acting
 
 
-async def around(db: AsyncSession, *, may_act: bool) -> Around:
+async def around(db: AsyncSession, *, may_act: bool) -> EmployeeListFrame:
     spec = SPEC if may_act else replace(SPEC, bulk=())
-    return Around(spec, (await db.execute(_AROUND)).one())
+    return EmployeeListFrame(spec, (await db.execute(_AROUND)).one())

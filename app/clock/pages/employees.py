@@ -32,7 +32,7 @@ BY_HAND = "Bind a code by hand where one person really has two."
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class BindingAct:
     """An act on bindings; its button is app.clock.bindings.actions.LABELS'."""
 
     verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str] | Accepting]]
@@ -42,33 +42,33 @@ class Act:
 
 
 ACTS = {
-    "accept": Act(
+    "accept": BindingAct(
         bindings.accept, "bound", "An auto match or a suggestion becomes a binding that no automatic pass changes."
     ),
-    "reject": Act(
+    "reject": BindingAct(
         bindings.reject,
         "rejected",
         "The codes are unbound, and these pairs are never proposed again. A person can still bind them.",
     ),
-    "match_again": Act(
+    "match_again": BindingAct(
         bindings.match_again,
         "matched again",
         "The codes are decided anew: kiosk code, ID number, then name. Cleared ones are no longer held back; rejected pairs"
         " stay rejected. Bindings that a person made are not touched.",
     ),
-    "clear": Act(
+    "clear": BindingAct(
         bindings.clear,
         "cleared",
         "The links end, and no automatic pass touches these codes until “Match again”.",
         danger=True,
     ),
-    "ignore": Act(
+    "ignore": BindingAct(
         bindings.ignore,
         "ignored",
         "The codes are left out on purpose, and their links end. “Stop ignoring” takes it back.",
         danger=True,
     ),
-    "un_ignore": Act(
+    "un_ignore": BindingAct(
         bindings.un_ignore, "looked at again", "The codes are decided again: kiosk code, ID number, then name."
     ),
 }

@@ -18,7 +18,7 @@ from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import Column, Empty, Filter, ListSpec
-from app.web.lists import Listing
+from app.web.lists import ListPage
 from app.web.pages import page
 
 SEES = Requires("clock.logs", module="clock")
@@ -47,7 +47,7 @@ async def show(ctx: NamedDependency[Context], log_id: FromPath[int]) -> Response
     return await page(ctx, "clock/log.html", fragment="drawer", row=row, zone=await zone_name(ctx.db))
 
 
-async def load(ctx: Context, spec: ListSpec) -> tuple[Listing, Any]:
+async def load(ctx: Context, spec: ListSpec) -> tuple[ListPage, Any]:
     """One page, and count, median, 95th and 99th percentile and maximum of the filtered calls' durations in milliseconds."""
     wanted = lists.asked(spec, ctx.request.query_params)
     narrowed = lists.condition(spec, wanted)

@@ -10,7 +10,7 @@ from app.counting import count
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class LongActWords:
     """What one kind of act is called; `one` and `several` name its items."""
 
     url: str
@@ -22,18 +22,20 @@ class Words:
 
 
 KINDS = {
-    "take_back": Words("/clock_employees/acts", "Taking back records", "taken back", "record", "records", undoing.LEFT),
-    "move": Words("/clock_employees/acts", "Moving records", "moved", "record", "records", undoing.LEFT),
-    "use": Words("/clock_transactions/acts", "Using punches", "used", "punch", "punches", using_many.LEFT),
+    "take_back": LongActWords(
+        "/clock_employees/acts", "Taking back records", "taken back", "record", "records", undoing.LEFT
+    ),
+    "move": LongActWords("/clock_employees/acts", "Moving records", "moved", "record", "records", undoing.LEFT),
+    "use": LongActWords("/clock_transactions/acts", "Using punches", "used", "punch", "punches", using_many.LEFT),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LongActView:
     """An act as the pages show it."""
 
     progress: Progress
-    words: Words
+    words: LongActWords
 
     @property
     def url(self) -> str:
@@ -57,7 +59,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class LeftItem:
     """A record or punch that was left: `url` where it is still there and may be seen, `of` whose it is, `at` its day or time."""
 
     label: str
@@ -67,8 +69,8 @@ class Item:
     why: str
 
 
-def told(progress: Progress) -> Told:
-    return Told(progress, KINDS[progress.kind])
+def told(progress: Progress) -> LongActView:
+    return LongActView(progress, KINDS[progress.kind])
 
 
 def stay(left: Mapping[str, int], words: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.policies import enabled
 from app.clock.models import ClockEmployee, Device, Punch, SyncRun
 from app.db.searching import contains
-from app.host.attendance.queries import Link
+from app.host.attendance.queries import SourceLink
 from app.host.pages.palette import MOST_EACH, Found
 from app.web.context import Context
 
@@ -48,11 +48,11 @@ async def terminals(ctx: Context, asked: str) -> tuple[str, list[Found]]:
     ]
 
 
-async def punches_behind(db: AsyncSession, record_id: int) -> Sequence[Link]:
+async def punches_behind(db: AsyncSession, record_id: int) -> Sequence[SourceLink]:
     """A link to the first punch of a record, whose drawer shows all of its shift."""
     behind = select(Punch.id, func.count().over()).where(Punch.host_attendance_id == record_id)
     first = (await db.execute(behind.order_by(Punch.punched_at_utc, Punch.id).limit(1))).one_or_none()
     if first is None:
         return []
     punch_id, count = first
-    return [Link(f"its {count} punches", f"/clock_transactions/{punch_id}", "clock.transactions")]
+    return [SourceLink(f"its {count} punches", f"/clock_transactions/{punch_id}", "clock.transactions")]

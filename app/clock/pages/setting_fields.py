@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.clock.settings import BOUNDS, ClockSettings
-from app.web.forms import Choice, Day, Field, Flag, Form, Number
+from app.web.forms import Choice, DayField, Field, Flag, Form, Number
 
 DIRECTIONS = {
     "by_code": "By the punch code",
@@ -24,7 +24,7 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
         "When Muster asks the server by itself, and how far back it reads.",
         (
             _number("sync_interval_minutes", "A run every", "minutes", "0: only when somebody starts one."),
-            Day(
+            DayField(
                 "history_start",
                 "Read history from",
                 required=True,

@@ -18,7 +18,7 @@ from app.texts import whole
 from app.web import lists
 from app.web.context import Context
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
-from app.web.lists import Asked, Listing
+from app.web.lists import ListPage, ListQuery
 
 # More terminals than this are not offered as a choice; the filter takes a serial number then.
 MOST_CHOICES = 300
@@ -186,7 +186,7 @@ BULK = (
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PunchListFrame:
     """What a request for the list needs to know before it reads a punch; one SELECT. `codes` None: no search. `others`: the codes
     that it does not mean, where those are fewer. `acting`: the act on punches that is under way."""
 
@@ -197,7 +197,7 @@ class Frame:
     acting: int | None
 
 
-async def frame(ctx: Context) -> Frame:
+async def frame(ctx: Context) -> PunchListFrame:
     """Reads the zone, the display settings, the terminals to choose from and the codes that a search means."""
     text = _searched(ctx)
     names = (
@@ -212,9 +212,9 @@ async def frame(ctx: Context) -> Frame:
     row = (await ctx.db.execute(select(zone, names, pairs, codes, others, long_acts.newest("use")))).one()
     spec = _spec(ctx, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
     if row[3] is None:
-        return Frame(spec, row[0] or "UTC", None, None, row[5])
+        return PunchListFrame(spec, row[0] or "UTC", None, None, row[5])
     fewer = len(row[4]) < len(row[3])
-    return Frame(spec, row[0] or "UTC", tuple(row[3]), tuple(row[4]) if fewer else None, row[5])
+    return PunchListFrame(spec, row[0] or "UTC", tuple(row[3]), tuple(row[4]) if fewer else None, row[5])
 
 
 def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
@@ -246,7 +246,7 @@ def _spec(ctx: Context, *, connected: bool, settings: dict[str, Any], terminals:
     return spec.offering(terminal=dict(sorted(labels.items(), key=lambda pair: pair[1].casefold())))
 
 
-async def load(ctx: Context, framed: Frame) -> Listing:
+async def load(ctx: Context, framed: PunchListFrame) -> ListPage:
     """One page of the list: one SELECT for the total, one for the rows, however deep it is."""
     spec = framed.spec
     wanted = lists.asked(spec, ctx.request.query_params)
@@ -266,7 +266,7 @@ async def load(ctx: Context, framed: Frame) -> Listing:
     return lists.listing(ctx, spec, wanted, rows, total)
 
 
-def punch_filter(wanted: Asked, codes: tuple[str, ...] | None) -> PunchFilter:
+def punch_filter(wanted: ListQuery, codes: tuple[str, ...] | None) -> PunchFilter:
     """What the address asks, as the queries take it; an unreadable filter finds nothing, never more."""
     values = wanted.values
     if wanted.errors:

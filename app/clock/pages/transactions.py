@@ -43,7 +43,7 @@ Verb = Callable[[AsyncSession, Actor, ColumnElement[bool]], Awaitable[Resolved]]
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class PunchAct:
     """An act on punches; the last two say why it is refused, for a selection and for one."""
 
     verb: Verb
@@ -54,7 +54,7 @@ class Act:
 
 
 ACTS = {
-    "retry": Act(
+    "retry": PunchAct(
         decisions.retry,
         "Retry",
         "They are judged anew: deleted records may be made again, and kept records are looked at again. Punches of records"
@@ -62,7 +62,7 @@ ACTS = {
         "None of these punches can be judged anew: each belongs to a record that stands, or is gone from the server.",
         "This punch can't be judged anew: it belongs to a record that stands, or is gone from the server.",
     ),
-    "keep": Act(
+    "keep": PunchAct(
         decisions.keep_record,
         "Keep the record of",
         "Nothing is written: their records stay as they are and the punches count as settled. Retry takes it back.",

@@ -10,9 +10,9 @@ from sqlalchemy import select
 
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import long_acts, undoing
-from app.clock.bindings.long_acts import AT_ONCE
+from app.clock.bindings.long_acts import INLINE_LIMIT
 from app.clock.bindings.undoing import Undo, Undoable
-from app.clock.pages.long_act_words import Item, Told, stay, told
+from app.clock.pages.long_act_words import LeftItem, LongActView, stay, told
 from app.counting import count
 from app.db.among import among
 from app.errors import NotFound
@@ -46,18 +46,18 @@ async def show(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response
     )
 
 
-async def _left(ctx: Context, act_id: int) -> list[Item]:
+async def _left(ctx: Context, act_id: int) -> list[LeftItem]:
     left = await long_acts.left(ctx.db, act_id)
     rows = await ctx.db.execute(_RECORDS.where(among(AttendanceRecord.id, [one.item_id for one in left])))
     records = {row.id: row for row in rows}
     return [_item(ctx, one, records.get(one.item_id)) for one in left]
 
 
-def _item(ctx: Context, one: Any, record: Any) -> Item:
+def _item(ctx: Context, one: Any, record: Any) -> LeftItem:
     seen = record is not None and record.deleted_at is None and ctx.may("host.attendance")
     of, at = (record.name, record.workday.isoformat()) if record else ("–", "–")
     why = undoing.LEFT.get(one.became, one.became).capitalize()
-    return Item(str(one.item_id), f"/attendance/{one.item_id}" if seen else "", of, at, why)
+    return LeftItem(str(one.item_id), f"/attendance/{one.item_id}" if seen else "", of, at, why)
 
 
 async def ask(ctx: Context, act: str, ids: Collection[int], **values: Any) -> Response[Any]:
@@ -142,10 +142,10 @@ def _hint_of_leaving(host: str | None) -> str:
 
 
 def _how(undoable: Undoable) -> str:
-    return "A job does it, and the page shows how far it is." if undoable.total > AT_ONCE else ""
+    return "A job does it, and the page shows how far it is." if undoable.total > INLINE_LIMIT else ""
 
 
-async def latest(ctx: Context, emp_code: str) -> Told | None:
+async def latest(ctx: Context, emp_code: str) -> LongActView | None:
     """The last act on the records of this code, for its drawer."""
     found = await long_acts.latest_of_code(ctx.db, emp_code)
     return told(found) if found else None

@@ -11,7 +11,7 @@ from app.clock.bindings import long_acts
 from app.clock.bindings.long_acts import DONE
 from app.clock.codes import punch_label
 from app.clock.models import ClockEmployee, Punch
-from app.clock.pages.long_act_words import Item, stay, told
+from app.clock.pages.long_act_words import LeftItem, stay, told
 from app.clock.review import using_many
 from app.counting import count
 from app.db.among import among
@@ -22,7 +22,7 @@ from app.web.guards import Requires
 from app.web.pages import done, go, page
 
 # More than this takes longer than a second, and a person who waits wants to see progress.
-AT_ONCE = 100
+INLINE_LIMIT = 100
 SEE = Requires("clock.transactions", module="clock")
 GENERAL = "Each record becomes what its shift is now; other records of the shift are deleted, and taps outside it are judged again."
 _PUNCHES = select(
@@ -46,20 +46,20 @@ async def show(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response
     )
 
 
-async def _left(ctx: Context, act_id: int) -> list[Item]:
+async def _left(ctx: Context, act_id: int) -> list[LeftItem]:
     left = await long_acts.left(ctx.db, act_id)
     rows = await ctx.db.execute(_PUNCHES.where(among(Punch.id, [one.item_id for one in left])))
     punches = {row.id: row for row in rows}
     return [_item(one, punches.get(one.item_id)) for one in left]
 
 
-def _item(one: Any, punch: Any) -> Item:
+def _item(one: Any, punch: Any) -> LeftItem:
     why = one.note or using_many.LEFT.get(one.became, one.became).capitalize()
     if punch is None:
-        return Item(str(one.item_id), "", "–", "–", why)
+        return LeftItem(str(one.item_id), "", "–", "–", why)
     name = f"{punch.full_name or '–'} · {punch.emp_code}"
     url = f"/clock_transactions/{punch.id}"
-    return Item(punch_label(punch.punch_code) or "–", url, name, str(punch.punched_at_local), why)
+    return LeftItem(punch_label(punch.punch_code) or "–", url, name, str(punch.punched_at_local), why)
 
 
 async def consequence(ctx: Context, which: ColumnElement[bool]) -> str:
@@ -76,7 +76,7 @@ async def consequence(ctx: Context, which: ColumnElement[bool]) -> str:
 
 async def carry_out(ctx: Context, which: ColumnElement[bool]) -> Response[Any]:
     """Leads back to the list, or to what stays and how far it is."""
-    act = told(await using_many.use(ctx.db, ctx.actor, which, most=AT_ONCE))
+    act = told(await using_many.use(ctx.db, ctx.actor, which, most=INLINE_LIMIT))
     if act.is_over and not act.progress.left:
         return await done(ctx, "/clock_transactions", act.sentence)
     await sessions.flash(ctx, act.sentence, level="success")

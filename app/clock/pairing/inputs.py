@@ -10,12 +10,12 @@ from enum import StrEnum
 from typing import Self
 from zoneinfo import ZoneInfo
 
-from app.clock.codes import BindingState, Direction, Kind, Outcome
+from app.clock.codes import BindingState, Direction, Outcome, RecordKind
 
 Breaks = tuple[tuple[datetime, datetime], ...]
 
 
-class Role(StrEnum):
+class TapRole(StrEnum):
     """What a tap means for pairing (import-rules: "Direction and role"). `rank` orders equal instants; it also names the row
     of the pairing table, so that the overtime lane follows the rows of IN and OUT."""
 
@@ -37,9 +37,9 @@ class Role(StrEnum):
 
 
 RANKS = 5
-_BY_CODE = (Role.IN, Role.OUT, Role.BREAK_OUT, Role.BREAK_IN, Role.OT_IN, Role.OT_OUT)
-ROLES = {role.value: role for role in Role}
-OVERTIME_ROLES = (Role.OT_IN, Role.OT_OUT)
+_BY_CODE = (TapRole.IN, TapRole.OUT, TapRole.BREAK_OUT, TapRole.BREAK_IN, TapRole.OT_IN, TapRole.OT_OUT)
+ROLES = {role.value: role for role in TapRole}
+OVERTIME_ROLES = (TapRole.OT_IN, TapRole.OT_OUT)
 
 FOLDS = frozenset({Outcome.REPEAT_TAP.value, Outcome.DOUBLE_TAP.value})
 # Lines 1-5 of the order of decisions: a punch with one of these words took no part in pairing when it was judged last.
@@ -55,7 +55,7 @@ UNPAIRED = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Punch:
+class PairingPunch:
     """One mirrored row, with what the import remembers of it.
 
     `at` is an aware UTC instant; `direction` and `is_access` are its terminal's, as they are now; `says_access` is true where the
@@ -136,7 +136,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Employee:
+class PairingEmployee:
     """A host employee; `active` is false when deactivated or deleted."""
 
     id: int
@@ -191,26 +191,26 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """Half-open, UTC."""
 
     start: datetime
     end: datetime
 
 
-def role_now(punch: Punch) -> Role | None:
+def role_now(punch: PairingPunch) -> TapRole | None:
     """The role by code and terminal, as they are now; None when neither says one (`no_direction`)."""
     direction = punch.direction
     if direction == "by_code":
         code = punch.code
         return _BY_CODE[code] if code is not None and 0 <= code <= 5 else None  # noqa: PLR2004 -- the spec's codes 0-5
     if direction == "undirected":
-        return Role.ANY
-    return Role.IN if direction == "in" else Role.OUT
+        return TapRole.ANY
+    return TapRole.IN if direction == "in" else TapRole.OUT
 
 
-def kind_of(role: Role) -> Kind:
-    return Kind.OVERTIME if role in OVERTIME_ROLES else Kind.REGULAR
+def kind_of(role: TapRole) -> RecordKind:
+    return RecordKind.OVERTIME if role in OVERTIME_ROLES else RecordKind.REGULAR
 
 
 def remote_order(remote_id: str) -> tuple[bool, int, str, str]:
@@ -221,12 +221,12 @@ def remote_order(remote_id: str) -> tuple[bool, int, str, str]:
     return (False, len(number), number, remote_id)
 
 
-def is_unread(at: datetime, unread: Iterable[Span], reach: timedelta) -> bool:
+def is_unread(at: datetime, unread: Iterable[TimeSpan], reach: timedelta) -> bool:
     """Whether the `reach` before an instant, or the instant itself, lies in a window that was not yet read completely."""
     return any(window.start <= at and window.end > at - reach for window in unread)
 
 
-def left_behind(punch: Punch, known: Mapping[int, Record]) -> Record | None:
+def left_behind(punch: PairingPunch, known: Mapping[int, Record]) -> Record | None:
     """The record that still holds the hour which this punch gave it before it was edited on the server."""
     if punch.edited_record is None:
         return None
@@ -234,7 +234,7 @@ def left_behind(punch: Punch, known: Mapping[int, Record]) -> Record | None:
     return record if record.written is not None and punch.edited_from in record.written.instants else None
 
 
-def remembers_deletion(punch: Punch, known: Mapping[int, Record]) -> bool:
+def remembers_deletion(punch: PairingPunch, known: Mapping[int, Record]) -> bool:
     """Whether the record that this punch was imported into was deleted.
 
     A punch whose record was deleted keeps `imported_role` when it loses `record_id`: nothing else leaves one without the other.

@@ -6,17 +6,17 @@ from datetime import date, datetime, timedelta
 from itertools import pairwise
 from operator import attrgetter
 
-from app.clock.codes import Kind, Outcome
+from app.clock.codes import Outcome, RecordKind
 from app.clock.pairing.inputs import (
     FOLDS,
     OVERTIME_ROLES,
     ROLES,
-    Employee,
-    Punch,
+    PairingEmployee,
+    PairingPunch,
     Record,
-    Role,
     Rules,
-    Span,
+    TapRole,
+    TimeSpan,
     Unbound,
     is_unread,
     remembers_deletion,
@@ -43,16 +43,16 @@ _ACCESS_PUNCH = Reason(Rule.ACCESS_PUNCH)
 
 
 def judge(  # noqa: PLR0917 -- the world as the import reads it
-    who: Employee | Unbound,
-    punches: Iterable[Punch],
+    who: PairingEmployee | Unbound,
+    punches: Iterable[PairingPunch],
     records: Iterable[Record],
     locked_days: Container[date],
     rules: Rules,
     now: datetime,
     *,
-    unread: Sequence[Span] = (),
-    within: Span | None = None,
-    elsewhere: Sequence[Punch] = (),
+    unread: Sequence[TimeSpan] = (),
+    within: TimeSpan | None = None,
+    elsewhere: Sequence[PairingPunch] = (),
 ) -> Judgement:
     """Judges the punches of all codes of one host employee, or those of one code without one.
 
@@ -71,7 +71,7 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
         held = punch.record_id is not None and not known[punch.record_id].deleted
         word = None if held else _unpaired(punch, who, now)
         role = _role(punch, held=held)
-        if word is None and role is not None and isinstance(who, Employee) and who.active:
+        if word is None and role is not None and isinstance(who, PairingEmployee) and who.active:
             taps.append(Tap(punch, role, held=held, lone=punch.id in lone))
         elif _asked(punch.at, within):
             _settle_alone(judgement, punch, word, known, unread, lone=punch.id in lone)
@@ -87,14 +87,14 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
     return judgement
 
 
-def _released(punch: Punch) -> Punch:
+def _released(punch: PairingPunch) -> PairingPunch:
     """A fold with a record that an arrival un-folded: like any new tap it has lines 1-5, and the role of now."""
     return replace(punch, outcome=None, record_id=None, imported_role=None)
 
 
 def find_lanes(
-    who: Employee | Unbound,
-    punches: Iterable[Punch],
+    who: PairingEmployee | Unbound,
+    punches: Iterable[PairingPunch],
     known: Mapping[int, Record],
     now: datetime,
     lone: Container[int] = (),
@@ -110,29 +110,31 @@ def find_lanes(
     return split_lanes(in_time_order(taps))
 
 
-def part_gone(punches: Iterable[Punch], known: Mapping[int, Record]) -> tuple[list[Punch], list[Punch]]:
+def part_gone(
+    punches: Iterable[PairingPunch], known: Mapping[int, Record]
+) -> tuple[list[PairingPunch], list[PairingPunch]]:
     """Punches that count, and those that do not: the server has them no more, and they belong to no record that stands."""
-    there: list[Punch] = []
-    gone: list[Punch] = []
+    there: list[PairingPunch] = []
+    gone: list[PairingPunch] = []
     for punch in punches:
         counts = not punch.gone or (punch.record_id is not None and not known[punch.record_id].deleted)
         (there if counts else gone).append(punch)
     return there, gone
 
 
-def _is_gone(punch: Punch) -> Verdict:
+def _is_gone(punch: PairingPunch) -> Verdict:
     """It keeps the word that it had, and what it remembers, for the day on which it comes back."""
     word = Outcome(punch.outcome or Outcome.AWAITING)
     because = Reason(Rule.GONE)
     return Verdict(punch, word, None, punch.imported_role, because, retry=punch.retry, reviewed=punch.reviewed)
 
 
-def _role(punch: Punch, *, held: bool) -> Role | None:
+def _role(punch: PairingPunch, *, held: bool) -> TapRole | None:
     """A tap whose record stands goes on pairing in the role it was imported with (line 0)."""
     return ROLES[punch.imported_role] if held and punch.imported_role is not None else role_now(punch)
 
 
-def _unpaired(punch: Punch, who: Employee | Unbound, now: datetime) -> Outcome | None:
+def _unpaired(punch: PairingPunch, who: PairingEmployee | Unbound, now: datetime) -> Outcome | None:
     """Lines 1-5 of the order of decisions; None when the punch is a tap."""
     if punch.at > now and punch.at - now > AHEAD:
         return Outcome.FUTURE_TIMESTAMP
@@ -147,16 +149,16 @@ def _unpaired(punch: Punch, who: Employee | Unbound, now: datetime) -> Outcome |
     return None
 
 
-def _asked(at: datetime, within: Span | None) -> bool:
+def _asked(at: datetime, within: TimeSpan | None) -> bool:
     return within is None or within.start <= at < within.end
 
 
 def _settle_alone(
     judgement: Judgement,
-    punch: Punch,
+    punch: PairingPunch,
     word: Outcome | None,
     known: Mapping[int, Record],
-    unread: Sequence[Span],
+    unread: Sequence[TimeSpan],
     *,
     lone: bool,
 ) -> None:
@@ -181,11 +183,13 @@ def _settle_alone(
     )
 
 
-def _stands_alone(who: Employee | Unbound, punch: Punch, known: Mapping[int, Record], *, lone: bool) -> Verdict:
+def _stands_alone(
+    who: PairingEmployee | Unbound, punch: PairingPunch, known: Mapping[int, Record], *, lone: bool
+) -> Verdict:
     """Line 0 without pairing: the punch keeps its word, except after a re-binding to another employee."""
     record = known[punch.record_id or 0]
     word = Outcome(punch.outcome or Outcome.IMPORTED)
-    if isinstance(who, Employee) and (lone or punch.outcome not in FOLDS):
+    if isinstance(who, PairingEmployee) and (lone or punch.outcome not in FOLDS):
         word = Outcome.IMPORTED if record.employee_id == who.id else Outcome.ARRIVED_LATE
     rule = Rule.LATE_OTHER_EMPLOYEE if word is Outcome.ARRIVED_LATE else Rule.STANDS
     reviewed = punch.reviewed and (word is Outcome.ARRIVED_LATE or punch.gone)
@@ -221,8 +225,8 @@ def _judge_shifts(  # noqa: PLR0917
     taps: list[Tap],
     known: dict[int, Record],
     locked_days: Container[date],
-    unread: Sequence[Span],
-    within: Span | None,
+    unread: Sequence[TimeSpan],
+    within: TimeSpan | None,
 ) -> None:
     shifts = ShiftJudge(judgement, known, locked_days, remembered=_remembers_anything(taps))
     for shift in found:
@@ -237,9 +241,9 @@ def _judge_shifts(  # noqa: PLR0917
 def _shifts(taps: list[Tap], rules: Rules) -> list[Shift]:
     """The shifts of both lanes, in the order of judging."""
     regular, overtime = split_lanes(taps)
-    found = pair(regular, Kind.REGULAR, rules)
+    found = pair(regular, RecordKind.REGULAR, rules)
     if overtime:
-        found += pair(overtime, Kind.OVERTIME, rules)
+        found += pair(overtime, RecordKind.OVERTIME, rules)
     _in_order_of_judging(found)
     return found
 
@@ -250,7 +254,7 @@ def _in_order_of_judging(shifts: list[Shift]) -> None:
         shifts.sort(
             key=lambda shift: (
                 shift.first.at,
-                shift.kind is Kind.OVERTIME,
+                shift.kind is RecordKind.OVERTIME,
                 remote_order(shift.first.punch.remote_id),
             )
         )
@@ -263,6 +267,6 @@ def _remembers_anything(taps: Sequence[Tap]) -> bool:
     )
 
 
-def _waits_for_reading(shift: Shift, unread: Sequence[Span]) -> bool:
+def _waits_for_reading(shift: Shift, unread: Sequence[TimeSpan]) -> bool:
     """A shift is judged as one: it waits when the 48 h before any of its taps were not read completely."""
     return any(is_unread(tap.at, unread, REACH) for tap in (*shift.taps, *shift.folds))

@@ -5,17 +5,17 @@ What becomes of a shift is judged in shift_rules.py.
 
 from datetime import datetime, timedelta
 
-from app.clock.codes import Kind, Outcome
+from app.clock.codes import Outcome, RecordKind
 from app.clock.pairing.inputs import RANKS, Rules
-from app.clock.pairing.shifts import ANY, BREAK_IN, DAY, FOLDS_REACH, IN, OUT, REACH, Effect, End, Shift, Tap
+from app.clock.pairing.shifts import ANY, BREAK_IN, DAY, FOLDS_REACH, IN, OUT, REACH, Effect, Shift, ShiftEnd, Tap
 
 
-def pair(taps: list[Tap], kind: Kind, rules: Rules) -> list[Shift]:
+def pair(taps: list[Tap], kind: RecordKind, rules: Rules) -> list[Shift]:
     """The shifts of one lane, in the order of their first taps. `taps` are in time order (import-rules: "Pairing")."""
     return _walk(taps, kind, rules, _folded_without_arrivals(taps, kind, rules)).shifts
 
 
-def _walk(taps: list[Tap], kind: Kind, rules: Rules, settled: frozenset[int]) -> "_Lane":
+def _walk(taps: list[Tap], kind: RecordKind, rules: Rules, settled: frozenset[int]) -> "_Lane":
     lane = _Lane(taps, kind, rules, settled)
     for place, tap in enumerate(taps):
         if not lane.folds(tap):
@@ -25,7 +25,7 @@ def _walk(taps: list[Tap], kind: Kind, rules: Rules, settled: frozenset[int]) ->
     return lane
 
 
-def _folded_without_arrivals(taps: list[Tap], kind: Kind, rules: Rules) -> frozenset[int]:
+def _folded_without_arrivals(taps: list[Tap], kind: RecordKind, rules: Rules) -> frozenset[int]:
     """The punches that would repeat the first tap of their run, had no tap arrived. One of them that does not was un-folded
     by a tap; what else does not any more, by a setting or by a tap that left (page, after line 8)."""
     if not any(tap.was_fold for tap in taps) or not any(tap.fresh for tap in taps):
@@ -41,7 +41,7 @@ def _folded_without_arrivals(taps: list[Tap], kind: Kind, rules: Rules) -> froze
 class _Lane:
     """The state of one walk over a lane: the open shift, the shift that an OUT closed last, and the first tap of each role's run."""
 
-    def __init__(self, taps: list[Tap], kind: Kind, rules: Rules, settled: frozenset[int]) -> None:
+    def __init__(self, taps: list[Tap], kind: RecordKind, rules: Rules, settled: frozenset[int]) -> None:
         self.taps = taps
         self.kind = kind
         self.settled = settled
@@ -53,7 +53,7 @@ class _Lane:
         self.latest: list[Tap | None] = [None] * RANKS
         self.repeat = rules.repeat
         # Double taps are not looked for in the overtime lane (line 7).
-        self.double = rules.double if kind is Kind.REGULAR else None
+        self.double = rules.double if kind is RecordKind.REGULAR else None
         self.fold_limit = rules.fold_limit
         self.gap = rules.shift_gap
         self.undirected_min = rules.undirected_min
@@ -133,7 +133,7 @@ class _Lane:
             if shift.first.rank == ANY and since < self.undirected_min:
                 shift.take(tap, Effect.INNER)
                 return False
-            self.end(End.LATER_IN, tap)
+            self.end(ShiftEnd.LATER_IN, tap)
         self._opens(tap)
         return True
 
@@ -150,7 +150,7 @@ class _Lane:
         shift.take(tap, Effect.CLOCK_OUT)
         shift.clock_out = tap
         self.closed = shift
-        self.end(End.OUT)
+        self.end(ShiftEnd.OUT)
         return True
 
     def _any(self, tap: Tap) -> bool:
@@ -168,7 +168,7 @@ class _Lane:
             shift.take(tap, Effect.INNER)
             return False
         if since > (self.undirected_max if shift.clock_out is None else DAY):
-            self.end(End.LATER_ANY, tap)
+            self.end(ShiftEnd.LATER_ANY, tap)
             self._opens(tap)
             return True
         if shift.clock_out is not None:
@@ -236,11 +236,11 @@ class _Lane:
         if shift is None:
             return
         if at - shift.first.at >= REACH:
-            self.end(End.REACH)
+            self.end(ShiftEnd.REACH)
         elif shift.clock_out is not None and at - shift.last_at >= self.gap:
-            self.end(End.GAP)
+            self.end(ShiftEnd.GAP)
 
-    def end(self, why: End | None, by: Tap | None = None) -> None:
+    def end(self, why: ShiftEnd | None, by: Tap | None = None) -> None:
         """The open shift takes no more taps (None: the taps ran out). A break still open is left out of it."""
         shift = self.open
         if shift is None:

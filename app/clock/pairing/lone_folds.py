@@ -5,10 +5,10 @@ from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from itertools import takewhile
 
-from app.clock.pairing.inputs import FOLDS, UNPAIRED, Punch, Rules, remote_order, role_now
+from app.clock.pairing.inputs import FOLDS, UNPAIRED, PairingPunch, Rules, remote_order, role_now
 
 
-def lone_folds(punches: Sequence[Punch], elsewhere: Sequence[Punch], rules: Rules) -> frozenset[int]:
+def lone_folds(punches: Sequence[PairingPunch], elsewhere: Sequence[PairingPunch], rules: Rules) -> frozenset[int]:
     """The ids of such folds among `punches`. `elsewhere`: punches of the same records whose codes are not this employee's now."""
     if not elsewhere:
         return frozenset()
@@ -18,12 +18,14 @@ def lone_folds(punches: Sequence[Punch], elsewhere: Sequence[Punch], rules: Rule
     return frozenset(fold.id for fold in folds if _is_lone(fold, latest_first, away, rules.fold_limit))
 
 
-def _stood(punch: Punch) -> bool:
+def _stood(punch: PairingPunch) -> bool:
     """True for a tap that was no fold when it was judged last."""
     return punch.outcome is not None and punch.outcome not in FOLDS and punch.outcome not in UNPAIRED
 
 
-def _is_lone(fold: Punch, latest_first: Iterable[Punch], away: AbstractSet[int], limit: timedelta) -> bool:
+def _is_lone(
+    fold: PairingPunch, latest_first: Iterable[PairingPunch], away: AbstractSet[int], limit: timedelta
+) -> bool:
     """The own tap is the last one of the role before the fold. A tap that stayed, of the same record, near enough and with no
     other role between, is it all the same: then what lies between was a fold as well, and stands for itself elsewhere."""
     before = [tap for tap in latest_first if _place(tap) < _place(fold)]
@@ -35,10 +37,10 @@ def _is_lone(fold: Punch, latest_first: Iterable[Punch], away: AbstractSet[int],
     return own is not None and own.id in away
 
 
-def _role(punch: Punch) -> str | None:
+def _role(punch: PairingPunch) -> str | None:
     return role_now(punch) if punch.record_id is None else punch.imported_role
 
 
-def _place(punch: Punch) -> tuple[object, ...]:
+def _place(punch: PairingPunch) -> tuple[object, ...]:
     """Pairing's order among punches of one role."""
     return (punch.at, remote_order(punch.remote_id), punch.emp_code, punch.id)

@@ -4,10 +4,10 @@ from collections.abc import Container, Iterable
 from dataclasses import replace
 from datetime import date
 
-from app.clock.codes import Kind, Outcome
-from app.clock.pairing.inputs import UNPAIRED, Employee, Record, Written, left_behind, remembers_deletion
+from app.clock.codes import Outcome, RecordKind
+from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, Record, Written, left_behind, remembers_deletion
 from app.clock.pairing.overlaps import CoveredHours
-from app.clock.pairing.shifts import ANY, DAY, End, Shift, Tap
+from app.clock.pairing.shifts import ANY, DAY, Shift, ShiftEnd, Tap
 from app.clock.pairing.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
 
 _OUTCOMES = {
@@ -33,7 +33,7 @@ class ShiftJudge:
     def __init__(
         self, judgement: Judgement, known: dict[int, Record], locked_days: Container[date], *, remembered: bool
     ) -> None:
-        assert isinstance(judgement.who, Employee)  # noqa: S101 -- only an employee's punches pair
+        assert isinstance(judgement.who, PairingEmployee)  # noqa: S101 -- only an employee's punches pair
         self.employee = judgement.who
         self.judgement = judgement
         self.rules = judgement.rules
@@ -41,10 +41,10 @@ class ShiftJudge:
         self.known = known
         self.locked_days = locked_days
         self.remembered = remembered
-        self.hours = {Kind.REGULAR: CoveredHours(), Kind.OVERTIME: CoveredHours()}
+        self.hours = {RecordKind.REGULAR: CoveredHours(), RecordKind.OVERTIME: CoveredHours()}
         for record in sorted(known.values(), key=lambda record: record.clock_in):
             if record.employee_id == self.employee.id and not record.deleted:
-                self.hours[Kind(record.kind)].cover(record.id, record.clock_in, record.clock_out)
+                self.hours[RecordKind(record.kind)].cover(record.id, record.clock_in, record.clock_out)
 
     def judge(self, shift: Shift) -> None:
         past = _Past(shift, self.known) if self.remembered else _NO_PAST
@@ -78,7 +78,7 @@ class ShiftJudge:
         return self._blocked_by_day(shift, past) or Reason(Rule.IMPORTED, shift, tuple(past.standing))
 
     def _waiting(self, shift: Shift) -> Reason | None:
-        if shift.end is End.LATER_IN:
+        if shift.end is ShiftEnd.LATER_IN:
             return None
         if shift.clock_in is None or shift.clock_out is None:
             until, rule = shift.first.at + DAY, Rule.AWAITING_CLOSE
@@ -261,7 +261,7 @@ class _Past:
         asked_of = any(tap.punch.retry and tap.punch.outcome in UNPAIRED for tap in gone)
         self.lifted = asked or asked_of or (self.deleted and all(tap.punch.retry for tap in gone))
 
-    def says_so_already(self, shift: Shift, employee: Employee) -> bool:
+    def says_so_already(self, shift: Shift, employee: PairingEmployee) -> bool:
         """Whether the record that all of the shift's edited taps were in has exactly its hours: then nothing new joins it."""
         if len(self.standing) != 1 or self.deleted or shift.clock_in is None:
             return False

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from app.clock.codes import Kind, Outcome
-from app.clock.pairing.inputs import FOLDS, RANKS, UNPAIRED, Breaks, Punch, Role
+from app.clock.codes import Outcome, RecordKind
+from app.clock.pairing.inputs import FOLDS, RANKS, UNPAIRED, Breaks, PairingPunch, TapRole
 
 REACH: Final = timedelta(hours=48)
 DAY: Final = timedelta(hours=24)
@@ -32,7 +32,7 @@ class Effect(StrEnum):
     FOLD = "fold"
 
 
-class End(StrEnum):
+class ShiftEnd(StrEnum):
     """Why a shift takes no more taps."""
 
     OUT = "out"
@@ -63,7 +63,7 @@ class Tap:
         "word",
     )
 
-    def __init__(self, punch: Punch, role: Role, *, held: bool, lone: bool = False) -> None:
+    def __init__(self, punch: PairingPunch, role: TapRole, *, held: bool, lone: bool = False) -> None:
         self.punch = punch
         self.at: datetime = punch.at
         self.role = role
@@ -96,7 +96,7 @@ class Shift:
         "taps",
     )
 
-    def __init__(self, first: Tap, kind: Kind) -> None:
+    def __init__(self, first: Tap, kind: RecordKind) -> None:
         self.first = first
         self.kind = kind
         self.clock_in: Tap | None = None
@@ -105,7 +105,7 @@ class Shift:
         self.folds: list[Tap] = []
         self.breaks: list[tuple[datetime, datetime]] = []
         self.break_open: Tap | None = None
-        self.end: End | None = None
+        self.end: ShiftEnd | None = None
         self.ended_by: Tap | None = None
         self.last_at = first.at
         first.shift = self

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from app.clock.codes import Outcome
-from app.clock.pairing.inputs import Employee, Punch, Record, Rules, kind_of
+from app.clock.pairing.inputs import PairingEmployee, PairingPunch, Record, Rules, kind_of
 from app.clock.pairing.judge import find_lanes
 from app.clock.pairing.lanes import pair
 from app.clock.pairing.lone_folds import lone_folds
@@ -32,20 +32,20 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class UseRefusal:
     because: Reason
 
 
 def use_punches(  # noqa: PLR0917 -- the world as the import reads it
-    who: Employee,
-    punches: Iterable[Punch],
+    who: PairingEmployee,
+    punches: Iterable[PairingPunch],
     records: Iterable[Record],
     locked_days: Container[date],
     rules: Rules,
     now: datetime,
     punch_id: int,
-    linked: Sequence[Punch] = (),
-) -> Use | Refusal:
+    linked: Sequence[PairingPunch] = (),
+) -> Use | UseRefusal:
     """Resolves the shift that this punch is in, as it is now.
 
     `punches` and `records` as for `pairing.judge`; `linked`: punches that belong to those records but to other employees now.
@@ -56,11 +56,11 @@ def use_punches(  # noqa: PLR0917 -- the world as the import reads it
     shift = _shift_of(punch_id, lanes, rules)
     standing = [] if shift is None else standing_records((*shift.taps, *shift.folds), known)
     if shift is None or not standing:
-        return Refusal(Reason(Rule.NOT_LATE, shift))
+        return UseRefusal(Reason(Rule.NOT_LATE, shift))
     workday = shift.first.at.astimezone(rules.zone).date()
     refused = _refused(shift, standing, workday, locked_days, rules) or _overlapping(shift, standing, who, known)
     if refused is not None:
-        return Refusal(refused)
+        return UseRefusal(refused)
     members = {tap.punch.id for tap in (*shift.taps, *shift.folds)}
     gone = {record.id for record in standing}
     released = {
@@ -106,7 +106,7 @@ def _refused(
     return None
 
 
-def _overlapping(shift: Shift, standing: list[Record], who: Employee, known: dict[int, Record]) -> Reason | None:
+def _overlapping(shift: Shift, standing: list[Record], who: PairingEmployee, known: dict[int, Record]) -> Reason | None:
     own = {record.id for record in standing}
     hours = CoveredHours()
     for record in known.values():
@@ -118,7 +118,7 @@ def _overlapping(shift: Shift, standing: list[Record], who: Employee, known: dic
     return None if other is None else Reason(Rule.OVERLAPS, shift, (known[other],))
 
 
-def _update(shift: Shift, earliest: Record, who: Employee, workday: date) -> UpdateRecord:
+def _update(shift: Shift, earliest: Record, who: PairingEmployee, workday: date) -> UpdateRecord:
     return UpdateRecord(
         earliest.id,
         who.id,

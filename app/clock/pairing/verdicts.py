@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 
-from app.clock.codes import Kind, Outcome
-from app.clock.pairing.inputs import Breaks, Employee, Punch, Record, Rules, Unbound
+from app.clock.codes import Outcome, RecordKind
+from app.clock.pairing.inputs import Breaks, PairingEmployee, PairingPunch, Record, Rules, Unbound
 from app.clock.pairing.shifts import Shift
 
 
@@ -72,7 +72,7 @@ class Verdict:
     frozen: a frozen one takes three times as long to make, and an import makes one for every punch.)
     """
 
-    punch: Punch
+    punch: PairingPunch
     outcome: Outcome
     record: int | None
     role: str | None
@@ -104,7 +104,7 @@ class CreateRecord:
 
     key: int
     employee_id: int
-    kind: Kind
+    kind: RecordKind
     workday: date
     clock_in: datetime
     clock_out: datetime | None
@@ -118,7 +118,7 @@ class UpdateRecord:
 
     record_id: int
     employee_id: int
-    kind: Kind
+    kind: RecordKind
     workday: date
     clock_in: datetime
     clock_out: datetime | None
@@ -131,7 +131,7 @@ class Judgement:
     """The whole answer for one employee, or for one code without one. `unjudged` punches keep what they have: a window before
     them was not read completely."""
 
-    who: Employee | Unbound
+    who: PairingEmployee | Unbound
     rules: Rules
     now: datetime
     verdicts: list[Verdict] = field(default_factory=list)

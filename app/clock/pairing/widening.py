@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from operator import attrgetter
 
-from app.clock.pairing.inputs import FOLDS, Employee, Punch, Record, Rules, Span, Unbound
+from app.clock.pairing.inputs import FOLDS, PairingEmployee, PairingPunch, Record, Rules, TimeSpan, Unbound
 from app.clock.pairing.judge import find_lanes
 from app.clock.pairing.shifts import ANY, FOLDS_REACH, IN, OUT, REACH, Tap
 
@@ -16,29 +16,29 @@ _MOMENT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class JudgingWindow:
     """`within` goes into `judge`. While it is None, more must be read: all punches of the employee in `reading`."""
 
-    reading: Span
-    within: Span | None
+    reading: TimeSpan
+    within: TimeSpan | None
 
 
-def clusters(changed: Iterable[datetime], rules: Rules) -> list[Span]:
+def clusters(changed: Iterable[datetime], rules: Rules) -> list[TimeSpan]:
     """Changed instants in groups that are read and judged one by one: a late punch of last year costs no year."""
     apart = 2 * (REACH + 2 * margin(rules))
-    found: list[Span] = []
+    found: list[TimeSpan] = []
     for at in sorted(changed):
         if found and at - found[-1].end <= apart:
-            found[-1] = Span(found[-1].start, at + _MOMENT)
+            found[-1] = TimeSpan(found[-1].start, at + _MOMENT)
         else:
-            found.append(Span(at, at + _MOMENT))
+            found.append(TimeSpan(at, at + _MOMENT))
     return found
 
 
-def first_reading(changed: Span, rules: Rules) -> Span:
+def first_reading(changed: TimeSpan, rules: Rules) -> TimeSpan:
     """What to read first: 48 h to both sides, and a little more to see where shifts begin."""
     reach = REACH + 2 * margin(rules)
-    return Span(changed.start - reach, changed.end + reach)
+    return TimeSpan(changed.start - reach, changed.end + reach)
 
 
 def margin(rules: Rules) -> timedelta:
@@ -47,14 +47,14 @@ def margin(rules: Rules) -> timedelta:
 
 
 def widen(  # noqa: PLR0917 -- the world as the import reads it
-    who: Employee | Unbound,
-    punches: Iterable[Punch],
+    who: PairingEmployee | Unbound,
+    punches: Iterable[PairingPunch],
     records: Iterable[Record],
-    changed: Span,
-    reading: Span,
+    changed: TimeSpan,
+    reading: TimeSpan,
     rules: Rules,
     now: datetime,
-) -> Window:
+) -> JudgingWindow:
     """Looks for instants on both sides of `changed` at which pairing starts afresh, whatever happened before.
 
     `punches` are all punches of the employee in `reading`, `records` those they belong to. `changed` covers the instants of
@@ -62,25 +62,25 @@ def widen(  # noqa: PLR0917 -- the world as the import reads it
     latest, where 48 h hold no tap.
     """
     if isinstance(who, Unbound) or not who.active:
-        return Window(reading, changed)
+        return JudgingWindow(reading, changed)
     lanes = find_lanes(who, punches, {record.id: record for record in records}, now)
     edges = _Edges([lane for lane in lanes if lane], reading, rules)
     left, right = edges.before(changed.start), edges.after(changed.end)
     if left is not None and right is not None:
-        return Window(reading, Span(left, right))
+        return JudgingWindow(reading, TimeSpan(left, right))
     length = reading.end - reading.start
-    wider = Span(
+    wider = TimeSpan(
         reading.start if left is not None else reading.start - length,
         reading.end if right is not None else reading.end + length,
     )
-    return Window(wider, None)
+    return JudgingWindow(wider, None)
 
 
 class _Edges:
     """Instants at which both lanes start afresh: nothing before one is open to a tap after it, and no tap after it depends on
     one before. Each comes with its evidence, the stretch that must not have changed since the last judging."""
 
-    def __init__(self, lanes: list[list[Tap]], reading: Span, rules: Rules) -> None:
+    def __init__(self, lanes: list[list[Tap]], reading: TimeSpan, rules: Rules) -> None:
         self.lanes = lanes
         self.reading = reading
         self.margin = margin(rules)
@@ -108,7 +108,7 @@ class _Edges:
                 return instant
         return None
 
-    def _evidence(self, instant: datetime) -> Span | None:
+    def _evidence(self, instant: datetime) -> TimeSpan | None:
         """None when one of the lanes may go on over this instant."""
         start = instant - self.margin
         end = instant
@@ -119,15 +119,15 @@ class _Edges:
             if seen is None:
                 return None
             start, end = min(start, seen.start), max(end, seen.end)
-        return Span(start, end)
+        return TimeSpan(start, end)
 
-    def _lane_evidence(self, lane: Sequence[Tap], instant: datetime) -> Span | None:
+    def _lane_evidence(self, lane: Sequence[Tap], instant: datetime) -> TimeSpan | None:
         place = bisect_left(lane, instant, key=_AT)
         quiet = self._quiet(lane, place, instant)
         if quiet >= REACH:
-            return Span(instant - REACH, instant)
+            return TimeSpan(instant - REACH, instant)
         if place > 0 and quiet > self.margin and self._closes(lane, place - 1):
-            return Span(lane[place - 1].at - self.margin, instant)
+            return TimeSpan(lane[place - 1].at - self.margin, instant)
         return self._opener_evidence(lane, place) if place < len(lane) else None
 
     def _quiet(self, lane: Sequence[Tap], place: int, instant: datetime) -> timedelta:
@@ -139,16 +139,16 @@ class _Edges:
         tap = lane[place]
         return tap.rank == OUT and not _folded(tap) and self._quiet(lane, place, tap.at) > self.margin
 
-    def _opener_evidence(self, lane: Sequence[Tap], place: int) -> Span | None:
+    def _opener_evidence(self, lane: Sequence[Tap], place: int) -> TimeSpan | None:
         tap = lane[place]
         quiet = self._quiet(lane, place, tap.at)
         if _folded(tap) or quiet <= self.margin:
             return None
         soon = tap.at + self.repeat
         if tap.rank == IN:
-            return None if self._may_slip(lane, place, soon) else Span(tap.at - self.margin, soon + _MOMENT)
+            return None if self._may_slip(lane, place, soon) else TimeSpan(tap.at - self.margin, soon + _MOMENT)
         if tap.rank == ANY and quiet >= self.night:
-            return Span(tap.at - self.night, tap.at)
+            return TimeSpan(tap.at - self.night, tap.at)
         return None
 
     def _may_slip(self, lane: Sequence[Tap], place: int, soon: datetime) -> bool:

@@ -9,7 +9,16 @@ import msgspec
 
 from app.clock.parsing.people import UNIT_WORDS, device_from, employee_from, shift_from, unit_from
 from app.clock.parsing.punches import PunchWire, punch_from
-from app.clock.parsing.rows import Device, Employee, Enrolled, Punch, Ref, SetAside, Shift, Unit
+from app.clock.parsing.rows import (
+    Enrolment,
+    ParsedDevice,
+    ParsedEmployee,
+    ParsedPunch,
+    ParsedShift,
+    Ref,
+    Unit,
+    UnreadableRow,
+)
 from app.clock.parsing.times import LocalTimes, TimeError, read_date
 from app.clock.parsing.values import RowError
 from app.clock.profiles import Profile
@@ -18,18 +27,18 @@ from app.outbound import Redactor
 T = TypeVar("T")
 
 __all__ = [
-    "Device",
-    "Employee",
-    "Enrolled",
+    "Enrolment",
     "LocalTimes",
     "Parsed",
+    "ParsedDevice",
+    "ParsedEmployee",
+    "ParsedPunch",
+    "ParsedShift",
     "Parser",
-    "Punch",
     "Ref",
-    "SetAside",
-    "Shift",
     "TimeError",
     "Unit",
+    "UnreadableRow",
     "read_date",
 ]
 
@@ -39,7 +48,7 @@ class Parsed(Generic[T]):
     """What a page held: `rows` in the order they came, and those that could not be read."""
 
     rows: list[T] = field(default_factory=list)
-    set_aside: list[SetAside] = field(default_factory=list)
+    set_aside: list[UnreadableRow] = field(default_factory=list)
 
 
 class Parser:
@@ -50,10 +59,10 @@ class Parser:
         self._times = LocalTimes(zone)
         self._redactor = redactor
 
-    def punches(self, rows: Sequence[Any]) -> Parsed[Punch]:
+    def punches(self, rows: Sequence[Any]) -> Parsed[ParsedPunch]:
         """A page of transactions, at some 200,000 a second."""
         named = self._named("transactions", rows)
-        parsed: Parsed[Punch] = Parsed()
+        parsed: Parsed[ParsedPunch] = Parsed()
         times, captured, keep = self._times, self._profile.captured_photo, parsed.rows.append
         for row, wire in zip(rows, _wires(named), strict=True):
             if isinstance(wire, RowError):
@@ -65,10 +74,10 @@ class Parser:
                 parsed.set_aside.append(self._set_aside(row, error))
         return parsed
 
-    def employees(self, rows: Sequence[Any]) -> Parsed[Employee]:
+    def employees(self, rows: Sequence[Any]) -> Parsed[ParsedEmployee]:
         return self._each("employees", rows, lambda row: employee_from(row, self._times))
 
-    def devices(self, rows: Sequence[Any]) -> Parsed[Device]:
+    def devices(self, rows: Sequence[Any]) -> Parsed[ParsedDevice]:
         return self._each("devices", rows, lambda row: device_from(row, self._times, self._profile.device_states))
 
     def units(self, resource: str, rows: Sequence[Any]) -> Parsed[Unit]:
@@ -76,12 +85,12 @@ class Parser:
         word = UNIT_WORDS[resource]
         return self._each(resource, rows, lambda row: unit_from(row, word))
 
-    def shifts(self, rows: Sequence[Any]) -> Parsed[Shift]:
+    def shifts(self, rows: Sequence[Any]) -> Parsed[ParsedShift]:
         return self._each("schedules", rows, lambda row: shift_from(row, self._times))
 
-    def aside(self, rows: Sequence[Any], ids: Collection[str], reason: str) -> list[SetAside]:
+    def aside(self, rows: Sequence[Any], ids: Collection[str], reason: str) -> list[UnreadableRow]:
         """Rows of a page that could be read and were not written all the same, by their ids."""
-        return [SetAside(self._redactor.row(row), reason) for row in rows if str(row["id"]) in ids] if ids else []
+        return [UnreadableRow(self._redactor.row(row), reason) for row in rows if str(row["id"]) in ids] if ids else []
 
     def _each(self, resource: str, rows: Sequence[Any], read: Callable[[Mapping[str, Any]], T]) -> Parsed[T]:
         parsed: Parsed[T] = Parsed()
@@ -104,8 +113,8 @@ class Parser:
             return rows
         return [_renamed(row, aliases) if isinstance(row, Mapping) else row for row in rows]
 
-    def _set_aside(self, row: Any, error: RowError) -> SetAside:
-        return SetAside(self._redactor.row(row), self._redactor.text(str(error)).replace("\0", "\ufffd"))
+    def _set_aside(self, row: Any, error: RowError) -> UnreadableRow:
+        return UnreadableRow(self._redactor.row(row), self._redactor.text(str(error)).replace("\0", "\ufffd"))
 
 
 def _wires(rows: Sequence[Any]) -> list[PunchWire] | list[PunchWire | RowError]:

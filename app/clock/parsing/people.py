@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from app.clock.parsing.rows import Device, Employee, Enrolled, Ref, Shift, Unit
+from app.clock.parsing.rows import Enrolment, ParsedDevice, ParsedEmployee, ParsedShift, Ref, Unit
 from app.clock.parsing.times import LocalTimes, TimeError, read_date
 from app.clock.parsing.values import (
     CODE_LENGTH,
@@ -29,8 +29,8 @@ _PHOTO_FIELDS = ("photo", "photo_url", "avatar")
 _LONG_ID = re.compile(r"[0-9a-fA-F]{32}")
 
 
-def employee_from(row: Row, times: LocalTimes) -> Employee:
-    return Employee(
+def employee_from(row: Row, times: LocalTimes) -> ParsedEmployee:
+    return ParsedEmployee(
         remote_id=required_code(row.get("id"), "id"),
         emp_code=required_code(row.get("emp_code"), "emp_code"),
         first_name=optional_text(row.get("first_name"), "first_name"),
@@ -46,9 +46,9 @@ def employee_from(row: Row, times: LocalTimes) -> Employee:
     )
 
 
-def device_from(row: Row, times: LocalTimes, states: Mapping[str, str]) -> Device:
+def device_from(row: Row, times: LocalTimes, states: Mapping[str, str]) -> ParsedDevice:
     """`states` maps the server's words for a terminal's state, in lower case, to online or offline."""
-    return Device(
+    return ParsedDevice(
         remote_id=required_code(row.get("id"), "id"),
         sn=required_code(row.get("sn"), "sn"),
         alias=optional_text(row.get("alias"), "alias"),
@@ -79,11 +79,11 @@ def unit_from(row: Row, word: str) -> Unit:
     )
 
 
-def shift_from(row: Row, times: LocalTimes) -> Shift:
+def shift_from(row: Row, times: LocalTimes) -> ParsedShift:
     day = _day(row.get("att_date"), "att_date")
     if day is None:
         raise RowError("att_date is missing")
-    return Shift(
+    return ParsedShift(
         day=day,
         name=optional_text(row.get("timetable_alias"), "timetable_alias"),
         starts_at=_local(row.get("check_in"), "check_in", times),
@@ -103,8 +103,8 @@ def _active(row: Row) -> bool:
     return False not in switches and True not in disabled
 
 
-def _enrolled(row: Row) -> Enrolled:
-    return Enrolled(
+def _enrolled(row: Row) -> Enrolment:
+    return Enrolment(
         fingerprint=enrolled(row.get("fingerprint")),
         face=enrolled(row.get("face")) or enrolled(row.get("vl_face")),
         palm=enrolled(row.get("palm")) or enrolled(row.get("vl_palm")),

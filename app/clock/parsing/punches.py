@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from app.clock.parsing.rows import Punch
+from app.clock.parsing.rows import ParsedPunch
 from app.clock.parsing.times import LocalTimes, TimeError
 from app.clock.parsing.values import (
     CODE_LENGTH,
@@ -44,7 +44,7 @@ _SMALL_NUMBERS.update({str(number): number for number in range(256)})
 _SMALL_NUMBERS.update({number: number for number in range(256)})
 
 
-def punch_from(wire: PunchWire, times: LocalTimes, captured_photo: str | None) -> Punch:
+def punch_from(wire: PunchWire, times: LocalTimes, captured_photo: str | None) -> ParsedPunch:
     """Raises RowError with the field and the reason. `captured_photo` is where a captured picture is, with {id}."""
     remote_id = required_code(wire.id, "id") if type(wire.id) is not int or abs(wire.id) > 10**18 else str(wire.id)
     emp_code = wire.emp_code if type(wire.emp_code) is str else required_code(wire.emp_code, "emp_code")
@@ -57,7 +57,7 @@ def punch_from(wire: PunchWire, times: LocalTimes, captured_photo: str | None) -
         raise RowError(str(error)) from None
     state, verify = wire.punch_state, wire.verify_type
     heat = wire.temperature
-    return Punch(
+    return ParsedPunch(
         remote_id,
         emp_code,
         raw,

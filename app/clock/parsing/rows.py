@@ -5,7 +5,7 @@ from datetime import date, datetime
 import msgspec
 
 
-class Punch(msgspec.Struct, frozen=True, gc=False):
+class ParsedPunch(msgspec.Struct, frozen=True, gc=False):
     """`punched_at_local` is naive in the connection's zone, `punched_at_utc` and `uploaded_at_utc` are aware UTC.
 
     `code` and `verify` are the numbers as sent (None: nothing sent); `temperature` is in degrees, None when not measured.
@@ -34,7 +34,7 @@ class Ref(msgspec.Struct, frozen=True):
     code: str | None
 
 
-class Enrolled(msgspec.Struct, frozen=True):
+class Enrolment(msgspec.Struct, frozen=True):
     fingerprint: bool
     face: bool
     palm: bool
@@ -42,7 +42,7 @@ class Enrolled(msgspec.Struct, frozen=True):
     password: bool
 
 
-class Employee(msgspec.Struct, frozen=True):
+class ParsedEmployee(msgspec.Struct, frozen=True):
     """`active` is False when the remote says disabled or attendance off; the mobile app's switch does not count."""
 
     remote_id: str
@@ -55,7 +55,7 @@ class Employee(msgspec.Struct, frozen=True):
     email: str | None
     hired_on: date | None
     active: bool
-    enrolled: Enrolled
+    enrolled: Enrolment
     photo_ref: str | None
 
     @property
@@ -63,7 +63,7 @@ class Employee(msgspec.Struct, frozen=True):
         return " ".join(part.strip() for part in (self.first_name, self.last_name) if part)
 
 
-class Device(msgspec.Struct, frozen=True):
+class ParsedDevice(msgspec.Struct, frozen=True):
     """`state` is online, offline or unknown; counts are None where the server says nothing; `terminal_tz` is text as it came."""
 
     remote_id: str
@@ -93,7 +93,7 @@ class Unit(msgspec.Struct, frozen=True):
     parent: Ref | None
 
 
-class Shift(msgspec.Struct, frozen=True):
+class ParsedShift(msgspec.Struct, frozen=True):
     """What one person was to work on one day, for reading on demand. Times are naive local."""
 
     day: date
@@ -104,7 +104,7 @@ class Shift(msgspec.Struct, frozen=True):
     day_off: bool
 
 
-class SetAside(msgspec.Struct, frozen=True):
+class UnreadableRow(msgspec.Struct, frozen=True):
     """A row that could not be read: `raw` is redacted JSON text of at most 2 KiB."""
 
     raw: str

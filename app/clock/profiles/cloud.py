@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from app.clock.profiles.profile import Envelope, Profile, SignIn
+from app.clock.profiles.profile import Envelope, Profile, SignInCall
 
 # Names that relatives of this server use for the same thing; ours come first, and these only fill a gap.
 ALIASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -32,7 +32,7 @@ DEVICE_STATES = {
 CLOUD = Profile(
     name="cloud",
     title="Cloud server",
-    sign_in=SignIn(
+    sign_in=SignInCall(
         path="/web/oauth/api/v2/user_sign_in/",
         username="username",
         password="password",  # noqa: S106 - the name of a field

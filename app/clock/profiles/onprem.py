@@ -1,12 +1,12 @@
 """The profile `onprem`: the 8.x and 9.x server that customers run in their own building."""
 
 from app.clock.profiles.cloud import ALIASES, DEVICE_STATES
-from app.clock.profiles.profile import Envelope, Paging, Profile, SignIn
+from app.clock.profiles.profile import Envelope, Paging, Profile, SignInCall
 
 ONPREM = Profile(
     name="onprem",
     title="Server in your own building",
-    sign_in=SignIn(
+    sign_in=SignInCall(
         path="/jwt-api-token-auth/",
         username="username",
         password="password",  # noqa: S106 - the name of a field

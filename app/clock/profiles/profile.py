@@ -8,7 +8,7 @@ RESOURCES = ("departments", "positions", "areas", "locations", "devices", "emplo
 
 
 @dataclass(frozen=True, slots=True)
-class SignIn:
+class SignInCall:
     """How a session begins and is renewed. `refresh_sends` is the field that carries the token `refresh_with`."""
 
     path: str
@@ -69,7 +69,7 @@ class Profile:
 
     name: str
     title: str
-    sign_in: SignIn
+    sign_in: SignInCall
     paths: Mapping[str, str]
     envelope: Envelope
     success_codes: frozenset[str]

@@ -71,22 +71,22 @@ def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KeptTotals:
     rows: ColumnElement[bool]
     figure: Any
 
 
-def _in_daily_totals(equal: Mapping[str, Any]) -> _Known | None:
+def _in_daily_totals(equal: Mapping[str, Any]) -> _KeptTotals | None:
     """Which rows and figure of the daily totals say what nothing, a terminal, outcomes or codes alone narrow; None for more."""
     match list(equal.items()):
         case []:
-            return _Known(_ALL, DailyTotal.total)
+            return _KeptTotals(_ALL, DailyTotal.total)
         case [("terminal_sn", serial)]:
-            return _Known(and_(DailyTotal.dimension == "terminal", DailyTotal.key == serial), DailyTotal.total)
+            return _KeptTotals(and_(DailyTotal.dimension == "terminal", DailyTotal.key == serial), DailyTotal.total)
         case [("import_outcome", outcomes)]:
-            return _Known(and_(DailyTotal.dimension == "outcome", DailyTotal.key.in_(outcomes)), DailyTotal.total)
+            return _KeptTotals(and_(DailyTotal.dimension == "outcome", DailyTotal.key.in_(outcomes)), DailyTotal.total)
         case [("punch_code", codes)]:
-            return _Known(_ALL, sum((_FIGURES[code] for code in set(codes)), literal_column("0")))
+            return _KeptTotals(_ALL, sum((_FIGURES[code] for code in set(codes)), literal_column("0")))
         case _:
             return None
 

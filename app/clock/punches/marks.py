@@ -20,7 +20,7 @@ from app.host.models import AttendanceRecord
 
 NEAR = timedelta(hours=48)
 # A new moment each time: an import that is judging a punch just now sees that it was marked again, and leaves the mark.
-AT_ONCE = func.clock_timestamp()
+NOW = func.clock_timestamp()
 # A fold always shows its own word.
 FOLDS = (Outcome.REPEAT_TAP.value, Outcome.DOUBLE_TAP.value)
 DELETED = Outcome.ATTENDANCE_DELETED.value
@@ -41,7 +41,7 @@ UPDATE clock_transactions p SET judge_at = clock_timestamp() FROM near WHERE p.i
 
 async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
     """Has the punches judged at the next import, and asks for one soon. Returns how many."""
-    done = await db.execute(update(Punch).where(which).values(judge_at=AT_ONCE))
+    done = await db.execute(update(Punch).where(which).values(judge_at=NOW))
     marked: int = done.rowcount  # type: ignore[attr-defined]
     if marked:
         await ask_for_import(db)
@@ -92,7 +92,7 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
             host_attendance_id=None,
             imported_at_utc=None,
             retry=False,
-            judge_at=AT_ONCE,
+            judge_at=NOW,
             updated_at=func.now(),
         )
         .returning(Punch.local_date)

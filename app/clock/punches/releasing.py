@@ -14,7 +14,7 @@ async def release(db: AsyncSession, which: ColumnElement[bool]) -> list[str]:
         .where(which)
         .values(
             host_attendance_id=None, imported_at_utc=None, imported_role=None, import_outcome=None, reviewed=False, retry=False,
-            edited_record_id=None, edited_from_utc=None, judge_at=marks.AT_ONCE, updated_at=func.now(),
+            edited_record_id=None, edited_from_utc=None, judge_at=marks.NOW, updated_at=func.now(),
         )
         .returning(Punch.emp_code, Punch.local_date)
     )  # fmt: skip

@@ -5,16 +5,16 @@ from app.clock.remote.client import RemoteClock, TestStep
 from app.clock.remote.errors import ClockError, NotOfferedError
 from app.clock.remote.page import Page
 from app.clock.remote.photo import Photo
-from app.clock.remote.session import Credentials, Session, SessionStore
+from app.clock.remote.session import ClockSession, Credentials, SessionStore
 
 __all__ = [
     "ClockError",
+    "ClockSession",
     "Credentials",
     "NotOfferedError",
     "Page",
     "Photo",
     "RemoteClock",
-    "Session",
     "SessionStore",
     "TestStep",
     "checked_base_url",

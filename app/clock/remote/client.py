@@ -15,8 +15,8 @@ from app.clock.remote.errors import AUTH, REMOTE, SHAPE, TOKEN, ClockError, NotO
 from app.clock.remote.judging import page_from, refuse_failure, session_from
 from app.clock.remote.page import Page
 from app.clock.remote.photo import PHOTO_BYTES, Photo, photo_of
-from app.clock.remote.session import Credentials, Session, SessionStore, utc_now
-from app.outbound import Call, Log, OutboundClient, OutboundError, Redactor, Reply
+from app.clock.remote.session import ClockSession, Credentials, SessionStore, utc_now
+from app.outbound import Call, Log, OutboundClient, OutboundError, OutboundReply, Redactor
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class RemoteClock:
         self._store = session_store
         self._log = log
         self._now = now
-        self._session: Session | None = None
+        self._session: ClockSession | None = None
         self._redactor = self._redactor_with(None)
 
     @property
@@ -113,7 +113,7 @@ class RemoteClock:
         origin, target = photo_address(self.base_url, reference)
         parts = urlsplit(target)
 
-        def judge(reply: Reply) -> Photo:
+        def judge(reply: OutboundReply) -> Photo:
             refuse_failure(reply, self.profile, origin + parts.path, self._now())
             return photo_of(reply.body)
 
@@ -156,7 +156,7 @@ class RemoteClock:
             lambda reply: page_from(reply, self.profile, url, self._now(), resource=resource, number=number),
         )
 
-    async def _with_session(self, call: Callable[[Session], Call], judge: Callable[[Reply], T]) -> T:
+    async def _with_session(self, call: Callable[[ClockSession], Call], judge: Callable[[OutboundReply], T]) -> T:
         """The call with a good token; one renewal and one repeat when the server refuses it. Then TC-TOKEN."""
         session = await self._current()
         try:
@@ -173,7 +173,9 @@ class RemoteClock:
                 status=error.status,
             ) from None
 
-    async def _ask(self, session: Session, call: Callable[[Session], Call], judge: Callable[[Reply], T]) -> T:
+    async def _ask(
+        self, session: ClockSession, call: Callable[[ClockSession], Call], judge: Callable[[OutboundReply], T]
+    ) -> T:
         try:
             return await self._send(call(session), judge)
         except ClockError as error:
@@ -181,7 +183,7 @@ class RemoteClock:
                 await self._doubt(session)
             raise
 
-    async def _doubt(self, session: Session) -> None:
+    async def _doubt(self, session: ClockSession) -> None:
         """Some builds answer a dead token with a bare 500. Renewing before the next call ends that; else it lasts a day."""
         async with self._store.lock():
             held = await self._store.load()
@@ -190,13 +192,13 @@ class RemoteClock:
                 await self._store.save(doubted)
                 self._hold(doubted)
 
-    async def _current(self) -> Session:
+    async def _current(self) -> ClockSession:
         session = self._session or await self._store.load()
         if session is None or session.due(self._now()):
             return await self._renewed(session)
         return self._hold(session)
 
-    async def _renewed(self, stale: Session | None) -> Session:
+    async def _renewed(self, stale: ClockSession | None) -> ClockSession:
         async with self._store.lock():
             held = await self._store.load()
             if held is not None and not held.due(self._now()) and (stale is None or held.access != stale.access):
@@ -204,7 +206,7 @@ class RemoteClock:
             fresh = await self._refreshed(held) if held is not None else None
             return self._hold(fresh or await self._signed_in())
 
-    async def _refreshed(self, held: Session) -> Session | None:
+    async def _refreshed(self, held: ClockSession) -> ClockSession | None:
         """The session renewed by its token, or None when the server won't: then the password has to go out again."""
         names = self.profile.sign_in
         token = held.access if names.refresh_with == "access" else held.refresh
@@ -218,11 +220,11 @@ class RemoteClock:
                 return None
             raise
         if fresh.refresh is None and held.refresh is not None:
-            fresh = Session(fresh.access, held.refresh, fresh.issued_at, fresh.expires_at)
+            fresh = ClockSession(fresh.access, held.refresh, fresh.issued_at, fresh.expires_at)
         await self._store.save(fresh)
         return fresh
 
-    async def _signed_in(self) -> Session:
+    async def _signed_in(self) -> ClockSession:
         await self._store.before_sign_in()
         try:
             session = await self._open_session(self.profile.sign_in.path, self._sign_in_body())
@@ -233,7 +235,7 @@ class RemoteClock:
         await self._store.save(session)
         return session
 
-    async def _open_session(self, path: str, body: dict[str, str]) -> Session:
+    async def _open_session(self, path: str, body: dict[str, str]) -> ClockSession:
         url = self.base_url + path
         return await self._send(
             Call("POST", self.base_url, path, body=body, headers=self._headers(None), gzip=self.profile.gzip),
@@ -251,7 +253,7 @@ class RemoteClock:
             names.company_password: password,
         }
 
-    async def _send(self, call: Call, judge: Callable[[Reply], T]) -> T:
+    async def _send(self, call: Call, judge: Callable[[OutboundReply], T]) -> T:
         try:
             return await self._outbound.call(call, judge, redactor=self._redactor, log=self._log)
         except ClockError:
@@ -259,7 +261,7 @@ class RemoteClock:
         except OutboundError as error:
             raise ClockError.of(error) from None
 
-    def _headers(self, session: Session | None) -> dict[str, str]:
+    def _headers(self, session: ClockSession | None) -> dict[str, str]:
         token = session.access.reveal() if session else ""
         return {
             name: value.format(token=token, zone=self._zone.key)
@@ -277,13 +279,13 @@ class RemoteClock:
         bounds = ((names.start, start), (names.end, end))
         return tuple((name, bound.strftime(names.time_format)) for name, bound in bounds if bound is not None)
 
-    def _hold(self, session: Session) -> Session:
+    def _hold(self, session: ClockSession) -> ClockSession:
         if session is not self._session:
             self._session = session
             self._redactor = self._redactor_with(session)
         return session
 
-    def _redactor_with(self, session: Session | None) -> Redactor:
+    def _redactor_with(self, session: ClockSession | None) -> Redactor:
         tokens = [session.access, session.refresh] if session else []
         return Redactor(secret.reveal() for secret in (self._credentials.password, *tokens) if secret)
 

@@ -14,8 +14,8 @@ from urllib.parse import urljoin
 from app.clock.profiles import Profile
 from app.clock.remote.errors import AUTH, RATE, REMOTE, SHAPE, TOKEN, ClockError, UnauthenticatedError
 from app.clock.remote.page import Page
-from app.clock.remote.session import Session, life_of
-from app.outbound import OutboundError, Reply, retry_after_s, shortened
+from app.clock.remote.session import ClockSession, life_of
+from app.outbound import OutboundError, OutboundReply, retry_after_s, shortened
 from app.secrets import Secret
 
 _REJECTED = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
@@ -28,7 +28,7 @@ _SEARCHED_BYTES = 64 * 1024
 NO_LICENCE = "This server may lack its API licence."
 
 
-def session_from(reply: Reply, profile: Profile, url: str, now: datetime) -> Session:
+def session_from(reply: OutboundReply, profile: Profile, url: str, now: datetime) -> ClockSession:
     """The session that a sign-in or refresh gave. Raises ClockError: TC-AUTH when the credentials were refused."""
     _refuse_redirect(reply, url)
     _refuse_rate(reply, now)
@@ -46,7 +46,7 @@ def session_from(reply: Reply, profile: Profile, url: str, now: datetime) -> Ses
     return _session(document, profile, now)
 
 
-def page_from(reply: Reply, profile: Profile, url: str, now: datetime, *, resource: str, number: int) -> Page:
+def page_from(reply: OutboundReply, profile: Profile, url: str, now: datetime, *, resource: str, number: int) -> Page:
     """A page of rows. Raises ClockError, or UnauthenticatedError when the token is no longer good."""
     if number > 1 and reply.status == profile.past_end_status and "detail" in _peek(reply):
         return Page(resource, number, [], 0, None, None)
@@ -68,7 +68,7 @@ def page_from(reply: Reply, profile: Profile, url: str, now: datetime, *, resour
     )
 
 
-def document_from(reply: Reply, profile: Profile, url: str, now: datetime) -> dict[str, Any]:
+def document_from(reply: OutboundReply, profile: Profile, url: str, now: datetime) -> dict[str, Any]:
     """The JSON object of a successful answer to a call with a token."""
     refuse_failure(reply, profile, url, now)
     document = _document(reply)
@@ -82,7 +82,7 @@ def document_from(reply: Reply, profile: Profile, url: str, now: datetime) -> di
     return document
 
 
-def refuse_failure(reply: Reply, profile: Profile, url: str, now: datetime) -> None:
+def refuse_failure(reply: OutboundReply, profile: Profile, url: str, now: datetime) -> None:
     """Raises what the status alone decides, and the unauthenticated code in the body of any failure."""
     _refuse_redirect(reply, url)
     _refuse_rate(reply, now)
@@ -96,13 +96,13 @@ def refuse_failure(reply: Reply, profile: Profile, url: str, now: datetime) -> N
     _refuse_status(reply, profile)
 
 
-def _says_expired(reply: Reply) -> bool:
+def _says_expired(reply: OutboundReply) -> bool:
     """True for a server error whose body says that the token has expired: it means what a 401 means."""
     broke = reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR
     return broke and _EXPIRED.search(reply.body[:_SEARCHED_BYTES]) is not None
 
 
-def _refuse_redirect(reply: Reply, url: str) -> None:
+def _refuse_redirect(reply: OutboundReply, url: str) -> None:
     if not HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
         return
     location = reply.headers.get("location", "").strip()
@@ -124,7 +124,7 @@ def _target(url: str, location: str) -> str:
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in shown)
 
 
-def _refuse_rate(reply: Reply, now: datetime) -> None:
+def _refuse_rate(reply: OutboundReply, now: datetime) -> None:
     waits = reply.headers.get("retry-after")
     asked = reply.status == HTTPStatus.TOO_MANY_REQUESTS
     if not asked and not (reply.status == HTTPStatus.SERVICE_UNAVAILABLE and waits is not None):
@@ -133,7 +133,7 @@ def _refuse_rate(reply: Reply, now: datetime) -> None:
     raise ClockError(RATE, f"The server asks us to wait {ceil(wait_s)} s before the next call.", retry_after_s=wait_s)
 
 
-def _refuse_status(reply: Reply, profile: Profile) -> None:
+def _refuse_status(reply: OutboundReply, profile: Profile) -> None:
     if HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES and reply.status != HTTPStatus.NO_CONTENT:
         return
     if reply.status < HTTPStatus.BAD_REQUEST:
@@ -144,7 +144,7 @@ def _refuse_status(reply: Reply, profile: Profile) -> None:
     raise ClockError(REMOTE, f"The server answered {reply.status}{said}.{hint}", retryable=retryable)
 
 
-def _rejection(reply: Reply, profile: Profile) -> str:
+def _rejection(reply: OutboundReply, profile: Profile) -> str:
     document = _peek(reply)
     errors = document.get("non_field_errors")
     first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], str) else ""
@@ -155,7 +155,7 @@ def _rejection(reply: Reply, profile: Profile) -> str:
     return f"{sentence} {hint}".strip()
 
 
-def _session(document: dict[str, Any], profile: Profile, now: datetime) -> Session:
+def _session(document: dict[str, Any], profile: Profile, now: datetime) -> ClockSession:
     names = profile.sign_in
     for pointer in profile.envelope.session:
         kept = _at(document, pointer)
@@ -165,7 +165,7 @@ def _session(document: dict[str, Any], profile: Profile, now: datetime) -> Sessi
             life = life_of(
                 access, _named(kept, names.life_names), _named(kept, names.end_names), now, profile.default_life_s
             )
-            return Session(Secret(access), Secret(refresh) if refresh else None, now, now + life)
+            return ClockSession(Secret(access), Secret(refresh) if refresh else None, now, now + life)
     raise ClockError(SHAPE, "The answer to the sign-in has no token.")
 
 
@@ -183,7 +183,7 @@ def _named(kept: Any, names: Iterable[str]) -> Any:
     return next((kept[name] for name in names if kept.get(name) is not None), None)
 
 
-def _document(reply: Reply) -> dict[str, Any]:
+def _document(reply: OutboundReply) -> dict[str, Any]:
     if reply.media_type != "application/json":
         shown = shortened(reply.media_type, 60) or "no type"
         page = "a web page" if "html" in shown else shown
@@ -197,7 +197,7 @@ def _document(reply: Reply) -> dict[str, Any]:
     return document
 
 
-def _peek(reply: Reply) -> dict[str, Any]:
+def _peek(reply: OutboundReply) -> dict[str, Any]:
     """The body of a failure, if it happens to be a JSON object."""
     try:
         document = reply.json() if reply.media_type == "application/json" else None

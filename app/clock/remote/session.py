@@ -28,7 +28,7 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ClockSession:
     """The tokens of one sign-in. Times are aware UTC, by our clock."""
 
     access: Secret
@@ -47,14 +47,14 @@ class Session:
         return Secret(msgspec.json.encode(kept).decode())
 
     @staticmethod
-    def from_text(text: Secret) -> "Session | None":
+    def from_text(text: Secret) -> "ClockSession | None":
         """What to_text wrote; None when it cannot be read, which only costs a sign-in."""
         try:
             kept = msgspec.json.decode(text.reveal(), type=_Kept)
         except (msgspec.DecodeError, UnicodeError):
             return None
         refresh = Secret(kept.refresh) if kept.refresh else None
-        return Session(Secret(kept.access), refresh, kept.issued_at, kept.expires_at)
+        return ClockSession(Secret(kept.access), refresh, kept.issued_at, kept.expires_at)
 
 
 class SessionStore(Protocol):
@@ -64,11 +64,11 @@ class SessionStore(Protocol):
         """Held around every sign-in and refresh of this connection. The server allows one session per account."""
         ...
 
-    async def load(self) -> Session | None:
+    async def load(self) -> ClockSession | None:
         """The session as it is now, whoever made it."""
         ...
 
-    async def save(self, session: Session) -> None:
+    async def save(self, session: ClockSession) -> None:
         """Keep a session: the server accepted us. The count of rejections begins again."""
         ...
 

@@ -20,10 +20,10 @@ from app.clock.importing import facts as surroundings
 from app.clock.importing import rows as import_rows
 from app.clock.importing.facts import Surroundings
 from app.clock.importing.rows import Settled
-from app.clock.models import Punch as PunchRow
+from app.clock.models import Punch
 from app.clock.pairing import use_punches as resolving
-from app.clock.pairing.inputs import UNPAIRED, Employee, Punch
-from app.clock.pairing.use_punches import Refusal, Use
+from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, PairingPunch
+from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, UpdateRecord
 from app.clock.punches import linked_rows
 from app.clock.punches import marks as due
@@ -39,18 +39,16 @@ from app.host.models import AttendanceRecord
 
 LATE = Outcome.ARRIVED_LATE.value
 # What judging anew can change at all: line 0 holds the rest.
-RETRIABLE = and_(
-    or_(PunchRow.host_attendance_id.is_(None), PunchRow.import_outcome == LATE), PunchRow.gone_at_utc.is_(None)
-)
+RETRIABLE = and_(or_(Punch.host_attendance_id.is_(None), Punch.import_outcome == LATE), Punch.gone_at_utc.is_(None))
 # Gone from the server, with a record that a person has not looked at since.
 GONE_WAITS = and_(
-    PunchRow.gone_at_utc.is_not(None),
-    or_(PunchRow.host_attendance_id.is_not(None), PunchRow.edited_record_id.is_not(None)),
-    ~PunchRow.reviewed,
+    Punch.gone_at_utc.is_not(None),
+    or_(Punch.host_attendance_id.is_not(None), Punch.edited_record_id.is_not(None)),
+    ~Punch.reviewed,
 )
 # Where a retry lifts a deletion: until the punch belongs to a record again.
-_LIFTING = func.coalesce(PunchRow.import_outcome, "").in_({Outcome.ATTENDANCE_DELETED.value, *UNPAIRED})
-KEEPABLE = or_((PunchRow.import_outcome == LATE) & ~PunchRow.reviewed, GONE_WAITS)
+_LIFTING = func.coalesce(Punch.import_outcome, "").in_({Outcome.ATTENDANCE_DELETED.value, *UNPAIRED})
+KEEPABLE = or_((Punch.import_outcome == LATE) & ~Punch.reviewed, GONE_WAITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +79,14 @@ class Unusable(Conflict):
 async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
     """Has punches judged anew, deleted records made again and kept records looked at again. Those that line 0 holds stay."""
     wanted = (which, RETRIABLE)
-    codes = list(await db.scalars(select(PunchRow.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
+    codes = list(await db.scalars(select(Punch.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
     held = len(codes) <= at_once.MOST_CODES and await at_once.hold_owners(db, codes)
-    changed = {"retry": PunchRow.retry | _LIFTING, "reviewed": False, "judge_at": due.AT_ONCE}
+    changed = {"retry": Punch.retry | _LIFTING, "reviewed": False, "judge_at": due.NOW}
     marked = (
-        update(PunchRow)
+        update(Punch)
         .where(*wanted)
         .values(**changed)
-        .returning(PunchRow.id, PunchRow.import_outcome.label("outcome"))
+        .returning(Punch.id, Punch.import_outcome.label("outcome"))
         .cte("marked")
     )
     found = await _marked(db, marked)
@@ -105,10 +103,10 @@ async def keep_record(db: AsyncSession, actor: Actor, which: ColumnElement[bool]
     """Marks punches that arrived late, or that are gone from the server, as reviewed: their records stay as they are and they count
     as settled."""
     marked = (
-        update(PunchRow)
+        update(Punch)
         .where(which, KEEPABLE)
         .values(reviewed=True)
-        .returning(PunchRow.id, PunchRow.import_outcome.label("outcome"))
+        .returning(Punch.id, Punch.import_outcome.label("outcome"))
         .cte("marked")
     )
     found = await _marked(db, marked)
@@ -144,18 +142,18 @@ async def use_shift(
         raise Unusable("changed", f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
     await _audit_use(db, actor, seen.punch_id, planned)
     await _carry_out(db, actor, planned, seen)
-    codes = await release(db, PunchRow.id.in_(planned.released))
+    codes = await release(db, Punch.id.in_(planned.released))
     touched = [*(one.punch_id for one in planned.verdicts), *planned.released]
     return Used(touched, sorted({*seen.codes, *codes}))
 
 
-def planned_for(seen: Surroundings, judgement: Judgement, linked: Sequence[Punch]) -> Use:
+def planned_for(seen: Surroundings, judgement: Judgement, linked: Sequence[PairingPunch]) -> Use:
     """The plan of a punch that arrived late. Raises Unusable with the reason where there is none."""
     verdict = surroundings.verdict_on(seen.punch_id, judgement)
     if verdict is None:
         raise Unusable("unread", "The days before this punch were not read completely yet.")
     planned = plan(seen, linked)
-    if isinstance(planned, Refusal):
+    if isinstance(planned, UseRefusal):
         because = planned.because
         sentence = sentences.explain_refusal(because, judgement, seen.punch)
         raise Unusable(because.rule.value, sentence, _taps(because))
@@ -169,9 +167,9 @@ def _taps(because: Reason) -> frozenset[int]:
     return frozenset() if shift is None else frozenset(tap.punch.id for tap in (*shift.taps, *shift.folds))
 
 
-def plan(seen: Surroundings, linked: Sequence[Punch]) -> Use | Refusal:
+def plan(seen: Surroundings, linked: Sequence[PairingPunch]) -> Use | UseRefusal:
     """What *Use the punches* would write. Raises Conflict where nobody stands behind the code."""
-    if not isinstance(seen.who, Employee):
+    if not isinstance(seen.who, PairingEmployee):
         raise Unusable(Rule.NOT_BOUND.value, "Nobody stands behind this code any more.")
     world = seen.world
     return resolving.use_punches(
@@ -202,7 +200,7 @@ def what_happens(use: Use, seen: Surroundings) -> str:
     return "; ".join(parts) + "."
 
 
-async def read_linked(db: AsyncSession, seen: Surroundings) -> list[Punch]:
+async def read_linked(db: AsyncSession, seen: Surroundings) -> list[PairingPunch]:
     """Punches that belong to the records around but are of other codes, now: a re-binding left them there. And those that left
     these records when they were edited on the server."""
     ids = [one.id for one in seen.records]
@@ -211,10 +209,10 @@ async def read_linked(db: AsyncSession, seen: Surroundings) -> list[Punch]:
     return [*(one for one in found if one.emp_code not in seen.codes), *edited]
 
 
-async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[Punch]) -> set[int]:
+async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[PairingPunch]) -> set[int]:
     """Everybody whose records or punches may be touched."""
     owners = await import_rows.owners(db, {one.emp_code for one in linked})
-    found = {who.id for who in (seen.who, *owners.values()) if isinstance(who, Employee)}
+    found = {who.id for who in (seen.who, *owners.values()) if isinstance(who, PairingEmployee)}
     return found | {one.employee_id for one in seen.records}
 
 
@@ -286,8 +284,8 @@ async def _audit_use(db: AsyncSession, actor: Actor, punch_id: int, use: Use) ->
     if len(before) != len(ids):
         raise NotFound("A record of this punch is gone. Load the page again.")
     after = {"employee_id": use.update.employee_id, **_hours(use.update).told(), "punch": punch_id}
-    changes = [audit.Change(use.update.record_id, before[use.update.record_id], after)]
-    changes += [audit.Change(one, before[one], {"deleted": True, "punch": punch_id}) for one in use.delete]
+    changes = [audit.AuditedChange(use.update.record_id, before[use.update.record_id], after)]
+    changes += [audit.AuditedChange(one, before[one], {"deleted": True, "punch": punch_id}) for one in use.delete]
     await audit.record_many(db, actor, "clock.use_punches", "attendance", changes)
     counted = dict(Counter(one.outcome.value for one in use.verdicts))
     told = {

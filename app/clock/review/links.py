@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from app.clock.importing.facts import Surroundings
-from app.clock.pairing.inputs import Employee
+from app.clock.pairing.inputs import PairingEmployee
 from app.clock.pairing.verdicts import Reason, Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ReviewLink:
     """`permission` is what a person needs to open it."""
 
     label: str
@@ -18,54 +18,56 @@ class Link:
     permission: str
 
 
-def links(seen: Surroundings, because: Reason | None) -> Sequence[Link]:
+def links(seen: Surroundings, because: Reason | None) -> Sequence[ReviewLink]:
     """`because` None: the punch waits for days that were not read completely."""
     if because is None:
-        return [Link("Open the Sync Center", "/clock_sync", "clock.sync.view")]
+        return [ReviewLink("Open the Sync Center", "/clock_sync", "clock.sync.view")]
     return _PLACES.get(because.rule, _records)(seen, because)
 
 
-def _terminal(seen: Surroundings, _: Reason) -> list[Link]:
-    return [Link("Open the terminal", f"/clock_devices?serial={quote(seen.punch.terminal_sn or '')}", "clock.devices")]
-
-
-def _binding(seen: Surroundings, _: Reason) -> list[Link]:
-    return [Link("Open the binding", f"/clock_employees?code={quote(seen.punch.emp_code)}", "clock.employees")]
-
-
-def _person(seen: Surroundings, because: Reason) -> list[Link]:
-    binding = _binding(seen, because)
-    if not isinstance(seen.who, Employee):
-        return binding
-    return [Link("Open the person", f"/people/{seen.who.id}", "host.people"), *binding]
-
-
-def _lock(_: Surroundings, because: Reason) -> list[Link]:
-    day = because.workday
-    return [Link("Open the day's lock", f"/attendance/locks?from={day}&to={day}", "host.locks")]
-
-
-def _rules(seen: Surroundings, because: Reason) -> list[Link]:
-    return [*_records(seen, because), Link("Open the import rules", "/clock_settings", "clock.settings")]
-
-
-def _records(_: Surroundings, because: Reason) -> list[Link]:
+def _terminal(seen: Surroundings, _: Reason) -> list[ReviewLink]:
     return [
-        Link(f"Open record {one.id}", f"/attendance/{one.id}", "host.attendance")
+        ReviewLink("Open the terminal", f"/clock_devices?serial={quote(seen.punch.terminal_sn or '')}", "clock.devices")
+    ]
+
+
+def _binding(seen: Surroundings, _: Reason) -> list[ReviewLink]:
+    return [ReviewLink("Open the binding", f"/clock_employees?code={quote(seen.punch.emp_code)}", "clock.employees")]
+
+
+def _person(seen: Surroundings, because: Reason) -> list[ReviewLink]:
+    binding = _binding(seen, because)
+    if not isinstance(seen.who, PairingEmployee):
+        return binding
+    return [ReviewLink("Open the person", f"/people/{seen.who.id}", "host.people"), *binding]
+
+
+def _lock(_: Surroundings, because: Reason) -> list[ReviewLink]:
+    day = because.workday
+    return [ReviewLink("Open the day's lock", f"/attendance/locks?from={day}&to={day}", "host.locks")]
+
+
+def _rules(seen: Surroundings, because: Reason) -> list[ReviewLink]:
+    return [*_records(seen, because), ReviewLink("Open the import rules", "/clock_settings", "clock.settings")]
+
+
+def _records(_: Surroundings, because: Reason) -> list[ReviewLink]:
+    return [
+        ReviewLink(f"Open record {one.id}", f"/attendance/{one.id}", "host.attendance")
         for one in because.records
         if one.id > 0 and not one.deleted
     ]
 
 
-def _by_hand(seen: Surroundings, because: Reason) -> list[Link]:
-    if not isinstance(seen.who, Employee) or because.shift is None:
+def _by_hand(seen: Surroundings, because: Reason) -> list[ReviewLink]:
+    if not isinstance(seen.who, PairingEmployee) or because.shift is None:
         return []
     day = because.shift.first.at.astimezone(seen.world.rules.zone).date()
     url = f"/attendance/add?employee=%23{seen.who.id}&day={day}"
-    return [Link("Add a record by hand", url, "host.attendance.decide")]
+    return [ReviewLink("Add a record by hand", url, "host.attendance.decide")]
 
 
-_PLACES: dict[Rule, Callable[[Surroundings, Reason], list[Link]]] = {
+_PLACES: dict[Rule, Callable[[Surroundings, Reason], list[ReviewLink]]] = {
     Rule.FUTURE_TIMESTAMP: _terminal,
     Rule.ACCESS_TERMINAL: _terminal,
     Rule.ACCESS_PUNCH: _terminal,

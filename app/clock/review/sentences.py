@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.clock.codes import BINDING_STATES, BindingState, Outcome, punch_label
-from app.clock.pairing.inputs import Punch, Record, Rules, Unbound
-from app.clock.pairing.shifts import DAY, End, Shift
+from app.clock.pairing.inputs import PairingPunch, Record, Rules, Unbound
+from app.clock.pairing.shifts import DAY, Shift, ShiftEnd
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, Verdict
 from app.clock.review.words import EFFECT_LABELS, ROLE_LABELS, LocalWords, dated, length, span
 
@@ -16,29 +16,29 @@ _GONE_CHANGE = (
 )
 
 
-class Told(NamedTuple):
+class Explanation(NamedTuple):
     """The rule with its numbers, and what would change it."""
 
     sentence: str
     change: str
 
 
-def explain(verdict: Verdict, judgement: Judgement) -> Told:
+def explain(verdict: Verdict, judgement: Judgement) -> Explanation:
     """Times in the sentences are local to the connection's zone."""
-    return Told(*_Words(verdict.punch, verdict.because, judgement, verdict.judge_at).say())
+    return Explanation(*_Sentences(verdict.punch, verdict.because, judgement, verdict.judge_at).say())
 
 
-def explain_refusal(because: Reason, judgement: Judgement, punch: Punch) -> str:
+def explain_refusal(because: Reason, judgement: Judgement, punch: PairingPunch) -> str:
     """Why *Use the punches* was refused."""
     if because.rule is Rule.NOT_LATE:
         return "Nothing here arrived late any more; reload the page."
-    return _Words(punch, because, judgement, None).say()[0]
+    return _Sentences(punch, because, judgement, None).say()[0]
 
 
-class _Words:
+class _Sentences:
     """The sentences of one punch: what was decided, and what would change it."""
 
-    def __init__(self, punch: Punch, because: Reason, judgement: Judgement, until: datetime | None) -> None:
+    def __init__(self, punch: PairingPunch, because: Reason, judgement: Judgement, until: datetime | None) -> None:
         self.punch = punch
         self.because = because
         self.judgement = judgement
@@ -183,7 +183,7 @@ class _Words:
                 "A clock-in that arrives later, or a record added by hand.",
             )
         ended = shift.ended_by
-        if ended is not None and shift.end in {End.LATER_IN, End.LATER_ANY}:
+        if ended is not None and shift.end in {ShiftEnd.LATER_IN, ShiftEnd.LATER_ANY}:
             why = f"{ROLE_LABELS[ended.role]} at {self.tell.time(ended.at)} began a new shift"
         else:
             why = f"none came within {span(DAY)}"

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.clock.codes import OUTCOMES, Outcome, punch_label
-from app.clock.pairing.inputs import Punch, Record
+from app.clock.pairing.inputs import PairingPunch, Record
 from app.clock.pairing.shifts import Effect, Tap
 from app.clock.pairing.verdicts import CreateRecord, Judgement, Verdict
 from app.clock.review.words import EFFECT_LABELS, ROLE_LABELS
@@ -49,7 +49,9 @@ def bands(records: Iterable[Record], planned: Iterable[CreateRecord]) -> list[Ba
     return sorted(found, key=lambda band: band.clock_in)
 
 
-def draw(current: Punch, punches: Sequence[Punch], judgement: Judgement, behind: Sequence[Band]) -> dict[str, Any]:
+def draw(
+    current: PairingPunch, punches: Sequence[PairingPunch], judgement: Judgement, behind: Sequence[Band]
+) -> dict[str, Any]:
     """The line for `punches`, around `current`. Times are local to the rules' zone."""
     zone = judgement.rules.zone
     near = sorted(punches, key=lambda one: abs(one.at - current.at))[:MOST_TAPS]
@@ -75,7 +77,7 @@ class _Scale:
     zone: ZoneInfo
 
     @classmethod
-    def around(cls, punches: Sequence[Punch], behind: Sequence[Band], zone: ZoneInfo) -> "_Scale":
+    def around(cls, punches: Sequence[PairingPunch], behind: Sequence[Band], zone: ZoneInfo) -> "_Scale":
         """From an hour before the first thing to an hour after the last, on whole hours."""
         instants = [one.at for one in punches]
         instants += [at for band in behind for at in (band.clock_in, band.clock_out) if at is not None]
@@ -101,7 +103,7 @@ class _Scale:
             at += HOUR
 
 
-def _tap(punch: Punch, verdict: Verdict | None, current: bool, scale: _Scale) -> dict[str, Any]:  # noqa: FBT001
+def _tap(punch: PairingPunch, verdict: Verdict | None, current: bool, scale: _Scale) -> dict[str, Any]:  # noqa: FBT001
     local = punch.at.astimezone(scale.zone)
     role, effect, label = _words(punch, verdict)
     return {
@@ -117,7 +119,7 @@ def _tap(punch: Punch, verdict: Verdict | None, current: bool, scale: _Scale) ->
     }
 
 
-def _words(punch: Punch, verdict: Verdict | None) -> tuple[str, str, str]:
+def _words(punch: PairingPunch, verdict: Verdict | None) -> tuple[str, str, str]:
     """Role, kind of mark, and what it did."""
     tap = tap_of(verdict) if verdict is not None else None
     if tap is not None and verdict is not None:

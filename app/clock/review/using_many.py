@@ -1,6 +1,6 @@
 """*Use the punches* for many: each shift stands for itself, so one that is refused does not stop the others.
 
-What happens to one shift is resolutions' verb; beyond `long_acts.AT_ONCE` punches a job goes through them.
+What happens to one shift is resolutions' verb; beyond `long_acts.INLINE_LIMIT` punches a job goes through them.
 """
 
 from collections import Counter
@@ -11,12 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
 from app.clock.bindings import long_acts
-from app.clock.bindings.long_acts import DONE, Act, Answer, Progress
+from app.clock.bindings.long_acts import DONE, ItemOutcome, LongActWork, Progress
 from app.clock.importing import at_once
 from app.clock.importing import facts as surroundings
 from app.clock.importing import rows as import_rows
 from app.clock.models import Punch
-from app.clock.pairing.inputs import Punch as Tapped
+from app.clock.pairing.inputs import PairingPunch
 from app.clock.pairing.verdicts import Judgement
 from app.clock.punches import marks
 from app.clock.review import decisions
@@ -64,7 +64,7 @@ _PEOPLE = text(
 )
 
 
-Decide = Callable[[int], Awaitable[tuple[Collection[int], Answer]]]
+Decide = Callable[[int], Awaitable[tuple[Collection[int], ItemOutcome]]]
 
 
 async def use(db: AsyncSession, actor: Actor, which: ColumnElement[bool], *, most: int | None = None) -> Progress:
@@ -75,47 +75,49 @@ async def use(db: AsyncSession, actor: Actor, which: ColumnElement[bool], *, mos
 
 async def foretell(db: AsyncSession, which: ColumnElement[bool]) -> dict[str, int] | None:
     """How many punches `use` would use, DONE, and leave, by why: each shift as things are. None for too many to look at each."""
-    ids = list(await db.scalars(select(Punch.id).where(which, USABLE).order_by(Punch.id).limit(long_acts.AT_ONCE + 1)))
-    if len(ids) > long_acts.AT_ONCE:
+    ids = list(
+        await db.scalars(select(Punch.id).where(which, USABLE).order_by(Punch.id).limit(long_acts.INLINE_LIMIT + 1))
+    )
+    if len(ids) > long_acts.INLINE_LIMIT:
         return None
     now = await at_once.database_time(db)
     seen = await surroundings.around_all(db, await import_rows.read_world(db, now), ids, now)
-    shared: dict[int, tuple[Judgement, Sequence[Tapped]]] = {}
+    shared: dict[int, tuple[Judgement, Sequence[PairingPunch]]] = {}
 
-    async def look(punch_id: int) -> tuple[Collection[int], Answer]:
+    async def look(punch_id: int) -> tuple[Collection[int], ItemOutcome]:
         one = seen.get(punch_id)
         if one is None:
             raise NotFound
         if id(one.read) not in shared:
             shared[id(one.read)] = one.judged(), await decisions.read_linked(db, one)
         planned = decisions.planned_for(one, *shared[id(one.read)])
-        return [*(verdict.punch_id for verdict in planned.verdicts), *planned.released], Answer(DONE)
+        return [*(verdict.punch_id for verdict in planned.verdicts), *planned.released], ItemOutcome(DONE)
 
     return Counter(answer.became for answer in (await _each(ids, look)).values())
 
 
-async def use_shifts(db: AsyncSession, act: Act, punch_ids: Sequence[int]) -> dict[int, Answer]:
+async def use_shifts(db: AsyncSession, act: LongActWork, punch_ids: Sequence[int]) -> dict[int, ItemOutcome]:
     """Uses the shifts of these punches one after the other, and asks for the import. A `Work` of long_acts."""
     held = set(await db.scalars(_PEOPLE, {"ids": list(punch_ids)}))
     await attendance.hold(db, held)
     now = await at_once.database_time(db)
     world = await import_rows.read_world(db, now)
 
-    async def use_one(punch_id: int) -> tuple[Collection[int], Answer]:
+    async def use_one(punch_id: int) -> tuple[Collection[int], ItemOutcome]:
         async with db.begin_nested():
             seen = await surroundings.around_in(db, world, punch_id, now)
             used = await decisions.use_shift(db, act.actor, seen, held)
-        return used.touched, Answer(DONE)
+        return used.touched, ItemOutcome(DONE)
 
     answers = await _each(punch_ids, use_one)
     await marks.ask_for_import(db)
     return answers
 
 
-async def _each(punch_ids: Sequence[int], decide: Decide) -> dict[int, Answer]:
+async def _each(punch_ids: Sequence[int], decide: Decide) -> dict[int, ItemOutcome]:
     """An answer for each punch. A shift is asked about once: its other punches share the answer."""
     meant = set(punch_ids)
-    answers: dict[int, Answer] = {}
+    answers: dict[int, ItemOutcome] = {}
     for punch_id in punch_ids:
         if punch_id not in answers:
             taps, answer = await _decided(punch_id, decide)
@@ -124,10 +126,10 @@ async def _each(punch_ids: Sequence[int], decide: Decide) -> dict[int, Answer]:
     return answers
 
 
-async def _decided(punch_id: int, decide: Decide) -> tuple[Collection[int], Answer]:
+async def _decided(punch_id: int, decide: Decide) -> tuple[Collection[int], ItemOutcome]:
     try:
         return await decide(punch_id)
     except Unusable as refused:
-        return refused.taps, Answer(refused.word, refused.message)
+        return refused.taps, ItemOutcome(refused.word, refused.message)
     except NotFound as gone:
-        return (), Answer("gone", gone.message)
+        return (), ItemOutcome("gone", gone.message)

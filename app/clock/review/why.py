@@ -15,21 +15,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.codes import OUTCOMES, Outcome, outcome_label
 from app.clock.importing import facts as surroundings
 from app.clock.importing.facts import Surroundings
-from app.clock.models import Device
-from app.clock.models import Punch as PunchRow
-from app.clock.pairing.inputs import Employee, Record
-from app.clock.pairing.use_punches import Refusal, Use
+from app.clock.models import Device, Punch
+from app.clock.pairing.inputs import PairingEmployee, Record
+from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Verdict
 from app.clock.punches.queries import PUNCHES
 from app.clock.review import decisions, punch_history, sentences, timeline
 from app.clock.review import links as remedies
-from app.clock.review.links import Link
+from app.clock.review.links import ReviewLink
 from app.errors import NotFound
-from app.host.models import Employee as HostEmployee
+from app.host.models import Employee
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class PossibleAct:
     """Something that a person may do, and what it will do; `possible` False says why not. `agreed` is what the verb is told,
     so that it refuses to do something else."""
 
@@ -51,20 +50,20 @@ class Why:
     sentence: str
     change: str
     history: Sequence[str]
-    links: Sequence[Link]
+    links: Sequence[ReviewLink]
     line: dict[str, Any]
     records: Sequence[Record]
     pending: str | None
-    retry: Act | None
-    use: Act | None
-    keep: Act | None
+    retry: PossibleAct | None
+    use: PossibleAct | None
+    keep: PossibleAct | None
     shows_photos: bool
     shows_temperature: bool
 
 
 async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
     """Everything the drawer says about one punch. Raises NotFound."""
-    row: Any = (await db.execute(PUNCHES.where(PunchRow.id == punch_id))).one_or_none()
+    row: Any = (await db.execute(PUNCHES.where(Punch.id == punch_id))).one_or_none()
     if row is None:
         raise NotFound("There is no such punch.")
     seen = await surroundings.around(db, punch_id, now)
@@ -114,10 +113,10 @@ def _pending(outcome: Outcome | None, verdict: Verdict | None) -> str | None:
 
 
 async def _owner(db: AsyncSession, seen: Surroundings) -> Any:
-    if not isinstance(seen.who, Employee):
+    if not isinstance(seen.who, PairingEmployee):
         return None
-    found = select(HostEmployee.id, HostEmployee.name, HostEmployee.id_number)
-    row: Any = (await db.execute(found.where(HostEmployee.id == seen.who.id))).one_or_none()
+    found = select(Employee.id, Employee.name, Employee.id_number)
+    row: Any = (await db.execute(found.where(Employee.id == seen.who.id))).one_or_none()
     return row
 
 
@@ -154,7 +153,7 @@ def _is_on(record: Record, day: date, seen: Surroundings) -> bool:
     return first <= day <= (record.clock_out or record.clock_in).astimezone(zone).date()
 
 
-def _retry(seen: Surroundings, outcome: Outcome | None) -> Act | None:
+def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
     """What judging it anew comes to, rehearsed."""
     punch = seen.punch
     if punch.gone or (punch.record_id is not None and outcome is not Outcome.ARRIVED_LATE):
@@ -162,39 +161,41 @@ def _retry(seen: Surroundings, outcome: Outcome | None) -> Act | None:
     judgement = seen.judged_after_retry()
     verdict = surroundings.verdict_on(punch.id, judgement)
     if verdict is None:
-        return Act("Retry: it is judged as soon as the days before it have been read completely.")
+        return PossibleAct("Retry: it is judged as soon as the days before it have been read completely.")
     if verdict.outcome is outcome:
-        return Act(f"Retry: as things are, it stays {OUTCOMES[verdict.outcome].label}.")
+        return PossibleAct(f"Retry: as things are, it stays {OUTCOMES[verdict.outcome].label}.")
     made = " and a record is made" if any(punch.id in one.punch_ids for one in judgement.creates) else ""
-    return Act(f"Retry: it becomes {OUTCOMES[verdict.outcome].label}{made}.")
+    return PossibleAct(f"Retry: it becomes {OUTCOMES[verdict.outcome].label}{made}.")
 
 
-async def _use(db: AsyncSession, seen: Surroundings, verdict: Verdict | None) -> Act | None:
+async def _use(db: AsyncSession, seen: Surroundings, verdict: Verdict | None) -> PossibleAct | None:
     if verdict is None or verdict.outcome is not Outcome.ARRIVED_LATE:
         return None
     linked = await decisions.read_linked(db, seen)
     match decisions.plan(seen, linked):
-        case Refusal(because):
+        case UseRefusal(because):
             sentence = sentences.explain_refusal(because, seen.judged(), seen.punch)
-            return Act(f"Use the punches is not possible. {sentence}", possible=False)
+            return PossibleAct(f"Use the punches is not possible. {sentence}", possible=False)
         case Use() as use:
             plan = decisions.what_happens(use, seen)
-            return Act(f"Use the punches: {plan}", agreed=plan)
+            return PossibleAct(f"Use the punches: {plan}", agreed=plan)
 
 
-def _keep(row: Row[Any], verdict: Verdict | None) -> Act | None:
+def _keep(row: Row[Any], verdict: Verdict | None) -> PossibleAct | None:
     if row.gone_at_utc is not None:
         return _keep_gone(row)
     if row.import_outcome != Outcome.ARRIVED_LATE or verdict is None or verdict.outcome is not Outcome.ARRIVED_LATE:
         return None
     if row.reviewed:
-        return Act("A person kept the record: this punch counts as settled. Retry takes that back.", possible=False)
-    return Act("Keep the record: nothing is written; this punch counts as settled from then on.")
+        return PossibleAct(
+            "A person kept the record: this punch counts as settled. Retry takes that back.", possible=False
+        )
+    return PossibleAct("Keep the record: nothing is written; this punch counts as settled from then on.")
 
 
-def _keep_gone(row: Row[Any]) -> Act | None:
+def _keep_gone(row: Row[Any]) -> PossibleAct | None:
     if row.host_attendance_id is None and row.edited_record_id is None:
         return None
     if row.reviewed:
-        return Act("A person kept the record although the server no longer has this punch.", possible=False)
-    return Act("Keep the record: nothing is written; this punch counts as settled from then on.")
+        return PossibleAct("A person kept the record although the server no longer has this punch.", possible=False)
+    return PossibleAct("Keep the record: nothing is written; this punch counts as settled from then on.")

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from app.clock.pairing.inputs import Record, Role
+from app.clock.pairing.inputs import Record, TapRole
 from app.clock.pairing.shifts import Effect, Shift, Tap
 
 ROLE_LABELS = {
-    Role.IN: "Check In",
-    Role.OUT: "Check Out",
-    Role.BREAK_OUT: "Break Out",
-    Role.BREAK_IN: "Break In",
-    Role.OT_IN: "Overtime In",
-    Role.OT_OUT: "Overtime Out",
-    Role.ANY: "Undirected tap",
+    TapRole.IN: "Check In",
+    TapRole.OUT: "Check Out",
+    TapRole.BREAK_OUT: "Break Out",
+    TapRole.BREAK_IN: "Break In",
+    TapRole.OT_IN: "Overtime In",
+    TapRole.OT_OUT: "Overtime Out",
+    TapRole.ANY: "Undirected tap",
 }
 EFFECT_LABELS = {
     Effect.CLOCK_IN: "clock-in",

@@ -7,12 +7,12 @@ from app.clock.bindings import actions as bindings
 from app.clock.importing import import_due
 from app.clock.punches import daily_totals
 from app.clock.sync import import_counts
-from app.clock.sync.run_state import Running, StoppedError
+from app.clock.sync.run_state import RunState, StoppedError
 
-Step = Callable[[Running], Awaitable[None]]
+Step = Callable[[RunState], Awaitable[None]]
 
 
-async def match_step(run: Running) -> None:
+async def match_step(run: RunState) -> None:
     """Judges the bindings of people that came, changed or went. New conflicts go into `run.findings["conflicts"]`, a list
     of codes: they make the run partial."""
     async with run.writing(resource="bindings") as step:
@@ -21,7 +21,7 @@ async def match_step(run: Running) -> None:
             run.findings["conflicts"] = list(result.new_conflicts)
 
 
-async def import_step(run: Running) -> None:
+async def import_step(run: RunState) -> None:
     """Judges the punches that wait, and writes attendance records. Raises ImportFailedError, StoppedError."""
 
     async def progress(done: int, of: int) -> bool:
@@ -37,12 +37,12 @@ async def import_step(run: Running) -> None:
         raise StoppedError
 
 
-async def rollup_step(run: Running) -> None:
+async def rollup_step(run: RunState) -> None:
     """Counts the days whose punches changed."""
     await daily_totals.roll_up(run.parts.database, run.workspace)
 
 
-async def after_mirror(run: Running, *, imports: bool) -> None:
+async def after_mirror(run: RunState, *, imports: bool) -> None:
     """All steps in order; without the import where it was not asked for."""
     for step in STEPS:
         if step is import_step and not imports:

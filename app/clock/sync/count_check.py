@@ -10,12 +10,12 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.days import CHECK_DAYS, DAY, Span, check_is_due, days_to_check, gaps, halves, live_first
+from app.clock.days import CHECK_DAYS, DAY, DaySpan, check_is_due, days_to_check, gaps, halves, live_first
 from app.clock.mirror import cursors
 from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES, START
 from app.clock.mirror.shortfalls import explains
 from app.clock.models import Cursor
-from app.clock.sync.run_state import Running
+from app.clock.sync.run_state import RunState
 
 SMALLEST = 7
 KEPT = 400
@@ -26,7 +26,7 @@ _HELD = text(
 )
 
 
-async def compare_days(run: Running) -> None:
+async def compare_days(run: RunState) -> None:
     """Counts each of the last 31 days; those that differ become stretches to read. Goes on where a run was cut.
 
     The cursor's page says how many days back it has come: on the first day more of them are read from run to run.
@@ -44,10 +44,10 @@ async def compare_days(run: Running) -> None:
     for day in days_to_check(run.today, cursors.known_spans(rows, run.zone)):
         back = (run.today - day).days
         if back > found.page:
-            await _compare(run, Span(day, day + DAY), page=back)
+            await _compare(run, DaySpan(day, day + DAY), page=back)
 
 
-async def compare_total(run: Running) -> bool:
+async def compare_total(run: RunState) -> bool:
     """Counts everything since the horizon; where that differs, older days are searched by halves.
 
     Returns whether there are days to read now. Only once all history is read: before, counts differ anyway.
@@ -57,34 +57,34 @@ async def compare_total(run: Running) -> bool:
     found = next((row for row in rows if row.window == CHECK), None)
     if found is None or found.state != "open" or found.ends_on != run.today:
         return False
-    wanted = Span(run.horizon, live_first(run.today, run.horizon))
+    wanted = DaySpan(run.horizon, live_first(run.today, run.horizon))
     reading = any(row.kind == CHECK and row.window != CHECK and row.state == "open" for row in rows)
     if reading or gaps(wanted, cursors.known_spans(rows, run.zone)):
         return False
-    everything = Span(run.horizon, date.max)
+    everything = DaySpan(run.horizon, date.max)
     theirs = await _theirs(run, everything)
     async with run.parts.database.transaction(run.workspace) as db:
         ours = await _held(db, run.generation, everything)
         remembered = await _explained(db, everything, theirs, ours)
     if not remembered:
-        older = Span(run.horizon, max(run.horizon, run.today - CHECK_DAYS * DAY))
+        older = DaySpan(run.horizon, max(run.horizon, run.today - CHECK_DAYS * DAY))
         if older.days and await _search(run, older):
             return True
     await _remember(run, everything, theirs, ours, state="complete")
     return False
 
 
-async def remember(run: Running, row: Cursor) -> None:
+async def remember(run: RunState, row: Cursor) -> None:
     """The days of a check have been read to the end: should the counts still differ, they are to differ in peace."""
     if row.starts_on is None or row.ends_on is None:
         return
-    span = Span(row.starts_on, row.ends_on + DAY)
+    span = DaySpan(row.starts_on, row.ends_on + DAY)
     async with run.parts.database.transaction(run.workspace) as db:
         ours = await _held(db, run.generation, span)
     await _remember(run, span, (row.pending or {}).get("theirs", -1), ours, drop=row.window)
 
 
-async def _begin(run: Running, found: Cursor | None) -> Cursor:
+async def _begin(run: RunState, found: Cursor | None) -> Cursor:
     async with run.writing(resource=PUNCHES, window=CHECK) as step:
         await cursors.write(
             step.db, PUNCHES, CHECK, kind="check", state="open", ends_on=run.today,
@@ -96,7 +96,7 @@ async def _begin(run: Running, found: Cursor | None) -> Cursor:
     return fresh
 
 
-async def _search(run: Running, span: Span) -> bool:
+async def _search(run: RunState, span: DaySpan) -> bool:
     """Halves what differs until it is a week or less; those become stretches to read."""
     if span.days <= SMALLEST:
         return await _compare(run, span, page=None)
@@ -108,7 +108,7 @@ async def _search(run: Running, span: Span) -> bool:
     return any(found)
 
 
-async def _compare(run: Running, span: Span, page: int | None) -> bool:
+async def _compare(run: RunState, span: DaySpan, page: int | None) -> bool:
     """Compares one span, and writes down that it is to be read when it differs as it did not before. Whether it does."""
     theirs = await _theirs(run, span)
     async with run.writing(resource=PUNCHES, window=CHECK, day=span.first.isoformat()) as step:
@@ -125,14 +125,14 @@ async def _compare(run: Running, span: Span, page: int | None) -> bool:
     return not remembered
 
 
-async def _theirs(run: Running, span: Span) -> int:
+async def _theirs(run: RunState, span: DaySpan) -> int:
     run.refuse_when_spent()
     open_top = span.until == date.max
     end = None if open_top else datetime.combine(span.until, time()) - timedelta(seconds=1)
     return await run.remote.count(PUNCHES, datetime.combine(span.first, time()), end)
 
 
-async def _explained(db: AsyncSession, span: Span, theirs: int, ours: int) -> bool:
+async def _explained(db: AsyncSession, span: DaySpan, theirs: int, ours: int) -> bool:
     """True when the counts are equal, differ just as they did when these days were last read to the end, or differ by what a
     person has accepted."""
     if theirs == ours:
@@ -144,7 +144,7 @@ async def _explained(db: AsyncSession, span: Span, theirs: int, ours: int) -> bo
 
 
 async def _remember(
-    run: Running, span: Span, theirs: int, ours: int, *, drop: str | None = None, **values: Any
+    run: RunState, span: DaySpan, theirs: int, ours: int, *, drop: str | None = None, **values: Any
 ) -> None:
     async with run.writing(resource=PUNCHES, window=CHECK) as step:
         found = await cursors.read(step.db, PUNCHES, CHECK)
@@ -156,10 +156,10 @@ async def _remember(
             await cursors.drop(step.db, drop)
 
 
-async def _held(db: AsyncSession, generation: int, span: Span) -> int:
+async def _held(db: AsyncSession, generation: int, span: DaySpan) -> int:
     values = {"generation": generation, "first": span.first, "until": None if span.until == date.max else span.until}
     return (await db.scalar(_HELD, values)) or 0
 
 
-def _name(span: Span) -> str:
+def _name(span: DaySpan) -> str:
     return f"{span.first}/{span.days}"

@@ -8,7 +8,7 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Punch, SyncRun
-from app.clock.sync.run_state import Running
+from app.clock.sync.run_state import RunState
 
 # By id, since no index serves the run: one run at a time writes punches, so its own lie behind those that it found.
 _BROUGHT = text(
@@ -24,7 +24,7 @@ async def newest(db: AsyncSession) -> int:
     return await db.scalar(select(func.max(Punch.id))) or 0
 
 
-async def store(db: AsyncSession, run: Running) -> None:
+async def store(db: AsyncSession, run: RunState) -> None:
     """Writes the counts as they stand."""
     rows = await db.execute(_BROUGHT, {"found": run.newest_found, "run_id": run.run_id})
     outcomes = run.imported + Counter({row[0]: row[1] for row in rows})

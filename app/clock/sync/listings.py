@@ -9,12 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.mirror import absences, cursors
 from app.clock.mirror.counts import Counts
-from app.clock.mirror.cursors import START, Position
+from app.clock.mirror.cursors import START, WalkPosition
 from app.clock.mirror.listing_rows import LISTINGS, known_codes, write_listing
 from app.clock.parsing import Parsed, Unit
 from app.clock.remote import Page
-from app.clock.sync.page_walk import End, walk
-from app.clock.sync.run_state import Running
+from app.clock.sync.page_walk import WalkEnd, walk
+from app.clock.sync.run_state import RunState
 
 WALKS = 4
 SET_ASIDE = "Rows were set aside, so nobody counts as missing."
@@ -35,7 +35,7 @@ _SEEN = {
 class ListingWalk:
     """The pages of one listing on their way into its table. `ids` are those of all walks of this run together."""
 
-    def __init__(self, run: Running, resource: str, generation: int, known: dict[str, dict[str, str]]) -> None:
+    def __init__(self, run: RunState, resource: str, generation: int, known: dict[str, dict[str, str]]) -> None:
         self.run = run
         self.resource = resource
         self.generation = generation
@@ -47,7 +47,7 @@ class ListingWalk:
     async def fetch(self, number: int) -> Page:
         return await self.run.remote.fetch_page(self.resource, number, self.run.settings.page_size)
 
-    async def write(self, page: Page, position: Position) -> None:
+    async def write(self, page: Page, position: WalkPosition) -> None:
         parsed = self._parsed(page.rows)
         async with self.run.writing(resource=self.resource, page=page.number, total=position.total) as step:
             counts = await write_listing(step.db, self.resource, self.generation, parsed.rows, self.known)
@@ -77,7 +77,7 @@ class ListingWalk:
         return self.run.parser.units(self.resource, rows)
 
 
-async def sync_listing(run: Running, resource: str) -> None:
+async def sync_listing(run: RunState, resource: str) -> None:
     """Walks the listing until it is complete; then, and only then, says who is missing."""
     begun = await _begin(run, resource)
     if begun is None:
@@ -88,7 +88,7 @@ async def sync_listing(run: Running, resource: str) -> None:
         walking.set_aside = 0
         end, position = await walk(run, position, walking.fetch, walking.write)
         total = position.total or 0
-        if end is End.REACHED and await _all_came(walking, total, resumed=resumed):
+        if end is WalkEnd.REACHED and await _all_came(walking, total, resumed=resumed):
             await _complete(walking)
             return
         if position.walks + 1 >= WALKS:
@@ -97,7 +97,7 @@ async def sync_listing(run: Running, resource: str) -> None:
         position, resumed = position.again(), False
 
 
-async def _begin(run: Running, resource: str) -> tuple[ListingWalk, Position] | None:
+async def _begin(run: RunState, resource: str) -> tuple[ListingWalk, WalkPosition] | None:
     """The walk and where it stands; None when the listing was just read."""
     async with run.writing(resource=resource) as step:
         found = await cursors.read(step.db, resource)
@@ -137,7 +137,7 @@ async def _complete(walking: ListingWalk) -> None:
         step.count(resource, Counts(missing=missing))
 
 
-async def _leave_open(run: Running, resource: str, note: str) -> None:
+async def _leave_open(run: RunState, resource: str, note: str) -> None:
     run.findings.setdefault("incomplete", []).append(f"{resource}: {note}")
     async with run.writing(resource=resource) as step:
         await cursors.write(step.db, resource, "", kind="listing", state="open", note=note, page=0)

@@ -11,33 +11,33 @@ from dataclasses import replace
 from enum import Enum
 from typing import Protocol
 
-from app.clock.mirror.cursors import Position
+from app.clock.mirror.cursors import WalkPosition
 from app.clock.remote import Page
 from app.clock.sync import window_completeness
-from app.clock.sync.run_state import Running
-from app.clock.sync.window_completeness import Next, Seen, Tally, next_step
+from app.clock.sync.run_state import RunState
+from app.clock.sync.window_completeness import Next, Seen, WalkTally, next_step
 from app.outbound import OutboundError
 
 Fetch = Callable[[int], Awaitable[Page]]
-Write = Callable[[Page, Position], Awaitable[None]]
-GoesOn = Callable[[Page, Position], bool]
+Write = Callable[[Page, WalkPosition], Awaitable[None]]
+GoesOn = Callable[[Page, WalkPosition], bool]
 
 
-class End(Enum):
+class WalkEnd(Enum):
     """How a walk ended: no further page is wanted, or a page was the one before it again."""
 
     REACHED = "reached"
     REPEATED = "repeated"
 
 
-def to_the_end(page: Page, position: Position) -> bool:
+def to_the_end(page: Page, position: WalkPosition) -> bool:
     """True while the server has rows behind this page."""
     return page.more_after(position.received)
 
 
 async def walk(
-    run: Running, position: Position, fetch: Fetch, write: Write, goes_on: GoesOn = to_the_end
-) -> tuple[End, Position]:
+    run: RunState, position: WalkPosition, fetch: Fetch, write: Write, goes_on: GoesOn = to_the_end
+) -> tuple[WalkEnd, WalkPosition]:
     """Walks on from `position`. `write` is given each page with the position it leads to, in order; `goes_on` is asked the same
     before, and says whether the next page is wanted.
 
@@ -50,14 +50,14 @@ async def walk(
             page = await coming
             coming = None
             if page.repeats(position.digest):
-                return End.REPEATED, position
+                return WalkEnd.REPEATED, position
             position = _after(position, page)
             more = goes_on(page, position)
             if more and not run.budget.spent:
                 coming = _begin(fetch, page.number + 1)
             await write(page, position)
             if not more:
-                return End.REACHED, position
+                return WalkEnd.REACHED, position
             run.refuse_when_spent()
             if coming is None:  # the budget was spent when the next page would have been asked for
                 coming = _begin(fetch, page.number + 1)
@@ -66,24 +66,26 @@ async def walk(
     raise AssertionError("unreachable: a walk ends with a page")
 
 
-class Window(Protocol):
+class WalkedWindow(Protocol):
     """The pages of a window of which every row is wanted. `goes_on` notes what a page holds in `seen`; `held` counts the rows of
     the window that are stored, whichever run brought them."""
 
     seen: Seen
 
     async def fetch(self, number: int) -> Page: ...
-    async def write(self, page: Page, position: Position) -> None: ...
-    def goes_on(self, page: Page, position: Position) -> bool: ...
+    async def write(self, page: Page, position: WalkPosition) -> None: ...
+    def goes_on(self, page: Page, position: WalkPosition) -> bool: ...
     async def held(self) -> int: ...
 
 
-async def walk_until_complete(run: Running, position: Position, window: Window) -> tuple[Tally, Position]:
+async def walk_until_complete(
+    run: RunState, position: WalkPosition, window: WalkedWindow
+) -> tuple[WalkTally, WalkPosition]:
     """Walks again, or looks at the first pages again, until every row came or sync/window_completeness.py gives up."""
     looks, seen = 0, window.seen
     while True:
         end, position = await walk(run, position, window.fetch, window.write, window.goes_on)
-        tally = await _tally(window, position, looks, repeated=end is End.REPEATED)
+        tally = await _tally(window, position, looks, repeated=end is WalkEnd.REPEATED)
         match next_step(tally):
             case Next.LOOK:
                 position, looks, seen.looking = position.at_front(), looks + 1, True
@@ -93,13 +95,13 @@ async def walk_until_complete(run: Running, position: Position, window: Window) 
                 return tally, position
 
 
-async def _tally(window: Window, position: Position, looks: int, *, repeated: bool) -> Tally:
+async def _tally(window: WalkedWindow, position: WalkPosition, looks: int, *, repeated: bool) -> WalkTally:
     """What earlier runs brought counts where this run cannot know it, and after the last walk: a server that shuffles its rows
     loses some in any four walks."""
     came, total, walks = len(window.seen.rows), position.total or 0, position.walks + 1
     if came < total and (window.seen.resumed or walks >= window_completeness.WALKS):
         came = max(came, await window.held())
-    return Tally(came, window.seen.at_first or 0, total, walks, looks, repeated, window.seen.forgiven)
+    return WalkTally(came, window.seen.at_first or 0, total, walks, looks, repeated, window.seen.forgiven)
 
 
 def _begin(fetch: Fetch, number: int) -> "asyncio.Task[Page]":
@@ -109,7 +111,7 @@ def _begin(fetch: Fetch, number: int) -> "asyncio.Task[Page]":
     return asyncio.create_task(call())
 
 
-def _after(position: Position, page: Page) -> Position:
+def _after(position: WalkPosition, page: Page) -> WalkPosition:
     """The largest total counts: a page behind the end of the list may say that there is nothing at all."""
     return replace(
         position,

@@ -10,19 +10,19 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.days import DAY, PAD, SLICE_PAGES, TOO_MANY, Span, gaps, live_first, slice_until
+from app.clock.days import DAY, PAD, SLICE_PAGES, TOO_MANY, DaySpan, gaps, live_first, slice_until
 from app.clock.mirror import cursors, gone, set_aside, terminals
 from app.clock.mirror.counts import Counts
-from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES, START, Position
+from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES, START, WalkPosition
 from app.clock.mirror.gone import DaysRead
 from app.clock.mirror.shortfalls import Shortfall, forgiven, pending_with
 from app.clock.models import ClockEmployee, Cursor, Device
 from app.clock.sync.count_check import compare_days, compare_total, remember
-from app.clock.sync.punch_window import Known, TooLargeError, Window, WindowEnd, read_window
-from app.clock.sync.run_state import Running
+from app.clock.sync.punch_window import Known, PunchWindow, TooLargeError, WindowEnd, read_window
+from app.clock.sync.run_state import RunState
 
 
-async def sync_punches(run: Running) -> None:
+async def sync_punches(run: RunState) -> None:
     """Everything about punches that is due in this run."""
     known = await _known(run)
     await _read_live(run, known)
@@ -38,14 +38,14 @@ async def sync_punches(run: Running) -> None:
             await terminals.measure(step.db)
 
 
-async def _known(run: Running) -> Known:
+async def _known(run: RunState) -> Known:
     async with run.parts.database.transaction(run.workspace) as db:
         people = set((await db.scalars(select(ClockEmployee.emp_code))).all())
         serials = set((await db.scalars(select(Device.sn))).all())
     return Known(people, serials)
 
 
-async def _read_live(run: Running, known: Known) -> None:
+async def _read_live(run: RunState, known: Known) -> None:
     """The last days, open at the top, so that clocks that run ahead are seen."""
     first = live_first(run.today, run.horizon)
     async with run.writing(resource=PUNCHES, window=LIVE) as step:
@@ -57,7 +57,7 @@ async def _read_live(run: Running, known: Known) -> None:
             step.db, PUNCHES, LIVE, kind="live", state="open", done_until=first, note=None, **position.columns()
         )
     digests = frozenset(found.digests) if found is not None else frozenset()
-    window = Window(LIVE, first - PAD, None, run.horizon, known=digests, forgiven=forgiven(found))
+    window = PunchWindow(LIVE, first - PAD, None, run.horizon, known=digests, forgiven=forgiven(found))
     end = await read_window(run, known, window, position)
     if not end.complete:
         await _leave_open(run, LIVE, end)
@@ -75,12 +75,12 @@ async def _read_live(run: Running, known: Known) -> None:
             await _keep_stretch(step.db, left)
 
 
-def _live_position(run: Running, found: Cursor | None, first: date) -> Position:
+def _live_position(run: RunState, found: Cursor | None, first: date) -> WalkPosition:
     left_off = run.left_off(found) if found is not None and found.done_until == first else None
-    return left_off or Position(began_at=run.now())
+    return left_off or WalkPosition(began_at=run.now())
 
 
-async def _keep_stretch(db: Any, span: Span) -> None:
+async def _keep_stretch(db: Any, span: DaySpan) -> None:
     """What the live window had read before a pause that was longer than it is wide."""
     await cursors.write(
         db, PUNCHES, f"backfill:{span.first}", kind="backfill", state="complete",
@@ -88,16 +88,16 @@ async def _keep_stretch(db: Any, span: Span) -> None:
     )  # fmt: skip
 
 
-async def _plan_history(run: Running) -> None:
+async def _plan_history(run: RunState) -> None:
     """Writes down the stretches of history that nothing has read and nothing is going to."""
     async with run.writing(resource=PUNCHES) as step:
         rows = await cursors.read_all(step.db)
         planned = [
-            Span(row.starts_on, row.ends_on + DAY)
+            DaySpan(row.starts_on, row.ends_on + DAY)
             for row in rows
             if row.kind == "backfill" and row.state == "open" and row.starts_on and row.ends_on
         ]
-        wanted = Span(run.horizon, live_first(run.today, run.horizon))
+        wanted = DaySpan(run.horizon, live_first(run.today, run.horizon))
         for gap in gaps(wanted, [*cursors.known_spans(rows, run.zone), *planned]):
             await cursors.write(
                 step.db, PUNCHES, f"backfill:{gap.first}", kind="backfill", state="open", slice_until=None, note=None,
@@ -105,7 +105,7 @@ async def _plan_history(run: Running) -> None:
             )  # fmt: skip
 
 
-async def _read_stretches(run: Running, known: Known, kind: str) -> None:
+async def _read_stretches(run: RunState, known: Known, kind: str) -> None:
     async with run.parts.database.transaction(run.workspace) as db:
         everything = await cursors.read_all(db)
     rows = [row for row in everything if row.kind == kind and row.state == "open" and row.window != CHECK]
@@ -115,7 +115,7 @@ async def _read_stretches(run: Running, known: Known, kind: str) -> None:
             rest = await _read_stretch(run, known, rest)
 
 
-def _rests(run: Running, row: Cursor | None) -> bool:
+def _rests(run: RunState, row: Cursor | None) -> bool:
     """True when this run need not try a window again that stays incomplete; it says so all the same."""
     short = Shortfall.of(row)
     if row is None or short is None or row.state != "open" or row.page:
@@ -127,19 +127,19 @@ def _rests(run: Running, row: Cursor | None) -> bool:
     return False
 
 
-async def _read_stretch(run: Running, known: Known, row: Cursor) -> Cursor | None:
+async def _read_stretch(run: RunState, known: Known, row: Cursor) -> Cursor | None:
     """Slice by slice until the stretch is read. Returns what lies behind a slice that does not become complete."""
     if row.starts_on is None or row.ends_on is None:
         raise ValueError(f"the stretch {row.window} has no days")
-    stretch = Span(row.starts_on, row.ends_on + DAY)
-    position, until = Position.of(row), row.slice_until
+    stretch = DaySpan(row.starts_on, row.ends_on + DAY)
+    position, until = WalkPosition.of(row), row.slice_until
     first = max(row.done_until or stretch.first, min(_floor(run, row), stretch.until))
     rows_a_day: float | None = None
     while first < stretch.until:
         if until is None or until <= first:
-            until, position = _slice_until(run, row, Span(first, stretch.until), rows_a_day), START
+            until, position = _slice_until(run, row, DaySpan(first, stretch.until), rows_a_day), START
             await _open_slice(run, row.window, until)
-        part = Span(first, until)
+        part = DaySpan(first, until)
         window = _slice_window(run, row, stretch, part)
         read = await _read_slice(run, known, window, position)
         if isinstance(read, WindowEnd) and not read.complete:
@@ -155,16 +155,16 @@ async def _read_stretch(run: Running, known: Known, row: Cursor) -> Cursor | Non
     return None
 
 
-def _slice_until(run: Running, row: Cursor, left: Span, rows_a_day: float | None) -> date:
+def _slice_until(run: RunState, row: Cursor, left: DaySpan, rows_a_day: float | None) -> date:
     """What stayed incomplete is tried as it was: other days would give other figures."""
     if rows_a_day is None and Shortfall.of(row) is not None:
         return left.until
     return slice_until(left.first, left.until, rows_a_day, run.settings.page_size)
 
 
-def _slice_window(run: Running, row: Cursor, stretch: Span, part: Span) -> Window:
+def _slice_window(run: RunState, row: Cursor, stretch: DaySpan, part: DaySpan) -> PunchWindow:
     """A day more is asked for at the outer ends of a stretch; what was asked for has no more before its first day."""
-    return Window(
+    return PunchWindow(
         row.window,
         part.first - (PAD if part.first == stretch.first else timedelta()),
         part.until + (PAD if part.until == stretch.until else timedelta()),
@@ -174,7 +174,7 @@ def _slice_window(run: Running, row: Cursor, stretch: Span, part: Span) -> Windo
     )
 
 
-def _floor(run: Running, row: Cursor) -> date:
+def _floor(run: RunState, row: Cursor) -> date:
     """What was asked for is read before the history too, but not behind the purge: its punches would come back without
     their records and be judged against them."""
     if row.kind == "asked" and row.starts_on:
@@ -182,7 +182,9 @@ def _floor(run: Running, row: Cursor) -> date:
     return run.horizon
 
 
-async def _read_slice(run: Running, known: Known, window: Window, position: Position) -> WindowEnd | TooLargeError:
+async def _read_slice(
+    run: RunState, known: Known, window: PunchWindow, position: WalkPosition
+) -> WindowEnd | TooLargeError:
     """How it ended, or that it proved too large."""
     try:
         return await read_window(run, known, window, position)
@@ -190,10 +192,10 @@ async def _read_slice(run: Running, known: Known, window: Window, position: Posi
         return error
 
 
-async def _set_apart(run: Running, row: Cursor, stretch: Span, part: Span, end: WindowEnd) -> Cursor | None:
+async def _set_apart(run: RunState, row: Cursor, stretch: DaySpan, part: DaySpan, end: WindowEnd) -> Cursor | None:
     """Makes an incomplete slice a stretch of its own, and what lies behind it another one, which is returned. The days of a
     check stay together: they are compared as a whole."""
-    parts = {"head": Span(stretch.first, part.first), "gap": part, "rest": Span(part.until, stretch.until)}
+    parts = {"head": DaySpan(stretch.first, part.first), "gap": part, "rest": DaySpan(part.until, stretch.until)}
     names = {
         name: _stretch_name(row, span) if span.first > stretch.first else row.window for name, span in parts.items()
     }
@@ -209,12 +211,12 @@ async def _set_apart(run: Running, row: Cursor, stretch: Span, part: Span, end: 
         return await cursors.read(db, PUNCHES, names["rest"]) if parts["rest"].days else None
 
 
-def _stretch_name(row: Cursor, span: Span) -> str:
+def _stretch_name(row: Cursor, span: DaySpan) -> str:
     last = f":{span.until - DAY}" if row.kind == "asked" else ""
     return f"{row.kind}:{span.first}{last}" + (f":{row.emp_code}" if row.emp_code else "")
 
 
-async def _write_part(db: AsyncSession, row: Cursor, window: str, span: Span, *, is_read: bool) -> None:
+async def _write_part(db: AsyncSession, row: Cursor, window: str, span: DaySpan, *, is_read: bool) -> None:
     await cursors.write(
         db, PUNCHES, window, kind=row.kind, state="complete" if is_read else "open", emp_code=row.emp_code,
         starts_on=span.first, ends_on=span.until - DAY, done_until=span.until if is_read else span.first,
@@ -222,7 +224,7 @@ async def _write_part(db: AsyncSession, row: Cursor, window: str, span: Span, *,
     )  # fmt: skip
 
 
-async def _find_gone(run: Running, window: Window, end: WindowEnd) -> None:
+async def _find_gone(run: RunState, window: PunchWindow, end: WindowEnd) -> None:
     """Which of our punches the server has no more. Not within a day of the bounds, which servers read differently, and not of one
     person's days: a punch may have gone to another person."""
     first = max(window.first + PAD, window.floor)
@@ -238,12 +240,12 @@ async def _find_gone(run: Running, window: Window, end: WindowEnd) -> None:
         run.findings.setdefault("refused", []).append(PUNCHES)
 
 
-async def _open_slice(run: Running, window: str, until: date) -> None:
+async def _open_slice(run: RunState, window: str, until: date) -> None:
     async with run.writing(resource=PUNCHES, window=window) as step:
-        await cursors.move(step.db, PUNCHES, window, Position(began_at=run.now()), slice_until=until)
+        await cursors.move(step.db, PUNCHES, window, WalkPosition(began_at=run.now()), slice_until=until)
 
 
-async def _close_slice(run: Running, window: str, done_until: date, unreadable: int) -> None:
+async def _close_slice(run: RunState, window: str, done_until: date, unreadable: int) -> None:
     async with run.writing(resource=PUNCHES, window=window) as step:
         pending = set_aside.pending_with(await cursors.read(step.db, PUNCHES, window), unreadable, run.run_id)
         await cursors.move(
@@ -251,7 +253,7 @@ async def _close_slice(run: Running, window: str, done_until: date, unreadable: 
         )
 
 
-async def _finish(run: Running, row: Cursor) -> None:
+async def _finish(run: RunState, row: Cursor) -> None:
     if row.kind == "check":
         await remember(run, row)
         return
@@ -260,7 +262,7 @@ async def _finish(run: Running, row: Cursor) -> None:
         await cursors.move(step.db, PUNCHES, row.window, START, state="complete", note=None, pending=pending)
 
 
-async def _leave_open(run: Running, window: str, end: WindowEnd) -> None:
+async def _leave_open(run: RunState, window: str, end: WindowEnd) -> None:
     """The next run tries again from its beginning, unless a person accepts what came."""
     async with run.writing(resource=PUNCHES, window=window) as step:
         found = await cursors.read(step.db, PUNCHES, window)
@@ -273,12 +275,12 @@ async def _leave_open(run: Running, window: str, end: WindowEnd) -> None:
         )
 
 
-def _short(run: Running, end: WindowEnd, found: Cursor | None) -> Shortfall:
+def _short(run: RunState, end: WindowEnd, found: Cursor | None) -> Shortfall:
     today = Shortfall(end.came, end.total, run_id=run.run_id, noted_on=run.today.isoformat())
     return today.after(Shortfall.of(found))
 
 
-def _name(run: Running, window: str, short: Shortfall) -> None:
+def _name(run: RunState, window: str, short: Shortfall) -> None:
     run.findings.setdefault("incomplete", []).append(f"{window}: {_note(short)}")
 
 

@@ -17,13 +17,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.days import DAY, asked_bounds
 from app.clock.mirror import cursors, punch_edits
 from app.clock.mirror.counts import Counts
-from app.clock.mirror.cursors import PUNCHES, Position
+from app.clock.mirror.cursors import PUNCHES, WalkPosition
 from app.clock.mirror.punch_rows import Target, make_people, make_terminals, write_punches
-from app.clock.parsing import Parsed, Punch, SetAside
+from app.clock.parsing import Parsed, ParsedPunch, UnreadableRow
 from app.clock.remote import Page
 from app.clock.sync.page_walk import to_the_end, walk_until_complete
-from app.clock.sync.run_state import Running, Step
-from app.clock.sync.window_completeness import Next, Seen, Tally, next_step
+from app.clock.sync.run_state import RunState, Step
+from app.clock.sync.window_completeness import Next, Seen, WalkTally, next_step
 
 FARTHEST_SHIFT = 2 * DAY
 _HELD = text(
@@ -46,7 +46,7 @@ class TooLargeError(Exception):
 
 
 @dataclass(slots=True)
-class Window:
+class PunchWindow:
     """What is asked for: days from `first` to before `until` (None: open), of one person or of all.
 
     `key` is the cursor's; rows before `floor` are let go. `known` are digests of pages that are mirrored as they are. So many
@@ -76,14 +76,14 @@ class PunchWalk:
     """The pages of one window on their way into the mirror. `digests` are those of pages that are mirrored as they are, by
     number; `unreadable` holds a hash of each row that was set aside."""
 
-    run: Running
-    window: Window
+    run: RunState
+    window: PunchWindow
     known: Known
     seen: Seen
     unreadable: set[int] = field(default_factory=set)
     digests: dict[int, bytes] = field(default_factory=dict)
     strays: bool = False
-    _parsed: dict[int, Parsed[Punch]] = field(default_factory=dict)
+    _parsed: dict[int, Parsed[ParsedPunch]] = field(default_factory=dict)
 
     async def fetch(self, number: int) -> Page:
         """Reads the rows as well: that is done while the page before is being written."""
@@ -94,7 +94,7 @@ class PunchWalk:
             self._parsed[number] = self.run.parser.punches(page.rows)
         return page
 
-    def goes_on(self, page: Page, position: Position) -> bool:
+    def goes_on(self, page: Page, position: WalkPosition) -> bool:
         """Notes the rows of the page, and says whether the next one is wanted."""
         return self.seen.note(self._hashes(page), page.total, position.total or 0) and to_the_end(page, position)
 
@@ -110,7 +110,7 @@ class PunchWalk:
         """Rows that are ours, whichever run brought them, and those of this one that could not be read."""
         return len(self.unreadable) + await _held(self.run, self.window)
 
-    async def write(self, page: Page, position: Position) -> None:
+    async def write(self, page: Page, position: WalkPosition) -> None:
         """Writes the page, or only counts it when the very same page is mirrored already."""
         if page.digest in self.window.known:
             await self._count_only(page, position)
@@ -120,7 +120,7 @@ class PunchWalk:
         if page.number == 1 and most is not None and page.total > most and not self.strays:
             raise TooLargeError(page.total)
 
-    async def _count_only(self, page: Page, position: Position) -> None:
+    async def _count_only(self, page: Page, position: WalkPosition) -> None:
         async with self.run.writing(**self._progress(position)) as step:
             step.count(PUNCHES, Counts(fetched=len(page.rows), unchanged=len(page.rows)))
             await cursors.move(step.db, PUNCHES, self.window.key, position)
@@ -128,7 +128,7 @@ class PunchWalk:
         self.strays = self.strays or _has_strays(self.window, ends)
         self.digests[page.number] = page.digest
 
-    async def _mirror(self, page: Page, position: Position) -> None:
+    async def _mirror(self, page: Page, position: WalkPosition) -> None:
         parsed = self._parsed.pop(page.number)
         self.strays = self.strays or _has_strays(self.window, parsed.rows)
         floor = datetime.combine(self.window.floor, time())
@@ -145,8 +145,8 @@ class PunchWalk:
             self.digests[page.number] = page.digest
 
     async def _store(
-        self, step: Step, page: Page, wanted: Sequence[Punch], aside: Sequence[SetAside]
-    ) -> tuple[set[str], set[str], Sequence[SetAside]]:
+        self, step: Step, page: Page, wanted: Sequence[ParsedPunch], aside: Sequence[UnreadableRow]
+    ) -> tuple[set[str], set[str], Sequence[UnreadableRow]]:
         run = self.run
         target = Target(run.run_id, run.generation, by_instant=run.profile.name == "cloud")
         people = {punch.emp_code for punch in wanted} - self.known.people
@@ -165,7 +165,7 @@ class PunchWalk:
         step.count(PUNCHES, mirrored.counts + Counts(fetched=len(page.rows), set_aside=len(aside)))
         return people, set(aliases), others
 
-    def _progress(self, position: Position) -> dict[str, Any]:
+    def _progress(self, position: WalkPosition) -> dict[str, Any]:
         return {
             "resource": PUNCHES,
             "window": self.window.key,
@@ -193,7 +193,7 @@ class WindowEnd:
     ids: AbstractSet[int] | None = None
 
 
-async def read_window(run: Running, known: Known, window: Window, position: Position) -> WindowEnd:
+async def read_window(run: RunState, known: Known, window: PunchWindow, position: WalkPosition) -> WindowEnd:
     """Walks the window on from `position` until it is complete, or sync/window_completeness.py gives up. All walks count together.
 
     Raises TooLargeError after the first page, and what `walk` raises.
@@ -203,7 +203,7 @@ async def read_window(run: Running, known: Known, window: Window, position: Posi
     return _ended(walking, position, tally)
 
 
-def _ended(walking: PunchWalk, position: Position, tally: Tally) -> WindowEnd:
+def _ended(walking: PunchWalk, position: WalkPosition, tally: WalkTally) -> WindowEnd:
     complete = next_step(tally) is Next.COMPLETE
     digests = [digest for _, digest in sorted(walking.digests.items())]
     everything = complete and walking.strays
@@ -212,13 +212,13 @@ def _ended(walking: PunchWalk, position: Position, tally: Tally) -> WindowEnd:
     return WindowEnd(complete, tally.total, tally.seen, position.began_at, digests, everything, unreadable, ids)
 
 
-def _knows_all(walking: PunchWalk, tally: Tally) -> bool:
+def _knows_all(walking: PunchWalk, tally: WalkTally) -> bool:
     """True when each row was read by this run itself, and as what it was asked for."""
     read = not walking.seen.resumed and len(walking.seen.rows) >= tally.total
     return read and not walking.strays and not walking.unreadable
 
 
-def _hashes_of(aside: Sequence[SetAside]) -> Iterator[int]:
+def _hashes_of(aside: Sequence[UnreadableRow]) -> Iterator[int]:
     """What tells unreadable rows apart: their text, and among equal ones of a page which of them it is."""
     times: Counter[str] = Counter()
     for row in aside:
@@ -226,14 +226,14 @@ def _hashes_of(aside: Sequence[SetAside]) -> Iterator[int]:
         yield hash((row.raw, times[row.raw]))
 
 
-def _has_strays(window: Window, punches: Sequence[Punch]) -> bool:
+def _has_strays(window: PunchWindow, punches: Sequence[ParsedPunch]) -> bool:
     """Rows that no way of reading the bounds explains."""
     start, end = asked_bounds(window.first, window.until)
     low, high = start - FARTHEST_SHIFT, end + FARTHEST_SHIFT if end is not None else None
     return any(punch.punched_at_local < low or (high and punch.punched_at_local > high) for punch in punches)
 
 
-async def _held(run: Running, window: Window) -> int:
+async def _held(run: RunState, window: PunchWindow) -> int:
     """Rows of ours within the bounds that were asked with: what came before a walk was cut is known from the table alone."""
     async with run.parts.database.transaction(run.workspace) as db:
         return await held(db, run.generation, window.first, window.until, window.emp_code)

@@ -33,7 +33,7 @@ from app.clock.sync.after_mirror import after_mirror
 from app.clock.sync.listings import sync_listing
 from app.clock.sync.punch_sync import sync_punches
 from app.clock.sync.run_rows import RunEnd, begin, end_of
-from app.clock.sync.run_state import Budget, BudgetSpentError, Running, StoppedError, Watch
+from app.clock.sync.run_state import Budget, BudgetSpentError, RunState, StoppedError, Watch
 from app.counting import count
 from app.outbound import OutboundError
 from app.parts import Parts
@@ -45,7 +45,7 @@ _log = structlog.get_logger("muster.clock.sync")
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class RunOutcome:
     """How a run ends, and whether the next one is queued: at once, or not before an instant."""
 
     status: str
@@ -92,7 +92,7 @@ async def run(
             sentence = (
                 f"Muster itself failed ({type(error).__name__}); its log says where. The next run goes on from here."
             )
-            broke = Ending("failed", TcCode.IMPORT, sentence)  # the one code for a fault that is not the server's
+            broke = RunOutcome("failed", TcCode.IMPORT, sentence)  # the one code for a fault that is not the server's
             with suppress(lease.LeaseLostError):
                 await _close(running, row, broke)
             raise
@@ -101,11 +101,11 @@ async def run(
 
 async def _prepare(
     db: AsyncSession, parts: Parts, workspace: str, row: SyncRun, *, fence: int, now: Callable[[], datetime]
-) -> Running:
+) -> RunState:
     found = await connection.required(db)
     settings = await read_settings(db, now())
     asked = row.request.get("budget_seconds")
-    return Running(
+    return RunState(
         parts=parts,
         workspace=workspace,
         run_id=row.id,
@@ -120,7 +120,7 @@ async def _prepare(
     )
 
 
-async def _carry_out(running: Running, request: Mapping[str, Any]) -> Ending:
+async def _carry_out(running: RunState, request: Mapping[str, Any]) -> RunOutcome:
     """The steps. What stops them becomes an ending; a lost lease and our own faults go through."""
     spent = False
     try:
@@ -133,11 +133,11 @@ async def _carry_out(running: Running, request: Mapping[str, Any]) -> Ending:
     except (StoppedError, RestoredError, SecretError, ImportFailedError, OutboundError) as error:
         return _stopped_by(running, error)
     if spent:
-        return Ending("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
+        return RunOutcome("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
     return _finished(running)
 
 
-async def _open_remote(running: Running) -> None:
+async def _open_remote(running: RunState) -> None:
     """Raises ClockError where no call may go out: the connection is locked, or the server asked us to wait."""
     async with running.parts.database.transaction(running.workspace) as db:
         found = await connection.required(db)
@@ -153,7 +153,7 @@ async def _open_remote(running: Running) -> None:
     running.use(connection.open_remote(running.parts, running.workspace, found, running.log, now=running.now))
 
 
-async def _mirror(running: Running, request: Mapping[str, Any]) -> None:
+async def _mirror(running: RunState, request: Mapping[str, Any]) -> None:
     wanted = set(request.get("resources") or running.profile.resources)
     for resource in running.profile.resources:
         if resource not in wanted:
@@ -165,7 +165,7 @@ async def _mirror(running: Running, request: Mapping[str, Any]) -> None:
             await sync_listing(running, resource)
 
 
-def _finished(running: Running) -> Ending:
+def _finished(running: RunState) -> RunOutcome:
     """Everything was read; what is wrong all the same makes the run partial: SHAPE before CONFLICT before TRUNCATED."""
     aside = sum(counts.set_aside for counts in running.counts.values())
     found = running.findings
@@ -183,35 +183,35 @@ def _finished(running: Running) -> Ending:
         )
     problems += [(TcCode.TRUNCATED, sentence) for sentence in found.get("incomplete", ())]
     if problems:
-        return Ending("partial", problems[0][0], " ".join(sentence for _, sentence in problems))
-    return Ending("succeeded")
+        return RunOutcome("partial", problems[0][0], " ".join(sentence for _, sentence in problems))
+    return RunOutcome("succeeded")
 
 
 def _stopped_by(
-    running: Running, error: StoppedError | RestoredError | SecretError | ImportFailedError | OutboundError
-) -> Ending:
+    running: RunState, error: StoppedError | RestoredError | SecretError | ImportFailedError | OutboundError
+) -> RunOutcome:
     match error:
         case StoppedError():
-            return Ending("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
+            return RunOutcome("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
         case RestoredError():
-            return Ending("failed", TcCode.SHAPE, error.sentence)
+            return RunOutcome("failed", TcCode.SHAPE, error.sentence)
         case SecretError():
-            return Ending("failed", TcCode.AUTH, str(error))
+            return RunOutcome("failed", TcCode.AUTH, str(error))
         case ImportFailedError():
-            return Ending("failed", TcCode.IMPORT, str(error))
+            return RunOutcome("failed", TcCode.IMPORT, str(error))
         case OutboundError(code=TcCode.RATE):
             not_before = running.now() + timedelta(seconds=error.retry_after_s or 0)
-            return Ending("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
+            return RunOutcome("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
         case _:
-            return Ending("failed", TcCode(error.code), error.message)
+            return RunOutcome("failed", TcCode(error.code), error.message)
 
 
-def _budget_sentence(running: Running) -> str:
+def _budget_sentence(running: RunState) -> str:
     spent = "calls" if running.budget.made >= running.budget.calls else "time"
     return f"The run used up its {spent}; the next one goes on from here."
 
 
-async def _close(running: Running, row: SyncRun, ending: Ending) -> RunEnd:
+async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:
     """The run's last transaction: its row, the connection's health, the lease, and the next run if there is more to do."""
     await running.flush_log()
     async with running.parts.database.transaction(running.workspace) as db:
@@ -243,14 +243,14 @@ async def _close(running: Running, row: SyncRun, ending: Ending) -> RunEnd:
     return end_of(closed)
 
 
-def _goes_on_at(running: Running, ending: Ending) -> datetime | None:
+def _goes_on_at(running: RunState, ending: RunOutcome) -> datetime | None:
     """A server that sends us away and says to come back at once is not asked by run after run where none gets a row."""
     if ending.not_before is None or any(counts.fetched for counts in running.counts.values()):
         return ending.not_before
     return max(ending.not_before, running.now() + _REST)
 
 
-async def _set_health(db: AsyncSession, ending: Ending, now: datetime) -> None:
+async def _set_health(db: AsyncSession, ending: RunOutcome, now: datetime) -> None:
     if ending.status in ("succeeded", "partial"):
         await connection.mark_working(db, now)
     elif ending.status == "failed":
@@ -259,7 +259,7 @@ async def _set_health(db: AsyncSession, ending: Ending, now: datetime) -> None:
         await db.execute(update(Connection).values(not_before=ending.not_before))
 
 
-async def _let_go(running: Running) -> None:
+async def _let_go(running: RunState) -> None:
     """The worker is told to end: whoever takes the run up need not wait for the lease to run out."""
     with suppress(SQLAlchemyError, OSError):
         await running.flush_log()
@@ -268,7 +268,7 @@ async def _let_go(running: Running) -> None:
 
 
 @asynccontextmanager
-async def _heartbeat(running: Running) -> AsyncIterator[None]:
+async def _heartbeat(running: RunState) -> AsyncIterator[None]:
     """Keeps the lease while a call takes its time. Should it be lost, the next page's transaction says so."""
 
     async def beat() -> None:

@@ -18,10 +18,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.connection import call_log, lease
 from app.clock.mirror.counts import Counts
-from app.clock.mirror.cursors import Position
-from app.clock.models import Cursor
-from app.clock.models import SetAside as SetAsideRow
-from app.clock.parsing import Parser, SetAside
+from app.clock.mirror.cursors import WalkPosition
+from app.clock.models import Cursor, SetAside
+from app.clock.parsing import Parser, UnreadableRow
 from app.clock.profiles import Profile
 from app.clock.remote import RemoteClock
 from app.clock.settings import ClockSettings
@@ -93,7 +92,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class Running:
+class RunState:
     """Everything that the steps of a run share. `generation` is that of the server's ids; `goes_on`: this run takes up
     what another one had no budget for. `newest_found` is the newest punch that was there when it began, `imported` what its own
     import made of punches that were there."""
@@ -151,10 +150,10 @@ class Running:
         interval = timedelta(minutes=max(self.settings.sync_interval_minutes, SHORTEST_INTERVAL))
         return self.goes_on and self.now() - cursor.updated_at < interval
 
-    def left_off(self, cursor: Cursor) -> Position | None:
+    def left_off(self, cursor: Cursor) -> WalkPosition | None:
         """Where the walk of a run that was cut goes on; None where it begins anew."""
         is_cut = cursor.state == "open" and cursor.page > 0
-        return Position.of(cursor) if is_cut and self.now() - cursor.updated_at < RESUMES_WITHIN else None
+        return WalkPosition.of(cursor) if is_cut and self.now() - cursor.updated_at < RESUMES_WITHIN else None
 
     def use(self, remote: RemoteClock) -> None:
         self._remote = remote
@@ -204,12 +203,12 @@ class Running:
         async with self.parts.database.transaction(self.workspace) as db:
             await lease.keep(db, self.fence, self.term)
 
-    async def keep_aside(self, step: Step, resource: str, rows: Sequence[SetAside]) -> None:
+    async def keep_aside(self, step: Step, resource: str, rows: Sequence[UnreadableRow]) -> None:
         """Stores rows that could not be read, redacted, with the reason."""
         if not rows:
             return
         values = [{"run_id": self.run_id, "resource": resource, "raw": row.raw, "reason": row.reason} for row in rows]
-        await step.db.execute(insert(SetAsideRow), values)
+        await step.db.execute(insert(SetAside), values)
 
     async def _finish(self, step: Step, records: Sequence[CallRecord]) -> None:
         values = {

@@ -23,7 +23,7 @@ class Next(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class WalkTally:
     """How a walk, or a look at the first pages, ended.
 
     `seen` counts different rows of all walks together. `at_first` is the server's total on the first page of the first walk,
@@ -40,7 +40,7 @@ class Tally:
     forgiven: int = 0
 
 
-def next_step(tally: Tally) -> Next:
+def next_step(tally: WalkTally) -> Next:
     """A total that goes down counts from the next page 1 on: until then rows may have been lost with it."""
     came = tally.seen + tally.forgiven
     if came >= tally.total and not tally.repeated:

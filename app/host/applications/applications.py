@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
-from app.accounts.audit import Actor, Change
+from app.accounts.audit import Actor, AuditedChange
 from app.db.among import among
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host.applications.application_words import PLATFORMS
@@ -25,7 +25,7 @@ RATEABLE = KEPT & (Application.status == "published") & ~Application.admin_restr
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
+class ApplicationDetails:
     """What the library keeps of an app. `platforms` are words of PLATFORMS."""
 
     name: str
@@ -35,7 +35,7 @@ class Details:
     icon: Icon | None = None
 
     @classmethod
-    def of(cls, row: Application) -> "Details":
+    def of(cls, row: Application) -> "ApplicationDetails":
         icon = Icon(row.icon_type, row.icon) if row.icon_type and row.icon else None
         return cls(row.name, tuple(row.platforms), row.description, row.admin_restricted, icon)
 
@@ -55,7 +55,7 @@ class Details:
         return {**shown, "icon": str(self.icon) if self.icon else None}
 
 
-def cleaned(details: Details) -> Details:
+def cleaned(details: ApplicationDetails) -> ApplicationDetails:
     """Trimmed, in NFC, platforms in their order. Raises Invalid naming every field that is wrong."""
     name = trimmed(details.name)
     description = trimmed(details.description or "")
@@ -68,7 +68,7 @@ def cleaned(details: Details) -> Details:
     found = [FieldError(field, problem) for field, problem in problems.items() if problem]
     if found:
         raise Invalid(" ".join(one.message for one in found), details=found)
-    return Details(name, platforms, description or None, details.admin_restricted, details.icon)
+    return ApplicationDetails(name, platforms, description or None, details.admin_restricted, details.icon)
 
 
 def _text_problem(field: str, text: str) -> str | None:
@@ -77,7 +77,7 @@ def _text_problem(field: str, text: str) -> str | None:
     return None if is_keepable(text) else "There are characters in here that can't be kept."
 
 
-async def add(db: AsyncSession, actor: Actor, details: Details) -> int:
+async def add(db: AsyncSession, actor: Actor, details: ApplicationDetails) -> int:
     """The id of the new draft. Raises Invalid when a field is wrong or another app has the name."""
     details = cleaned(details)
     statement = insert(Application).values(details.columns()).returning(Application.id)
@@ -86,14 +86,14 @@ async def add(db: AsyncSession, actor: Actor, details: Details) -> int:
     return app_id
 
 
-async def edit(db: AsyncSession, actor: Actor, app_id: int, details: Details) -> bool:
+async def edit(db: AsyncSession, actor: Actor, app_id: int, details: ApplicationDetails) -> bool:
     """Whether anything changed. Ratings from a platform that is taken away stay. Raises Invalid and NotFound."""
     details = cleaned(details)
     which = select(Application).where(Application.id == app_id, KEPT).with_for_update(key_share=True)
     row = (await db.scalars(which)).one_or_none()
     if row is None:
         raise NotFound
-    before, after = audit.changed_fields(Details.of(row).told(), details.told())
+    before, after = audit.changed_fields(ApplicationDetails.of(row).told(), details.told())
     if not after:
         return False
     values = {**details.columns(), "updated_at": func.now()}
@@ -121,7 +121,7 @@ async def remove(db: AsyncSession, actor: Actor, app_id: int) -> str:
     if await db.scalar(select(exists().where(theirs, AppRating.deleted_at.is_(None)))):
         raise Conflict(rated(row.name))
     await db.execute(delete(AppRating).where(theirs))  # removed demo rows, which no figure counts
-    before = {**Details.of(row).told(), "status": row.status}
+    before = {**ApplicationDetails.of(row).told(), "status": row.status}
     await db.execute(delete(Application).where(Application.id == app_id))
     await audit.record(db, actor, "app.delete", "application", app_id, before=before)
     return row.name
@@ -141,7 +141,7 @@ async def _move(db: AsyncSession, actor: Actor, verb: str, ids: Iterable[int], w
     await db.execute(
         update(Application).where(among(Application.id, moved)).values(status=status, updated_at=func.now())
     )
-    changes = [Change(row.id, {"status": row.status}, {"status": status}) for row in rows]
+    changes = [AuditedChange(row.id, {"status": row.status}, {"status": status}) for row in rows]
     await audit.record_many(db, actor, f"app.{verb}", "application", changes)
     return moved
 

@@ -60,7 +60,7 @@ EXPORTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SourceLink:
     """Something that a record came from. `permission` is what a person needs to open it."""
 
     label: str
@@ -68,7 +68,7 @@ class Link:
     permission: str
 
 
-LinkProvider = Callable[[AsyncSession, int], Awaitable[Sequence[Link]]]
+LinkProvider = Callable[[AsyncSession, int], Awaitable[Sequence[SourceLink]]]
 _providers: list[LinkProvider] = []
 
 
@@ -78,7 +78,7 @@ def offer_links(provider: LinkProvider) -> None:
         _providers.append(provider)
 
 
-async def links_of(db: AsyncSession, record_id: int) -> list[Link]:
+async def links_of(db: AsyncSession, record_id: int) -> list[SourceLink]:
     return [link for provider in _providers for link in await provider(db, record_id)]
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import Row, bindparam, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
-from app.accounts.audit import Actor, Change
+from app.accounts.audit import Actor, AuditedChange
 from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
@@ -150,7 +150,7 @@ async def decide(db: AsyncSession, actor: Actor, ids: Iterable[int], status: str
         .where(among(AttendanceRecord.id, changed))
         .values(status=status, **by, updated_at=func.now())
     )
-    changes = [Change(record.id, {"status": record.status}, {"status": status}) for record in records]
+    changes = [AuditedChange(record.id, {"status": record.status}, {"status": status}) for record in records]
     await audit.record_many(db, actor, "attendance.decide", "attendance", changes)
     await events.tell(db, events.RecordsChanged(tuple(changed), "decided"))
     return changed
@@ -166,7 +166,8 @@ async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int
     values = {"deleted_by": actor.name, "deleted_at": func.now(), "updated_at": func.now()}
     await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, gone)).values(values))
     changes = [
-        Change(record.id, {**Hours.of(record).told(), "status": record.status}, {"deleted": True}) for record in records
+        AuditedChange(record.id, {**Hours.of(record).told(), "status": record.status}, {"deleted": True})
+        for record in records
     ]
     await audit.record_many(db, actor, "attendance.delete", "attendance", changes)
     await events.tell(db, events.RecordsChanged(tuple(gone), "deleted"))

@@ -102,7 +102,7 @@ SPEC = ListSpec(
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class ApplicationAct:
     """An act on apps. `open_to`: which it can change at all; the others of a selection stay as they are."""
 
     verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[int]]]
@@ -111,12 +111,12 @@ class Act:
 
 
 ACTS = {
-    "publish": Act(
+    "publish": ApplicationAct(
         applications.publish,
         Application.status != "published",
         "People can rate it from now on, once a day each, unless it is restricted to administrators.",
     ),
-    "retire": Act(
+    "retire": ApplicationAct(
         applications.retire,
         Application.status == "published",
         "Nobody can rate it any more, and mobile apps no longer list it. Its ratings stay in the figures. Publishing takes"
@@ -215,7 +215,7 @@ async def _ask(ctx: Context, action: str, what: str, consequence: str, **more: A
     )
 
 
-def _act(word: str) -> Act:
+def _act(word: str) -> ApplicationAct:
     if word not in ACTS:
         raise NotFound
     return ACTS[word]

@@ -15,7 +15,7 @@ from app.db.session import PLATFORM
 from app.errors import Invalid, NotFound
 from app.host.applications import applications, icons
 from app.host.applications.application_words import PLATFORMS
-from app.host.applications.applications import KEPT, LONGEST, RATEABLE, Details
+from app.host.applications.applications import KEPT, LONGEST, RATEABLE, ApplicationDetails
 from app.host.applications.icons import Icon
 from app.host.models import Application
 from app.host.pages.apps import MANAGES, app_of
@@ -150,8 +150,10 @@ async def _icon_of(ctx: Context, app_id: int) -> Icon | None:
     return Icon(kind, data) if kind and data else None
 
 
-def _details(form: Bound, icon: Icon | None) -> Details:
-    return Details(form["name"], tuple(form["platforms"]), form["description"], form["admin_restricted"], icon)
+def _details(form: Bound, icon: Icon | None) -> ApplicationDetails:
+    return ApplicationDetails(
+        form["name"], tuple(form["platforms"]), form["description"], form["admin_restricted"], icon
+    )
 
 
 async def _edit_page(

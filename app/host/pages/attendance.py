@@ -29,7 +29,7 @@ from app.web.pages import done, go, page
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class RecordActWords:
     """The words of an act on records. `label` takes the records; `stands` says why the act leaves one alone."""
 
     label: str
@@ -40,31 +40,31 @@ class Act:
 
 # Under the status that a record gets, but for deleting.
 ACTS = {
-    "approved": Act(
+    "approved": RecordActWords(
         "Approve {}",
         "approved",
         "approved already or on a locked day",
         "No import rewrites an approved record: a punch that would change it says “Record already decided”.",
     ),
-    "rejected": Act(
+    "rejected": RecordActWords(
         "Reject {}",
         "rejected",
         "rejected already or on a locked day",
         "A rejected record counts for no hours but still covers its time: an import makes no other record over it.",
     ),
-    "auto_closed": Act(
+    "auto_closed": RecordActWords(
         "Auto-close {}",
         "auto-closed",
         "auto-closed already or on a locked day",
         "No import rewrites an auto-closed record: a punch that would change it says “Record already decided”.",
     ),
-    "pending": Act(
+    "pending": RecordActWords(
         "Set {} back to pending",
         "set back to pending",
         "pending already or on a locked day",
         "They wait for a decision again, and an import may add punches that come late.",
     ),
-    "delete": Act(
+    "delete": RecordActWords(
         "Delete {}",
         "deleted",
         "on a locked day",

@@ -19,7 +19,7 @@ from app.web import lists
 from app.web.context import Context
 from app.web.forms import options
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, between
-from app.web.lists import Listing
+from app.web.lists import ListPage
 
 STATUSES = {"pending": "Pending", "approved": "Approved", "rejected": "Rejected", "auto_closed": "Auto-closed"}
 DEPARTMENTS = (
@@ -98,7 +98,7 @@ def without_bars(spec: ListSpec) -> ListSpec:
     return replace(spec, columns=tuple(one for one in spec.columns if one.key != BAR))
 
 
-async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: Any) -> tuple[Listing, Row[Any]]:
+async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: Any) -> tuple[ListPage, Row[Any]]:
     """The page of the list, and the row of sums with `more` columns beside them: two SELECTs."""
     wanted = lists.asked(spec, ctx.request.query_params)
     which = and_(scope, lists.condition(spec, wanted))

@@ -15,14 +15,14 @@ from app.host.models import AttendanceRecord, DayLock
 from app.web import exports, lists
 from app.web.bulk import ask_first, ask_to, carried, chosen_ids, confirmed
 from app.web.context import Context
-from app.web.forms import Bound, Day, Form
+from app.web.forms import Bound, DayField, Form
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, between
 from app.web.pages import done, page
 
 FORM = Form(
-    Day("from", "From", required=True),
-    Day("to", "To", required=True, help="Both days are included."),
+    DayField("from", "From", required=True),
+    DayField("to", "To", required=True, help="Both days are included."),
 )
 ON_IT = (
     select(func.count())

@@ -97,7 +97,7 @@ SPEC = ListSpec(
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class EmployeeAct:
     """An act on people. `open_to`: whom it can change at all; the others of a selection stay as they are."""
 
     verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[int]]]
@@ -107,20 +107,20 @@ class Act:
 
 
 ACTS = {
-    "deactivate": Act(
+    "deactivate": EmployeeAct(
         people.deactivate,
         and_(Employee.active, Employee.deleted_at.is_(None)),
         "deactivated",
         "Punches of theirs that are not imported yet will say “Employee inactive”, and nobody is matched to them anew."
         " Attendance records, links and kiosk codes stay. Activating takes it back.",
     ),
-    "activate": Act(
+    "activate": EmployeeAct(
         people.activate,
         and_(~Employee.active, Employee.deleted_at.is_(None)),
         "activated",
         "Punches that said “Employee inactive” are judged again, and they can be matched again.",
     ),
-    "delete": Act(
+    "delete": EmployeeAct(
         people.remove,
         Employee.deleted_at.is_(None),
         "deleted",
@@ -128,7 +128,7 @@ ACTS = {
         " yet will say “Employee inactive”. Restoring brings the person back, not the codes. To keep somebody who only"
         " left in the lists, deactivate them instead.",
     ),
-    "restore": Act(
+    "restore": EmployeeAct(
         people.restore,
         Employee.deleted_at.is_not(None),
         "restored",
@@ -238,7 +238,7 @@ async def _ask(ctx: Context, action: str, who: str, **more: Any) -> Response[str
     )
 
 
-def _act(word: str) -> Act:
+def _act(word: str) -> EmployeeAct:
     if word not in ACTS:
         raise NotFound
     return ACTS[word]

@@ -15,7 +15,7 @@ from app.errors import Invalid
 from app.host.models import Employee
 from app.host.pages.people import person_of
 from app.host.people import people, people_import
-from app.host.people.people import LONGEST, Details
+from app.host.people.people import LONGEST, EmployeeDetails
 from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Email, Flag, Form, Text
@@ -120,8 +120,8 @@ def _stored(person: Row[Any]) -> dict[str, Any]:
     return {**person._mapping, "user": str(person.user_id) if person.user_id else None}  # noqa: SLF001 - public in SQLAlchemy
 
 
-def _details(form: Bound) -> Details:
-    return Details(
+def _details(form: Bound) -> EmployeeDetails:
+    return EmployeeDetails(
         id_number=form["id_number"],
         name=form["name"],
         email=form["email"],

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
-from app.accounts.audit import Actor, Change
+from app.accounts.audit import Actor, AuditedChange
 from app.db.among import among
 from app.errors import Conflict, Invalid, NotFound
 from app.host import events
@@ -52,7 +52,7 @@ async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[str
     rows = (await db.execute(gone)).all()
     if not rows:
         return []
-    changes = [Change(row.employee_id, {"code": row.code}, None) for row in rows]
+    changes = [AuditedChange(row.employee_id, {"code": row.code}, None) for row in rows]
     await audit.record_many(db, actor, "kiosk.remove", "employee", changes)
     codes = [row.code for row in rows]
     await events.tell(db, events.KioskChanged(tuple(codes)))

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
-from app.accounts.audit import Actor, Change
+from app.accounts.audit import Actor, AuditedChange
 from app.accounts.models import User
 from app.db.among import among
 from app.db.session import workspace_of
@@ -28,7 +28,7 @@ LABELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
+class EmployeeDetails:
     """What is kept of a person. `user_id` is the account that the person signs in with, if any."""
 
     id_number: str
@@ -40,11 +40,11 @@ class Details:
     user_id: int | None = None
 
     @classmethod
-    def of(cls, row: Any) -> "Details":
+    def of(cls, row: Any) -> "EmployeeDetails":
         return cls(**{field.name: getattr(row, field.name) for field in fields(cls)})
 
 
-def cleaned(details: Details) -> Details:
+def cleaned(details: EmployeeDetails) -> EmployeeDetails:
     """Trimmed, with nothing for an empty text and the e-mail in lower case. Raises Invalid with what is wrong."""
     texts: dict[str, Any] = {}
     for name in LONGEST:
@@ -53,7 +53,7 @@ def cleaned(details: Details) -> Details:
     found = [FieldError(name, problem) for name, text in texts.items() if (problem := _problem(name, text))]
     if found:
         raise Invalid(" ".join(f"{LABELS[one.field]}: {one.message}" for one in found), details=found)
-    return Details(**texts, active=details.active, user_id=details.user_id)
+    return EmployeeDetails(**texts, active=details.active, user_id=details.user_id)
 
 
 def _problem(name: str, text: str | None) -> str | None:
@@ -68,7 +68,7 @@ def _problem(name: str, text: str | None) -> str | None:
     return None
 
 
-async def add(db: AsyncSession, actor: Actor, details: Details) -> int:
+async def add(db: AsyncSession, actor: Actor, details: EmployeeDetails) -> int:
     """The new employee's id. ID numbers may be shared by several people. Raises Invalid."""
     details = cleaned(details)
     await _check_user(db, details.user_id)
@@ -79,7 +79,7 @@ async def add(db: AsyncSession, actor: Actor, details: Details) -> int:
     return employee_id
 
 
-async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: Details) -> bool:
+async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: EmployeeDetails) -> bool:
     """Whether anything changed. Raises Invalid, NotFound, and Conflict for a deleted employee."""
     details = cleaned(details)
     row = (await db.execute(select(Employee).where(Employee.id == employee_id).with_for_update())).scalar_one_or_none()
@@ -89,7 +89,7 @@ async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: Detail
         raise Conflict(f"{row.name} was deleted. Restore them first.")
     if details.user_id != row.user_id:
         await _check_user(db, details.user_id)
-    before, after = audit.changed_fields(asdict(Details.of(row)), asdict(details))
+    before, after = audit.changed_fields(asdict(EmployeeDetails.of(row)), asdict(details))
     if not after:
         return False
     values = {**asdict(details), "id_number_key": id_number_key(details.id_number), "updated_at": func.now()}
@@ -103,7 +103,7 @@ async def deactivate(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list
     """Punches that still wait will say "Employee inactive"; links, records and kiosk codes stay. Returns whom it changed."""
     found = among(Employee.id, ids) & Employee.active & Employee.deleted_at.is_(None)
     changed = await _set(db, found, active=False)
-    changes = [Change(one, {"active": True}, {"active": False}) for one in changed]
+    changes = [AuditedChange(one, {"active": True}, {"active": False}) for one in changed]
     return await _tell(db, actor, "employee.deactivate", changed, changes)
 
 
@@ -111,7 +111,7 @@ async def activate(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[i
     """Waiting punches of these people are judged again. Returns whom it changed."""
     found = among(Employee.id, ids) & ~Employee.active & Employee.deleted_at.is_(None)
     changed = await _set(db, found, active=True)
-    changes = [Change(one, {"active": False}, {"active": True}) for one in changed]
+    changes = [AuditedChange(one, {"active": False}, {"active": True}) for one in changed]
     return await _tell(db, actor, "employee.activate", changed, changes)
 
 
@@ -121,7 +121,7 @@ async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int
     changed = await _set(db, found, deleted_at=func.now())
     freed = await _free_codes(db, changed)
     changes = [
-        Change(one, {"deleted": False, "kiosk_codes": freed.get(one, [])}, {"deleted": True, "kiosk_codes": []})
+        AuditedChange(one, {"deleted": False, "kiosk_codes": freed.get(one, [])}, {"deleted": True, "kiosk_codes": []})
         for one in changed
     ]
     codes = tuple(code for several in freed.values() for code in several)
@@ -134,7 +134,7 @@ async def restore(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[in
     """Takes a deletion back; kiosk codes must be enrolled anew. Returns whom it changed."""
     found = among(Employee.id, ids) & Employee.deleted_at.is_not(None)
     changed = await _set(db, found, deleted_at=None)
-    changes = [Change(one, {"deleted": True}, {"deleted": False}) for one in changed]
+    changes = [AuditedChange(one, {"deleted": True}, {"deleted": False}) for one in changed]
     return await _tell(db, actor, "employee.restore", changed, changes)
 
 
@@ -171,7 +171,9 @@ async def _free_codes(db: AsyncSession, employee_ids: Sequence[int]) -> dict[int
     return freed
 
 
-async def _tell(db: AsyncSession, actor: Actor, act: str, changed: list[int], changes: Sequence[Change]) -> list[int]:
+async def _tell(
+    db: AsyncSession, actor: Actor, act: str, changed: list[int], changes: Sequence[AuditedChange]
+) -> list[int]:
     if changed:
         await audit.record_many(db, actor, act, "employee", changes)
         await events.tell(db, events.EmployeesChanged(tuple(changed)))

@@ -17,14 +17,14 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
-from app.accounts.audit import Actor, Change
+from app.accounts.audit import Actor, AuditedChange
 from app.accounts.models import User
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid
 from app.host import events
 from app.host.models import Employee, KioskEnrolment
 from app.host.people import kiosk
-from app.host.people.people import Details, cleaned
+from app.host.people.people import EmployeeDetails, cleaned
 from app.texts import id_number_key, unguarded
 
 COLUMNS = ("id_number", "name", "email", "department", "position", "active", "kiosk_code", "user_email")
@@ -36,7 +36,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class PeopleImported:
     """What an import did; each id once."""
 
     added: tuple[int, ...]
@@ -46,7 +46,7 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FileLine:
     """One readable line: its number in the file and the cells of the columns that the file has."""
 
     number: int
@@ -62,16 +62,16 @@ class _Plan:
     """What the lines come to, before anything is written."""
 
     problems: list[FieldError] = field(default_factory=list)
-    added: list[Details] = field(default_factory=list)
-    edited: list[tuple[int, Details, Details]] = field(default_factory=list)
+    added: list[EmployeeDetails] = field(default_factory=list)
+    edited: list[tuple[int, EmployeeDetails, EmployeeDetails]] = field(default_factory=list)
     unchanged: int = 0
     codes: dict[str, int | Key] = field(default_factory=dict)
 
-    def refuse(self, line: Line, message: str) -> None:
+    def refuse(self, line: FileLine, message: str) -> None:
         self.problems.append(FieldError(f"line {line.number}", message))
 
 
-async def import_csv(db: AsyncSession, actor: Actor, data: bytes) -> Imported:
+async def import_csv(db: AsyncSession, actor: Actor, data: bytes) -> PeopleImported:
     """Writes the whole file or nothing. Raises Invalid whose details name each bad line (`line 7`) and what to do."""
     lines, problems = read(data)
     # One at a time, or two imports of one file would both add its new people.
@@ -84,7 +84,7 @@ async def import_csv(db: AsyncSession, actor: Actor, data: bytes) -> Imported:
     return await _write(db, actor, plan)
 
 
-def read(data: bytes) -> tuple[list[Line], list[FieldError]]:
+def read(data: bytes) -> tuple[list[FileLine], list[FieldError]]:
     """The lines of a file, and what is wrong with those that can't be read. Raises Invalid for a file that is no such list."""
     try:
         content = data.decode("utf-8-sig")
@@ -93,7 +93,7 @@ def read(data: bytes) -> tuple[list[Line], list[FieldError]]:
     head = content.split("\n", 1)[0]
     delimiter = ";" if ";" in head and "," not in head else ","
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
-    lines: list[Line] = []
+    lines: list[FileLine] = []
     problems: list[FieldError] = []
     try:
         header = _header(next(reader, []))
@@ -127,16 +127,16 @@ def _header(cells: Sequence[str]) -> list[str]:
 
 
 def _take(
-    number: int, header: Sequence[str], cells: Sequence[str], lines: list[Line], problems: list[FieldError]
+    number: int, header: Sequence[str], cells: Sequence[str], lines: list[FileLine], problems: list[FieldError]
 ) -> None:
     if len(cells) != len(header):
         problems.append(FieldError(f"line {number}", f"{len(cells)} cells, but the header has {len(header)}."))
         return
     plain = [unguarded(cell) for cell in cells]
-    lines.append(Line(number, {name: cell.strip() for name, cell in zip(header, plain, strict=True)}))
+    lines.append(FileLine(number, {name: cell.strip() for name, cell in zip(header, plain, strict=True)}))
 
 
-async def _plan(db: AsyncSession, lines: Sequence[Line]) -> _Plan:
+async def _plan(db: AsyncSession, lines: Sequence[FileLine]) -> _Plan:
     plan = _Plan()
     people = await _people(db)
     holders = dict((await db.execute(select(KioskEnrolment.code, KioskEnrolment.employee_id))).all())
@@ -169,7 +169,7 @@ async def _users(db: AsyncSession) -> dict[str, int]:
 
 
 def _judge(
-    plan: _Plan, line: Line, person: Employee | None, holders: Mapping[str, int], users: Mapping[str, int]
+    plan: _Plan, line: FileLine, person: Employee | None, holders: Mapping[str, int], users: Mapping[str, int]
 ) -> None:
     """Adds what one line comes to."""
     before = len(plan.problems)
@@ -179,16 +179,20 @@ def _judge(
         return
     if person is None:
         plan.added.append(details)
-    elif details != Details.of(person):
-        plan.edited.append((person.id, Details.of(person), details))
+    elif details != EmployeeDetails.of(person):
+        plan.edited.append((person.id, EmployeeDetails.of(person), details))
     elif code is None:
         plan.unchanged += 1
     if code is not None:
         plan.codes[code] = person.id if person is not None else line.key
 
 
-def _details(plan: _Plan, line: Line, person: Employee | None, users: Mapping[str, int]) -> Details | None:
-    details = Details.of(person) if person is not None else Details(line.cells["id_number"], line.cells["name"])
+def _details(plan: _Plan, line: FileLine, person: Employee | None, users: Mapping[str, int]) -> EmployeeDetails | None:
+    details = (
+        EmployeeDetails.of(person)
+        if person is not None
+        else EmployeeDetails(line.cells["id_number"], line.cells["name"])
+    )
     texts = {name: line.cells[name] for name in COLUMNS[:5] if name in line.cells}
     word = line.cells.get("active", "").lower()
     if word and word not in _YES | _NO:
@@ -209,7 +213,7 @@ def _details(plan: _Plan, line: Line, person: Employee | None, users: Mapping[st
         return None
 
 
-def _code(plan: _Plan, line: Line, person: Employee | None, holders: Mapping[str, int]) -> str | None:
+def _code(plan: _Plan, line: FileLine, person: Employee | None, holders: Mapping[str, int]) -> str | None:
     """The kiosk code that this line enrols, None when there is none or the person has it already."""
     if not line.cells.get("kiosk_code"):
         return None
@@ -229,7 +233,7 @@ def _code(plan: _Plan, line: Line, person: Employee | None, holders: Mapping[str
     return None
 
 
-async def _write(db: AsyncSession, actor: Actor, plan: _Plan) -> Imported:
+async def _write(db: AsyncSession, actor: Actor, plan: _Plan) -> PeopleImported:
     added = await _add(db, actor, plan.added)
     await _edit(db, actor, plan)
     by_key = {person_key(one.id_number, one.name): new_id for one, new_id in zip(plan.added, added, strict=True)}
@@ -241,16 +245,16 @@ async def _write(db: AsyncSession, actor: Actor, plan: _Plan) -> Imported:
         await events.tell(db, events.EmployeesChanged(touched))
     if codes:
         await events.tell(db, events.KioskChanged(tuple(codes)))
-    return Imported(tuple(added), tuple(sorted(updated)), plan.unchanged, tuple(codes))
+    return PeopleImported(tuple(added), tuple(sorted(updated)), plan.unchanged, tuple(codes))
 
 
-async def _add(db: AsyncSession, actor: Actor, people: Sequence[Details]) -> list[int]:
+async def _add(db: AsyncSession, actor: Actor, people: Sequence[EmployeeDetails]) -> list[int]:
     if not people:
         return []
     rows = [{**asdict(one), "id_number_key": id_number_key(one.id_number)} for one in people]
     statement = insert(Employee).returning(Employee.id, sort_by_parameter_order=True)
     ids = list((await db.scalars(statement, rows)).all())
-    changes = [Change(new_id, None, asdict(one)) for new_id, one in zip(ids, people, strict=True)]
+    changes = [AuditedChange(new_id, None, asdict(one)) for new_id, one in zip(ids, people, strict=True)]
     await audit.record_many(db, actor, "employee.import", "employee", changes)
     return ids
 
@@ -260,7 +264,8 @@ async def _edit(db: AsyncSession, actor: Actor, plan: _Plan) -> None:
         values = {**asdict(new), "id_number_key": id_number_key(new.id_number), "updated_at": func.now()}
         await db.execute(update(Employee).where(Employee.id == employee_id).values(values))
     changes = [
-        Change(employee_id, *audit.changed_fields(asdict(old), asdict(new))) for employee_id, old, new in plan.edited
+        AuditedChange(employee_id, *audit.changed_fields(asdict(old), asdict(new)))
+        for employee_id, old, new in plan.edited
     ]
     await audit.record_many(db, actor, "employee.import", "employee", changes)
 
@@ -272,5 +277,5 @@ async def _enrol(db: AsyncSession, actor: Actor, codes: Mapping[str, int]) -> No
     statement = upsert(KioskEnrolment).on_conflict_do_nothing().returning(KioskEnrolment.code)
     if len((await db.scalars(statement, rows)).all()) != len(rows):
         raise Conflict("Somebody enrolled one of these kiosk codes just now; nothing was imported. Import again.")
-    changes = [Change(owner, None, {"code": code}) for code, owner in codes.items()]
+    changes = [AuditedChange(owner, None, {"code": code}) for code, owner in codes.items()]
     await audit.record_many(db, actor, "kiosk.enrol", "employee", changes)

@@ -16,7 +16,7 @@ from app.api import bodies, parameters
 from app.api.envelope import Day, Id, Uid, answer
 from app.api.openapi import POSTED, Endpoint
 from app.api.parameters import Nothing
-from app.api.tokens import Scope
+from app.api.tokens import TokenGuard
 from app.db.session import PLATFORM
 from app.surveys.ratings import ratings
 from app.surveys.ratings.ratings import MOST_APPS, Rating
@@ -61,7 +61,7 @@ class RatingRow(msgspec.Struct, kw_only=True):
     rated_on: Day
 
 
-@get("/me/apps", guards=[Scope("me", module="surveys", policy="me_apps")])
+@get("/me/apps", guards=[TokenGuard("me", module="surveys", policy="me_apps")])
 async def me_apps(ctx: NamedDependency[Context]) -> Response[bytes]:
     parameters.read(Nothing, ctx.request.query_params)
     async with ctx.inside(PLATFORM) as db:
@@ -69,7 +69,7 @@ async def me_apps(ctx: NamedDependency[Context]) -> Response[bytes]:
     return answer([_app(row, ctx.parts.settings.base_url) for row in rows])
 
 
-@post("/me/app-rating", guards=[Scope("me", module="surveys", policy="me_app_rating")], status_code=201)
+@post("/me/app-rating", guards=[TokenGuard("me", module="surveys", policy="me_app_rating")], status_code=201)
 async def me_app_rating(ctx: NamedDependency[Context]) -> Response[bytes]:
     body = await bodies.read(RatingBody, ctx.request)
     parameters.read(Nothing, ctx.request.query_params)

@@ -13,14 +13,14 @@ from app.api import bodies, parameters, sign_in
 from app.api.envelope import Count, Instant, Uid, answer
 from app.api.openapi import POSTED, Endpoint, document
 from app.api.parameters import Nothing
-from app.api.tokens import Scope
+from app.api.tokens import TokenGuard
 from app.bodies import fitted
 from app.errors import FieldError, InvalidBody
 from app.surveys.api import apps as api_apps
 from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import queue as asking
 from app.surveys.asking import responding
-from app.surveys.asking.responding import Reply
+from app.surveys.asking.responding import SentReply
 from app.surveys.authoring import content
 from app.surveys.ledger import answers
 from app.surveys.ledger.answers import Given
@@ -122,21 +122,21 @@ class Receipt(msgspec.Struct, kw_only=True):
     snoozed_until: Instant | None
 
 
-@get("/me/surveys", guards=[Scope("me", module="surveys", policy="me_surveys")])
+@get("/me/surveys", guards=[TokenGuard("me", module="surveys", policy="me_surveys")])
 async def me_surveys(ctx: NamedDependency[Context]) -> Response[bytes]:
     parameters.read(Nothing, ctx.request.query_params)
     pending = await asking.pending(respondent_of(ctx), ctx)
     return answer([_row(item) for item in pending.items], meta=QueueMeta(pending=pending.total))
 
 
-@post("/me/surveys/respond", guards=[Scope("me", module="surveys", policy="me_surveys_respond")], status_code=200)
+@post("/me/surveys/respond", guards=[TokenGuard("me", module="surveys", policy="me_surveys_respond")], status_code=200)
 async def me_surveys_respond(ctx: NamedDependency[Context]) -> Response[bytes]:
     reply = _reply(await bodies.document(ctx.request))
     parameters.read(Nothing, ctx.request.query_params)
     return answer(_receipt(await responding.respond(respondent_of(ctx), ctx, reply, "api")))
 
 
-def _reply(document: dict[str, Any]) -> Reply:
+def _reply(document: dict[str, Any]) -> SentReply:
     try:
         body = fitted(RespondBody, document)
     except InvalidBody as refused:
@@ -145,7 +145,7 @@ def _reply(document: dict[str, Any]) -> Reply:
         details += [one for one in shapes if one.field not in named]
         raise InvalidBody(refused.message, details=details) from None
     given = tuple(Given(UUID(one.question), one.value) for one in body.answers or ())
-    return Reply(UUID(body.survey), body.action, given, body.version, body.content_hash)
+    return SentReply(UUID(body.survey), body.action, given, body.version, body.content_hash)
 
 
 def _readable(sent: Any) -> Iterator[Given]:

@@ -42,7 +42,7 @@ class Offer(msgspec.Struct, frozen=True):
     published_at: datetime | None = None
 
 
-class State(msgspec.Struct, frozen=True):
+class PromptHistory(msgspec.Struct, frozen=True):
     """What happened between one person and the survey's current version. `outcome` is that of the ledger, None without a row;
     `shown_in` the browser session whose prompt shows it; `handed_out_at` when an app first got it behind another one."""
 
@@ -78,7 +78,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PacingVerdict:
     """`answerable`: `respond` takes it; `promptable`: it may be shown. `changes_at` is when this reason ends by itself."""
 
     answerable: bool
@@ -91,7 +91,7 @@ class Verdict:
 @dataclass(slots=True)
 class _Situation:
     offer: Offer
-    state: State
+    state: PromptHistory
     caller: Caller
     now: datetime
     gap: Gap
@@ -152,20 +152,20 @@ _CASES = {
 
 
 def judge(  # noqa: PLR0917 - all that decides, and what its sentence calls them
-    offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap, names: Names = BARE_KEYS
-) -> Verdict:
+    offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap, names: Names = BARE_KEYS
+) -> PacingVerdict:
     """The first case that holds. `now` has a zone; without `names` the sentence has keys."""
     reason = _reason(offer, state, caller, now, gap)
     case, situation = _CASES[reason], _Situation(offer, state, caller, now, gap, names)
-    return Verdict(case.answerable, case.promptable, reason, case.says(situation), case.until(situation))
+    return PacingVerdict(case.answerable, case.promptable, reason, case.says(situation), case.until(situation))
 
 
-def is_promptable(offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap) -> bool:
+def is_promptable(offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap) -> bool:
     """The same, for hundreds at a time: nobody reads why."""
     return _CASES[_reason(offer, state, caller, now, gap)].promptable
 
 
-def _reason(offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap) -> str:  # noqa: C901, PLR0911 - a line a case
+def _reason(offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap) -> str:  # noqa: C901, PLR0911 - a line a case
     if offer.status == "draft":
         return "draft"
     if offer.status != "published":
@@ -196,7 +196,7 @@ def _reason(offer: Offer, state: State, caller: Caller, now: datetime, gap: Gap)
     return "optional"
 
 
-def _cooldown_ends(offer: Offer, state: State, now: datetime) -> datetime:
+def _cooldown_ends(offer: Offer, state: PromptHistory, now: datetime) -> datetime:
     shown, days = state.last_shown_at, offer.cooldown_days
     return now if shown is None or not days else shown + timedelta(days=days)
 
@@ -217,7 +217,7 @@ def _urgency(offer: Offer) -> tuple[bool, datetime, datetime, UUID]:
     return offer.enforcement != "required", offer.ends_at or _NEVER, offer.published_at or _NEVER, offer.uid
 
 
-def is_in_view(state: State, session: int) -> bool:
+def is_in_view(state: PromptHistory, session: int) -> bool:
     """Whether this browser session shows the item already and it was not put off since."""
     return state.shown_in == session and not is_put_off(state)
 
@@ -228,7 +228,7 @@ def gives_way(shown: Offer, first: Offer | None) -> bool:
     return first is not None and (shown.enforcement, first.enforcement) == ("optional", "required")
 
 
-def is_put_off(state: State) -> bool:
+def is_put_off(state: PromptHistory) -> bool:
     """Whether it was snoozed after it was last shown; that snooze may be over by now."""
     return state.snoozed_until is not None and (
         state.last_shown_at is None or state.snoozed_until > state.last_shown_at

@@ -100,7 +100,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Standing:
     """Every published survey of both workspaces as the caller stands to it; `line` is what may be shown, in order."""
 
     situations: tuple[Situation, ...]
@@ -173,8 +173,8 @@ async def snooze(db: AsyncSession, user_id: int, asked: Situation, now: datetime
 
 
 async def _meet(
-    who: Respondent, within: Transactions, now: datetime, choose: Callable[[_Known], Sequence[Situation]], note: Note
-) -> tuple[_Known, tuple[Item, ...]]:
+    who: Respondent, within: Transactions, now: datetime, choose: Callable[[_Standing], Sequence[Situation]], note: Note
+) -> tuple[_Standing, tuple[Item, ...]]:
     """Reads both workspaces, and the words of what was chosen; notes it where it lives."""
     found: dict[int, Item] = {}
     own = None if who.on_platform else await _read(who, within.db, now)
@@ -202,15 +202,15 @@ async def _read(who: Respondent, db: AsyncSession, now: datetime) -> Published:
     return await situations.published(db, who.user_id, now, who.gap_hours)
 
 
-def _known(who: Respondent, now: datetime, *read: Published) -> _Known:
+def _known(who: Respondent, now: datetime, *read: Published) -> _Standing:
     every = tuple(one for part in read for one in part.situations)
     gap = situations.gap(who.gap_hours, *read)
     by_uid = {one.offer.uid: one for one in every}
     asked = [one.offer for one in every if pacing.is_promptable(one.offer, one.state, who.caller, now, gap)]
-    return _Known(every, tuple(by_uid[offer.uid] for offer in pacing.queue(asked)))
+    return _Standing(every, tuple(by_uid[offer.uid] for offer in pacing.queue(asked)))
 
 
-def _in_view(who: Respondent, known: _Known, now: datetime) -> Sequence[Situation]:
+def _in_view(who: Respondent, known: _Standing, now: datetime) -> Sequence[Situation]:
     """What this session shows already and may still be answered; pacing no longer counts for it."""
     shown = [one for one in known.situations if pacing.is_in_view(one.state, who.session_id)]
     no_gap = pacing.Gap()

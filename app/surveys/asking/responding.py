@@ -19,7 +19,7 @@ from app.surveys.asking.situations import Met
 from app.surveys.ledger import answers
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.answers import Answered, Given
-from app.surveys.ledger.append import Recorded
+from app.surveys.ledger.append import RecordedEntry
 from app.surveys.ledger.errors import ActionNotAllowed, SurveyNotFound, VersionSuperseded
 from app.surveys.models import Response, Wording
 from app.surveys.words import OUTCOME_OF
@@ -36,7 +36,7 @@ _WORDS_MET = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SentReply:
     """What was sent. `version` and `content_hash` say which words the person saw, None where the sender does not tell."""
 
     survey: UUID
@@ -47,7 +47,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RespondResult:
     """`version` is the recorded one. A snooze has `snoozed_until` alone, everything else all but that."""
 
     status: Literal["recorded", "already_recorded", "snoozed", "opted_out"]
@@ -64,7 +64,7 @@ class _Sent:
     """A reply with its sender. `keys` open what the ledger holds."""
 
     who: Respondent
-    reply: Reply
+    reply: SentReply
     source: str
     keys: KeyRing
 
@@ -78,7 +78,7 @@ class _Due:
     entry: ledger.Entry
 
 
-async def respond(who: Respondent, within: Transactions, reply: Reply, source: str) -> Answer:
+async def respond(who: Respondent, within: Transactions, reply: SentReply, source: str) -> RespondResult:
     """Records their reply. `source`: web or api. A recorded one is on the disk when this returns, and the transaction `within.db`
     is over then.
 
@@ -96,7 +96,7 @@ async def respond(who: Respondent, within: Transactions, reply: Reply, source: s
     return decided
 
 
-async def _decide(sent: _Sent, within: Transactions) -> Answer | _Due:
+async def _decide(sent: _Sent, within: Transactions) -> RespondResult | _Due:
     met = await situations.one(within.db, sent.who.user_id, sent.reply.survey)
     if met is not None:
         return await _judge(sent, within.db, met)
@@ -109,7 +109,7 @@ async def _decide(sent: _Sent, within: Transactions) -> Answer | _Due:
         return await _judge(sent, db, met)
 
 
-async def _judge(sent: _Sent, db: AsyncSession, met: Met) -> Answer | _Due:
+async def _judge(sent: _Sent, db: AsyncSession, met: Met) -> RespondResult | _Due:
     who, reply = sent.who, sent.reply
     if first := await _repeated(sent, db, met, reply.version):
         return first
@@ -128,18 +128,18 @@ async def _judge(sent: _Sent, db: AsyncSession, met: Met) -> Answer | _Due:
     given = answers.read(met.item.questions, reply.action, reply.answers)
     if reply.action == "snooze":
         until = await asking.snooze(db, who.user_id, met.situation, now)
-        return Answer("snoozed", met.item.survey, met.item.version, snoozed_until=until)
+        return RespondResult("snoozed", met.item.survey, met.item.version, snoozed_until=until)
     return _Due(workspace_of(db), met, _entry(sent, met, given, now))
 
 
-def _names_other_words(reply: Reply, met: Met) -> bool:
+def _names_other_words(reply: SentReply, met: Met) -> bool:
     return (reply.version or met.item.version, reply.content_hash or met.item.content_hash) != (
         met.item.version,
         met.item.content_hash,
     )
 
 
-async def _repeated(sent: _Sent, db: AsyncSession, met: Met, version: int | None) -> Answer | None:
+async def _repeated(sent: _Sent, db: AsyncSession, met: Met, version: int | None) -> RespondResult | None:
     """The first receipt, where this is the same reply to the same words of `version` once more."""
     if version is None or not _may_be_recorded(met, version):
         return None
@@ -184,7 +184,7 @@ def _entry(sent: _Sent, met: Met, given: tuple[Answered, ...], now: datetime) ->
     )
 
 
-async def _record(sent: _Sent, within: Transactions, due: _Due) -> Answer:
+async def _record(sent: _Sent, within: Transactions, due: _Due) -> RespondResult:
     """Of several at once, the first is recorded; the others are repetitions of it, or come too late."""
     worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.key)
     async with within.alone() as connection:
@@ -205,9 +205,11 @@ async def _wait_for_the_disk(within: Transactions) -> None:
         pass
 
 
-def _says_the_same(first: Recorded, reply: Reply) -> bool:
+def _says_the_same(first: RecordedEntry, reply: SentReply) -> bool:
     return OUTCOME_OF.get(reply.action) == first.outcome and answers.same(first.answers, reply.answers)
 
 
-def _answer(status: Literal["recorded", "already_recorded", "opted_out"], met: Met, row: Recorded) -> Answer:
-    return Answer(status, met.item.survey, row.version, row.outcome, row.recorded_at, row.receipt)
+def _answer(
+    status: Literal["recorded", "already_recorded", "opted_out"], met: Met, row: RecordedEntry
+) -> RespondResult:
+    return RespondResult(status, met.item.survey, row.version, row.outcome, row.recorded_at, row.receipt)

@@ -18,7 +18,7 @@ from sqlalchemy.types import NullType
 
 from app.db.direct import Compiled, driver
 from app.db.session import workspace_of
-from app.surveys.asking.pacing import Gap, Offer, State
+from app.surveys.asking.pacing import Gap, Offer, PromptHistory
 from app.surveys.item import Item, ItemQuestion
 from app.surveys.ledger.evidence import Key
 from app.surveys.models import PersonKey, PromptState, Question, Response, Survey
@@ -30,7 +30,7 @@ class Situation(msgspec.Struct, frozen=True):
 
     id: int
     offer: Offer
-    state: State
+    state: PromptHistory
     content_hash: str
     wording_id: int | None
 
@@ -175,7 +175,7 @@ def gap(hours: int, *read: Published) -> Gap:
 
 def _situation(row: Any, workspace: str) -> Situation:
     return Situation(
-        row.id, Offer(workspace, *row[_AT_OFFER]), State(*row[_AT_STATE]), row.content_hash, row.wording_id
+        row.id, Offer(workspace, *row[_AT_OFFER]), PromptHistory(*row[_AT_STATE]), row.content_hash, row.wording_id
     )
 
 

@@ -23,7 +23,7 @@ from app.surveys.authoring import history
 from app.surveys.authoring import rows as definition_rows
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
 from app.surveys.authoring.definition import Definition, problems, refusal, tidy, unaskable, unpublishable
-from app.surveys.authoring.differences import Difference, compare, need_new_version
+from app.surveys.authoring.differences import DefinitionDifference, compare, need_new_version
 from app.surveys.authoring.stored import Stored, load, lock
 from app.surveys.models import Response, Survey, Wording
 
@@ -49,7 +49,7 @@ _COPY: Final = "Copy of "
 class StaleForm(Conflict):
     """Somebody else saved since the form was opened; `differences` is what they changed."""
 
-    def __init__(self, stored: Stored, differences: Sequence[Difference]) -> None:
+    def __init__(self, stored: Stored, differences: Sequence[DefinitionDifference]) -> None:
         self.saved_by, self.saved_at = stored.updated_by, stored.updated_at
         self.differences = tuple(differences)
         when = stored.updated_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -64,7 +64,7 @@ class StaleForm(Conflict):
 class NeedsNewVersion(Conflict):
     """People have answered this version; `differences` is what they would not have seen."""
 
-    def __init__(self, stored: Stored, differences: Sequence[Difference]) -> None:
+    def __init__(self, stored: Stored, differences: Sequence[DefinitionDifference]) -> None:
         self.differences = tuple(differences)
         names = ", ".join(one.name for one in differences)
         way = (
@@ -82,7 +82,7 @@ class Saved:
     """`differences` is empty where nothing was different; then nothing was written, unless a new version was asked for."""
 
     stored: Stored
-    differences: tuple[Difference, ...]
+    differences: tuple[DefinitionDifference, ...]
 
 
 async def create(db: AsyncSession, actor: Actor, definition: Definition, ceiling: str) -> UUID:

@@ -37,7 +37,7 @@ class Sanitised:
     stripped: tuple[str, ...]
 
 
-class Asked(Protocol):
+class WordedQuestion(Protocol):
     """A question as far as its words go."""
 
     @property
@@ -84,7 +84,7 @@ def plain_text(message_html: str) -> str:
     return re.sub(r"[ \t]*\n\s*", "\n", text).strip()
 
 
-def canonical(*, title: str, message: str, type: str, enforcement: str, questions: Iterable[Asked]) -> str:  # noqa: A002 - the field's name
+def canonical(*, title: str, message: str, type: str, enforcement: str, questions: Iterable[WordedQuestion]) -> str:  # noqa: A002 - the field's name
     """The RFC 8785 text that the content hash is of. The message is a sanitised one."""
     asked: list[dict[str, Any]] = [
         {"label": one.label, "type": one.type, "options": list(one.options), "required": one.required}

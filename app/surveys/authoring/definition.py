@@ -18,7 +18,7 @@ _MOST_TOLD: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionDefinition:
     """`key` is its id for life; None until it is first saved. `options` are in the order in which they are shown."""
 
     key: UUID | None
@@ -45,7 +45,7 @@ class Definition:
     snooze_hours: int | None = None
     cooldown_days: int | None = None
     max_prompts: int | None = None
-    questions: tuple[Question, ...] = ()
+    questions: tuple[QuestionDefinition, ...] = ()
 
     @property
     def content(self) -> str:
@@ -63,7 +63,7 @@ class Definition:
         return content.content_hash(self.content)
 
     @property
-    def agreement(self) -> Question | None:
+    def agreement(self) -> QuestionDefinition | None:
         return next((one for one in self.questions if one.type == "agreement"), None)
 
 
@@ -101,7 +101,7 @@ def tidy(definition: Definition) -> Definition:
     )
 
 
-def _tidy_question(question: Question) -> Question:
+def _tidy_question(question: QuestionDefinition) -> QuestionDefinition:
     return replace(
         question,
         label=trimmed(question.label),
@@ -149,7 +149,7 @@ def _message(message: str) -> Iterator[FieldError]:
         yield from _text("message", message, words.LONGEST_MESSAGE)
 
 
-def _questions(questions: tuple[Question, ...]) -> Iterator[FieldError]:
+def _questions(questions: tuple[QuestionDefinition, ...]) -> Iterator[FieldError]:
     if len(questions) > words.MOST_QUESTIONS:
         yield FieldError("questions", f"At most {words.MOST_QUESTIONS} questions; these are {len(questions):,}.")
     keys = Counter(one.key for one in questions if one.key)
@@ -164,13 +164,13 @@ def _questions(questions: tuple[Question, ...]) -> Iterator[FieldError]:
             yield FieldError(f"{field}.type", "At most one question can be the agreement.")
 
 
-def _question(field: str, question: Question) -> Iterator[FieldError]:
+def _question(field: str, question: QuestionDefinition) -> Iterator[FieldError]:
     yield from _text(f"{field}.label", question.label, words.LONGEST_LABEL, needed="Give the question its text.")
     yield from _one_of(f"{field}.type", question.type, words.QUESTION_TYPES)
     yield from _options(f"{field}.options", question)
 
 
-def _options(field: str, question: Question) -> Iterator[FieldError]:
+def _options(field: str, question: QuestionDefinition) -> Iterator[FieldError]:
     options = question.options
     if options and question.type in words.QUESTION_TYPES and question.type not in words.WITH_OPTIONS:
         kind = words.QUESTION_TYPES[question.type].lower()

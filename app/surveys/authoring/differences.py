@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.surveys import words
 from app.surveys.authoring.content import plain_text
-from app.surveys.authoring.definition import Definition, Question, name_of
+from app.surveys.authoring.definition import Definition, QuestionDefinition, name_of
 
 _CONTENT: Final = frozenset({"title", "message", "type", "enforcement"})
 _CORRECTABLE: Final = frozenset({"title", "message"})
@@ -30,7 +30,7 @@ NOTHING: Final = "–"
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DefinitionDifference:
     """`field` is where the form shows it, `name` what people call it; `content` says whether people are asked something else,
     `correction` whether a version that has answers may take it."""
 
@@ -42,24 +42,24 @@ class Difference:
     correction: bool = False
 
 
-def compare(old: Definition, new: Definition, names: words.Names = words.BARE_KEYS) -> tuple[Difference, ...]:
+def compare(old: Definition, new: Definition, names: words.Names = words.BARE_KEYS) -> tuple[DefinitionDifference, ...]:
     """Of two tidied definitions, in the order of the form; an audience by `names`."""
     return (*_fields(old, new, names), *_questions(old.questions, new.questions))
 
 
-def need_new_version(old: Definition, new: Definition) -> tuple[Difference, ...]:
+def need_new_version(old: Definition, new: Definition) -> tuple[DefinitionDifference, ...]:
     """What a version with answers can't take: everything but corrections, and any change of content where people agree to it."""
     agreed = old.agreement or new.agreement
     return tuple(one for one in compare(old, new) if one.content and (agreed or not one.correction))
 
 
-def _fields(old: Definition, new: Definition, names: words.Names) -> Iterator[Difference]:
+def _fields(old: Definition, new: Definition, names: words.Names) -> Iterator[DefinitionDifference]:
     for field in _PLAIN:
         before, after = getattr(old, field), getattr(new, field)
         if before != after:
             both = (_shown(field, before, names), _shown(field, after, names))
             shown = _messages(before, after) if field == "message" else both
-            yield Difference(field, name_of(field), *shown, field in _CONTENT, field in _CORRECTABLE)
+            yield DefinitionDifference(field, name_of(field), *shown, field in _CONTENT, field in _CORRECTABLE)
 
 
 def _messages(before: str, after: str) -> tuple[str, str]:
@@ -79,36 +79,38 @@ def _shown(field: str, value: Any, names: words.Names) -> str:
     return NOTHING if value in (None, "") else labels.get(value, str(value))
 
 
-def _questions(old: Sequence[Question], new: Sequence[Question]) -> Iterator[Difference]:
+def _questions(old: Sequence[QuestionDefinition], new: Sequence[QuestionDefinition]) -> Iterator[DefinitionDifference]:
     were = {one.key: (number, one) for number, one in enumerate(old)}
     are = {one.key for one in new}
     for number, one in enumerate(new):
         if one.key not in were:
-            yield Difference(f"questions.{number}", f"Question {number + 1}, added", NOTHING, one.label, content=True)
+            yield DefinitionDifference(
+                f"questions.{number}", f"Question {number + 1}, added", NOTHING, one.label, content=True
+            )
         else:
             yield from _parts(number, were[one.key][1], one)
     for key, (number, one) in were.items():
         if key not in are:
-            yield Difference("questions", f"Question {number + 1}, removed", one.label, NOTHING, content=True)
+            yield DefinitionDifference("questions", f"Question {number + 1}, removed", one.label, NOTHING, content=True)
     before, after = _order(old, are), _order(new, set(were))
     if before != after:
         labels = {one.key: one.label for one in new}
         was, is_now = (" · ".join(labels[key] for key in keys) for keys in (before, after))
-        yield Difference("questions", "Order of the questions", was, is_now, content=True)
+        yield DefinitionDifference("questions", "Order of the questions", was, is_now, content=True)
 
 
-def _order(questions: Sequence[Question], others: set[UUID | None]) -> list[UUID]:
+def _order(questions: Sequence[QuestionDefinition], others: set[UUID | None]) -> list[UUID]:
     """The keys of those that stand in both."""
     return [one.key for one in questions if one.key is not None and one.key in others]
 
 
-def _parts(number: int, old: Question, new: Question) -> Iterator[Difference]:
+def _parts(number: int, old: QuestionDefinition, new: QuestionDefinition) -> Iterator[DefinitionDifference]:
     for part in ("label", "type", "options", "required"):
         before, after = getattr(old, part), getattr(new, part)
         if before != after:
             field = f"questions.{number}.{part}"
             shown = _part(part, before), _part(part, after)
-            yield Difference(field, name_of(field), *shown, content=True, correction=part == "label")
+            yield DefinitionDifference(field, name_of(field), *shown, content=True, correction=part == "label")
 
 
 def _part(part: str, value: Any) -> str:

@@ -12,7 +12,7 @@ import msgspec
 from app.bodies import fitted
 from app.errors import FieldError, Invalid, InvalidBody
 from app.outbound import strict_json
-from app.surveys.authoring.definition import Definition, Question, refusal
+from app.surveys.authoring.definition import Definition, QuestionDefinition, refusal
 from app.texts import instant, uuid_of
 
 if TYPE_CHECKING:
@@ -91,8 +91,10 @@ def from_document(document: dict[str, Any]) -> Definition:
     )
 
 
-def _question(one: _Question) -> Question:
-    return Question(uuid_of(one.question or ""), one.label, one.type, tuple(one.options or ()), bool(one.required))
+def _question(one: _Question) -> QuestionDefinition:
+    return QuestionDefinition(
+        uuid_of(one.question or ""), one.label, one.type, tuple(one.options or ()), bool(one.required)
+    )
 
 
 def _instant(field: str, text: str | None) -> datetime | None:

@@ -11,7 +11,7 @@ from app.accounts.models import AuditEntry
 from app.db.session import workspace_of
 from app.surveys import words
 from app.surveys.authoring import audience, files
-from app.surveys.authoring.differences import Difference, compare
+from app.surveys.authoring.differences import DefinitionDifference, compare
 from app.surveys.authoring.stored import Stored
 
 SUBJECT: Final = "survey"
@@ -47,7 +47,7 @@ def _facts(stored: Stored | None) -> dict[str, Any] | None:
     return document | life
 
 
-async def changed_since(db: AsyncSession, stored: Stored, revision: int) -> tuple[Difference, ...]:
+async def changed_since(db: AsyncSession, stored: Stored, revision: int) -> tuple[DefinitionDifference, ...]:
     """What others changed after that revision, from then to now."""
     was = await _facts_at(db, stored, revision)
     document = files.document(stored.definition)
@@ -75,12 +75,12 @@ async def _facts_at(db: AsyncSession, stored: Stored, revision: int) -> dict[str
     return was
 
 
-def _life(was: Mapping[str, Any], stored: Stored) -> list[Difference]:
+def _life(was: Mapping[str, Any], stored: Stored) -> list[DefinitionDifference]:
     """Published, archived or given a new version meanwhile."""
     found = []
     if was.get("status", stored.status) != stored.status:
         before, after = words.STATUSES[was["status"]], words.STATUSES[stored.status]
-        found.append(Difference("status", "Status", before, after))
+        found.append(DefinitionDifference("status", "Status", before, after))
     if was.get("version", stored.version) != stored.version:
-        found.append(Difference("version", "Version", str(was["version"]), str(stored.version)))
+        found.append(DefinitionDifference("version", "Version", str(was["version"]), str(stored.version)))
     return found

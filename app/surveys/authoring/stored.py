@@ -12,9 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import NotFound
-from app.surveys.authoring.definition import Definition, Question
-from app.surveys.models import Question as QuestionRow
-from app.surveys.models import Response, Survey
+from app.surveys.authoring.definition import Definition, QuestionDefinition
+from app.surveys.models import Question, Response, Survey
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Stored:
     demo: bool
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[QuestionDefinition, ...]:
         return self.definition.questions
 
     @property
@@ -66,9 +65,9 @@ async def _read(db: AsyncSession, *which: ColumnElement[bool]) -> list[Stored]:
     responses = select(func.count()).where(Response.survey_id == Survey.id, Response.version == Survey.version)
     statement = select(Survey, responses.scalar_subquery()).where(*which).order_by(Survey.id)
     rows = (await db.execute(statement.execution_options(**_FRESH))).all()
-    theirs = among(QuestionRow.survey_id, [row.Survey.id for row in rows])
-    asked = select(QuestionRow).where(theirs).order_by(QuestionRow.survey_id, QuestionRow.position)
-    questions: dict[int, list[Question]] = {row.Survey.id: [] for row in rows}
+    theirs = among(Question.survey_id, [row.Survey.id for row in rows])
+    asked = select(Question).where(theirs).order_by(Question.survey_id, Question.position)
+    questions: dict[int, list[QuestionDefinition]] = {row.Survey.id: [] for row in rows}
     for one in await db.scalars(asked.execution_options(**_FRESH)):
         questions[one.survey_id].append(_question(one))
     workspace = workspace_of(db)
@@ -97,11 +96,11 @@ def _missing() -> NotFound:
     return NotFound("There is no such survey.")
 
 
-def _question(row: QuestionRow) -> Question:
-    return Question(row.key, row.label, row.type, tuple(row.options), row.required)
+def _question(row: Question) -> QuestionDefinition:
+    return QuestionDefinition(row.key, row.label, row.type, tuple(row.options), row.required)
 
 
-def _stored(workspace: str, row: Survey, responses: int, questions: tuple[Question, ...]) -> Stored:
+def _stored(workspace: str, row: Survey, responses: int, questions: tuple[QuestionDefinition, ...]) -> Stored:
     definition = Definition(
         title=row.title,
         type=row.type,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from app.surveys.authoring.definition import Definition, Question
+from app.surveys.authoring.definition import Definition, QuestionDefinition
 
 DOMAIN: Final = "demo.example.org"
 _FIRST: Final = (
@@ -61,8 +61,8 @@ WEEK: Final = DemoSurvey(
         category="Work",
         user_types=("employee", "staff", "admin"),
         questions=(
-            Question(None, "Your week, all in all", "star_rating", required=True),
-            Question(None, "What would have made it better?", "free_text"),
+            QuestionDefinition(None, "Your week, all in all", "star_rating", required=True),
+            QuestionDefinition(None, "What would have made it better?", "free_text"),
         ),
     ),
     published=(85,),
@@ -80,7 +80,7 @@ PHOTOS: Final = DemoSurvey(
             "<li>You can take your word back at any time: write to the people office.</li></ul>"
         ),
         category="Events",
-        questions=(Question(None, "You may show pictures in which I can be recognised.", "agreement"),),
+        questions=(QuestionDefinition(None, "You may show pictures in which I can be recognised.", "agreement"),),
     ),
     published=(70,),
     answered_until=(3,),
@@ -95,8 +95,8 @@ PARTY: Final = DemoSurvey(
         message="<p>It is going to be in December. Help us with <em>when</em> and <em>what</em>.</p>",
         category="Events",
         questions=(
-            Question(None, "Which day suits you best?", "single_choice", ("Thursday", "Friday", "Saturday"), required=True),
-            Question(None, "What should there be?", "multiple_choice", ("Soup", "Dumplings", "Salads", "Cake", "Music")),
+            QuestionDefinition(None, "Which day suits you best?", "single_choice", ("Thursday", "Friday", "Saturday"), required=True),
+            QuestionDefinition(None, "What should there be?", "multiple_choice", ("Soup", "Dumplings", "Salads", "Cake", "Music")),
         ),
     ),
     published=(60,),
@@ -114,11 +114,11 @@ CANTEEN: Final = DemoSurvey(
         category="Canteen",
         user_types=("employee", "staff", "admin"),
         questions=(
-            Question(
+            QuestionDefinition(
                 None, "How do you like the food?", "scale", ("Not at all", "So-so", "Fine", "Good", "Very good"), required=True
             ),
-            Question(None, "How often do you eat there?", "single_choice", ("Every day", "Some days", "Hardly ever")),
-            Question(None, "A wish for the kitchen?", "free_text"),
+            QuestionDefinition(None, "How often do you eat there?", "single_choice", ("Every day", "Some days", "Hardly ever")),
+            QuestionDefinition(None, "A wish for the kitchen?", "free_text"),
         ),
     ),
     published=(80, 30),
@@ -137,8 +137,8 @@ PRIVACY: Final = DemoSurvey(
         ),
         category="Privacy",
         questions=(
-            Question(None, "I have read the notice and agree to it.", "agreement"),
-            Question(None, "Is something unclear?", "free_text"),
+            QuestionDefinition(None, "I have read the notice and agree to it.", "agreement"),
+            QuestionDefinition(None, "Is something unclear?", "free_text"),
         ),
     ),
     published=(50,),
@@ -155,9 +155,13 @@ PORTAL: Final = DemoSurvey(
         message="<p>You have clicked through it for a while. Three questions, half a minute.</p>",
         category="Muster",
         questions=(
-            Question(None, "How easy was it to find what you were looking for?", "star_rating", required=True),
-            Question(None, "Which page do you use most?", "single_choice", ("Attendance", "Time clock", "Surveys")),
-            Question(None, "What got in your way?", "free_text"),
+            QuestionDefinition(
+                None, "How easy was it to find what you were looking for?", "star_rating", required=True
+            ),
+            QuestionDefinition(
+                None, "Which page do you use most?", "single_choice", ("Attendance", "Time clock", "Surveys")
+            ),
+            QuestionDefinition(None, "What got in your way?", "free_text"),
         ),
     ),
     published=(4,),
@@ -174,7 +178,7 @@ REMOTE: Final = DemoSurvey(
         message="<p>Still being written.</p>",
         category="Work",
         questions=(
-            Question(
+            QuestionDefinition(
                 None, "How many days a week?", "single_choice", ("None", "One", "Two", "Three or more"), required=True
             ),
         ),
@@ -188,8 +192,10 @@ SHIFTS: Final = DemoSurvey(
         message="<p>Should two people be able to swap a shift without asking anybody?</p>",
         category="Shifts",
         questions=(
-            Question(None, "What do you say?", "single_choice", ("Yes", "With a day's notice", "No"), required=True),
-            Question(None, "Why?", "free_text"),
+            QuestionDefinition(
+                None, "What do you say?", "single_choice", ("Yes", "With a day's notice", "No"), required=True
+            ),
+            QuestionDefinition(None, "Why?", "free_text"),
         ),
     ),
     published=(40,),
@@ -204,7 +210,7 @@ TEAM: Final = DemoSurvey(
         enforcement="optional",
         message="<p>Colleagues at other sites would like to see whom they write to.</p>",
         category="Privacy",
-        questions=(Question(None, "My photo may be shown inside the company.", "agreement"),),
+        questions=(QuestionDefinition(None, "My photo may be shown inside the company.", "agreement"),),
     ),
     published=(25,),
     answered_until=(0.5,),

@@ -28,7 +28,7 @@ async def make(
     rated: list[dict[str, Any]] = []
     people = [(email, kind) for email, (_, kind) in raters.items()]
     for app in wanted:
-        details = applications.Details(app.name, app.platforms, app.description, app.admin_restricted)
+        details = applications.ApplicationDetails(app.name, app.platforms, app.description, app.admin_restricted)
         app_id = await applications.add(db, actor, details)
         await db.execute(update(Application).where(Application.id == app_id).values(demo=True))
         if app.published:

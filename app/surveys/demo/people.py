@@ -32,7 +32,7 @@ _USED = or_(
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class DemoAccount:
     """`waits`: somebody who signs in, and for whom the newest survey is left to answer."""
 
     id: int
@@ -59,12 +59,12 @@ async def make(db: AsyncSession, wanted: Sequence[DemoPerson]) -> None:
         await db.execute(insert(User).on_conflict_do_nothing(), rows)
 
 
-async def accounts(db: AsyncSession, cast: Sequence[str]) -> list[Account]:
+async def accounts(db: AsyncSession, cast: Sequence[str]) -> list[DemoAccount]:
     """Who answers: the invented people, and those of `cast` (e-mail addresses) who sign in."""
     here = workspace_of(db)
     ours = or_(and_(_invented(here), not_(_USED)), User.email.in_(cast))
     found = select(User.id, User.email, User.type).where(User.workspace == here, ours).order_by(User.id)
-    return [Account(*row, row.email in cast) for row in await db.execute(found)]
+    return [DemoAccount(*row, row.email in cast) for row in await db.execute(found)]
 
 
 async def leaving(db: AsyncSession) -> tuple[int, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.surveys.authoring.definition import Question
+from app.surveys.authoring.definition import QuestionDefinition
 from app.surveys.demo.cast import APP_REMARKS, REMARKS, DemoApp, DemoSurvey
 
 _REMARK_SHARE = 0.3
@@ -26,7 +26,7 @@ def roll(*about: object) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlannedAnswer:
     """One person and one version of one survey: when they were first shown it, how often, and what they did; `outcome` None
     where they have not done anything. `values` has a value or None for each question."""
 
@@ -39,7 +39,7 @@ class Asked:
     values: tuple[int | str | tuple[str, ...] | None, ...] = ()
 
 
-def asked(survey: DemoSurvey, people: Sequence[tuple[str, str]], now: datetime) -> Iterator[Asked]:
+def asked(survey: DemoSurvey, people: Sequence[tuple[str, str]], now: datetime) -> Iterator[PlannedAnswer]:
     """What happened to a survey among people, given as (e-mail, user type)."""
     title, audience = survey.definition.title, survey.definition.user_types
     for version, (since, until) in enumerate(zip(survey.published, survey.answered_until, strict=True), 1):
@@ -51,18 +51,18 @@ def asked(survey: DemoSurvey, people: Sequence[tuple[str, str]], now: datetime) 
             yield _what_they_did(survey, about, first, now - timedelta(days=until))
 
 
-def _what_they_did(survey: DemoSurvey, about: tuple[str, int, str], first: datetime, last: datetime) -> Asked:
+def _what_they_did(survey: DemoSurvey, about: tuple[str, int, str], first: datetime, last: datetime) -> PlannedAnswer:
     _, version, person = about
     shown = None if roll("unprompted", *about) < _UNPROMPTED_SHARE else first
     if roll("answers", *about) >= survey.share:
-        return Asked(person, version, first, 1 + int(4 * roll("again", *about)))
+        return PlannedAnswer(person, version, first, 1 + int(4 * roll("again", *about)))
     outcome = _outcome(survey, about)
     values = tuple(
         _value(question, weights, (*about, place)) if outcome in ("answered", "agreed") else None
         for place, (question, weights) in enumerate(_weighted(survey))
     )
     at = min(first + timedelta(seconds=20 + 400 * roll("takes", *about)), last)
-    return Asked(person, version, shown, 1 if shown else 0, outcome, max(at, first), values)
+    return PlannedAnswer(person, version, shown, 1 if shown else 0, outcome, max(at, first), values)
 
 
 def _outcome(survey: DemoSurvey, about: tuple[str, int, str]) -> str:
@@ -74,13 +74,13 @@ def _outcome(survey: DemoSurvey, about: tuple[str, int, str]) -> str:
     return "declined" if luck < survey.opted_out + survey.declined else "agreed"
 
 
-def _weighted(survey: DemoSurvey) -> Iterator[tuple[Question, tuple[int, ...]]]:
+def _weighted(survey: DemoSurvey) -> Iterator[tuple[QuestionDefinition, tuple[int, ...]]]:
     for place, question in enumerate(survey.definition.questions):
         yield question, survey.weights[place] if place < len(survey.weights) else ()
 
 
 def _value(
-    question: Question, weights: tuple[int, ...], about: tuple[object, ...]
+    question: QuestionDefinition, weights: tuple[int, ...], about: tuple[object, ...]
 ) -> int | str | tuple[str, ...] | None:
     match question.type:
         case "star_rating":

@@ -25,8 +25,8 @@ from app.surveys.demo import people as demo_people
 from app.surveys.demo import plan as demo_plan
 from app.surveys.demo.cast import APPS, TENANT, DemoApp, DemoPerson, DemoSurvey
 from app.surveys.demo.cast import PLATFORM as PLATFORM_SURVEYS
-from app.surveys.demo.people import Account
-from app.surveys.demo.plan import Asked
+from app.surveys.demo.people import DemoAccount
+from app.surveys.demo.plan import PlannedAnswer
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.answers import Answered
 from app.surveys.models import PromptState, Response, Survey, Tombstone
@@ -101,7 +101,7 @@ async def plan(db: AsyncSession, crowd: int | None = None) -> Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class DemoRemoval:
     """What `remove` would do: titles and names of what goes, of what is archived or retired since real people answered or rated
     it, e-mail addresses of invented people whose accounts stay since somebody used them, and how many people, demo responses and
     ratings go."""
@@ -116,7 +116,7 @@ class Leaving:
     ratings: int = 0
 
 
-async def leaving(db: AsyncSession) -> Leaving:
+async def leaving(db: AsyncSession) -> DemoRemoval:
     ours = (
         await db.execute(select(Survey.id, Survey.title, Survey.status, _REAL).where(_OURS).order_by(Survey.id))
     ).all()
@@ -124,7 +124,7 @@ async def leaving(db: AsyncSession) -> Leaving:
     responses = await db.scalar(select(func.count()).select_from(numbers)) or 0
     people, kept = await demo_people.leaving(db)
     apps, retired, rated = await demo_library.leaving(db) if workspace_of(db) == PLATFORM else ([], [], 0)
-    return Leaving(
+    return DemoRemoval(
         tuple(title for _, title, _, is_real in ours if not is_real),
         tuple(title for _, title, status, is_real in ours if is_real and status == "published"),
         tuple(apps),
@@ -197,7 +197,7 @@ async def _make_survey(db: AsyncSession, survey: DemoSurvey, now: datetime) -> l
 
 
 async def _answer(
-    db: AsyncSession, keys: KeyRing, versions: Sequence[Version], accounts: Sequence[Account], now: datetime
+    db: AsyncSession, keys: KeyRing, versions: Sequence[Version], accounts: Sequence[DemoAccount], now: datetime
 ) -> int:
     """Writes impressions, and the responses into the ledger in the order of their times; returns how many."""
     by_email = {one.email: one for one in accounts}
@@ -217,7 +217,9 @@ def _lives(versions: Sequence[Version]) -> list[dict[int, Version]]:
     return list(lives.values())
 
 
-def _happened(own: dict[int, Version], by_email: dict[str, Account], now: datetime) -> Iterator[tuple[Version, Asked]]:
+def _happened(
+    own: dict[int, Version], by_email: dict[str, DemoAccount], now: datetime
+) -> Iterator[tuple[Version, PlannedAnswer]]:
     """What each person met and did. Whoever signs in has met the newest version alone, and answered it unless it waits."""
     survey, newest = own[max(own)].survey, max(own)
     people_ = [(account.email, account.kind) for account in by_email.values()]
@@ -228,7 +230,7 @@ def _happened(own: dict[int, Version], by_email: dict[str, Account], now: dateti
             yield own[newest], _done(what, survey, now)
 
 
-def _done(what: Asked, survey: DemoSurvey, now: datetime) -> Asked:
+def _done(what: PlannedAnswer, survey: DemoSurvey, now: datetime) -> PlannedAnswer:
     """With an answer, so that one survey alone waits for them."""
     if what.outcome is not None:
         return what
@@ -237,7 +239,7 @@ def _done(what: Asked, survey: DemoSurvey, now: datetime) -> Asked:
 
 
 async def _note_impressions(
-    db: AsyncSession, happened: Sequence[tuple[Version, Asked]], by_email: dict[str, Account]
+    db: AsyncSession, happened: Sequence[tuple[Version, PlannedAnswer]], by_email: dict[str, DemoAccount]
 ) -> None:
     rows = [
         {
@@ -255,7 +257,7 @@ async def _note_impressions(
         await db.execute(insert(PromptState).on_conflict_do_nothing(), rows)
 
 
-def _entry(version: Version, what: Asked, user_id: int) -> ledger.Entry:
+def _entry(version: Version, what: PlannedAnswer, user_id: int) -> ledger.Entry:
     stored = version.stored
     if stored.wording_id is None or what.at is None:
         raise RuntimeError("only a published survey is answered")

@@ -99,7 +99,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedEntry:
     """A row of the ledger. `receipt` is its hash in hex; `fresh` whether this call wrote it. The free texts of somebody who was
     erased are missing from `answers`: '' stands there, as if nothing had been written."""
 
@@ -121,7 +121,7 @@ class Worded:
     key: Key | None
 
 
-async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
+async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> RecordedEntry:
     """Records the entry, or returns what this person recorded of this version before, whatever that says.
 
     The ledger of the workspace is held from here to the end of the transaction, so this comes last in it. Raises
@@ -141,7 +141,7 @@ async def _worded(db: AsyncSession, entry: Entry) -> Worded:
 
 async def write(
     connection: asyncpg.Connection, workspace: str, keys: KeyRing, entry: Entry, worded: Worded
-) -> Recorded | None:
+) -> RecordedEntry | None:
     """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
     (`app.db.session.alone`), nobody waits for this process while the ledger is held. A key of the person is made before that, where
     they have none. Neither waits for the disk. None where nothing was written: `winner` says why."""
@@ -155,10 +155,10 @@ async def write(
     if row["number"] is None:
         return None
     at, receipt = entry.recorded_at, row["row_hash"].hex()
-    return Recorded(row["number"], entry.version, entry.outcome, at, receipt, entry.answers, fresh=True)
+    return RecordedEntry(row["number"], entry.version, entry.outcome, at, receipt, entry.answers, fresh=True)
 
 
-async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int, user_id: int) -> Recorded | None:
+async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int, user_id: int) -> RecordedEntry | None:
     """What the person recorded of this version, by one statement. Raises SecretError where the key ring lost its key."""
     given = {"survey": survey_id, "version": version, "user": user_id}
     row = (await db.execute(_RECORDED, given)).one_or_none()
@@ -166,10 +166,12 @@ async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int
         return None
     opened = evidence.open(keys, workspace_of(db), row) or Evidence()
     answers = tuple(Answered(UUID(one.question), _value(one, opened.texts)) for one in chain.read(row.entry).answers)
-    return Recorded(row.number, row.version, row.outcome, row.recorded_at, row.row_hash.hex(), answers, fresh=False)
+    return RecordedEntry(
+        row.number, row.version, row.outcome, row.recorded_at, row.row_hash.hex(), answers, fresh=False
+    )
 
 
-async def winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> Recorded:
+async def winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> RecordedEntry:
     """What the person recorded of this version before. Raises VersionSuperseded where they did not: the words changed."""
     found = await recorded(db, keys, entry.survey_id, entry.version, entry.user_id)
     if found is None:
@@ -194,9 +196,9 @@ def _cut(text: str | None, longest: int) -> str | None:
 
 def line_of(
     entry: Entry, question_keys: Sequence[str], texts: Mapping[str, str], sealed: str | None, number: int = 0
-) -> chain.Line:
+) -> chain.LedgerEntry:
     """`number` 0 stands for the one that writing gives it."""
-    return chain.Line(
+    return chain.LedgerEntry(
         number=number,
         survey=str(entry.survey),
         version=entry.version,
@@ -213,20 +215,20 @@ def line_of(
     )
 
 
-def _said(one: Answered, texts: Mapping[str, str]) -> chain.Said:
+def _said(one: Answered, texts: Mapping[str, str]) -> chain.LedgerAnswer:
     key = str(one.question)
     if key in texts:
-        return chain.Said(key, None)
-    return chain.Said(key, list(one.value) if isinstance(one.value, tuple) else one.value)
+        return chain.LedgerAnswer(key, None)
+    return chain.LedgerAnswer(key, list(one.value) if isinstance(one.value, tuple) else one.value)
 
 
-def _value(said: chain.Said, texts: Mapping[str, str]) -> int | str | tuple[str, ...]:
+def _value(said: chain.LedgerAnswer, texts: Mapping[str, str]) -> int | str | tuple[str, ...]:
     if said.value is None:
         return texts.get(said.question, "")
     return tuple(said.value) if isinstance(said.value, list) else said.value
 
 
-def row_of(entry: Entry, line: chain.Line) -> dict[str, Any]:
+def row_of(entry: Entry, line: chain.LedgerEntry) -> dict[str, Any]:
     """The columns of the row that its place in the chain does not decide, and its projection as two arrays."""
     chosen = sorted(chain.choices(line.answers))
     before, after = chain.around_number(line)

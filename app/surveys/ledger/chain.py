@@ -14,7 +14,7 @@ BEFORE_THE_FIRST = bytes(32)
 _WRITER = msgspec.json.Encoder(order="sorted")
 
 
-class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LedgerAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One answered question. A star is its number, a multiple choice its ticks in option order; null stands for a free text,
     which is in the sealed evidence alone."""
 
@@ -22,7 +22,7 @@ class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     value: int | str | list[str] | None
 
 
-class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What one row of the ledger says and its hash covers.
 
     `survey` and the questions are UUIDs as text. `questions` is the hash of the wording's question keys, which say what each
@@ -40,7 +40,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     source: str
     recorded_at: str
     prompted: bool
-    answers: list[Said]
+    answers: list[LedgerAnswer]
     evidence: str | None
     shown: Shown | msgspec.UnsetType = msgspec.UNSET
 
@@ -52,22 +52,22 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         return "first" if self.prompted else "not_known"
 
 
-_READER = msgspec.json.Decoder(Line)
+_READER = msgspec.json.Decoder(LedgerEntry)
 
 
-def written(line: Line) -> str:
+def written(line: LedgerEntry) -> str:
     """The line in its RFC 8785 form. All its keys are plain words and its numbers integers, so that sorted keys and
     msgspec's escapes are that form (a test compares)."""
     return _WRITER.encode(line).decode()
 
 
-def around_number(line: Line) -> tuple[str, str]:
+def around_number(line: LedgerEntry) -> tuple[str, str]:
     """The same text before and behind the number, for whoever learns it only when the row is written."""
     before, _, after = written(line).partition(f'"number":{line.number},"outcome":')
     return f'{before}"number":', f',"outcome":{after}'
 
 
-def read(entry: str) -> Line:
+def read(entry: str) -> LedgerEntry:
     """Raises msgspec.MsgspecError for what is no line."""
     return _READER.decode(entry)
 
@@ -90,7 +90,7 @@ def instant(value: datetime) -> str:
     return msgspec.to_builtins(value.astimezone(UTC))  # type: ignore[no-any-return]
 
 
-def choices(answers: Iterable[Said]) -> set[tuple[str, str]]:
+def choices(answers: Iterable[LedgerAnswer]) -> set[tuple[str, str]]:
     """What `survey_answers` holds of them, as (question, choice): each tick for itself, a free text as ''."""
     found: set[tuple[str, str]] = set()
     for one in answers:

@@ -108,7 +108,7 @@ def _place_of_key(workspace: str, user_id: int) -> Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class EvidenceOwner:
     """A user of the workspace; what they told the platform's surveys lies in the platform's ledger."""
 
     id: int
@@ -170,7 +170,7 @@ class Held:
 _NUMBERS = ("responses", "evidence", "texts", "keys", "ratings", "comments")
 
 
-async def held(database: Database, person: Person) -> Held:
+async def held(database: Database, person: EvidenceOwner) -> Held:
     """In the person's own workspace and on the platform together."""
     total = Held()
     for workspace in person.ledgers:
@@ -179,7 +179,7 @@ async def held(database: Database, person: Person) -> Held:
     return total
 
 
-async def erase(database: Database, actor: Actor, person: Person) -> Held:
+async def erase(database: Database, actor: Actor, person: EvidenceOwner) -> Held:
     """Destroys the keys of everything that `held` counted, and the comments of app ratings; returns what there was.
 
     One transaction a ledger, the person's own last: interrupted, it is simply done again. Answers and the chain stay.
@@ -191,7 +191,7 @@ async def erase(database: Database, actor: Actor, person: Person) -> Held:
     return total
 
 
-async def _erase(db: AsyncSession, actor: Actor, person: Person) -> Held:
+async def _erase(db: AsyncSession, actor: Actor, person: EvidenceOwner) -> Held:
     before = await _held(db, person)
     await db.execute(_DESTROY, {"user": person.id})
     await db.execute(_FORGET_COMMENTS, {"user": person.id})
@@ -201,5 +201,5 @@ async def _erase(db: AsyncSession, actor: Actor, person: Person) -> Held:
     return before
 
 
-async def _held(db: AsyncSession, person: Person) -> Held:
+async def _held(db: AsyncSession, person: EvidenceOwner) -> Held:
     return Held(**(await db.execute(_HELD, {"user": person.id})).mappings().one())

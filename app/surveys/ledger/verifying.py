@@ -81,7 +81,7 @@ Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LedgerVerdict:
     """`rows` fit, the last of them with the hash `head` (hex). `number` is the row that `problem` is about, None for a problem
     of no row; both are None where everything fits."""
 
@@ -113,7 +113,7 @@ class _Wording:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Expected:
     """What rows are held against. `noted` has the heads of the audit by number: the hash, and when it was noted. `hidden` is the
     first row under a tombstone that nothing may have laid there."""
 
@@ -124,7 +124,7 @@ class _Known:
     hidden: int | None = None
 
 
-async def verify(database: Database, keys: KeyRing, workspace: str, report: Report | None = None) -> Verdict:
+async def verify(database: Database, keys: KeyRing, workspace: str, report: Report | None = None) -> LedgerVerdict:
     """Walks the whole ledger as it is at one moment; answers may be recorded meanwhile. `keys` opens the evidence of each person
     once. `report` gets rows done and in all."""
     async with database.snapshot(workspace) as db:
@@ -132,7 +132,7 @@ async def verify(database: Database, keys: KeyRing, workspace: str, report: Repo
         try:
             known = await _known(connection, workspace)
         except _Broken as found:
-            return Verdict(0, chain.BEFORE_THE_FIRST.hex(), found.number, found.problem)
+            return LedgerVerdict(0, chain.BEFORE_THE_FIRST.hex(), found.number, found.problem)
         walk, key_check = _Walk(known), KeyCheck(keys, workspace)
         tell = report or _untold
         tell(0, known.head[0])
@@ -144,8 +144,8 @@ async def verify(database: Database, keys: KeyRing, workspace: str, report: Repo
                 tell(walk.number, known.head[0])
             walk.end(await connection.fetchval(_CHOICES_PAST, walk.number))
         except _Broken as found:
-            return Verdict(walk.number, walk.hash.hex(), found.number, found.problem)
-    return Verdict(walk.number, walk.hash.hex())
+            return LedgerVerdict(walk.number, walk.hash.hex(), found.number, found.problem)
+    return LedgerVerdict(walk.number, walk.hash.hex())
 
 
 def _untold(done: int, total: int) -> None:
@@ -160,7 +160,7 @@ async def verified(db: AsyncSession, number: int) -> bool:
         return False
     wording = _wording((row.survey_uid, row.wording_version, row.content_hash, row.content, row.question_keys))
     hidden = number if row.hidden else None
-    known = _Known({row.survey_id: str(row.uid)}, {row.wording_id: wording}, {}, (number, row.row_hash), hidden)
+    known = _Expected({row.survey_id: str(row.uid)}, {row.wording_id: wording}, {}, (number, row.row_hash), hidden)
     walk = _Walk(known, number - 1, row.before or chain.BEFORE_THE_FIRST)
     try:
         choices = {(str(key), choice) for key, choice in zip(row.asked, row.chosen, strict=True)}
@@ -183,7 +183,7 @@ async def note_head(db: AsyncSession) -> None:
 class _Walk:
     """Where the walk stands: the last row that fits, and its hash."""
 
-    def __init__(self, known: _Known, number: int = 0, before: bytes = chain.BEFORE_THE_FIRST) -> None:
+    def __init__(self, known: _Expected, number: int = 0, before: bytes = chain.BEFORE_THE_FIRST) -> None:
         self.known, self.number, self.hash = known, number, before
 
     def step(self, row: _Row, choices: Any, key_problem: str | None = None) -> None:
@@ -228,7 +228,7 @@ class _Walk:
                 )
 
 
-def _refuse_other_words(known: _Known, row: _Row, choices: Any) -> None:
+def _refuse_other_words(known: _Expected, row: _Row, choices: Any) -> None:
     """Raises _Broken where something beside the entry says otherwise than the entry does."""
     number = row.number
     try:
@@ -245,7 +245,7 @@ def _refuse_other_words(known: _Known, row: _Row, choices: Any) -> None:
         raise _Broken(number, "survey_answers holds other choices than it says")
 
 
-def _refuse_other_columns(line: chain.Line, row: _Row, survey: str | None) -> None:
+def _refuse_other_columns(line: chain.LedgerEntry, row: _Row, survey: str | None) -> None:
     if row.sealed is None:
         evidence, sealed_with = None, None
     else:
@@ -268,7 +268,7 @@ def _refuse_other_columns(line: chain.Line, row: _Row, survey: str | None) -> No
         raise _Broken(row.number, "its column key_id does not name the key that its evidence was sealed with")
 
 
-def _is_worded(line: chain.Line, wording: _Wording) -> bool:
+def _is_worded(line: chain.LedgerEntry, wording: _Wording) -> bool:
     return (line.survey, line.version, line.content_hash, line.questions) == (
         wording.survey,
         wording.version,
@@ -277,7 +277,7 @@ def _is_worded(line: chain.Line, wording: _Wording) -> bool:
     )
 
 
-async def _known(connection: asyncpg.Connection, workspace: str) -> _Known:
+async def _known(connection: asyncpg.Connection, workspace: str) -> _Expected:
     """Raises _Broken where the ledger has lost its head."""
     head = await connection.fetchrow(_HEAD)
     if head is None:
@@ -291,7 +291,7 @@ async def _known(connection: asyncpg.Connection, workspace: str) -> _Known:
         wordings[row[0]] = _wording(tuple(row)[1:])
     surveys = {row[0]: str(row[1]) for row in await connection.fetch("SELECT id, uid FROM surveys")}
     hidden = await connection.fetchval(_HIDDEN)
-    return _Known(surveys, wordings, noted, (number, bytes(row_hash)), hidden)
+    return _Expected(surveys, wordings, noted, (number, bytes(row_hash)), hidden)
 
 
 def _wording(row: tuple[Any, ...]) -> _Wording:

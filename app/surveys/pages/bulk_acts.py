@@ -28,14 +28,18 @@ from app.web.pages import done
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class SurveyActWords:
     """The words of an act of BULK: what was done, and to one and to many of what."""
 
     past: str
     what: tuple[str, str] = ("survey", "surveys")
 
 
-ACTS = {"publish": Act("published"), "archive": Act("archived"), "delete": Act("deleted", ("draft", "drafts"))}
+ACTS = {
+    "publish": SurveyActWords("published"),
+    "archive": SurveyActWords("archived"),
+    "delete": SurveyActWords("deleted", ("draft", "drafts")),
+}
 
 
 @post("/surveys/list/bulk", guards=[Requires("surveys.view", module="surveys")], status_code=200)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from litestar.datastructures import FormMultiDict
 
-from app.surveys.authoring.definition import Question
+from app.surveys.authoring.definition import QuestionDefinition
 from app.surveys.words import WITH_OPTIONS
 from app.texts import uuid_of
 
@@ -33,10 +33,10 @@ class Row:
     errors: dict[str, str] = field(default_factory=dict)
 
     @property
-    def question(self) -> Question:
+    def question(self) -> QuestionDefinition:
         """What the row means; options that its type does not take are left behind."""
         lines = self.options.splitlines() if self.type in WITH_OPTIONS else []
-        return Question(uuid_of(self.key), self.label, self.type, tuple(lines), self.required)
+        return QuestionDefinition(uuid_of(self.key), self.label, self.type, tuple(lines), self.required)
 
 
 def read(posted: FormMultiDict) -> list[Row]:
@@ -45,7 +45,7 @@ def read(posted: FormMultiDict) -> list[Row]:
     return [_row(posted, name) for name in list(names)[:MOST_ROWS]]
 
 
-def show(questions: Iterable[Question]) -> list[Row]:
+def show(questions: Iterable[QuestionDefinition]) -> list[Row]:
     """The rows of a definition as a page first shows them."""
     return [
         Row(f"q{number}", str(one.key or ""), one.label, one.type, "\n".join(one.options), one.required)

@@ -8,7 +8,7 @@ from litestar.params import FromPath
 
 from app.accounts import accounts
 from app.surveys.ledger import evidence
-from app.surveys.ledger.evidence import Held, Person
+from app.surveys.ledger.evidence import EvidenceOwner, Held
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
@@ -64,8 +64,8 @@ async def _held(ctx: Context, account: Any) -> Held:
     return await evidence.held(ctx.parts.database, _person(ctx, account))
 
 
-def _person(ctx: Context, account: Any) -> Person:
-    return Person(account.id, account.email, ctx.workspace)
+def _person(ctx: Context, account: Any) -> EvidenceOwner:
+    return EvidenceOwner(account.id, account.email, ctx.workspace)
 
 
 ROUTES = [ask, erase]

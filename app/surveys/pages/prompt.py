@@ -16,7 +16,7 @@ from app.errors import Invalid, ModuleUnavailable
 from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import queue as asking
 from app.surveys.asking import responding, situations
-from app.surveys.asking.responding import Answer, Reply
+from app.surveys.asking.responding import RespondResult, SentReply
 from app.surveys.asking.situations import Met
 from app.surveys.item import Item
 from app.surveys.ledger.errors import ActionNotAllowed, InvalidAnswers, SurveyNotFound, VersionSuperseded
@@ -41,7 +41,7 @@ CHANGED = "The text was changed while you had it open. This is the new one; what
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PromptNotice:
     """A sentence above the card, or in its place when nothing waits any more. `receipt` "" shows none."""
 
     text: str = ""
@@ -63,7 +63,7 @@ class Shown:
 @get(URL, guards=[Requires(None, module="surveys")])
 async def show(ctx: NamedDependency[Context]) -> Response[Any]:
     _check_offered(ctx)
-    return await _page(ctx, await _current(ctx), Said())
+    return await _page(ctx, await _current(ctx), PromptNotice())
 
 
 @post(f"{URL}/submit", guards=[Requires(None, module="surveys")], status_code=200)
@@ -73,7 +73,7 @@ async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
     try:
         answer = await _respond(ctx, sent)
     except SurveyNotFound:
-        return await _go_on(ctx, Said(GONE, "warning"))
+        return await _go_on(ctx, PromptNotice(GONE, "warning"))
     except VersionSuperseded as refused:
         return await _show_anew(ctx, sent, refused.status)
     except (ActionNotAllowed, Invalid) as refused:
@@ -81,30 +81,30 @@ async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
     return await _go_on(ctx, thanks(answer))
 
 
-async def _respond(ctx: Context, sent: Sent) -> Answer:
+async def _respond(ctx: Context, sent: Sent) -> RespondResult:
     try:
         return await responding.respond(respondent_of(ctx), ctx, _reply(sent), "web")
     finally:
         await ctx.reopen()
 
 
-def thanks(answer: Answer) -> Said:
+def thanks(answer: RespondResult) -> PromptNotice:
     """What the person reads after an answer; a decision has its receipt."""
     if answer.snoozed_until:
-        return Said(f"It comes back after {answer.snoozed_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC.")
+        return PromptNotice(f"It comes back after {answer.snoozed_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC.")
     outcome = answer.outcome or "answered"
     text = "That was recorded already; nothing changed." if answer.status == "already_recorded" else THANKS[outcome]
-    return Said(text, receipt=(answer.receipt or "") if outcome in DECISIONS else "")
+    return PromptNotice(text, receipt=(answer.receipt or "") if outcome in DECISIONS else "")
 
 
-def _reply(sent: Sent) -> Reply:
+def _reply(sent: Sent) -> SentReply:
     """Raises Invalid where no button was pressed."""
     if not sent.action:
         raise Invalid(UNDECIDED)
-    return Reply(sent.survey, sent.action, sent.answers, sent.version, sent.content_hash)
+    return SentReply(sent.survey, sent.action, sent.answers, sent.version, sent.content_hash)
 
 
-async def _go_on(ctx: Context, said: Said) -> Response[Any] | Redirect:
+async def _go_on(ctx: Context, said: PromptNotice) -> Response[Any] | Redirect:
     """The next item with what became of this one."""
     if ctx.wants_fragment:
         return await _page(ctx, await _current(ctx), said)
@@ -118,7 +118,7 @@ async def _show_again(ctx: Context, sent: Sent, refused: ActionNotAllowed | Inva
     problems, otherwise = prompt_form.problems(item, refused.details)
     text = otherwise if isinstance(refused, InvalidAnswers) else refused.message
     shown = Shown(item, sent.number, sent.total, sent.kept, problems)
-    return await _page(ctx, shown, Said(text, "warning"), status=refused.status)
+    return await _page(ctx, shown, PromptNotice(text, "warning"), status=refused.status)
 
 
 async def _show_anew(ctx: Context, sent: Sent, status: int) -> Response[Any]:
@@ -129,7 +129,7 @@ async def _show_anew(ctx: Context, sent: Sent, status: int) -> Response[Any]:
     await ctx.settle()
     await ctx.reopen()
     shown = Shown(met.item, sent.number, sent.total, prompt_form.fitting(sent.kept, met.item))
-    return await _page(ctx, shown, Said(CHANGED, "warning"), status=status)
+    return await _page(ctx, shown, PromptNotice(CHANGED, "warning"), status=status)
 
 
 async def _met(ctx: Context, sent: Sent) -> Met:
@@ -146,7 +146,7 @@ async def _current(ctx: Context) -> Shown | None:
     return found and Shown(*found)
 
 
-async def _page(ctx: Context, shown: Shown | None, said: Said, *, status: int = 200) -> Response[str]:
+async def _page(ctx: Context, shown: Shown | None, said: PromptNotice, *, status: int = 200) -> Response[str]:
     return await page(ctx, "surveys/prompt.html", fragment="prompt", status=status, shown=shown, said=said)
 
 

@@ -21,7 +21,7 @@ from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import Column, Empty, Filter, ListSpec
-from app.web.lists import Asked, Listing
+from app.web.lists import ListPage, ListQuery
 from app.web.pages import page
 
 _COLUMNS: tuple[Any, ...] = (
@@ -114,7 +114,7 @@ def _spec(ctx: Context, counted: Sequence[Any]) -> ListSpec:
     return replace(spec, empty=replace(spec.empty, **LIBRARY)) if ctx.may("apps.manage") else spec
 
 
-async def _figure(ctx: Context, spec: ListSpec, wanted: Asked, counted: Sequence[Any]) -> Figure:
+async def _figure(ctx: Context, spec: ListSpec, wanted: ListQuery, counted: Sequence[Any]) -> Figure:
     """Of the ratings under the filter: read from the counts, or from the ratings where the filter asks for more than those."""
     in_force = {name for name, value in wanted.values.items() if value is not None}
     if not wanted.errors and in_force <= COUNTED:
@@ -134,7 +134,7 @@ def _fits(row: Any, values: dict[str, Any]) -> bool:
     )
 
 
-async def _load(ctx: Context, spec: ListSpec, wanted: Asked, total: int) -> Listing:
+async def _load(ctx: Context, spec: ListSpec, wanted: ListQuery, total: int) -> ListPage:
     wanted.stay_within(total)
     order = lists.ordering(spec, wanted.sort)
     # A deep page passes over what an index holds, and joins its own rows alone.
@@ -144,7 +144,7 @@ async def _load(ctx: Context, spec: ListSpec, wanted: Asked, total: int) -> List
     return lists.listing(ctx, spec, wanted, rows.all(), total)
 
 
-def _shares(view: Listing, found: Figure) -> list[Share]:
+def _shares(view: ListPage, found: Figure) -> list[Share]:
     return [
         Share(STAR_WORDS[str(stars)], number, percent(number, found.n), view.link(stars=[str(stars)]) if number else "")
         for stars, number in found.distribution.items()

@@ -14,13 +14,13 @@ from app.surveys.models import Question, Response, Survey
 from app.surveys.results import queries, responses
 from app.surveys.results.queries import MOST_COUNTED, MOST_PEOPLE, LedgerFilter
 from app.surveys.results.responses import Opened
-from app.surveys.results.tallies import Scope
+from app.surveys.results.tallies import TallyScope
 from app.surveys.words import OUTCOMES
 from app.texts import uuid_of, whole
 from app.web import lists
 from app.web.context import Context
 from app.web.list_spec import Column, Empty, Filter, ListSpec
-from app.web.lists import Asked, Listing
+from app.web.lists import ListPage, ListQuery
 
 # More surveys than this are not offered as a choice; one that the address names always is.
 MOST_CHOICES = 300
@@ -55,17 +55,17 @@ FILTERS = (
     ),
     Filter("survey", "Survey", _of_survey, kind="select"),
     Filter("outcome", "Outcome", Response.outcome.in_, kind="multi", options=OUTCOMES),
-    Filter("", "Days (UTC)", lambda days: Scope(days=days).responses(), kind="range"),
+    Filter("", "Days (UTC)", lambda days: TallyScope(days=days).responses(), kind="range"),
     Filter("version", "Version", lambda text: Response.version == _number(text), advanced=True),
     Filter(
         "current",
         "Current versions of published surveys",
-        lambda _: Scope(current=True).responses(),
+        lambda _: TallyScope(current=True).responses(),
         kind="check",
         advanced=True,
     ),
     Filter("user", "Person", lambda text: queries.of_people([_number(text)]), kind="hidden"),
-    Filter("question", "Answered", lambda key: Scope(answer=(_key(key), "")).responses(), kind="hidden"),
+    Filter("question", "Answered", lambda key: TallyScope(answer=(_key(key), "")).responses(), kind="hidden"),
     Filter("choice", "Answer", lambda _: false(), kind="hidden"),
 )
 
@@ -118,11 +118,11 @@ SPEC = ListSpec(
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ResponseListFrame:
     """What a request for the list needs to know before it reads a row; one SELECT. `people` None: nobody in particular."""
 
     spec: ListSpec
-    wanted: Asked
+    wanted: ListQuery
     survey_id: int | None
     people: tuple[int, ...] | None
 
@@ -134,7 +134,7 @@ class Frame:
     def ledger_filter(self) -> LedgerFilter:
         values = self.wanted.values
         question = values["question"]
-        scope = Scope(
+        scope = TallyScope(
             survey_id=(self.survey_id or -1) if values["survey"] else None,
             version=_number(values["version"]) if values["version"] else None,
             outcomes=tuple(values["outcome"]) if values["outcome"] else None,
@@ -145,7 +145,7 @@ class Frame:
         return LedgerFilter(scope, self.people)
 
 
-async def frame(ctx: Context) -> Frame:
+async def frame(ctx: Context) -> ResponseListFrame:
     """Reads the surveys to choose from, the people that a search means, and what the chips call things."""
     query = ctx.request.query_params
     uid, user = _key(str(query.get("survey") or "")), _number(str(query.get("user") or ""))
@@ -163,7 +163,7 @@ async def frame(ctx: Context) -> Frame:
         wanted.errors["q"] = f"More than {MOST_PEOPLE:,} people match; type more of the name."
     if wanted.values.get("user"):
         people = tuple({user}.intersection(people)) if people is not None else (user,)
-    return Frame(spec, wanted, row.survey_id, people)
+    return ResponseListFrame(spec, wanted, row.survey_id, people)
 
 
 def _searched(query: Any) -> str | None:
@@ -175,8 +175,8 @@ def _searched(query: Any) -> str | None:
 def _spec(ctx: Context, question: UUID, choice: str) -> ListSpec:
     """A choice is one of the question beside it."""
     answered = {
-        "question": lambda _: Scope(answer=(question, "")).responses(),
-        "choice": lambda _: Scope(answer=(question, choice)).responses(),
+        "question": lambda _: TallyScope(answer=(question, "")).responses(),
+        "choice": lambda _: TallyScope(answer=(question, choice)).responses(),
     }
     filters = tuple(replace(one, where=answered.get(one.name, one.where)) for one in FILTERS)
     columns = tuple(one for one in COLUMNS if one.key != "workspace" or ctx.on_platform)
@@ -202,7 +202,7 @@ def _around(uid: UUID, searched: str | None, user: int, question: UUID) -> Selec
     )
 
 
-async def load(ctx: Context, framed: Frame) -> Listing:
+async def load(ctx: Context, framed: ResponseListFrame) -> ListPage:
     """One page of the list: one SELECT for the total, one for the rows, however deep it is."""
     wanted = framed.wanted
     if wanted.errors:
@@ -264,7 +264,7 @@ def drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
     }
 
 
-def exported(ctx: Context, framed: Frame, words: responses.Labels, kind: str) -> ListSpec:
+def exported(ctx: Context, framed: ResponseListFrame, words: responses.Labels, kind: str) -> ListSpec:
     """The list's columns for an export: people, evidence and answers opened row by row; answers in words in a CSV."""
     read = reader(ctx)
 

@@ -12,7 +12,7 @@ from app.surveys.authoring import content
 from app.surveys.ledger import chain, verifying
 from app.surveys.pages import response_list as ledger
 from app.surveys.results import queries, responses
-from app.surveys.results.tallies import Scope
+from app.surveys.results.tallies import TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN, SOURCES, TYPES
 from app.web import exports
 from app.web.context import Context
@@ -28,7 +28,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     framed = await ledger.frame(ctx)
     if kind := exports.asked_for(ctx):
         words = await queries.labels(ctx.db, framed.survey)
-        base = queries.ROWS.where(Scope().responses())
+        base = queries.ROWS.where(TallyScope().responses())
         return await exports.export(ctx, ledger.exported(ctx, framed, words, kind), base, kind)
     view = await ledger.load(ctx, framed)
     return await page(

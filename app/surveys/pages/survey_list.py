@@ -15,12 +15,12 @@ from app.surveys.models import Survey
 from app.surveys.pages.acts_allowed import limits, needed_for
 from app.surveys.results import tallies
 from app.surveys.results.figures import RESPONDED
-from app.surveys.results.tallies import Scope
+from app.surveys.results.tallies import TallyScope
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES, Names
 from app.web.context import Context
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 
-_COUNTED = tallies.whole(Scope()).subquery()
+_COUNTED = tallies.whole(TallyScope()).subquery()
 _PEOPLE, _OUTCOME = _COUNTED.c.people, _COUNTED.c.outcome
 
 
@@ -82,7 +82,7 @@ BULK = (
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class SurveyListFrame:
     """What the page needs beside its rows; one SELECT. `ceiling` is "full" on the platform."""
 
     categories: list[str]
@@ -90,7 +90,7 @@ class Around:
     names: Names
 
 
-async def around(ctx: Context) -> Around:
+async def around(ctx: Context) -> SurveyListFrame:
     categories = (
         select(Survey.category)
         .where(Survey.category.is_not(None), Survey.deleted_at.is_(None))
@@ -100,16 +100,16 @@ async def around(ctx: Context) -> Around:
     )
     known = func.array(categories, type_=ARRAY(TEXT)), ceiling_in(ctx.workspace), *audience.names_in(ctx.workspace)
     row = (await ctx.db.execute(select(*known))).one()
-    return Around(list(row[0]), row[1], audience.named(*row[2:]))
+    return SurveyListFrame(list(row[0]), row[1], audience.named(*row[2:]))
 
 
-def bulk_of(ctx: Context, found: Around) -> tuple[BulkAction, ...]:
+def bulk_of(ctx: Context, found: SurveyListFrame) -> tuple[BulkAction, ...]:
     """What this person may do to many surveys. Archiving is within every ceiling."""
     made = not limits(found.ceiling, "optional")
     return tuple(one for one in BULK if ctx.may(needed_for(one.value)) and (made or one.value == "archive"))
 
 
-def spec_of(found: Around, bulk: tuple[BulkAction, ...] = ()) -> ListSpec:
+def spec_of(found: SurveyListFrame, bulk: tuple[BulkAction, ...] = ()) -> ListSpec:
     return ListSpec(
         name="surveys",
         label="surveys",

@@ -9,7 +9,7 @@ from litestar.di import NamedDependency
 from sqlalchemy import Row
 
 from app.surveys.pages.acts_allowed import allowed, limits
-from app.surveys.pages.survey_list import BASE, Around, around, bulk_of, rate_of, spec_of, window_of
+from app.surveys.pages.survey_list import BASE, SurveyListFrame, around, bulk_of, rate_of, spec_of, window_of
 from app.surveys.results.overview import stage
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
 from app.web import exports, lists
@@ -38,7 +38,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     )
 
 
-def _drawn(ctx: Context, found: Around, row: Row[Any]) -> dict[str, Any]:
+def _drawn(ctx: Context, found: SurveyListFrame, row: Row[Any]) -> dict[str, Any]:
     """A row as the template places it."""
     acts = allowed(
         status=row.status,

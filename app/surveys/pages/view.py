@@ -18,10 +18,10 @@ from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import SERIES, day_bar
 from app.surveys.pages.response_list import drawn, reader
 from app.surveys.results import queries, responses, tallies
-from app.surveys.results.figures import Asked, Breakdown, Reading, Results, results
+from app.surveys.results.figures import AskedQuestion, Breakdown, Reading, Results, results
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
-from app.surveys.results.tallies import ASKED, WHOLE, Scope
+from app.surveys.results.tallies import ASKED, WHOLE, TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, STATUSES, TYPES
 from app.web.context import Context
 from app.web.guards import Requires
@@ -33,9 +33,9 @@ SEE = Requires("surveys.view", module="surveys")
 # So many of the newest rows, and of the newest comments, stand on the page; Responses has all.
 ROWS, COMMENTS, DAYS = 10, 10, 28
 BY_OUTCOME = Filter(
-    "outcome", "Outcome", lambda word: Scope(outcomes=(word,)).responses(), kind="select", options=OUTCOMES
+    "outcome", "Outcome", lambda word: TallyScope(outcomes=(word,)).responses(), kind="select", options=OUTCOMES
 )
-BY_DAYS = Filter("", "Days", lambda days: Scope(days=days).responses(), kind="range")
+BY_DAYS = Filter("", "Days", lambda days: TallyScope(days=days).responses(), kind="range")
 _VERSION = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 _WORDS: dict[str, Any] = {
     "types": TYPES,
@@ -80,7 +80,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     survey = await queries.survey(ctx.db, uid_of(uid), asked.version)
     version = asked.version or survey.version
     words, questions = definition(survey, version)
-    scope = Scope(survey.id, version, asked.outcomes, asked.days)
+    scope = TallyScope(survey.id, version, asked.outcomes, asked.days)
     found = await _results(ctx, scope, questions)
     rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
     read = reader(ctx)
@@ -110,7 +110,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     )
 
 
-async def _results(ctx: Context, scope: Scope, questions: Sequence[Asked]) -> Results:
+async def _results(ctx: Context, scope: TallyScope, questions: Sequence[AskedQuestion]) -> Results:
     figures = [tuple(row) for row in await ctx.db.execute(tallies.figures(scope))]
     return results(figures, questions, Reading(WHOLE, ASKED, scope.outcomes, scope.days))
 
@@ -136,7 +136,7 @@ def narrowed(ctx: Context) -> Narrowed:
         return Narrowed(version, None, (None, None), wrong.message)
 
 
-def definition(survey: Any, version: int) -> tuple[responses.Wording, tuple[Asked, ...]]:
+def definition(survey: Any, version: int) -> tuple[responses.ReadWording, tuple[AskedQuestion, ...]]:
     """The words of a version: of the current one as they stand, of an older one as they were last. Raises NotFound."""
     if version == survey.version:
         rows = survey.questions or []

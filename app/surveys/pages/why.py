@@ -14,7 +14,7 @@ from app.db.searching import contains
 from app.db.session import PLATFORM
 from app.errors import NotFound
 from app.surveys.asking import pacing, situations
-from app.surveys.asking.pacing import Caller, Gap, Verdict
+from app.surveys.asking.pacing import Caller, Gap, PacingVerdict
 from app.surveys.asking.situations import Situation
 from app.surveys.authoring import audience
 from app.surveys.models import Survey
@@ -98,7 +98,7 @@ async def pick(ctx: Context, text: str) -> Any:
 
 async def _judged(
     ctx: Context, person: Any, situation: Situation, names: Names, now: datetime
-) -> tuple[Verdict, list[str]]:
+) -> tuple[PacingVerdict, list[str]]:
     """The rule that decides, and what shuts them out whatever it says."""
     stored = await policies.read(ctx.db, person.workspace)
     gap = await _gap(ctx, person, int(stored["optional_gap_hours"]), now)

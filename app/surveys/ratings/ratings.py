@@ -47,7 +47,7 @@ class Rating:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedRating:
     id: int
     rated_on: date
 
@@ -130,7 +130,7 @@ async def offered(db: AsyncSession, user_id: int, now: datetime) -> Sequence[Any
     return (await db.execute(_OFFERED, {"user_id": user_id, "today": utc_day(now)})).all()
 
 
-async def submit(db: AsyncSession, user_id: int, rating: Rating, now: datetime) -> Recorded:
+async def submit(db: AsyncSession, user_id: int, rating: Rating, now: datetime) -> RecordedRating:
     """Records the rating on the UTC day of `now`. The first of a day stands, on whichever platform it was made.
 
     Raises AppNotFound, InvalidBody for a platform that the app does not have, and AlreadyRated; none uses up the day.
@@ -154,7 +154,7 @@ async def submit(db: AsyncSession, user_id: int, rating: Rating, now: datetime) 
     if rating_id is None:
         raise AlreadyRated(f"You rated {app.name} today. The first rating of a day (UTC) stands; come back tomorrow.")
     await _count(db, values)
-    return Recorded(rating_id, values["rated_on"])
+    return RecordedRating(rating_id, values["rated_on"])
 
 
 async def figures(db: AsyncSession) -> RatingFigures:

@@ -74,7 +74,7 @@ def _responded(people: Mapping[str, int]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """A question in the wording that a version had."""
 
     key: UUID
@@ -95,7 +95,7 @@ class Bar:
 class Breakdown:
     """What one question came to: `people` answered it at all. `mean` is of stars; agreements and free texts have no bars."""
 
-    question: Asked
+    question: AskedQuestion
     people: int
     bars: tuple[Bar, ...] = ()
     mean: Decimal | None = None
@@ -132,7 +132,7 @@ class Reading:
         return within and (self.outcomes is None or outcome in self.outcomes)
 
 
-def results(figures: Iterable[Figure], questions: Sequence[Asked], reading: Reading) -> Results:
+def results(figures: Iterable[Figure], questions: Sequence[AskedQuestion], reading: Reading) -> Results:
     """The figures of one version against its questions."""
     choices: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     days: dict[date, dict[str, int]] = defaultdict(dict)
@@ -151,7 +151,7 @@ def results(figures: Iterable[Figure], questions: Sequence[Asked], reading: Read
     return Results(counters(totals, asked=reading.asked), dict(sorted(days.items())), narrowed, parts)
 
 
-def breakdown(question: Asked, choices: Mapping[str, int]) -> Breakdown:
+def breakdown(question: AskedQuestion, choices: Mapping[str, int]) -> Breakdown:
     """`choices` are people per choice; under '' those who answered at all."""
     people = choices.get("", 0)
     if question.type in ("agreement", "free_text"):

@@ -13,13 +13,13 @@ from app.db.days import utc_day
 from app.surveys.models import Survey
 from app.surveys.results import tallies
 from app.surveys.results.figures import Counters, counters
-from app.surveys.results.tallies import ASKED, Scope
+from app.surveys.results.tallies import ASKED, TallyScope
 
 DAYS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningSurvey:
     """A published survey and the counters of its current version. `stage` is "" inside its window."""
 
     survey: Any
@@ -36,7 +36,7 @@ class Overview:
     statuses: Mapping[str, int]
     required: int
     together: Counters
-    running: Sequence[Running]
+    running: Sequence[RunningSurvey]
     days: Sequence[tuple[date, Mapping[str, int]]]
     before: int
 
@@ -49,7 +49,7 @@ class Overview:
         return sum(sum(outcomes.values()) for _, outcomes in self.days)
 
 
-_whole = tallies.whole(Scope()).subquery("whole")
+_whole = tallies.whole(TallyScope()).subquery("whole")
 _STATUSES = select(Survey.status, func.count()).where(Survey.deleted_at.is_(None)).group_by(Survey.status)
 _RUNNING = (
     select(
@@ -91,9 +91,9 @@ def stage(survey: Any, now: datetime) -> str:
     return "over" if survey.ends_at and now >= survey.ends_at else ""
 
 
-def _running(rows: Sequence[Any], now: datetime) -> Running:
+def _running(rows: Sequence[Any], now: datetime) -> RunningSurvey:
     counted = counters([_figure(row) for row in rows if row.outcome], asked=ASKED)
-    return Running(rows[0], counted, stage(rows[0], now))
+    return RunningSurvey(rows[0], counted, stage(rows[0], now))
 
 
 def _figure(row: Any) -> tuple[str, int, int]:
@@ -102,7 +102,7 @@ def _figure(row: Any) -> tuple[str, int, int]:
 
 async def _days(db: AsyncSession, today: date) -> tuple[Sequence[tuple[date, Mapping[str, int]]], int]:
     first = today - timedelta(days=DAYS - 1)
-    counted = await tallies.by_day(db, Scope(days=(first - timedelta(days=DAYS), today)))
+    counted = await tallies.by_day(db, TallyScope(days=(first - timedelta(days=DAYS), today)))
     days: dict[date, dict[str, int]] = {first + timedelta(days=n): {} for n in range(DAYS)}
     for day, outcome, people in counted:
         if day in days:

@@ -40,7 +40,7 @@ from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_in
 from app.surveys.models import LedgerHead, PersonKey, Question, Response, Survey, Wording
 from app.surveys.results import tallies
-from app.surveys.results.tallies import Scope
+from app.surveys.results.tallies import TallyScope
 
 # Whoever searches for a person by more than that many is asked for more of the name.
 MOST_PEOPLE = 2000
@@ -94,7 +94,7 @@ ROWS = rows()
 class LedgerFilter:
     """What the ledger's list is narrowed to. `people` are user ids (None: any); none of their erased rows are found."""
 
-    scope: Scope = field(default_factory=Scope)
+    scope: TallyScope = field(default_factory=TallyScope)
     people: tuple[int, ...] | None = None
 
     def condition(self) -> ColumnElement[bool]:
@@ -158,7 +158,7 @@ async def response(db: AsyncSession, row_hash: bytes) -> Any:
     head = select(LedgerHead.number).scalar_subquery()
     columns = (Wording.content, Wording.question_keys, Wording.content_hash, head.label("head"), before.label("before"))
     statement = rows(*columns).join(Wording, Wording.id == Response.wording_id)
-    found = (await db.execute(statement.where(Response.row_hash == row_hash, Scope().responses()))).one_or_none()
+    found = (await db.execute(statement.where(Response.row_hash == row_hash, TallyScope().responses()))).one_or_none()
     if found is None:
         raise NotFound("There is no such response.")
     return found

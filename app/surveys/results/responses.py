@@ -13,7 +13,7 @@ import msgspec
 from app.secrets import KeyRing, SecretError
 from app.surveys.ledger import chain, evidence
 from app.surveys.ledger.evidence import Evidence
-from app.surveys.results.figures import Asked
+from app.surveys.results.figures import AskedQuestion
 from app.surveys.words import Shown
 
 ERASED_PERSON = "Erased person"
@@ -23,25 +23,25 @@ Value = int | str | list[str] | None
 Labels = Mapping[int, Mapping[str, str]]
 
 
-class _Words(msgspec.Struct):
+class _WordedQuestion(msgspec.Struct):
     label: str
     type: str
     options: list[str]
     required: bool
 
 
-class Wording(msgspec.Struct):
+class ReadWording(msgspec.Struct):
     """The canonical content behind a hash. `message` is sanitised HTML."""
 
     title: str
     message: str
     type: str
     enforcement: str
-    questions: list[_Words]
+    questions: list[_WordedQuestion]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ShownAnswer:
     """One answer. `value` is None where a free text can't be read any more."""
 
     question: str
@@ -83,11 +83,11 @@ def opened(keys: KeyRing, workspace: str, row: Any) -> Opened:
     return Opened(found.ip, found.browser, found.texts, found.token_made_by)
 
 
-def answers(row: Any, found: Opened) -> Iterator[Told]:
+def answers(row: Any, found: Opened) -> Iterator[ShownAnswer]:
     """In the order of the questions."""
     for one in chain.read(row.entry).answers:
         value: Value = found.texts.get(one.question) if one.value is None else one.value
-        yield Told(one.question, value, one.value is None)
+        yield ShownAnswer(one.question, value, one.value is None)
 
 
 def labelled(row: Any, found: Opened, words: Labels) -> list[dict[str, Any]]:
@@ -111,7 +111,7 @@ def plain(value: Value) -> str:
     return "–" if value is None else str(value)
 
 
-def short(one: Told) -> str:
+def short(one: ShownAnswer) -> str:
     """An answer in a list's cell, its question left out."""
     if isinstance(one.value, int):
         return f"{one.value} ★"
@@ -120,20 +120,20 @@ def short(one: Told) -> str:
     return f"“{text}”" if one.is_text and one.value is not None else text
 
 
-def wording(content: str) -> Wording:
-    return msgspec.json.decode(content, type=Wording)
+def wording(content: str) -> ReadWording:
+    return msgspec.json.decode(content, type=ReadWording)
 
 
-def wording_of(survey: Any, rows: Sequence[Mapping[str, Any]]) -> Wording:
+def wording_of(survey: Any, rows: Sequence[Mapping[str, Any]]) -> ReadWording:
     """The words of a survey as it stands; `rows` are its questions."""
-    asked = [_Words(row["label"], row["type"], row["options"], row["required"]) for row in rows]
-    return Wording(survey.title, survey.message, survey.type, survey.enforcement, asked)
+    asked = [_WordedQuestion(row["label"], row["type"], row["options"], row["required"]) for row in rows]
+    return ReadWording(survey.title, survey.message, survey.type, survey.enforcement, asked)
 
 
-def questions(words: Wording, keys: Sequence[str]) -> tuple[Asked, ...]:
+def questions(words: ReadWording, keys: Sequence[str]) -> tuple[AskedQuestion, ...]:
     """The questions of a wording under their ids."""
     return tuple(
-        Asked(UUID(key), one.label, one.type, tuple(one.options), one.required)
+        AskedQuestion(UUID(key), one.label, one.type, tuple(one.options), one.required)
         for key, one in zip(keys, words.questions, strict=True)
     )
 

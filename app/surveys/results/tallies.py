@@ -66,7 +66,7 @@ COLUMNS = ("survey_id", "version", "day", "outcome", "question_key", "choice", "
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TallyScope:
     """What is counted; None is any. `days` are UTC days, both included, either open. `current` leaves the current versions of
     published surveys alone. `answer` is a question and one of its choices, or '' for whoever answered it at all; `figures` and
     `whole` do not know it."""
@@ -120,13 +120,13 @@ class Scope:
         )
 
 
-def figures(scope: Scope) -> Select[Any]:
+def figures(scope: TallyScope) -> Select[Any]:
     """The statement behind a survey's figures: rows of (day, outcome, question_key, choice, people, unprompted).
 
     Rows of questions and choices are narrowed by the scope and have no day. Rows of whole responses, and of first impressions
     under the outcome ASKED, are of the survey and version whatever else narrows, day by day.
     """
-    version = Scope(scope.survey_id, scope.version)
+    version = TallyScope(scope.survey_id, scope.version)
     fresh, _, _ = _counted(and_(_FRESH, version.responses()))
     _, questions, choices = _counted(and_(_FRESH, scope.responses()))
     late = _shown(and_(_LATE, version.shown()))
@@ -139,7 +139,7 @@ def figures(scope: Scope) -> Select[Any]:
     return select(*keys, _sum(every.c.people), _sum(every.c.unprompted)).group_by(*keys)
 
 
-def whole(scope: Scope) -> Select[Any]:
+def whole(scope: TallyScope) -> Select[Any]:
     """The statement behind totals of many surveys: rows of `COLUMNS` for whole responses and first impressions, not summed.
 
     Days and outcomes narrow the responses alone.
@@ -152,7 +152,7 @@ def whole(scope: Scope) -> Select[Any]:
     return select(*(every.c[name] for name in COLUMNS))
 
 
-async def by_day(db: AsyncSession, scope: Scope) -> list[tuple[date, str, int]]:
+async def by_day(db: AsyncSession, scope: TallyScope) -> list[tuple[date, str, int]]:
     """Responses per UTC day and outcome as (day, outcome, people), newest day first; days without any are left out."""
     question, choice = scope.answer or (_WHOLE, "")
     answered = and_(Tally.question_key == question, Tally.choice == choice)

@@ -12,11 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.mirror.listing_rows import write_listing
 from app.clock.models import Binding, ClockEmployee, Punch
-from app.clock.parsing import Employee, Enrolled, Unit
+from app.clock.parsing import Enrolment, ParsedEmployee, Unit
 from app.clock.punches import queries
 from app.db.session import Database
 from app.host.people import people
-from app.host.people.people import Details
+from app.host.people.people import EmployeeDetails
 from tests.clock.api.test_routes import PUNCHES, Caller, caller, week
 from tests.clock.mirrored import employ, mirror_person, punch
 from tests.host.staff import ALICE
@@ -54,10 +54,10 @@ class Following:
         return row
 
 
-def named(code: str, name: str, email: str | None = None) -> Employee:
+def named(code: str, name: str, email: str | None = None) -> ParsedEmployee:
     """A row of the server's list of people."""
-    nothing = Enrolled(fingerprint=False, face=False, palm=False, card=False, password=False)
-    return Employee(f"1{code}", code, name, None, None, None, (), email, None, True, nothing, None)
+    nothing = Enrolment(fingerprint=False, face=False, palm=False, card=False, password=False)
+    return ParsedEmployee(f"1{code}", code, name, None, None, None, (), email, None, True, nothing, None)
 
 
 async def stamps(database: Database) -> list[Any]:
@@ -152,7 +152,7 @@ class TestARenaming:
         for url, shown in ((EMPLOYEES, lambda row: row["binding"]), (BINDINGS, lambda row: row)):
             await following.begin(url)
             async with database.transaction() as db:
-                await people.edit(db, ALICE, ada, Details("100", f"New {url}"))
+                await people.edit(db, ALICE, ada, EmployeeDetails("100", f"New {url}"))
             assert shown(await following.one_change())["host_employee_name"] == f"New {url}"
 
     @pytest.mark.usefixtures("ada")

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 
 from app.clock.bindings.accepting import Left, named_by, sort_out
-from app.clock.bindings.directory import Candidate
+from app.clock.bindings.directory import SimilarEmployee
 from app.clock.bindings.matching import Code, match
 from tests.clock.bindings.test_matching import applied, worlds
 
-BEN, CLEO = Candidate(2, "Ben Okri", 100.0), Candidate(3, "Cleo Marsh", 95.0)
+BEN, CLEO = SimilarEmployee(2, "Ben Okri", 100.0), SimilarEmployee(3, "Cleo Marsh", 95.0)
 
 
 def suggestion(emp_code, *candidates):

@@ -17,7 +17,7 @@ from app.db.session import Database
 from app.errors import Conflict, Invalid, NotFound
 from app.host.models import Employee
 from app.host.people import kiosk, people
-from app.host.people.people import Details
+from app.host.people.people import EmployeeDetails
 from tests.clock.mirrored import connect, employ, mirror_person, outcomes, punch
 from tests.clock.syncing import site
 
@@ -410,14 +410,14 @@ class TestWhatTheHostTells:
 
     async def test_new_people_and_kiosk_codes_ask_for_a_pass(self, app, db):
         await person(db, "100")
-        ada = await people.add(db, BOB, Details("1", "Ada"))
+        ada = await people.add(db, BOB, EmployeeDetails("1", "Ada"))
         await kiosk.enrol(db, BOB, "100", ada)
         assert await jobs_asked(db) == ["clock_match", "clock_match"]
         await bindings.match_all(db)
         assert (await binding(db, "100")).method == "kiosk"
 
     async def test_nothing_is_asked_for_where_no_code_is_mirrored(self, app, db):
-        await people.add(db, BOB, Details("1", "Ada"))
+        await people.add(db, BOB, EmployeeDetails("1", "Ada"))
         assert await jobs_asked(db) == []
 
 

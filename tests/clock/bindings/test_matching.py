@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.bindings.directory import Candidate, Directory, HostEmployee, directory, folded_name, number_key
+from app.clock.bindings.directory import Directory, HostEmployee, SimilarEmployee, directory, folded_name, number_key
 from app.clock.bindings.matching import Code, match
 
 ADA = HostEmployee(1, "100", "Ada Lovelace", eligible=True)
@@ -72,7 +72,7 @@ class TestDecisionOrder:
     def test_exactly_one_id_number_is_matched(self):
         after = after_one(code())
         assert (after.state, after.method, after.host_employee_id) == ("auto_matched", "id_number", 1)
-        assert after.candidates == (Candidate(1, "Ada Lovelace", 100.0),)
+        assert after.candidates == (SimilarEmployee(1, "Ada Lovelace", 100.0),)
         assert after.why == "Exactly one host employee has the ID number 100: Ada Lovelace."
 
     def test_id_numbers_compare_trimmed_and_case_folded(self):
@@ -100,7 +100,7 @@ class TestDecisionOrder:
     def test_a_similar_name_is_suggested_and_not_applied(self):
         after = after_one(code("9", "LOVELACE, Ádá"))
         assert (after.state, after.method, after.host_employee_id) == ("suggested", "name", None)
-        assert after.candidates == (Candidate(1, "Ada Lovelace", 100.0),)
+        assert after.candidates == (SimilarEmployee(1, "Ada Lovelace", 100.0),)
 
     def test_a_tie_at_the_top_suggests_nobody_and_keeps_the_candidates(self):
         after = after_one(code("9", "Ada Lovelace"), host(ADA, replace(BEN, name="Lovelace Ada")))
@@ -126,7 +126,11 @@ class TestDecisionOrder:
     def test_somebody_with_a_code_is_not_suggested_but_named(self):
         holder = code("7", id=2, **BOUND)
         after = settled([code("9", "Okri, Ben"), holder], host())[0]
-        assert (after.state, after.candidates, after.taken) == ("not_found", (), (Candidate(2, "Ben Okri", 100.0),))
+        assert (after.state, after.candidates, after.taken) == (
+            "not_found",
+            (),
+            (SimilarEmployee(2, "Ben Okri", 100.0),),
+        )
         assert after.why == (
             "No host employee has the ID number 9, and nobody without a code has a similar name."
             " Ben Okri has a similar name, but belongs to the code 7."
@@ -150,7 +154,9 @@ class TestDecisionOrder:
         assert after.why.endswith(f"Ben Okri has a similar name, but belongs to the code {more['emp_code']}.")
 
     def test_a_stored_suggestion_of_somebody_with_a_code_goes_with_the_next_pass(self):
-        stale = code("9", "Ben Okri", state="suggested", method="name", candidates=(Candidate(2, "Ben Okri", 100.0),))
+        stale = code(
+            "9", "Ben Okri", state="suggested", method="name", candidates=(SimilarEmployee(2, "Ben Okri", 100.0),)
+        )
         after = settled([stale, code("7", id=2, **BOUND)], host())[0]
         assert (after.state, after.method, after.candidates) == ("not_found", None, ())
 

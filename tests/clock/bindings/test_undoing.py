@@ -12,7 +12,7 @@ from app.accounts.audit import Actor
 from app.accounts.models import AuditEntry, Job
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import long_acts, undoing
-from app.clock.bindings.long_acts import Answer, Progress
+from app.clock.bindings.long_acts import ItemOutcome, Progress
 from app.clock.models import LongAct, LongActItem, Punch
 from app.clock.review import long_work
 from app.db.session import Database
@@ -263,7 +263,7 @@ class TestInSlices:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """What is said of a thousand holds of two."""
-        monkeypatch.setattr(long_acts, "AT_ONCE", 2)
+        monkeypatch.setattr(long_acts, "INLINE_LIMIT", 2)
         monkeypatch.setattr(long_acts, "SLICE", 2)
 
     async def carry_on(self, database: Database, act_id: int) -> None:
@@ -322,7 +322,7 @@ class TestInSlices:
             nothing = text("SELECT id FROM attendance_records WHERE id < 0").columns(id=BigInteger)
             act = await long_acts.note(db, BOB, "take_back", nothing)
 
-            async def never(*_: object) -> dict[int, Answer]:
+            async def never(*_: object) -> dict[int, ItemOutcome]:
                 raise AssertionError
 
             assert (await long_acts.start(db, act, never)).finished_at is not None

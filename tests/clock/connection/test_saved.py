@@ -414,7 +414,7 @@ async def test_beginning_anew_forgets_what_was_read_and_not_what_a_person_asked_
             await cursors.write(db, cursors.PUNCHES, window, kind=kind, page=3)
         for resource in ("devices", "employees"):
             await cursors.write(db, resource, "", kind="listing", state="refused", pending={}, note="x", generation=5)
-        await cursors.move(db, "devices", "", cursors.Position(page=4, received=200))
+        await cursors.move(db, "devices", "", cursors.WalkPosition(page=4, received=200))
         found = text(
             'SELECT resource, "window", page, rows_seen, state, pending, note, generation'
             " FROM clock_sync_cursors ORDER BY 1, 2"

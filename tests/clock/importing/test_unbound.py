@@ -11,14 +11,14 @@ from sqlalchemy import insert, select, text, update
 from app.clock.importing import import_due, unbound
 from app.clock.importing import rows as import_rows
 from app.clock.models import Binding, Cursor, Punch, StaleDay
-from app.clock.pairing.inputs import Span, Unbound
+from app.clock.pairing.inputs import TimeSpan, Unbound
 from app.clock.pairing.judge import judge
 from app.clock.punches import marks
 from app.db.session import Database
 from tests.clock.mirror_store import FAR, when
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, outcomes, punch
 
-EVER = Span(when("2020-01-01 00:00"), when("2030-01-01 00:00"))
+EVER = TimeSpan(when("2020-01-01 00:00"), when("2030-01-01 00:00"))
 NOW = when("2026-03-06 10:00")
 TAPS = "I 08:00, O 17:00, I Tue 08:00, x Wed 08:00, I Sat 08:00, O Sat 12:00"
 
@@ -144,7 +144,7 @@ async def settle(database: Database, ids: list[int]) -> tuple[int, int]:
 
 
 async def test_an_import_that_is_stopped_says_that_it_is_not_complete(database: Database, monkeypatch) -> None:
-    monkeypatch.setattr(unbound, "AT_ONCE", 2)
+    monkeypatch.setattr(unbound, "SLICE", 2)
     async with database.transaction() as db:
         await connect(db)
         await punch(db, "7", "I 08:00, O 17:00, I Tue 08:00")

@@ -13,7 +13,7 @@ from app.clock.mirror.counts import Counts
 from app.clock.mirror.listing_rows import code_of, write_listing
 from app.clock.mirror.punch_edits import RestoredError, is_restore
 from app.clock.mirror.punch_rows import Mirrored, Target, write_punches
-from app.clock.parsing import Parser, Punch, Ref, Unit
+from app.clock.parsing import ParsedPunch, Parser, Ref, Unit
 from app.clock.profiles import ONPREM
 from app.outbound import Redactor
 
@@ -28,7 +28,7 @@ def punch(remote_id, emp_code="A", seconds=0, **changes):
         "terminal_sn": "T1", "terminal_alias": "Gate", "temperature": None, "uploaded_at_utc": None,
         "photo_ref": None,
     }  # fmt: skip
-    return Punch(**{**fields, **changes})
+    return ParsedPunch(**{**fields, **changes})
 
 
 async def write(database, punches, **more):

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from app.accounts.audit import COMMAND_LINE
-from app.clock.days import DAY, Span
+from app.clock.days import DAY, DaySpan
 from app.clock.figures import completeness as progress
 from app.clock.mirror import shortfalls
 from app.clock.mirror.shortfalls import Shortfall, explains, pending_with
@@ -183,16 +183,16 @@ def accepted(first: date, days: int | None, missing: int) -> Cursor:
 @pytest.mark.parametrize(
     ("span", "difference", "explained"),
     [
-        (Span(FIRST, FIRST + 7 * DAY), 2, True),  # the very days: exactly that many
-        (Span(FIRST, FIRST + 7 * DAY), 1, False),
-        (Span(FIRST, FIRST + 7 * DAY), 3, False),
-        (Span(FIRST + DAY, FIRST + 2 * DAY), 1, True),  # one of them: at most that many
-        (Span(FIRST + DAY, FIRST + 2 * DAY), 3, False),
-        (Span(FIRST + DAY, FIRST + 2 * DAY), -1, False),  # the server has fewer: something else
-        (Span(FIRST + 7 * DAY, FIRST + 8 * DAY), 1, False),  # the day behind
-        (Span(FIRST - DAY, FIRST), 1, False),  # the day before
-        (Span(FIRST, date.max), 5, True),  # everything: both together
-        (Span(FIRST, date.max), 6, False),
+        (DaySpan(FIRST, FIRST + 7 * DAY), 2, True),  # the very days: exactly that many
+        (DaySpan(FIRST, FIRST + 7 * DAY), 1, False),
+        (DaySpan(FIRST, FIRST + 7 * DAY), 3, False),
+        (DaySpan(FIRST + DAY, FIRST + 2 * DAY), 1, True),  # one of them: at most that many
+        (DaySpan(FIRST + DAY, FIRST + 2 * DAY), 3, False),
+        (DaySpan(FIRST + DAY, FIRST + 2 * DAY), -1, False),  # the server has fewer: something else
+        (DaySpan(FIRST + 7 * DAY, FIRST + 8 * DAY), 1, False),  # the day behind
+        (DaySpan(FIRST - DAY, FIRST), 1, False),  # the day before
+        (DaySpan(FIRST, date.max), 5, True),  # everything: both together
+        (DaySpan(FIRST, date.max), 6, False),
     ],
 )
 def test_a_difference_is_explained_by_what_was_accepted(span, difference, explained):

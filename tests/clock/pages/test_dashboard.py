@@ -167,7 +167,7 @@ def test_days_are_stacked_by_group_and_what_was_not_judged_waits() -> None:
     rows = [(TODAY, "imported", 4), (TODAY, "repeat_tap", 1), (TODAY, "", 2), (TODAY, "date_locked", 3)]
     found = dashboard.summed(rows, TODAY, {})
     assert len(found.days) == 14
-    assert found.days[-1] == dashboard.Day(TODAY, (5, 2, 0, 3))
+    assert found.days[-1] == dashboard.DayBar(TODAY, (5, 2, 0, 3))
     assert found.days[0].values == (0, 0, 0, 0)
 
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import insert, select, text, update
 
 from app.clock.mirror import devices
-from app.clock.mirror.devices import Changed
+from app.clock.mirror.devices import DeviceChange
 from app.clock.models import Area, DailyTotal, Device
 from app.db.session import Database
 from app.errors import Invalid, NotFound
@@ -228,11 +228,11 @@ async def test_remarks_are_kept_and_audited(database: Database, gate: int, bob: 
 async def test_saying_what_holds_already_judges_nothing(database: Database) -> None:
     await ada_works(database, "x 08:00, x 17:00")
     async with database.transaction() as db:
-        assert await devices.set_direction(db, ALICE, "T1", None) == Changed(changed=False)
+        assert await devices.set_direction(db, ALICE, "T1", None) == DeviceChange(changed=False)
         # By code is what the default says already: the word is kept, nothing is judged.
-        assert await devices.set_direction(db, ALICE, "T1", "by_code") == Changed(changed=True)
-        assert await devices.set_kind(db, ALICE, "T1", "attendance") == Changed(changed=True)
-        assert await devices.set_kind(db, ALICE, "T1", "access") == Changed(changed=True, judged_again=2)
+        assert await devices.set_direction(db, ALICE, "T1", "by_code") == DeviceChange(changed=True)
+        assert await devices.set_kind(db, ALICE, "T1", "attendance") == DeviceChange(changed=True)
+        assert await devices.set_kind(db, ALICE, "T1", "access") == DeviceChange(changed=True, judged_again=2)
         (*_, last) = await acts_on(db, "terminal", "T1")
         assert last.after == {"kind_mark": "access", "judged_again": 2}
 
@@ -241,7 +241,7 @@ async def test_what_stands_is_not_judged_again(database: Database) -> None:
     await ada_works(database, "I 08:00, O 17:00")
     async with database.transaction() as db:
         assert await devices.judged_again(db, ["T1"], kind="access") == 0
-        assert await devices.set_kind(db, ALICE, "T1", "access") == Changed(changed=True)
+        assert await devices.set_kind(db, ALICE, "T1", "access") == DeviceChange(changed=True)
     await import_all(database)
     async with database.transaction() as db:
         assert {word for _, word in await outcomes(db)} == {"imported"}

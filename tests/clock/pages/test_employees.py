@@ -363,7 +363,7 @@ class TestTakingBack:
         assert await owners(database) == []
 
     async def test_a_long_one_shows_how_far_it_is_where_it_began(self, bob, worked, database, monkeypatch):
-        monkeypatch.setattr(long_acts, "AT_ONCE", 1)
+        monkeypatch.setattr(long_acts, "INLINE_LIMIT", 1)
         url = f"/clock_employees/{worked['100']}"
         asked = (await bob.fragment(f"{url}/clear")).text
         answer = await bob.submit(f"{url}/clear", {"records": "take_back", "foretold": foretold(asked)}, headers=HTMX)

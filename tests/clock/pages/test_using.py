@@ -86,8 +86,8 @@ async def test_nothing_late_is_nothing_to_use(database: Database, bob: Browser) 
 async def test_many_are_left_to_a_job_whose_progress_the_list_shows(
     database: Database, bob: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_acts, "AT_ONCE", 1)
-    monkeypatch.setattr(using, "AT_ONCE", 1)
+    monkeypatch.setattr(long_acts, "INLINE_LIMIT", 1)
+    monkeypatch.setattr(using, "INLINE_LIMIT", 1)
     assert "A job does it; a page shows how far it is" in (await bob.submit(URL, ALL)).text
     done = await bob.submit(URL, {**ALL, "confirmed": "1", "number": "4"})
     link = done.headers["location"]

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.clock.pairing.inputs import Employee
+from app.clock.pairing.inputs import PairingEmployee
 from tests.clock.mirror_store import RULES, Store, when
 
 SAME = "imported"
@@ -217,12 +217,12 @@ def test_case_24_a_deleted_record_comes_back_only_when_a_person_retries():
 def test_case_25_after_a_rebinding_the_record_stays_with_its_owner_until_a_person_resolves_it():
     store = Store("I 08:00, O 17:00")
     store.judge()
-    store.who = Employee(2)
+    store.who = PairingEmployee(2)
     store.judge()
     assert set(store.outcomes().values()) == {"arrived_late"}
     assert {store.record_of(text) for text in store.texts} == {1}
     assert store.records[1].employee_id == 1
-    store.who = Employee(1)
+    store.who = PairingEmployee(1)
     store.judge()
     assert set(store.outcomes().values()) == {SAME}
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.pairing.inputs import Employee
+from app.clock.pairing.inputs import PairingEmployee
 from app.clock.review.sentences import explain
 from tests.clock.mirror_store import RULES, Store, when
 from tests.clock.pairing.test_properties import (
@@ -153,9 +153,9 @@ def test_a_deleted_record_is_not_made_again_by_an_edit():
 
 
 def test_an_edited_tap_whose_code_was_bound_to_another_employee_arrives_late():
-    store = Store("I 08:00, O 17:00", who=Employee(1))
+    store = Store("I 08:00, O 17:00", who=PairingEmployee(1))
     store.judge()
-    store.who = Employee(2)
+    store.who = PairingEmployee(2)
     for text, to in (("I 08:00", "I 09:00"), ("O 17:00", "O 18:00")):
         store.edit_tap(text, to)
     store.judge()

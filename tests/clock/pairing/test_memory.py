@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 
 from app.clock.pairing import judge as pairing
-from app.clock.pairing.inputs import Employee, Span, Unbound
-from app.clock.pairing.use_punches import Refusal, Use, use_punches
+from app.clock.pairing.inputs import PairingEmployee, TimeSpan, Unbound
+from app.clock.pairing.use_punches import Use, UseRefusal, use_punches
 from app.clock.pairing.verdicts import Rule
 from tests.clock.mirror_store import FAR, RULES, Store, tap, when
 
-BOB = Employee(2)
+BOB = PairingEmployee(2)
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ BOB = Employee(2)
         (Unbound("conflict"), {"at": when("Wed 08:00"), "is_access": True}, "future_timestamp"),
         (Unbound("conflict"), {"is_access": True}, "access_terminal"),
         (Unbound("conflict"), {}, "not_bound"),
-        (Employee(1, active=False), {"code": 255}, "employee_inactive"),
-        (Employee(1), {"code": 255}, "no_direction"),
-        (Employee(1), {"code": 255, "direction": "out"}, "awaiting"),
-        (Employee(1), {"code": None}, "no_direction"),
-        (Employee(1), {"code": -1}, "no_direction"),
-        (Employee(1), {"code": 6}, "no_direction"),
+        (PairingEmployee(1, active=False), {"code": 255}, "employee_inactive"),
+        (PairingEmployee(1), {"code": 255}, "no_direction"),
+        (PairingEmployee(1), {"code": 255, "direction": "out"}, "awaiting"),
+        (PairingEmployee(1), {"code": None}, "no_direction"),
+        (PairingEmployee(1), {"code": -1}, "no_direction"),
+        (PairingEmployee(1), {"code": 6}, "no_direction"),
     ],
 )
 def test_the_first_line_that_applies_gives_the_outcome(who, more, outcome):
@@ -41,7 +41,7 @@ def test_a_punch_exactly_one_day_ahead_is_no_future_timestamp():
     assert Store("I Tue 08:00:01").judge("Mon 08:00").verdicts[0].outcome == "future_timestamp"
 
 
-@pytest.mark.parametrize("who", [Unbound("unbound"), Employee(1, active=False)])
+@pytest.mark.parametrize("who", [Unbound("unbound"), PairingEmployee(1, active=False)])
 def test_no_clearing_of_a_binding_and_no_deactivation_takes_back_what_stands(who):
     store = Store("I 08:00, O 17:00, O 17:03")
     store.judge()
@@ -56,8 +56,8 @@ def test_no_clearing_of_a_binding_and_no_deactivation_takes_back_what_stands(who
     ("who", "words", "rule"),
     [
         (Unbound("unbound"), ["imported", "imported", "double_tap"], Rule.STANDS),
-        (Employee(1, active=False), ["imported", "imported", "double_tap"], Rule.STANDS),
-        (Employee(2, active=False), ["arrived_late", "arrived_late", "double_tap"], Rule.LATE_OTHER_EMPLOYEE),
+        (PairingEmployee(1, active=False), ["imported", "imported", "double_tap"], Rule.STANDS),
+        (PairingEmployee(2, active=False), ["arrived_late", "arrived_late", "double_tap"], Rule.LATE_OTHER_EMPLOYEE),
     ],
 )
 def test_what_stands_beside_nobody_who_pairs_changes_its_word_after_a_rebinding_alone(who, words, rule):
@@ -71,13 +71,15 @@ def test_what_stands_beside_nobody_who_pairs_changes_its_word_after_a_rebinding_
     assert [punch.reviewed for punch in store.punches.values()] == [rule is Rule.LATE_OTHER_EMPLOYEE, False, False]
 
 
-@pytest.mark.parametrize("who", [Unbound("unbound"), Employee(1, active=False)])
+@pytest.mark.parametrize("who", [Unbound("unbound"), PairingEmployee(1, active=False)])
 def test_of_punches_that_do_not_pair_each_is_judged_or_waits_by_itself(who):
     store = Store("I 08:00, O 17:00")
     store.judge()
     store.who = who
     store.add("I Tue 08:00, I Thu 08:00")
-    judgement = store.judge(unread=[Span(when("Tue 07:00"), when("Tue 08:00"))], within=Span(when("12:00"), FAR))
+    judgement = store.judge(
+        unread=[TimeSpan(when("Tue 07:00"), when("Tue 08:00"))], within=TimeSpan(when("12:00"), FAR)
+    )
     assert [verdict.punch_id for verdict in judgement.verdicts] == [2, 4]
     assert judgement.unjudged == [3]
 
@@ -394,7 +396,7 @@ def test_a_fold_whose_own_tap_left_stands_for_itself_and_repeats_no_older_tap():
 def test_a_fold_that_left_its_own_tap_behind_shows_the_word_of_a_tap_of_another_employee(active):
     store = Store("I 08:00, O 17:00, O 17:02")
     store.judge()
-    store.who = Employee(2, active=active)
+    store.who = PairingEmployee(2, active=active)
     store.judge(elsewhere=leave(store, 1, 2))
     assert store.punches[3].outcome == "arrived_late"
 
@@ -526,7 +528,7 @@ def test_the_codes_of_one_employee_are_judged_together():
 
 def test_nothing_is_judged_whose_48_hours_before_were_not_read():
     store = Store("I Mon 08:00, O Mon 17:00, I Thu 08:00, O Thu 17:00")
-    unread = [Span(when("Mon 06:00") - timedelta(hours=1), when("Mon 06:00"))]
+    unread = [TimeSpan(when("Mon 06:00") - timedelta(hours=1), when("Mon 06:00"))]
     judgement = store.judge(unread=unread)
     assert sorted(judgement.unjudged) == [1, 2]
     assert store.shown() == ["Thu 08:00-17:00"]
@@ -546,14 +548,14 @@ def test_nothing_is_judged_whose_48_hours_before_were_not_read():
 )
 def test_a_window_that_ends_48_hours_before_or_begins_after_it_is_far_enough(start, end, waits):
     punch = tap("I Wed 08:00", 1)
-    unread = [Span(when(start), when(end))]
-    judgement = pairing.judge(Employee(1), [punch], [], set(), RULES, FAR, unread=unread)
+    unread = [TimeSpan(when(start), when(end))]
+    judgement = pairing.judge(PairingEmployee(1), [punch], [], set(), RULES, FAR, unread=unread)
     assert (judgement.unjudged == [1]) is waits
 
 
 def test_a_shift_waits_as_a_whole_for_the_window_inside_it():
     store = Store("I 08:00, O 17:00")
-    judgement = store.judge(unread=[Span(when("12:00"), when("13:00"))])
+    judgement = store.judge(unread=[TimeSpan(when("12:00"), when("13:00"))])
     assert sorted(judgement.unjudged) == [1, 2]
 
 
@@ -646,7 +648,7 @@ def test_using_the_punches_is_refused_with_a_reason(spoil, rule):
     store.add("I 10:00").judge()
     spoil(store)
     found = use(store, "I 10:00")
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UseRefusal)
     assert found.because.rule is rule
 
 
@@ -657,7 +659,7 @@ def test_using_the_punches_is_refused_where_the_shift_could_be_no_record():
     store.who = BOB
     store.judge()
     found = use(store, "O 17:00", linked=[clock_in])
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UseRefusal)
     assert found.because.rule is Rule.ONLY_ONE_PUNCH
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.clock.codes import Outcome
 from app.clock.pairing import judge as pairing
 from app.clock.pairing import widening
-from app.clock.pairing.inputs import Punch, Span
+from app.clock.pairing.inputs import PairingPunch, TimeSpan
 from app.clock.review.sentences import explain
 from tests.clock.mirror_store import ALICE, FAR, RULES, Store, when
 
@@ -39,7 +39,7 @@ def some_punches(draw, most=12):
     at, made = START, []
     for number, (step, (direction, code)) in zip(ids, steps, strict=True):
         at += timedelta(seconds=step)
-        made.append(Punch(number, str(number), "100", at, code, "T1", direction))
+        made.append(PairingPunch(number, str(number), "100", at, code, "T1", direction))
     return made
 
 
@@ -66,7 +66,7 @@ def some_undirected_weeks(draw):
     at, made = START, []
     for number, gap in enumerate(gaps, 1):
         at += timedelta(hours=gap, seconds=draw(st.integers(0, 1)))
-        made.append(Punch(number, str(number), "100", at, 255, "T1", "undirected"))
+        made.append(PairingPunch(number, str(number), "100", at, 255, "T1", "undirected"))
     return made
 
 
@@ -199,7 +199,7 @@ def test_at_its_deadline_a_waiting_punch_is_judged_anew_and_time_alone_changes_n
 def judge_window(store, changed):
     """What the importer does: read, widen until whole, judge the part."""
     for cluster in widening.clusters(changed, store.rules):
-        window = widening.Window(widening.first_reading(cluster, store.rules), None)
+        window = widening.JudgingWindow(widening.first_reading(cluster, store.rules), None)
         for _ in range(40):
             span = window.reading
             read = [punch for punch in store.punches.values() if span.start <= punch.at < span.end]
@@ -214,7 +214,7 @@ def judge_window(store, changed):
         store.apply(judgement)
 
 
-def touches(record, span: Span):
+def touches(record, span: TimeSpan):
     return record.clock_in < span.end and (record.clock_out or record.clock_in) >= span.start
 
 

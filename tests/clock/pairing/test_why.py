@@ -9,7 +9,7 @@ import pytest
 
 from app.clock.pages.setting_fields import FORM
 from app.clock.pairing import judge as pairing
-from app.clock.pairing.inputs import Employee, Unbound
+from app.clock.pairing.inputs import PairingEmployee, Unbound
 from app.clock.pairing.use_punches import use_punches
 from app.clock.review.sentences import explain, explain_refusal
 from app.clock.review.words import span
@@ -138,7 +138,7 @@ def test_late_punches_name_both_records_and_what_a_person_may_do():
 
 def test_after_a_rebinding_the_reason_is_the_other_employee():
     store = imported()
-    store.who = Employee(2)
+    store.who = PairingEmployee(2)
     assert "record 1 (08:00–17:00) of another employee" in why(store, "I 08:00").sentence
 
 
@@ -153,7 +153,7 @@ def test_a_door_reader_and_an_inactive_employee_are_named():
     assert why(door, "I 08:00").sentence == "Terminal T1 is a door reader, not an attendance clock."
     assert (
         "behind code 100 is deactivated or deleted"
-        in why(Store("I 08:00", who=Employee(1, active=False)), "I 08:00").sentence
+        in why(Store("I 08:00", who=PairingEmployee(1, active=False)), "I 08:00").sentence
     )
 
 

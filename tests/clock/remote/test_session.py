@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from app.clock.profiles import CLOUD, ONPREM
-from app.clock.remote import ClockError, Credentials, Session
+from app.clock.remote import ClockError, ClockSession, Credentials
 from app.clock.remote.session import life_of
 from app.secrets import Secret
 from tests.clock.remotes import NOW, PASSWORD, MemorySessionStore, rig, says_page, says_sign_in
 from tests.fakes.liar import Heard, Liar, Writer, says_json
 
 
-def session(token: str, *, begun: datetime = NOW, lasts: timedelta = timedelta(days=1)) -> Session:
-    return Session(Secret(token), Secret(f"refresh-of-{token}"), begun, begun + lasts)
+def session(token: str, *, begun: datetime = NOW, lasts: timedelta = timedelta(days=1)) -> ClockSession:
+    return ClockSession(Secret(token), Secret(f"refresh-of-{token}"), begun, begun + lasts)
 
 
 def jwt(**claims: Any) -> str:
@@ -176,11 +176,11 @@ def test_a_session_is_due_before_it_ends() -> None:
 
 def test_a_session_is_kept_as_text_and_read_back() -> None:
     kept = session("a-token")
-    assert Session.from_text(kept.to_text()) == kept
-    alone = Session(Secret("a"), None, NOW, NOW)
-    assert Session.from_text(alone.to_text()) == alone
+    assert ClockSession.from_text(kept.to_text()) == kept
+    alone = ClockSession(Secret("a"), None, NOW, NOW)
+    assert ClockSession.from_text(alone.to_text()) == alone
     for broken in ("", "{}", "null", '{"access":1}'):
-        assert Session.from_text(Secret(broken)) is None
+        assert ClockSession.from_text(Secret(broken)) is None
 
 
 def test_nothing_of_a_session_or_a_credential_shows() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.clock.parsing import Parser, Punch
+from app.clock.parsing import ParsedPunch, Parser
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError, Credentials, RemoteClock
 from app.outbound import AddressPolicy, CallRecord, Limits, OutboundClient, parse_allow_list
@@ -41,7 +41,7 @@ class Stand:
                 return rows
         raise AssertionError("the walk does not end")
 
-    async def punches(self) -> list[Punch]:
+    async def punches(self) -> list[ParsedPunch]:
         parsed = self.parser.punches(await self.walk("transactions", start=START, end=END))
         assert parsed.set_aside == []
         return parsed.rows

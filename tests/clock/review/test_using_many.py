@@ -125,7 +125,7 @@ async def test_only_what_is_meant_and_waits_for_a_decision_is_used(database: Dat
 class TestInSlices:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(long_acts, "AT_ONCE", 2)
+        monkeypatch.setattr(long_acts, "INLINE_LIMIT", 2)
         monkeypatch.setattr(long_acts, "SLICE", 2)
 
     async def test_many_are_left_to_a_job_that_goes_on_where_another_was_killed(self, database: Database) -> None:

@@ -7,32 +7,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.mirror.cursors import Position
+from app.clock.mirror.cursors import WalkPosition
 from app.clock.remote import Page
 from app.clock.sync.page_walk import to_the_end, walk_until_complete
 from app.clock.sync.run_state import Budget
-from app.clock.sync.window_completeness import LOOKS, WALKS, Next, Seen, Tally, next_step
+from app.clock.sync.window_completeness import LOOKS, WALKS, Next, Seen, WalkTally, next_step
 
 CASES = [
-    ("everything came", Tally(500, 500, 500, 1), Next.COMPLETE),
-    ("an empty window", Tally(0, 0, 0, 1), Next.COMPLETE),
-    ("more came than the server counts now", Tally(500, 499, 498, 1), Next.COMPLETE),
-    ("as many as there were, and ten arrived", Tally(500, 500, 510, 1), Next.LOOK),
-    ("ten arrived, and four of them came", Tally(504, 500, 510, 1, looks=1), Next.LOOK),
-    ("the last look brought all of them", Tally(511, 500, 511, 1, looks=LOOKS), Next.COMPLETE),
-    ("looks do not help", Tally(504, 500, 510, 1, looks=LOOKS), Next.WALK),
-    ("nor do they after the last walk", Tally(504, 500, 510, WALKS, looks=LOOKS), Next.GIVE_UP),
-    ("after the last walk looks are taken all the same", Tally(504, 500, 510, WALKS), Next.LOOK),
-    ("rows that were there at first are missing", Tally(499, 500, 510, 1), Next.WALK),
-    ("the total is one too high", Tally(499, 500, 500, 1), Next.WALK),
-    ("the total is one too high for ever", Tally(499, 500, 500, WALKS), Next.GIVE_UP),
-    ("one too high, and a person accepted that", Tally(499, 500, 500, 1, forgiven=1), Next.COMPLETE),
-    ("one is accepted, two are missing", Tally(498, 500, 500, WALKS, forgiven=1), Next.GIVE_UP),
-    ("one is accepted, and ten arrived", Tally(499, 500, 510, 1, forgiven=1), Next.LOOK),
-    ("the total went down, and rows with it", Tally(495, 500, 500, 1), Next.WALK),
-    ("the next page 1 says the smaller total", Tally(495, 500, 495, 1), Next.COMPLETE),
-    ("a page repeated the one before", Tally(500, 500, 500, 1, repeated=True), Next.WALK),
-    ("pages repeat for ever", Tally(40, 500, 500, WALKS, repeated=True), Next.GIVE_UP),
+    ("everything came", WalkTally(500, 500, 500, 1), Next.COMPLETE),
+    ("an empty window", WalkTally(0, 0, 0, 1), Next.COMPLETE),
+    ("more came than the server counts now", WalkTally(500, 499, 498, 1), Next.COMPLETE),
+    ("as many as there were, and ten arrived", WalkTally(500, 500, 510, 1), Next.LOOK),
+    ("ten arrived, and four of them came", WalkTally(504, 500, 510, 1, looks=1), Next.LOOK),
+    ("the last look brought all of them", WalkTally(511, 500, 511, 1, looks=LOOKS), Next.COMPLETE),
+    ("looks do not help", WalkTally(504, 500, 510, 1, looks=LOOKS), Next.WALK),
+    ("nor do they after the last walk", WalkTally(504, 500, 510, WALKS, looks=LOOKS), Next.GIVE_UP),
+    ("after the last walk looks are taken all the same", WalkTally(504, 500, 510, WALKS), Next.LOOK),
+    ("rows that were there at first are missing", WalkTally(499, 500, 510, 1), Next.WALK),
+    ("the total is one too high", WalkTally(499, 500, 500, 1), Next.WALK),
+    ("the total is one too high for ever", WalkTally(499, 500, 500, WALKS), Next.GIVE_UP),
+    ("one too high, and a person accepted that", WalkTally(499, 500, 500, 1, forgiven=1), Next.COMPLETE),
+    ("one is accepted, two are missing", WalkTally(498, 500, 500, WALKS, forgiven=1), Next.GIVE_UP),
+    ("one is accepted, and ten arrived", WalkTally(499, 500, 510, 1, forgiven=1), Next.LOOK),
+    ("the total went down, and rows with it", WalkTally(495, 500, 500, 1), Next.WALK),
+    ("the next page 1 says the smaller total", WalkTally(495, 500, 495, 1), Next.COMPLETE),
+    ("a page repeated the one before", WalkTally(500, 500, 500, 1, repeated=True), Next.WALK),
+    ("pages repeat for ever", WalkTally(40, 500, 500, WALKS, repeated=True), Next.GIVE_UP),
 ]
 
 
@@ -91,7 +91,7 @@ class Server:
 
 def walked(server):
     """(how it ended, what followed from it)."""
-    tally, _ = asyncio.run(walk_until_complete(Endless(), Position(), server))
+    tally, _ = asyncio.run(walk_until_complete(Endless(), WalkPosition(), server))
     return tally, next_step(tally)
 
 

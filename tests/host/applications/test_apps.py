@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.session import Database
 from app.errors import Conflict, Invalid, NotFound
 from app.host.applications import applications, icons
-from app.host.applications.applications import Details
+from app.host.applications.applications import ApplicationDetails
 from app.host.models import Application, AppRating
 from app.surveys.ratings import ratings
 from app.surveys.ratings.ratings import Rating
@@ -29,7 +29,7 @@ async def rate(db: AsyncSession, app_id: int, user_id: int = 7) -> None:
 
 class TestDetails:
     async def test_a_new_app_is_a_draft_trimmed_and_audited(self, db: AsyncSession) -> None:
-        app_id = await applications.add(db, ALICE, Details("  Café  ", ("web", "ios"), " ", icon=icon()))
+        app_id = await applications.add(db, ALICE, ApplicationDetails("  Café  ", ("web", "ios"), " ", icon=icon()))
         app = await app_of(db, app_id)
         assert (app.name, app.platforms, app.description, app.status) == ("Café", ["ios", "web"], None, "draft")
         (act,) = await acts_on(db, "application", app_id)
@@ -39,9 +39,13 @@ class TestDetails:
 
     async def test_every_field_that_is_wrong_is_named(self, db: AsyncSession) -> None:
         with pytest.raises(Invalid) as refused:
-            await applications.add(db, ALICE, Details(" ", (), "x" * 1001))
+            await applications.add(db, ALICE, ApplicationDetails(" ", (), "x" * 1001))
         assert {one.field for one in refused.value.details} == {"name", "description", "platforms"}
-        for wrong in (Details("x" * 201, ("ios",)), Details("a\x00b", ("ios",)), Details("a", ("ios", "beos"))):
+        for wrong in (
+            ApplicationDetails("x" * 201, ("ios",)),
+            ApplicationDetails("a\x00b", ("ios",)),
+            ApplicationDetails("a", ("ios", "beos")),
+        ):
             with pytest.raises(Invalid):
                 await applications.add(db, ALICE, wrong)
 
@@ -51,20 +55,22 @@ class TestDetails:
         with pytest.raises(Invalid, match="Another app has this name"):
             await add_app(db, "PLANNER")
         with pytest.raises(Invalid, match="Another app has this name"):
-            await applications.edit(db, ALICE, other, Details("planner", ("ios",)))
-        assert await applications.edit(db, ALICE, other, Details("CANTEEN", ("ios", "android")))
+            await applications.edit(db, ALICE, other, ApplicationDetails("planner", ("ios",)))
+        assert await applications.edit(db, ALICE, other, ApplicationDetails("CANTEEN", ("ios", "android")))
 
     async def test_the_name_of_a_removed_demo_app_is_free(self, db: AsyncSession) -> None:
         gone = await add_app(db)
         await db.execute(update(Application).where(Application.id == gone).values(deleted_at=NOON))
         assert await add_app(db) != gone
         with pytest.raises(NotFound):
-            await applications.edit(db, ALICE, gone, Details("Other", ("ios",)))
+            await applications.edit(db, ALICE, gone, ApplicationDetails("Other", ("ios",)))
 
     async def test_an_edit_is_audited_with_what_changed_alone(self, db: AsyncSession) -> None:
         app_id = await add_app(db)
-        assert not await applications.edit(db, ALICE, app_id, Details("Shift Planner", ("ios", "android")))
-        assert await applications.edit(db, ALICE, app_id, Details("Shift Planner", ("web",), admin_restricted=True))
+        assert not await applications.edit(db, ALICE, app_id, ApplicationDetails("Shift Planner", ("ios", "android")))
+        assert await applications.edit(
+            db, ALICE, app_id, ApplicationDetails("Shift Planner", ("web",), admin_restricted=True)
+        )
         first, second = await acts_on(db, "application", app_id)
         assert (first.act, second.act) == ("app.add", "app.edit")
         assert second.before == {"platforms": ["ios", "android"], "admin_restricted": False}
@@ -72,9 +78,9 @@ class TestDetails:
 
     async def test_another_picture_of_the_same_size_is_a_change(self, db: AsyncSession) -> None:
         app_id = await add_app(db, icon=icon())
-        kept = Details("Shift Planner", ("ios", "android"), icon=icon())
+        kept = ApplicationDetails("Shift Planner", ("ios", "android"), icon=icon())
         assert not await applications.edit(db, ALICE, app_id, kept)
-        other = Details("Shift Planner", ("ios", "android"), icon=icon(PNG[:-1] + b"\x01"))
+        other = ApplicationDetails("Shift Planner", ("ios", "android"), icon=icon(PNG[:-1] + b"\x01"))
         assert await applications.edit(db, ALICE, app_id, other)
         assert (await app_of(db, app_id)).icon == other.icon.data  # type: ignore[union-attr]
 

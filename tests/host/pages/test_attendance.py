@@ -14,7 +14,7 @@ from app.host.attendance import queries as attendance_queries
 from app.host.attendance import records as attendance
 from app.host.attendance.hours import Hours
 from app.host.attendance.imported import NewRecord
-from app.host.attendance.queries import Link
+from app.host.attendance.queries import SourceLink
 from app.host.models import AttendanceRecord, DayLock
 from app.host.people import people
 from tests.conftest import Browser
@@ -432,8 +432,8 @@ async def test_a_record_links_to_what_made_it_for_whoever_may_see_that(
     async with database.transaction() as db:
         await db.execute(update(AttendanceRecord).values(source="clock"))
 
-    async def punches(db: AsyncSession, record_id: int) -> list[Link]:
-        return [Link("4 punches", f"/elsewhere?record={record_id}", "admin.audit")]
+    async def punches(db: AsyncSession, record_id: int) -> list[SourceLink]:
+        return [SourceLink("4 punches", f"/elsewhere?record={record_id}", "admin.audit")]
 
     before = list(attendance_queries._providers)
     attendance_queries.offer_links(punches)

@@ -10,12 +10,12 @@ from app.errors import Conflict, Invalid, NotFound
 from app.host.events import EmployeesChanged, KioskChanged
 from app.host.models import KioskEnrolment
 from app.host.people import kiosk, people
-from app.host.people.people import Details
+from app.host.people.people import EmployeeDetails
 from tests.host.staff import ALICE, Ear, acts_on, employee_of, hire
 
 
 async def test_adding_keeps_trimmed_details_and_says_so(db: AsyncSession, ear: Ear) -> None:
-    details = Details(" A17 ", " Ada Lovelace ", email="ADA@Example.org ", department=" ", position="Analyst")
+    details = EmployeeDetails(" A17 ", " Ada Lovelace ", email="ADA@Example.org ", department=" ", position="Analyst")
     employee_id = await people.add(db, ALICE, details)
     kept = await employee_of(db, employee_id)
     assert (kept.id_number, kept.id_number_key, kept.name) == ("A17", "a17", "Ada Lovelace")
@@ -44,15 +44,17 @@ async def test_an_id_number_is_found_whatever_its_case_and_spaces(db: AsyncSessi
 @pytest.mark.parametrize(
     ("details", "field"),
     [
-        (Details("", "Ada"), "id_number"),
-        (Details("1", " "), "name"),
-        (Details("1", "A" * 201), "name"),
-        (Details("1", "Ada\x00"), "name"),
-        (Details("1", "Ada", email="nonsense"), "email"),
-        (Details("1", "Ada", user_id=9999), "user_id"),
+        (EmployeeDetails("", "Ada"), "id_number"),
+        (EmployeeDetails("1", " "), "name"),
+        (EmployeeDetails("1", "A" * 201), "name"),
+        (EmployeeDetails("1", "Ada\x00"), "name"),
+        (EmployeeDetails("1", "Ada", email="nonsense"), "email"),
+        (EmployeeDetails("1", "Ada", user_id=9999), "user_id"),
     ],
 )
-async def test_what_cannot_be_kept_is_refused_at_its_field(db: AsyncSession, details: Details, field: str) -> None:
+async def test_what_cannot_be_kept_is_refused_at_its_field(
+    db: AsyncSession, details: EmployeeDetails, field: str
+) -> None:
     with pytest.raises(Invalid) as refused:
         await people.add(db, ALICE, details)
     assert [one.field for one in refused.value.details] == [field]
@@ -69,7 +71,7 @@ async def test_an_account_of_another_workspace_cannot_be_linked(db: AsyncSession
 async def test_an_edit_keeps_before_and_after_of_what_changed_alone(db: AsyncSession, ear: Ear) -> None:
     ada = await hire(db, department="Mill")
     ear.heard.clear()
-    assert await people.edit(db, ALICE, ada, Details("1", "Ada King", department="Mill"))
+    assert await people.edit(db, ALICE, ada, EmployeeDetails("1", "Ada King", department="Mill"))
     assert (await employee_of(db, ada)).name == "Ada King"
     act = (await acts_on(db, "employee", ada))[-1]
     assert (act.before, act.after) == ({"name": "Ada Lovelace"}, {"name": "Ada King"})
@@ -79,18 +81,18 @@ async def test_an_edit_keeps_before_and_after_of_what_changed_alone(db: AsyncSes
 async def test_an_edit_that_changes_nothing_leaves_no_trace(db: AsyncSession, ear: Ear) -> None:
     ada = await hire(db)
     ear.heard.clear()
-    assert not await people.edit(db, ALICE, ada, Details("1", "Ada Lovelace"))
+    assert not await people.edit(db, ALICE, ada, EmployeeDetails("1", "Ada Lovelace"))
     assert len(await acts_on(db, "employee", ada)) == 1
     assert ear.heard == []
 
 
 async def test_editing_nobody_or_somebody_deleted_is_refused(db: AsyncSession) -> None:
     with pytest.raises(NotFound):
-        await people.edit(db, ALICE, 404, Details("1", "Ada"))
+        await people.edit(db, ALICE, 404, EmployeeDetails("1", "Ada"))
     ada = await hire(db)
     await people.remove(db, ALICE, [ada])
     with pytest.raises(Conflict, match="Restore"):
-        await people.edit(db, ALICE, ada, Details("1", "Ada"))
+        await people.edit(db, ALICE, ada, EmployeeDetails("1", "Ada"))
 
 
 async def test_deactivating_changes_only_who_is_active(db: AsyncSession, ear: Ear) -> None:
@@ -122,4 +124,4 @@ async def test_nobody_of_another_workspace_is_reached(database: Database) -> Non
     async with database.transaction() as ours:
         assert await people.remove(ours, ALICE, [eves]) == []
         with pytest.raises(NotFound):
-            await people.edit(ours, ALICE, eves, Details("1", "Mallory"))
+            await people.edit(ours, ALICE, eves, EmployeeDetails("1", "Mallory"))

@@ -13,8 +13,8 @@ from app.surveys.asking.pacing import (
     Caller,
     Gap,
     Offer,
-    State,
-    Verdict,
+    PacingVerdict,
+    PromptHistory,
     gives_way,
     is_in_view,
     is_promptable,
@@ -32,13 +32,13 @@ OPTIONAL = Offer("main", ONE, "published", 1, "optional", snooze_hours=24, coold
 REQUIRED = Offer("main", ONE, "published", 1, "required")
 
 
-def verdict(offer: Offer = OPTIONAL, who: Caller = NORA, *, gap: Gap | None = None, **state: Any) -> Verdict:
-    return judge(offer, State(**state), who, NOW, gap or Gap())
+def verdict(offer: Offer = OPTIONAL, who: Caller = NORA, *, gap: Gap | None = None, **state: Any) -> PacingVerdict:
+    return judge(offer, PromptHistory(**state), who, NOW, gap or Gap())
 
 
 def test_an_optional_survey_is_asked_until_it_ends() -> None:
     ends = NOW + HOUR
-    assert verdict(replace(OPTIONAL, ends_at=ends)) == Verdict(True, True, "optional", "It is asked now.", ends)
+    assert verdict(replace(OPTIONAL, ends_at=ends)) == PacingVerdict(True, True, "optional", "It is asked now.", ends)
 
 
 @pytest.mark.parametrize(("status", "reason"), [("draft", "draft"), ("archived", "archived")])
@@ -159,11 +159,11 @@ def test_the_queue_puts_required_first_then_the_soonest_end_then_the_oldest_then
 
 
 def test_what_a_session_shows_stays_in_view_until_it_is_put_off() -> None:
-    assert is_in_view(State(shown_in=7, last_shown_at=NOW), 7)
-    assert not is_in_view(State(shown_in=7, last_shown_at=NOW), 8)
-    assert not is_in_view(State(shown_in=7, last_shown_at=NOW, snoozed_until=NOW + HOUR), 7)
-    assert is_put_off(State(snoozed_until=NOW))
-    assert not is_put_off(State(last_shown_at=NOW, snoozed_until=NOW - HOUR))
+    assert is_in_view(PromptHistory(shown_in=7, last_shown_at=NOW), 7)
+    assert not is_in_view(PromptHistory(shown_in=7, last_shown_at=NOW), 8)
+    assert not is_in_view(PromptHistory(shown_in=7, last_shown_at=NOW, snoozed_until=NOW + HOUR), 7)
+    assert is_put_off(PromptHistory(snoozed_until=NOW))
+    assert not is_put_off(PromptHistory(last_shown_at=NOW, snoozed_until=NOW - HOUR))
 
 
 def test_an_optional_one_in_view_gives_way_to_a_required_one_alone() -> None:
@@ -188,7 +188,7 @@ OFFERS = st.builds(
     snooze_hours=st.just(24), cooldown_days=st.integers(0, 2), max_prompts=st.integers(0, 3),
 )  # fmt: skip
 STATES = st.builds(
-    State, impressions=st.integers(0, 4), last_shown_at=WHEN, snoozed_until=WHEN,
+    PromptHistory, impressions=st.integers(0, 4), last_shown_at=WHEN, snoozed_until=WHEN,
     outcome=st.none() | st.sampled_from(["answered", "opted_out"]),
 )  # fmt: skip
 GAPS = st.builds(Gap, st.sampled_from([0, 1, 48]), st.dictionaries(st.just(OTHER), st.just(NOW - HOUR), max_size=1))
@@ -197,7 +197,7 @@ QUICK = settings(max_examples=150, deadline=None, database=None, derandomize=Tru
 
 @QUICK
 @given(OFFERS, STATES, GAPS)
-def test_every_situation_has_a_verdict_with_a_sentence(offer: Offer, state: State, gap: Gap) -> None:
+def test_every_situation_has_a_verdict_with_a_sentence(offer: Offer, state: PromptHistory, gap: Gap) -> None:
     found = judge(offer, state, NORA, NOW, gap)
     assert found.sentence.endswith(".")
     assert found.answerable or not found.promptable
@@ -208,7 +208,7 @@ def test_every_situation_has_a_verdict_with_a_sentence(offer: Offer, state: Stat
 
 @QUICK
 @given(OFFERS, STATES, GAPS)
-def test_a_reason_holds_until_the_moment_it_names(offer: Offer, state: State, gap: Gap) -> None:
+def test_a_reason_holds_until_the_moment_it_names(offer: Offer, state: PromptHistory, gap: Gap) -> None:
     found = judge(offer, state, NORA, NOW, gap)
     if found.changes_at is not None and found.changes_at > NOW:
         before, then = (

@@ -14,7 +14,7 @@ from app.parts import Parts
 from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import queue as asking
 from app.surveys.asking import responding
-from app.surveys.asking.responding import Reply
+from app.surveys.asking.responding import SentReply
 from app.surveys.authoring.stored import Stored
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger import chain
@@ -150,7 +150,7 @@ class TestWhatIsRecorded:
         survey = await publish(database, "Lunch", questions=[LUNCH])
         async with request_of(parts, "nora", 1) as ctx:
             assert await asking.current(respondent_of(ctx), ctx)
-            reply = Reply(survey.uid, "answer", (Given(key(survey), "Bad"),), 1, survey.content_hash)
+            reply = SentReply(survey.uid, "answer", (Given(key(survey), "Bad"),), 1, survey.content_hash)
             answer = await responding.respond(respondent_of(ctx), ctx, reply, "web")
             await ctx.reopen()
             assert await asking.current(respondent_of(ctx), ctx) is None

@@ -13,9 +13,8 @@ from app.db.session import Database
 from app.errors import Conflict, Invalid, NotFound
 from app.parts import Parts
 from app.surveys.authoring import actions as authoring
-from app.surveys.authoring.definition import Definition, Question
-from app.surveys.models import Question as QuestionRow
-from app.surveys.models import Survey, Wording
+from app.surveys.authoring.definition import Definition, QuestionDefinition
+from app.surveys.models import Question, Survey, Wording
 from tests.surveys.authored import ANN, NOW, answer, archive, make, publish, read, remove, save, save_as
 from tests.surveys.drafted import HOW_WAS_IT, LUNCH, defined
 
@@ -80,7 +79,7 @@ async def test_a_deleted_draft_is_gone_with_its_questions(database: Database) ->
     with pytest.raises(NotFound):
         await read(database, stored.uid)
     async with database.transaction() as db:
-        assert await db.scalar(select(func.count()).select_from(QuestionRow)) == 0
+        assert await db.scalar(select(func.count()).select_from(Question)) == 0
 
 
 @pytest.mark.parametrize(
@@ -132,8 +131,8 @@ async def test_an_archived_survey_comes_back_as_the_version_that_it_was(database
 async def test_saving_keeps_the_ids_of_questions_that_stay_and_gives_ids_to_new_ones(database: Database) -> None:
     stored = await make(database, questions=[HOW_WAS_IT, LUNCH, {"label": "Why?", "type": "free_text"}])
     first, second, third = stored.questions
-    new = Question(None, "New?", "free_text")
-    foreign = Question(uuid4(), "Whose?", "free_text")
+    new = QuestionDefinition(None, "New?", "free_text")
+    foreign = QuestionDefinition(uuid4(), "Whose?", "free_text")
     saved = await save(database, stored, questions=(third, replace(first, label="How?"), new, foreign))
     keys = [one.key for one in saved.stored.questions]
     assert keys[:2] == [third.key, first.key]

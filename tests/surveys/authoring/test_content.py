@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.surveys.authoring import content
 from app.surveys.authoring.content import REL, TAGS, plain_text, sanitise
-from app.surveys.authoring.definition import Question
+from app.surveys.authoring.definition import QuestionDefinition
 
 LINK = f'rel="{REL}"'
 
@@ -247,7 +247,7 @@ def test_line_breaks_tabs_and_every_other_character_can_be_kept() -> None:
 
 
 def test_the_canonical_form_is_rfc_8785_and_holds_the_content_alone() -> None:
-    asked = [Question(None, "Wie geht's?", "single_choice", ("gut", "€"), required=True)]
+    asked = [QuestionDefinition(None, "Wie geht's?", "single_choice", ("gut", "€"), required=True)]
     text = content.canonical(title="T", message="<p>ä</p>", type="poll", enforcement="optional", questions=asked)
     assert text == (
         '{"enforcement":"optional","message":"<p>ä</p>","questions":[{"label":"Wie geht\'s?","options":["gut","€"],'

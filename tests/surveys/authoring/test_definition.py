@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.errors import Invalid
-from app.surveys.authoring.definition import Definition, Question, checked, name_of, problems, tidy, unpublishable
+from app.surveys.authoring.definition import (
+    Definition,
+    QuestionDefinition,
+    checked,
+    name_of,
+    problems,
+    tidy,
+    unpublishable,
+)
 from app.surveys.authoring.differences import compare, need_new_version
 from app.surveys.words import QUESTION_TYPES, WITH_OPTIONS
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH, defined
@@ -24,7 +32,7 @@ def raw(**fields: Any) -> Definition:
 
 def asking(**fields: Any) -> Definition:
     """With one question, a single choice unless it is said otherwise."""
-    return raw(questions=(Question(**{"key": None, "label": "Which?", "type": "single_choice", **fields}),))
+    return raw(questions=(QuestionDefinition(**{"key": None, "label": "Which?", "type": "single_choice", **fields}),))
 
 
 def fields_of(definition: Definition) -> list[str]:
@@ -41,7 +49,7 @@ AT_THE_BOUND = [
     raw(snooze_hours=720, cooldown_days=365, max_prompts=100),
     raw(starts_at=NOW, ends_at=NOW + timedelta(microseconds=1)),
     raw(starts_at=datetime(1970, 1, 1, tzinfo=UTC), ends_at=datetime(9998, 12, 31, tzinfo=UTC)),
-    raw(questions=tuple(Question(None, "q", "free_text") for _ in range(50))),
+    raw(questions=tuple(QuestionDefinition(None, "q", "free_text") for _ in range(50))),
     asking(label="x" * 1000, options=tuple(f"{n:0200}" for n in range(50))),
     asking(label="two\nlines\tand a tab", options=()),
     asking(type="agreement", label="I agree."),
@@ -85,7 +93,7 @@ OVER_A_BOUND = [
     (raw(starts_at=datetime(1969, 12, 31, tzinfo=UTC)), ["starts_at"]),
     (raw(ends_at=datetime(9999, 12, 31, tzinfo=UTC)), ["ends_at"]),
     (raw(starts_at=datetime(9999, 1, 1, tzinfo=UTC), ends_at=datetime(1, 1, 1, tzinfo=UTC)), ["starts_at", "ends_at"]),
-    (raw(questions=tuple(Question(None, "q", "free_text") for _ in range(51))), ["questions"]),
+    (raw(questions=tuple(QuestionDefinition(None, "q", "free_text") for _ in range(51))), ["questions"]),
     (asking(label=""), ["questions.0.label"]),
     (asking(label="x" * 1001), ["questions.0.label"]),
     (asking(label="esc\x1b"), ["questions.0.label"]),
@@ -125,13 +133,13 @@ def test_a_question_that_is_no_choice_takes_no_options(kind: str) -> None:
 
 
 def test_at_most_one_question_is_the_agreement() -> None:
-    agreement = Question(None, "I agree.", "agreement")
-    wrong = raw(questions=(agreement, Question(None, "Why?", "free_text"), agreement))
+    agreement = QuestionDefinition(None, "I agree.", "agreement")
+    wrong = raw(questions=(agreement, QuestionDefinition(None, "Why?", "free_text"), agreement))
     assert fields_of(wrong) == ["questions.2.type"]
 
 
 def test_two_questions_never_share_an_id() -> None:
-    one = Question(uuid4(), "Why?", "free_text")
+    one = QuestionDefinition(uuid4(), "Why?", "free_text")
     assert fields_of(raw(questions=(one, one))) == ["questions.0", "questions.1"]
 
 
@@ -171,12 +179,12 @@ def test_texts_are_stored_trimmed_in_nfc_and_the_message_sanitised() -> None:
             message="<b>Hi</b>\r\nyou",
             category=" \n ",
             user_types=("staff", "admin", "staff"),
-            questions=(Question(None, " Which?\r\nOne. ", "scale", (" lo\u0301w ", "", "  ", "high")),),
+            questions=(QuestionDefinition(None, " Which?\r\nOne. ", "scale", (" lo\u0301w ", "", "  ", "high")),),
         )
     )
     assert (stored.title, stored.message, stored.category) == ("Café", "Hi\nyou", None)
     assert stored.user_types == ("admin", "staff")
-    assert stored.questions == (Question(None, "Which?\nOne.", "scale", ("lów", "high")),)
+    assert stored.questions == (QuestionDefinition(None, "Which?\nOne.", "scale", ("lów", "high")),)
 
 
 def test_an_agreement_is_always_required() -> None:
@@ -211,7 +219,7 @@ def test_publishing_needs_questions_with_options_and_a_window_that_is_not_over(
 
 TEXTS = st.sampled_from(["a", "b", "é", "e\u0301", " a", "a\n"])
 QUESTIONS = st.builds(
-    Question,
+    QuestionDefinition,
     st.sampled_from([None, UUID(int=1)]),
     TEXTS,
     st.sampled_from(["scale", "single_choice", "free_text", "agreement"]),
@@ -254,7 +262,7 @@ def test_the_hash_changes_exactly_when_the_content_does(one: Definition, other: 
         {"snooze_hours": 7},
         {"cooldown_days": 7},
         {"max_prompts": 7},
-        {"questions": (Question(uuid4(), "How was it?", "free_text"),)},
+        {"questions": (QuestionDefinition(uuid4(), "How was it?", "free_text"),)},
     ],
 )
 def test_window_audience_pacing_category_and_ids_are_no_content(changed: dict[str, Any]) -> None:
@@ -295,7 +303,7 @@ CHANGES = [
     ({"questions": (FIRST, replace(SECOND, required=True))}, ("questions.1.required", "Question 2, required", "No", "Yes", True, False)),
     ({"questions": (SECOND, FIRST)}, ("questions", "Order of the questions", "Which? · Why?", "Why? · Which?", True, False)),
     ({"questions": (FIRST,)}, ("questions", "Question 2, removed", "Why?", "–", True, False)),
-    ({"questions": (Question(None, "New?", "free_text"), FIRST, SECOND)}, ("questions.0", "Question 1, added", "–", "New?", True, False)),
+    ({"questions": (QuestionDefinition(None, "New?", "free_text"), FIRST, SECOND)}, ("questions.0", "Question 1, added", "–", "New?", True, False)),
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from app.errors import Invalid
 from app.surveys.authoring import files
-from app.surveys.authoring.definition import Definition, Question, checked
+from app.surveys.authoring.definition import Definition, QuestionDefinition, checked
 from app.surveys.authoring.stored import Stored
 from tests.surveys.authoring.test_definition import DEFINITIONS
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH, defined
@@ -53,7 +53,7 @@ def test_the_file_of_the_contract_is_read() -> None:
         snooze_hours=24,
         cooldown_days=1,
         max_prompts=5,
-        questions=(Question(None, "How was it?", "scale", ("low", "high"), required=True),),
+        questions=(QuestionDefinition(None, "How was it?", "scale", ("low", "high"), required=True),),
     )
 
 
@@ -73,7 +73,9 @@ def test_what_is_missing_is_nothing_or_has_its_default() -> None:
         )
     )
     assert read(**empty) == read()
-    assert read(questions=[{"label": "Why?", "type": "free_text"}]).questions == (Question(None, "Why?", "free_text"),)
+    assert read(questions=[{"label": "Why?", "type": "free_text"}]).questions == (
+        QuestionDefinition(None, "Why?", "free_text"),
+    )
 
 
 def test_what_an_export_adds_is_passed_over() -> None:

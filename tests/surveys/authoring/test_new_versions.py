@@ -12,7 +12,7 @@ from app.errors import Conflict, Invalid
 from app.parts import Parts
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring.actions import NeedsNewVersion
-from app.surveys.authoring.definition import Question
+from app.surveys.authoring.definition import QuestionDefinition
 from app.surveys.models import Response
 from tests.surveys.authored import BEN, NOW, answer, archive, make, read, save
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH
@@ -54,7 +54,7 @@ async def test_a_version_with_answers_takes_no_other_change_of_content(
         ({"questions": (replace(first, type="scale"), second)}, "questions.0.type"),
         ({"questions": (replace(first, options=("Good", "Fair")), second)}, "questions.0.options"),
         ({"questions": (replace(first, required=False), second)}, "questions.0.required"),
-        ({"questions": (first, second, Question(None, "Why?", "free_text"))}, "questions.2"),
+        ({"questions": (first, second, QuestionDefinition(None, "Why?", "free_text"))}, "questions.2"),
         ({"questions": (first,)}, "questions"),
         ({"questions": (first, replace(second, key=None))}, "questions.1"),
         ({"questions": (second, first)}, "questions"),
@@ -92,12 +92,16 @@ async def test_nobody_stays_agreed_to_words_that_were_replaced(
 async def test_without_answers_a_published_version_takes_any_change(database: Database) -> None:
     stored = await make(database, "published", questions=[LUNCH])
     saved = await save(
-        database, stored, type="poll", enforcement="required", questions=(Question(None, "New?", "free_text"),)
+        database,
+        stored,
+        type="poll",
+        enforcement="required",
+        questions=(QuestionDefinition(None, "New?", "free_text"),),
     )
     assert (saved.stored.version, saved.stored.definition.type) == (1, "poll")
 
 
-@pytest.mark.parametrize("changed", [{}, {"questions": (Question(None, "New?", "free_text"),)}])
+@pytest.mark.parametrize("changed", [{}, {"questions": (QuestionDefinition(None, "New?", "free_text"),)}])
 async def test_a_new_version_asks_everyone_again_whether_or_not_its_content_changed(
     database: Database, parts: Parts, changed: dict[str, Any]
 ) -> None:

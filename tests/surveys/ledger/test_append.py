@@ -289,7 +289,7 @@ _values = st.none() | st.integers(1, 5) | _texts | st.lists(_texts, max_size=3)
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.uuids().map(str), _values), max_size=4), _texts, st.integers(0, 2**53 - 1))
 def test_what_is_written_is_rfc_8785_and_reads_back(said: list[Any], word: str, number: int) -> None:
-    line = chain.Line(
+    line = chain.LedgerEntry(
         number=number,
         survey=word,
         version=1,
@@ -300,7 +300,7 @@ def test_what_is_written_is_rfc_8785_and_reads_back(said: list[Any], word: str, 
         source=word,
         recorded_at=word,
         prompted=False,
-        answers=[chain.Said(question, value) for question, value in said],
+        answers=[chain.LedgerAnswer(question, value) for question, value in said],
         evidence=None,
     )
     entry = chain.written(line)
@@ -331,9 +331,9 @@ def test_an_entry_reads_how_far_the_survey_came_to_the_person_and_keeps_its_byte
 
 
 def test_a_number_that_comes_later_makes_the_same_text() -> None:
-    line = chain.Line(
+    line = chain.LedgerEntry(
         number=0, survey="s", version=1, content_hash="h", questions="q", user=7, outcome="answered", source="web",
-        recorded_at="2026-11-21T08:00:00Z", prompted=True, answers=[chain.Said("k", '"number":0,"outcome":')], evidence=None,
+        recorded_at="2026-11-21T08:00:00Z", prompted=True, answers=[chain.LedgerAnswer("k", '"number":0,"outcome":')], evidence=None,
     )  # fmt: skip
     before, after = chain.around_number(line)
     for number in (1, 10, 2**62):

@@ -14,7 +14,7 @@ from app.jobs import KINDS
 from app.parts import Parts
 from app.surveys.ledger import answers, evidence
 from app.surveys.ledger import append as ledger
-from app.surveys.ledger.evidence import Held, Person
+from app.surveys.ledger.evidence import EvidenceOwner, Held
 from app.surveys.models import PersonKey
 from tests.command_line import CommandLine
 from tests.conftest import Browser
@@ -26,17 +26,17 @@ from workers.surveys import FUNCTIONS
 
 
 @pytest.fixture
-async def nora(database: Database) -> Person:
-    return Person(await user_id(database, "nora"), "nora@example.org", "main")
+async def nora(database: Database) -> EvidenceOwner:
+    return EvidenceOwner(await user_id(database, "nora"), "nora@example.org", "main")
 
 
 @pytest.fixture
-async def eve_herself(database: Database) -> Person:
-    return Person(await user_id(database, "eve"), "eve@example.org", "globex")
+async def eve_herself(database: Database) -> EvidenceOwner:
+    return EvidenceOwner(await user_id(database, "eve"), "eve@example.org", "globex")
 
 
 @pytest.fixture
-async def survey(database: Database, parts: Parts, nora: Person) -> Stored:
+async def survey(database: Database, parts: Parts, nora: EvidenceOwner) -> Stored:
     """Lunch, which Nora answered in full, Bob without a word and Vera in full."""
     stored = await lunch(database)
     await record(database, parts.keys, stored, nora.id)
@@ -45,7 +45,7 @@ async def survey(database: Database, parts: Parts, nora: Person) -> Stored:
     return stored
 
 
-async def rate(database: Database, person: Person, comment: str | None) -> None:
+async def rate(database: Database, person: EvidenceOwner, comment: str | None) -> None:
     async with database.transaction() as db:
         app_id = await db.scalar(select(Application.id).limit(1))
         if app_id is None:
@@ -71,7 +71,7 @@ async def audits(database: Database) -> list[Any]:
 
 
 async def test_nothing_of_an_erased_person_opens_and_the_proof_stands(
-    database: Database, parts: Parts, survey: Stored, nora: Person
+    database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
     await rate(database, nora, "Slow")
     held = await evidence.held(database, nora)
@@ -91,7 +91,7 @@ async def test_nothing_of_an_erased_person_opens_and_the_proof_stands(
 
 
 async def test_a_tenants_person_is_erased_in_both_ledgers(
-    database: Database, parts: Parts, survey: Stored, eve_herself: Person
+    database: Database, parts: Parts, survey: Stored, eve_herself: EvidenceOwner
 ) -> None:
     await record(database, parts.keys, survey, eve_herself.id)
     await record(database, parts.keys, await lunch(database, "globex"), eve_herself.id)
@@ -107,7 +107,7 @@ async def test_a_tenants_person_is_erased_in_both_ledgers(
 
 
 async def test_the_audit_says_who_was_erased_and_nothing_of_what_they_said(
-    database: Database, survey: Stored, nora: Person
+    database: Database, survey: Stored, nora: EvidenceOwner
 ) -> None:
     await evidence.erase(database, SYSTEM, nora)
     (entry_,) = await audits(database)
@@ -117,7 +117,7 @@ async def test_the_audit_says_who_was_erased_and_nothing_of_what_they_said(
 
 
 async def test_who_answers_again_after_that_gets_a_fresh_key(
-    database: Database, parts: Parts, survey: Stored, nora: Person
+    database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
     await evidence.erase(database, SYSTEM, nora)
     again = await record(database, parts.keys, await lunch(database), nora.id)
@@ -129,7 +129,7 @@ async def test_who_answers_again_after_that_gets_a_fresh_key(
 
 
 async def test_what_an_erased_person_recorded_reads_without_their_texts(
-    database: Database, parts: Parts, survey: Stored, nora: Person
+    database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
     await evidence.erase(database, SYSTEM, nora)
     async with database.transaction() as db:
@@ -142,12 +142,12 @@ async def test_what_an_erased_person_recorded_reads_without_their_texts(
 # --- the page
 
 
-def address(person: Person) -> str:
+def address(person: EvidenceOwner) -> str:
     return f"/people/erase/{person.id}"
 
 
 async def test_the_page_says_with_numbers_what_goes_and_what_stays(
-    alice: Browser, database: Database, survey: Stored, nora: Person
+    alice: Browser, database: Database, survey: Stored, nora: EvidenceOwner
 ) -> None:
     await rate(database, nora, "Slow")
     shown = (await alice.get(address(nora))).text
@@ -163,7 +163,7 @@ async def test_the_page_says_with_numbers_what_goes_and_what_stays(
 
 
 async def test_the_page_asks_for_the_address_and_keeps_what_was_typed(
-    alice: Browser, database: Database, parts: Parts, survey: Stored, nora: Person
+    alice: Browser, database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
     for typed in ("", "vera@example.org"):
         refused = await alice.submit(address(nora), {"typed": typed})
@@ -174,7 +174,7 @@ async def test_the_page_asks_for_the_address_and_keeps_what_was_typed(
 
 
 async def test_the_page_asks_again_once_the_address_is_right(
-    alice: Browser, database: Database, parts: Parts, survey: Stored, nora: Person
+    alice: Browser, database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
     asked = await alice.submit(address(nora), {"typed": " Nora@example.org "})
     assert asked.status_code == 200
@@ -188,7 +188,7 @@ async def test_the_page_asks_again_once_the_address_is_right(
 
 
 async def test_the_second_yes_erases_and_the_page_says_so(
-    alice: Browser, database: Database, parts: Parts, survey: Stored, nora: Person
+    alice: Browser, database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
     gone = await alice.submit(address(nora), {"typed": " Nora@example.org ", "confirmed": "1"})
     assert (gone.status_code, gone.headers["location"]) == (303, address(nora))
@@ -203,7 +203,7 @@ async def test_the_second_yes_erases_and_the_page_says_so(
 
 
 async def test_a_tenants_administrator_erases_what_the_platform_holds_as_well(
-    eve: Browser, database: Database, parts: Parts, survey: Stored, eve_herself: Person
+    eve: Browser, database: Database, parts: Parts, survey: Stored, eve_herself: EvidenceOwner
 ) -> None:
     await record(database, parts.keys, survey, eve_herself.id)
     assert "IP address and browser of 1 response" in (await eve.get(address(eve_herself))).text
@@ -211,20 +211,20 @@ async def test_a_tenants_administrator_erases_what_the_platform_holds_as_well(
     assert await opened(database, parts, 4) is None
 
 
-async def test_somebody_without_answers_has_nothing_to_erase(alice: Browser, nora: Person) -> None:
+async def test_somebody_without_answers_has_nothing_to_erase(alice: Browser, nora: EvidenceOwner) -> None:
     shown = (await alice.get(address(nora))).text
     assert "There is nothing to erase" in shown
     assert 'name="typed"' not in shown
 
 
-async def test_the_page_needs_a_sign_in_and_the_permission(visitor: Browser, bob: Browser, nora: Person) -> None:
+async def test_the_page_needs_a_sign_in_and_the_permission(visitor: Browser, bob: Browser, nora: EvidenceOwner) -> None:
     assert (await visitor.get(address(nora))).headers["location"].startswith("/sign-in")
     assert (await bob.get(address(nora))).status_code == 403
     assert (await bob.submit(address(nora), {"typed": nora.email})).status_code == 403
 
 
 async def test_people_of_another_workspace_are_not_there(
-    alice: Browser, eve: Browser, nora: Person, eve_herself: Person
+    alice: Browser, eve: Browser, nora: EvidenceOwner, eve_herself: EvidenceOwner
 ) -> None:
     assert (await alice.get(address(eve_herself))).status_code == 404
     assert (await eve.submit(address(nora), {"typed": nora.email})).status_code == 404
@@ -234,7 +234,7 @@ async def test_people_of_another_workspace_are_not_there(
 
 
 async def test_the_command_asks_twice_before_it_erases(
-    muster: CommandLine, database: Database, parts: Parts, survey: Stored, nora: Person
+    muster: CommandLine, database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
     unanswered = await muster("person:erase", nora.email)
     assert (unanswered.code, unanswered.err.splitlines()[-1]) == (
@@ -256,7 +256,7 @@ async def test_the_command_asks_twice_before_it_erases(
 
 
 async def test_the_command_does_not_ask_with_yes_and_tells_in_json(
-    muster: CommandLine, database: Database, survey: Stored, nora: Person
+    muster: CommandLine, database: Database, survey: Stored, nora: EvidenceOwner
 ) -> None:
     done = await muster("person:erase", nora.email, "--yes", "--json")
     counts = {"keys": 1, "responses": 1, "evidence": 1, "texts": 1, "comments": 0}
@@ -266,7 +266,7 @@ async def test_the_command_does_not_ask_with_yes_and_tells_in_json(
     assert audited.actor_name == "Command line"
 
 
-async def test_the_command_erases_people_of_its_workspace_alone(muster: CommandLine, nora: Person) -> None:
+async def test_the_command_erases_people_of_its_workspace_alone(muster: CommandLine, nora: EvidenceOwner) -> None:
     assert (await muster("person:erase", nora.email, "--yes", "--workspace", "globex")).code == 1
     assert (await muster("person:erase", "nobody@example.org", "--yes")).code == 1
 

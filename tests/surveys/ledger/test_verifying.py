@@ -16,7 +16,7 @@ from app.parts import Parts
 from app.surveys.authoring import actions as authoring
 from app.surveys.demo import seed as demo
 from app.surveys.ledger import verifying
-from app.surveys.ledger.verifying import Verdict, verified
+from app.surveys.ledger.verifying import LedgerVerdict, verified
 from app.surveys.models import Survey
 from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
@@ -104,7 +104,7 @@ async def test_an_untouched_ledger_fits(database: Database, survey: Stored, part
     verdict = await verify(database, "main", lambda *told: seen.append(told))
     async with database.transaction() as db:
         head = await db.scalar(text("SELECT encode(row_hash, 'hex') FROM survey_ledger_head"))
-    assert verdict == Verdict(ROWS, head)
+    assert verdict == LedgerVerdict(ROWS, head)
     assert verdict.fits
     assert seen == [(0, ROWS), (ROWS, ROWS)]
     assert [await is_verified(database, number) for number in range(1, ROWS + 1)] == [True] * ROWS
@@ -125,7 +125,7 @@ async def test_entries_from_before_they_said_what_was_shown_fit_beside_new_ones(
 
 async def test_an_empty_ledger_fits_and_its_head_is_not_noted(database: Database) -> None:
     await note(database)
-    assert await verify(database, "globex") == Verdict(0, "0" * 64)
+    assert await verify(database, "globex") == LedgerVerdict(0, "0" * 64)
     async with database.transaction() as db:
         assert await db.scalar(text("SELECT count(*) FROM audit_entries")) == 0
 

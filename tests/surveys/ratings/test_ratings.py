@@ -27,7 +27,7 @@ ADA, BEA, CAI = 7, 8, 9
 
 async def rate(
     database: Database, app: UUID, stars: int = 4, *, user_id: int = ADA, now: datetime = NOON, platform: str = "ios"
-) -> ratings.Recorded:
+) -> ratings.RecordedRating:
     async with database.transaction() as db:
         return await ratings.submit(db, user_id, Rating(app, stars, platform), now)
 

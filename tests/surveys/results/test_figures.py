@@ -6,13 +6,13 @@ from uuid import uuid4
 
 import pytest
 
-from app.surveys.results.figures import Asked, Breakdown, Counters, Reading, breakdown, results
+from app.surveys.results.figures import AskedQuestion, Breakdown, Counters, Reading, breakdown, results
 
 WHOLE, ASKED = uuid4(), "asked"
 
 
-def question(kind: str, *options: str) -> Asked:
-    return Asked(uuid4(), "How was it?", kind, options)
+def question(kind: str, *options: str) -> AskedQuestion:
+    return AskedQuestion(uuid4(), "How was it?", kind, options)
 
 
 def bars(found: Breakdown) -> list[tuple[str, int, str | None]]:

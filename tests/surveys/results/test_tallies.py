@@ -15,7 +15,7 @@ from app.jobs import Claim
 from app.parts import Parts
 from app.surveys.models import PromptState, Tally, TallyMark
 from app.surveys.results import tallies
-from app.surveys.results.tallies import ASKED, WHOLE, Scope
+from app.surveys.results.tallies import ASKED, WHOLE, TallyScope
 from tests.surveys.ledger_rows import NOW, Placed, bury, respond, show, survey
 from workers.surveys import FUNCTIONS, schedule
 
@@ -36,7 +36,7 @@ WHERE survey_id = :survey AND version = :version AND first_shown_at IS NOT NULL 
 """
 
 
-async def counted(db: AsyncSession, scope: Scope) -> set[tuple[Any, ...]]:
+async def counted(db: AsyncSession, scope: TallyScope) -> set[tuple[Any, ...]]:
     """(outcome, question, choice, people, unprompted), days summed."""
     found: dict[tuple[Any, ...], tuple[int, int]] = {}
     for _, outcome, question, choice, people, unprompted in await db.execute(tallies.figures(scope)):
@@ -89,7 +89,7 @@ async def test_kept_and_fresh_counts_equal_a_plain_count_whenever_they_were_coun
             if step % 6 == 0:
                 for each in placed:
                     for which in (1, 2):
-                        assert await counted(db, Scope(each.id, which)) == await plain(db, each, which)
+                        assert await counted(db, TallyScope(each.id, which)) == await plain(db, each, which)
         assert await kept(db) > 0
 
 
@@ -102,7 +102,7 @@ async def test_a_mark_moves_in_steps_to_the_head_and_then_rests(
         for user in range(5):
             await respond(db, placed, user)
         assert [await tallies.count_up(db) for _ in range(4)] == [2, 2, 1, 0]
-        assert await counted(db, Scope(placed.id)) == {("answered", WHOLE, "", 5, 5)}
+        assert await counted(db, TallyScope(placed.id)) == {("answered", WHOLE, "", 5, 5)}
 
 
 async def test_days_and_outcomes_narrow_the_answers_and_never_whom_a_version_asked(database: Database) -> None:
@@ -120,7 +120,7 @@ async def test_days_and_outcomes_narrow_the_answers_and_never_whom_a_version_ask
                 await tallies.count_up(db)
 
         async def chosen(**narrowed: Any) -> dict[str, int]:
-            rows = list(await db.execute(tallies.figures(Scope(placed.id, 2, **narrowed))))
+            rows = list(await db.execute(tallies.figures(TallyScope(placed.id, 2, **narrowed))))
             whole = {(row.day, row.outcome): row[4] for row in rows if row.question_key == WHOLE}
             assert sum(people for (_, outcome), people in whole.items() if outcome == ASKED) == 3
             assert {key: people for key, people in whole.items() if key[1] != ASKED} == {
@@ -139,7 +139,7 @@ async def test_days_and_outcomes_narrow_the_answers_and_never_whom_a_version_ask
         assert await chosen(days=(None, today - timedelta(days=2))) == {"": 1, "a": 1}
         assert await chosen(days=(today - timedelta(days=1), today), outcomes=("agreed",)) == {"": 1, "b": 1}
         everything = {
-            outcome: people for outcome, question, _, people, _ in await counted(db, Scope()) if question == WHOLE
+            outcome: people for outcome, question, _, people, _ in await counted(db, TallyScope()) if question == WHOLE
         }
         assert everything == {"agreed": 3, "answered": 1, ASKED: 4}
 
@@ -157,7 +157,7 @@ async def test_totals_per_day_go_by_everything_a_list_is_narrowed_to(database: D
                 await tallies.count_up(db)
 
         async def total(**narrowed: Any) -> int:
-            return sum(people for _, _, people in await tallies.by_day(db, Scope(**narrowed)))
+            return sum(people for _, _, people in await tallies.by_day(db, TallyScope(**narrowed)))
 
         assert await total() == 6
         assert await total(survey_id=placed.id) == 3
@@ -176,7 +176,7 @@ async def test_days_are_those_of_utc(database: Database) -> None:
         await respond(db, placed, 1, recorded_at=last_second)
         await tallies.count_up(db)
         await respond(db, placed, 2, "declined", recorded_at=last_second + timedelta(seconds=1))
-        assert await tallies.by_day(db, Scope()) == [
+        assert await tallies.by_day(db, TallyScope()) == [
             (date(2026, 11, 21), "declined", 1),
             (date(2026, 11, 20), "answered", 1),
         ]
@@ -194,7 +194,7 @@ async def test_two_workers_count_no_row_twice(database: Database) -> None:
 
     await asyncio.gather(work(), work(), work())
     async with database.transaction() as db:
-        assert await counted(db, Scope(placed.id)) == {("answered", WHOLE, "", 30, 30)}
+        assert await counted(db, TallyScope(placed.id)) == {("answered", WHOLE, "", 30, 30)}
         assert await db.scalar(select(func.sum(Tally.people))) == 30
 
 
@@ -206,10 +206,10 @@ async def test_impressions_of_the_last_minutes_are_counted_live(database: Databa
         await show(db, placed, 2, at=datetime.now(UTC) - timedelta(minutes=1))
         await tallies.count_up(db)
         assert await db.scalar(select(Tally.people).where(Tally.outcome == ASKED)) == 1
-        assert await counted(db, Scope(placed.id)) == {(ASKED, WHOLE, "", 2, 0)}
+        assert await counted(db, TallyScope(placed.id)) == {(ASKED, WHOLE, "", 2, 0)}
         # One that comes late, but before the mark's margin is over, is found all the same.
         await show(db, placed, 3, at=datetime.now(UTC) - timedelta(minutes=9))
-        assert await counted(db, Scope(placed.id)) == {(ASKED, WHOLE, "", 3, 0)}
+        assert await counted(db, TallyScope(placed.id)) == {(ASKED, WHOLE, "", 3, 0)}
 
 
 async def test_counting_anew_forgets_what_is_gone(database: Database) -> None:
@@ -222,8 +222,8 @@ async def test_counting_anew_forgets_what_is_gone(database: Database) -> None:
         await bury(db, first)
         await db.execute(delete(PromptState).where(PromptState.survey_id == other.id))
         await tallies.recount(db, [other.id])
-        assert await counted(db, Scope(other.id)) == set()
-        assert await counted(db, Scope(placed.id)) == {(ASKED, WHOLE, "", 1, 0), ("answered", WHOLE, "", 1, 1)}
+        assert await counted(db, TallyScope(other.id)) == set()
+        assert await counted(db, TallyScope(placed.id)) == {(ASKED, WHOLE, "", 1, 0), ("answered", WHOLE, "", 1, 1)}
 
 
 async def test_counting_up_is_due_once_the_tail_is_long(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from app.clock.punches.day_counts import count_by_day
 from app.clock.sync import backfill, run_rows
 from app.errors import Conflict, Invalid, NotFound
 from app.web.context import Context
-from app.web.forms import Bound, Day, Form
+from app.web.forms import Bound, DayField, Form
 from app.web.guards import Requires
 from app.web.pages import done, page
 
@@ -29,7 +29,7 @@ URL = center.URL
 MOST_NAMES = 500
 MOST_CODES = 100
 SURE = "start over"
-OVER = Form(Day("from", "From", required=True, help="A local date: everything from then on is read again."))
+OVER = Form(DayField("from", "From", required=True, help="A local date: everything from then on is read again."))
 LISTED: dict[str, tuple[Any, Any, Any]] = {
     "departments": (Department, Department.code, Department.name),
     "positions": (Position, Position.code, Position.name),

@@ -24,7 +24,7 @@ from app.clock.settings import read_settings
 from app.clock.sync import run_rows
 from app.web import csrf, exports, lists
 from app.web.context import Context
-from app.web.forms import Bound, Choices, Day, Form, Text
+from app.web.forms import Bound, Choices, DayField, Form, Text
 from app.web.guards import Requires
 from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.pages import page
@@ -44,8 +44,8 @@ START = Form(
     ),
 )
 BACKFILL = Form(
-    Day("from", "From", required=True),
-    Day("to", "To", required=True, help="Both days are included."),
+    DayField("from", "From", required=True),
+    DayField("to", "To", required=True, help="Both days are included."),
     Text("emp_codes", "Only these codes", longest=1000, help="Separated by commas; empty reads everybody."),
 )
 
@@ -126,7 +126,7 @@ def _wants_region(ctx: Context) -> bool:
     return ctx.target == "sync-page"
 
 
-async def _row_words(ctx: Context, view: lists.Listing, now: datetime) -> dict[str, Any]:
+async def _row_words(ctx: Context, view: lists.ListPage, now: datetime) -> dict[str, Any]:
     settings = await read_settings(ctx.db, now)
     found = await connection.load(ctx.db)
     return {

@@ -15,7 +15,7 @@ KINDS = {"live": "Last days", "check": "Nightly check", "backfill": "History", "
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ResourceProgress:
     """One complete listing. `state` is open, complete or refused."""
 
     resource: str
@@ -51,13 +51,13 @@ class Stretch:
         return self.state == "open" and self.short is not None and self.short.may_be_accepted
 
 
-def listings(rows: Sequence[Cursor]) -> list[Listing]:
+def listings(rows: Sequence[Cursor]) -> list[ResourceProgress]:
     """In the order of a run."""
     found = {row.resource: row for row in rows if row.kind == "listing"}
     return [_listing(found[name]) for name in RESOURCES if name in found]
 
 
-def _listing(row: Cursor) -> Listing:
+def _listing(row: Cursor) -> ResourceProgress:
     if row.note:
         detail = row.note
     elif row.state == "complete":
@@ -66,7 +66,7 @@ def _listing(row: Cursor) -> Listing:
         detail = f"Read to page {row.page:,}" + (f" of {row.total:,} rows." if row.total else ".")
     else:
         detail = "Not read to its end yet."
-    return Listing(row.resource, RESOURCE_LABELS[row.resource], row.state, detail, row.updated_at)
+    return ResourceProgress(row.resource, RESOURCE_LABELS[row.resource], row.state, detail, row.updated_at)
 
 
 def stretches(rows: Sequence[Cursor]) -> list[Stretch]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.clock.codes import OUTCOMES, Outcome, outcome_label
 from app.clock.pages import code_words
-from app.clock.pages.code_words import Words
+from app.clock.pages.code_words import CodeWords
 from app.clock.profiles import RESOURCES
 from app.clock.settings import ClockSettings
 from app.clock.sync.run_rows import OPEN
@@ -56,7 +56,7 @@ class Described:
     started_at: datetime | None
     finished_at: datetime | None
     took: str
-    words: Words | None
+    words: CodeWords | None
     message: str | None
     resource: str
     detail: str

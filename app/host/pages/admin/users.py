@@ -108,7 +108,7 @@ async def show(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Respons
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class UserAct:
     """An act on one account. `verb` answers whether there was anything to do."""
 
     verb: Callable[[Context, int], Awaitable[object]]
@@ -143,7 +143,7 @@ async def _sign_out(ctx: Context, user_id: int) -> int:
 
 
 ACTS = {
-    "deactivate": Act(
+    "deactivate": UserAct(
         _deactivate,
         "Deactivate {name}?",
         "They are signed out everywhere and can't sign in, and their API tokens and links stop working. Nothing they did is"
@@ -153,7 +153,7 @@ ACTS = {
         "{name} was deactivated already.",
         danger=True,
     ),
-    "activate": Act(
+    "activate": UserAct(
         _activate,
         "Activate {name}?",
         "They can sign in again with the password they had, and tokens that were not revoked work again.",
@@ -161,7 +161,7 @@ ACTS = {
         "{name} was activated.",
         "{name} was active already.",
     ),
-    "unlock": Act(
+    "unlock": UserAct(
         _unlock,
         "Unlock {name}?",
         "Five wrong passwords locked the account for 15 minutes. Unlock it if they mistyped; if it may have been somebody"
@@ -170,7 +170,7 @@ ACTS = {
         "{name} was unlocked.",
         "{name} is not locked.",
     ),
-    "second-factor": Act(
+    "second-factor": UserAct(
         _drop_second_factor,
         "Switch off the second factor of {name}?",
         "For somebody who lost their phone: until they set it up again, the password alone signs in. Make sure that it is"
@@ -180,7 +180,7 @@ ACTS = {
         "{name} has no second factor.",
         danger=True,
     ),
-    "sign-out": Act(
+    "sign-out": UserAct(
         _sign_out,
         "Sign {name} out everywhere?",
         "Every browser where they are signed in goes back to the sign-in page; unsaved work there is lost. Password and"
@@ -216,7 +216,7 @@ async def act(ctx: NamedDependency[Context], user_id: FromPath[int], action: Fro
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
+class BulkUserAct:
     """An act of ACTS on many accounts. `changes`: those that it changes at all; the others of a selection stay as they are."""
 
     verb: Callable[..., Awaitable[list[int]]]
@@ -225,8 +225,8 @@ class Several:
 
 
 BULK = {
-    "deactivate": Several(accounts.deactivate_several, User.active, "deactivated"),
-    "activate": Several(accounts.activate_several, ~User.active, "activated"),
+    "deactivate": BulkUserAct(accounts.deactivate_several, User.active, "deactivated"),
+    "activate": BulkUserAct(accounts.activate_several, ~User.active, "activated"),
 }
 
 
@@ -295,7 +295,7 @@ def _one(ctx: Context) -> Select[Any]:
     )
 
 
-def _act(word: str) -> Act:
+def _act(word: str) -> UserAct:
     if word not in ACTS:
         raise NotFound
     return ACTS[word]
