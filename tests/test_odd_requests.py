@@ -18,8 +18,9 @@ from urllib.parse import quote_from_bytes
 import httpx
 from litestar.routes import HTTPRoute
 
-from app.api import bodies, parameters, sign_in
+from app.api import parameters, sign_in
 from app.api.openapi import Endpoint
+from app.bodies import fields_of
 from app.clock.api import routes as clock_api
 from app.parts import Parts
 from app.surveys.api import apps as api_apps
@@ -312,7 +313,7 @@ async def _send_parameters(visitor: Browser, bearer: str) -> None:
 async def _send_bodies(visitor: Browser, found: Site, bearer: str) -> None:
     for one in (one for one in END_USERS if one.body is not None):
         headers = {"Authorization": bearer, "Content-Type": "application/json"}
-        for body in (*_one_wrong(await _right(found, one), bodies.fields_of(one.body)), *odd_values.JSON_BODIES):
+        for body in (*_one_wrong(await _right(found, one), fields_of(one.body)), *odd_values.JSON_BODIES):
             check(await visitor.post(one.path, content=body, headers=headers), one, (body[:200],))
         for content_type in odd_values.JSON_TYPES:
             named = [(b"authorization", bearer.encode()), (b"content-type", content_type)]
