@@ -12,6 +12,7 @@ from sqlalchemy import func, select, update
 
 from app import demo, sealed
 from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import Job
 from app.clock.connection import lease
 from app.clock.models import Binding, Connection, Device, Punch, Setting, SyncRun
 from app.clock.sync import run_rows
@@ -19,7 +20,7 @@ from app.db.session import Database
 from app.host.models import AttendanceRecord
 from app.secrets import KeyRing, new_key_text
 from app.simulator import PASSWORD, USERNAME, Simulator, build_world, create_simulator, serving
-from tests.clock.mirrored import employ
+from tests.clock.mirrored import employ, punch
 from tests.command_line import CommandLine
 from tests.conftest import KEYS
 
@@ -252,6 +253,16 @@ async def test_settings_are_shown_set_and_refused(muster: CommandLine, database:
     assert "no_such" in (await muster("clock:settings", "no_such=1")).refusal
     assert await count(database, Setting) == 2, "all or none"
     assert "show_photos" in (await muster("clock:settings")).out
+
+
+async def test_another_rule_asks_for_an_import_of_what_waits(muster: CommandLine, database: Database) -> None:
+    async with database.transaction() as db:
+        await punch(db, "100", "I 08:00")
+    await muster("clock:settings", "sync_interval_minutes=0")
+    assert await count(database, Job, Job.name == "clock_import") == 0
+    await muster("clock:settings", "shift_gap_hours=6")
+    assert await count(database, Job, Job.name == "clock_import") == 1
+    assert await count(database, Punch, Punch.judge_at.is_not(None)) == 1
 
 
 @pytest.mark.usefixtures("connected")

@@ -273,6 +273,11 @@ ONE_PLACE = {
     "htmx is known to the web package alone": (r"[\"']hx-", ("app/web/",)),
     "HTML is sanitised in one place": (r"(import|from) bleach", ("app/surveys/authoring/content.py",)),
     "many values are one parameter in one way": (r"any_\((cast\()?literal\(", ("app/db/among.py",)),
+    "marks to judge again are written in punches alone": (
+        r"judge_at\s*=.*(clock_timestamp|func\.)|ELSE clock_timestamp|THEN clock_timestamp",
+        ("app/clock/punches/",),
+    ),
+    "stale days are noted in punches alone": (r"INTO clock_stale_days|insert\(StaleDay", ("app/clock/punches/",)),
     "group_key starves other jobs": (r"group_key", ()),
     "prepared random comes from secrets": (r"^import random$|^from random", ("app/simulator/", "app/outbound/")),
 }

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -15,6 +15,7 @@ from app.accounts import audit
 from app.clock.codes import Direction
 from app.clock.days import DAY, LIVE_DAYS
 from app.clock.models import Connection, Setting
+from app.clock.punches import marks
 from app.clock.zones import local_today
 from app.db.held import hold_name
 from app.errors import FieldError, Invalid
@@ -91,7 +92,6 @@ BOUNDS = {
 }
 NAMES = tuple(field.name for field in fields(ClockSettings))
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
-_JUDGE_AGAIN = text("UPDATE clock_transactions SET judge_at = clock_timestamp() WHERE host_attendance_id IS NULL")
 
 
 async def read_settings(db: AsyncSession, now: datetime | None = None) -> ClockSettings:
@@ -122,7 +122,7 @@ async def write_settings(
     if changed:
         await audit.record(db, actor, "clock.settings", "clock_settings", 1, before=was, after=changed)
     if JUDGED_BY & changed.keys():
-        await db.execute(_JUDGE_AGAIN)
+        await marks.mark_waiting(db)
     if "ignore_leading_zeros" in changed:
         await jobs.request(db, "clock_match")
     return after

@@ -23,6 +23,7 @@ from app.clock.bindings.directory import SimilarEmployee, directory
 from app.clock.bindings.matching import BindingTransition, Code, Decision
 from app.clock.codes import BINDING_STATES, LINKED_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee
+from app.clock.punches import rebinding
 from app.errors import Conflict, Invalid, NotFound
 from app.host.events import EmployeesChanged, Event, KioskChanged
 from app.host.models import Employee
@@ -176,7 +177,7 @@ async def on_host_event(db: AsyncSession, event: Event) -> None:
     """The listener for people and kiosk codes: who is eligible may differ, and so may every match."""
     match event:
         case EmployeesChanged(employee_ids=ids):
-            await binding_rows.mark_people(db, ids)
+            await rebinding.mark_people(db, ids)
         case KioskChanged():
             pass
         case _:

@@ -15,8 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.bindings.directory import HostEmployee, SimilarEmployee
 from app.clock.bindings.matching import BindingTransition, Code
 from app.clock.models import Binding, ClockEmployee
-from app.clock.pairing.inputs import FOLDS, UNPAIRED
-from app.clock.punches import marks
+from app.clock.punches import rebinding
 from app.clock.settings import read_settings
 from app.db.among import among
 from app.db.session import workspace_of
@@ -73,48 +72,6 @@ _REMEMBER = text(
     f"""
     INSERT INTO clock_binding_history (binding_id, from_state, to_state, method, host_employee_id, decided_by, why)
     SELECT g.id, g.from_state, g.state, g.method, g.history_host, :by, g.why FROM {_GIVEN} WHERE g.is_news ORDER BY g.id
-    """
-)
-# Line 0 of the import's order protects what stands: such a punch changes its word only when the owner of its record is
-# another than the new one, or was when it was judged. A punch without a record is the new owner's as if it had just come.
-_MARK = text(
-    """
-    WITH moved AS (
-        SELECT * FROM unnest(CAST(:codes AS text[]), CAST(:hosts AS bigint[])) AS m (emp_code, host)
-    ), found AS (
-        SELECT p.id, p.host_attendance_id IS NULL AND m.host IS NOT NULL AND p.import_outcome IS NOT NULL
-            AND p.import_outcome <> ALL(CAST(:unpaired AS text[])) AS begins_anew
-        FROM moved m JOIN clock_transactions p ON p.emp_code = m.emp_code
-        LEFT JOIN attendance_records r ON r.id = p.host_attendance_id
-        WHERE p.host_attendance_id IS NULL OR p.import_outcome = 'arrived_late' OR r.employee_id <> m.host
-        ORDER BY p.id FOR UPDATE OF p
-    ), marked AS (
-        UPDATE clock_transactions p SET judge_at = clock_timestamp(),
-            import_outcome = CASE WHEN f.begins_anew THEN NULL ELSE p.import_outcome END,
-            updated_at = CASE WHEN f.begins_anew THEN now() ELSE p.updated_at END
-        FROM found f
-        WHERE p.id = f.id
-        RETURNING p.local_date, f.begins_anew
-    ), noted AS (
-        INSERT INTO clock_stale_days (local_date)
-        SELECT DISTINCT local_date FROM marked WHERE begins_anew ON CONFLICT DO NOTHING
-    )
-    SELECT count(*) FROM marked
-    """
-)
-# People are judged over all their codes together, so what waits on the other codes of an owner may end otherwise too; and a
-# fold with a record stands for itself once its own tap went away.
-_MARK_OTHERS = text(
-    """
-    WITH found AS (
-        SELECT p.id FROM clock_employee_bindings b JOIN clock_transactions p ON p.emp_code = b.emp_code
-        WHERE b.host_employee_id = ANY(CAST(:owners AS bigint[])) AND b.emp_code <> ALL(CAST(:codes AS text[]))
-          AND (p.host_attendance_id IS NULL OR p.import_outcome = ANY(CAST(:folds AS text[])))
-        ORDER BY p.id FOR UPDATE OF p
-    ), marked AS (
-        UPDATE clock_transactions p SET judge_at = clock_timestamp() FROM found WHERE p.id = found.id RETURNING p.id
-    )
-    SELECT count(*) FROM marked
     """
 )
 
@@ -198,7 +155,13 @@ async def write(db: AsyncSession, by: str, changes: Sequence[BindingTransition])
     given = {"rows": msgspec.json.encode([_row(change) for change in changes]).decode(), "by": by}
     await db.execute(_WRITE, given)
     await db.execute(_REMEMBER, given)
-    await _mark_moved(db, [change for change in changes if change.moves])
+    moved = [change for change in changes if change.moves]
+    if moved:
+        await rebinding.mark_moved(db, [_move(change) for change in moved])
+
+
+def _move(change: BindingTransition) -> rebinding.Move:
+    return rebinding.Move(change.code.emp_code, change.code.host_employee_id, change.decision.host_employee_id)
 
 
 def _row(change: BindingTransition) -> dict[str, Any]:
@@ -219,28 +182,3 @@ def _row(change: BindingTransition) -> dict[str, Any]:
         # The history says whose link ended, where one did.
         "history_host": decision.host_employee_id or code.host_employee_id,
     }
-
-
-async def _mark_moved(db: AsyncSession, changes: Sequence[BindingTransition]) -> None:
-    if not changes:
-        return
-    codes = [change.code.emp_code for change in changes]
-    hosts = [change.decision.host_employee_id for change in changes]
-    await db.execute(_MARK, {"codes": codes, "hosts": hosts, "unpaired": sorted(UNPAIRED)})
-    owners = {
-        one for change in changes for one in (change.code.host_employee_id, change.decision.host_employee_id) if one
-    }
-    await _mark_others(db, owners, codes)
-    await marks.ask_for_import(db)
-
-
-async def mark_people(db: AsyncSession, host_employee_ids: Collection[int]) -> None:
-    """Has judged anew what waits on any code of these people: they may have become inactive, or active again."""
-    if await _mark_others(db, host_employee_ids, []):
-        await marks.ask_for_import(db)
-
-
-async def _mark_others(db: AsyncSession, owners: Collection[int], codes: Sequence[str]) -> int:
-    given = {"owners": sorted(owners), "codes": list(codes), "folds": sorted(FOLDS)}
-    marked: int = await db.scalar(_MARK_OTHERS, given) or 0
-    return marked

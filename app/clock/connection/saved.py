@@ -19,6 +19,7 @@ from app.clock.connection.shared_session import LOCK_AFTER, SharedSession, passw
 from app.clock.mirror import cursors, rezoning
 from app.clock.models import Connection, Punch
 from app.clock.profiles import PROFILES, OverrideError, Profile, overridden
+from app.clock.punches import marks
 from app.clock.remote import Credentials, RemoteClock, TestStep, checked_base_url
 from app.clock.remote.session import utc_now
 from app.db.session import workspace_of
@@ -198,6 +199,7 @@ async def _move(db: AsyncSession, profile: str, old: str, zone: str) -> None:
         await cursors.begin_anew(db)
     else:
         await rezoning.keep_local_times(db, old, zone)
+    await marks.ask_for_import(db)
 
 
 async def _set_status(db: AsyncSession, actor: audit.Actor, verb: str, before: str, after: str) -> None:

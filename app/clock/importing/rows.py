@@ -18,6 +18,7 @@ from app.clock.mirror import devices
 from app.clock.mirror.unread import unread_spans
 from app.clock.models import Binding, Device
 from app.clock.pairing.inputs import FOLDS, PairingEmployee, PairingPunch, Record, Rules, TimeSpan, Unbound, Written
+from app.clock.punches.daily_totals import noting_days
 from app.clock.punches.linked_rows import punches_of_records
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.zones import zone_name
@@ -65,7 +66,7 @@ CREATE TEMPORARY TABLE import_verdicts (
 """
 # A mark that somebody set since we read must survive: it says that what we judged by is no longer so. Batches at once note
 # their days in one order, and so never wait for each other in a ring.
-_STORE = """
+_STORE = f"""
 WITH stored AS (
     UPDATE clock_transactions t SET
         import_outcome = v.outcome,
@@ -82,8 +83,7 @@ WITH stored AS (
     FROM import_verdicts v WHERE t.id = v.id
     RETURNING t.local_date, v.news
 )
-INSERT INTO clock_stale_days (local_date)
-SELECT DISTINCT local_date FROM stored WHERE news ORDER BY local_date ON CONFLICT DO NOTHING
+{noting_days("SELECT local_date FROM stored WHERE news")}
 """
 _REMEMBER = """
 INSERT INTO clock_imported_records (record_id, clock_in, clock_out, breaks, written_at) VALUES ($1, $2, $3, $4, now())

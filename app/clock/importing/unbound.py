@@ -15,6 +15,7 @@ from app.clock.codes import Outcome
 from app.clock.importing import rows as import_rows
 from app.clock.pairing.judge import AHEAD
 from app.clock.pairing.shifts import REACH
+from app.clock.punches.daily_totals import noting_days
 from app.db.direct import driver
 
 SLICE = 10_000
@@ -40,8 +41,7 @@ WITH stored AS (
     WHERE t.id = ANY($6::bigint[]) AND coalesce(t.judge_at, 'infinity') <= $1 AND {_ALONE}
     RETURNING t.local_date, t.updated_at = now() AS news
 ), noted AS (
-    INSERT INTO clock_stale_days (local_date)
-    SELECT DISTINCT local_date FROM stored WHERE news ORDER BY local_date ON CONFLICT DO NOTHING
+    {noting_days("SELECT local_date FROM stored WHERE news")}
 )
 SELECT count(*), count(*) FILTER (WHERE news) FROM stored
 """

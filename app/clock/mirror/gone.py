@@ -19,6 +19,7 @@ from app.clock.mirror import cursors
 from app.clock.mirror.absences import EXAMPLES, is_believable
 from app.clock.models import Cursor
 from app.clock.punches import marks
+from app.clock.punches.daily_totals import noting_days
 
 RESOURCE = cursors.PUNCHES
 KIND = "gone"
@@ -36,12 +37,11 @@ _OURS = text(
 _MARK = text(
     f"""
     WITH gone AS (
-        UPDATE clock_transactions SET gone_at_utc = :now, reviewed = false, judge_at = clock_timestamp(), updated_at = now()
+        UPDATE clock_transactions SET gone_at_utc = :now, reviewed = false, judge_at = {marks.DUE}, updated_at = now()
         WHERE id = ANY(CAST(:ids AS bigint[])) AND gone_at_utc IS NULL
         RETURNING id, emp_code, punched_at_utc, local_date
     ), noted AS (
-        INSERT INTO clock_stale_days (local_date)
-        SELECT DISTINCT local_date FROM gone ORDER BY local_date ON CONFLICT DO NOTHING
+        {noting_days("SELECT local_date FROM gone")}
     ), places AS (
         SELECT emp_code, punched_at_utc AS at FROM gone
     ), {marks.NEAR_PLACES} AND p.id <> ALL(CAST(:ids AS bigint[]))

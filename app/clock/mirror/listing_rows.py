@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.bindings import rows as binding_rows
 from app.clock.mirror.counts import Counts
 from app.clock.parsing import ParsedDevice, ParsedEmployee, Ref, Unit
+from app.clock.punches import marks
 
 Known = Mapping[str, Mapping[str, str]]
 """Resource → remote id → code, for rows that name another one by its id alone."""
@@ -166,17 +167,6 @@ LISTINGS: dict[str, TableSpec] = {
 }  # fmt: skip
 _STATEMENTS = {resource: (listing.count, listing.upsert) for resource, listing in LISTINGS.items()}
 
-# A reader that becomes a clock, or a clock a reader, changes what its punches are; the operator's own mark is over both.
-_JUDGE_TERMINALS = text(
-    """
-    UPDATE clock_transactions t SET judge_at = clock_timestamp()
-    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS g (sn text, remote_attendance boolean)
-    JOIN clock_devices d ON d.sn = g.sn
-    WHERE d.kind_mark IS NULL AND coalesce(d.remote_attendance, true) <> coalesce(g.remote_attendance, true)
-      AND t.terminal_sn = g.sn AND t.host_attendance_id IS NULL
-    """
-)
-
 
 async def write_listing(db: AsyncSession, resource: str, generation: int, rows: Sequence[Any], known: Known) -> Counts:
     """Makes and updates rows, and marks them as seen in this generation of the listing. Repeats count as unchanged."""
@@ -188,7 +178,7 @@ async def write_listing(db: AsyncSession, resource: str, generation: int, rows: 
     given = msgspec.json.encode(list(records.values())).decode()
     created, updated = (await db.execute(count, {"rows": given})).one()
     if resource == "devices":
-        await db.execute(_JUDGE_TERMINALS, {"rows": given})
+        await marks.mark_changed_readers(db, given)
     await db.execute(upsert, {"rows": given, "generation": generation})
     if resource == "employees":
         await binding_rows.make_some(db, list(records), binding_rows.FIRST_MIRRORED)

@@ -74,7 +74,7 @@ CHANGES = f"""
         ELSE t.import_outcome END,
     reviewed = t.reviewed AND NOT {_NEW_TAP} AND t.gone_at_utc IS NULL,
     gone_at_utc = NULL,
-    judge_at = CASE WHEN {ANEW} OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN clock_timestamp()
+    judge_at = CASE WHEN {ANEW} OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN {marks.DUE}
         ELSE t.judge_at END
 """
 

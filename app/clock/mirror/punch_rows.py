@@ -16,6 +16,8 @@ from app.clock.mirror import punch_edits
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.punch_edits import ANEW, ANOTHER_PUNCH, JOIN
 from app.clock.parsing import ParsedPunch
+from app.clock.punches import marks
+from app.clock.punches.daily_totals import noting_days
 from app.db.direct import driver
 from app.db.session import after_commit
 
@@ -57,18 +59,16 @@ _INSERT = text(
         ON CONFLICT (id_generation, remote_id) DO NOTHING
         RETURNING local_date
     ), noted AS (
-        INSERT INTO clock_stale_days (local_date) SELECT DISTINCT local_date FROM fresh ON CONFLICT DO NOTHING
+        {noting_days("SELECT local_date FROM fresh")}
     )
     SELECT count(*) FROM fresh
     """
 )
 _FOUND_AGAIN = text(f"DELETE FROM clock_missing_punches m USING {JOIN} WHERE m.punch_id = t.id")
 _NOTE_CHANGED = text(
-    f"""
-    INSERT INTO clock_stale_days (local_date)
-    SELECT t.local_date FROM {JOIN} WHERE {_CHANGED} UNION SELECT i.local_date FROM {JOIN} WHERE {_CHANGED}
-    ON CONFLICT DO NOTHING
-    """
+    noting_days(
+        f"SELECT t.local_date FROM {JOIN} WHERE {_CHANGED} UNION SELECT i.local_date FROM {JOIN} WHERE {_CHANGED}"
+    )
 )
 _UPDATE = text(
     f"""
@@ -91,7 +91,7 @@ _ADOPT = text(
           AND (emp_code, punched_at_utc) IN (SELECT emp_code, punched_at_utc FROM fresh)
     )
     UPDATE clock_transactions t SET id_generation = :generation, remote_id = fresh.remote_id, updated_at = now(),
-        gone_at_utc = NULL, judge_at = CASE WHEN t.gone_at_utc IS NULL THEN t.judge_at ELSE clock_timestamp() END
+        gone_at_utc = NULL, judge_at = CASE WHEN t.gone_at_utc IS NULL THEN t.judge_at ELSE {marks.DUE} END
     FROM fresh JOIN old ON (old.emp_code, old.punched_at_utc, coalesce(old.terminal_sn, ''), coalesce(old.punch_code, -1), old.nth)
         = (fresh.emp_code, fresh.punched_at_utc, coalesce(fresh.terminal_sn, ''), coalesce(fresh.punch_code, -1), fresh.nth)
     WHERE t.id = old.id

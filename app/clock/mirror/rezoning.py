@@ -13,15 +13,16 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock.punches import marks
+from app.clock.punches.daily_totals import noting_days
+
 Segment = tuple[datetime, timedelta]
 """From when on (naive) which offset holds."""
 
 _DAY = timedelta(days=1)
 _SECOND = timedelta(seconds=1)
 _WROTE_ITS_OFFSET = r"punched_at_raw ~ '\:[0-9]{2}([.][0-9]+)? ?(Z|[+-][0-9]{2}\:?[0-9]{2}) *$'"
-_NOTE_DAYS = text(
-    "INSERT INTO clock_stale_days (local_date) SELECT DISTINCT local_date FROM clock_transactions ON CONFLICT DO NOTHING"
-)
+_NOTE_DAYS = text(noting_days("SELECT local_date FROM clock_transactions"))
 _REACH = text(
     """
     SELECT min(least(punched_at_local, punched_at_utc AT TIME ZONE 'UTC', uploaded_at_utc AT TIME ZONE 'UTC')),
@@ -46,7 +47,7 @@ _KEEP_LOCAL = text(
         punched_at_utc = (punched_at_local - {_offset("local", "punched_at_local")}) AT TIME ZONE 'UTC',
         uploaded_at_utc = ({_UPLOADED} + {_offset("old", _UPLOADED)}
             - {_offset("local", f"{_UPLOADED} + {_offset('old', _UPLOADED)}")}) AT TIME ZONE 'UTC',
-        judge_at = clock_timestamp(), updated_at = now()
+        judge_at = {marks.DUE}, updated_at = now()
     WHERE NOT {_WROTE_ITS_OFFSET}
     """
 )
@@ -55,7 +56,7 @@ _KEEP_INSTANT = f"""
     UPDATE clock_transactions SET
         punched_at_local = {_INSTANT} + {_offset("utc", _INSTANT)},
         local_date = CAST({_INSTANT} + {_offset("utc", _INSTANT)} AS date),
-        judge_at = clock_timestamp(), updated_at = now()
+        judge_at = {marks.DUE}, updated_at = now()
 """
 _KEEP_EVERY_INSTANT = text(_KEEP_INSTANT)
 _KEEP_WRITTEN_INSTANTS = text(f"{_KEEP_INSTANT} WHERE {_WROTE_ITS_OFFSET}")

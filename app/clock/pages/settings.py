@@ -15,7 +15,6 @@ from app.clock.importing import preview
 from app.clock.importing.preview import Preview
 from app.clock.pages import connecting, health
 from app.clock.pages.setting_fields import FLAGS, FORM, SECTIONS, shown
-from app.clock.punches import marks
 from app.clock.punches.day_counts import count_by_day
 from app.clock.settings import JUDGED_BY, NAMES, ClockSettings, checked, hold_settings, read_settings, write_settings
 from app.errors import Invalid
@@ -78,8 +77,6 @@ async def save_settings(ctx: NamedDependency[Context]) -> Response[Any]:
         kept = [(name, value) for name, value in changes.items() if name not in FLAGS or value != "false"]
         return await page(ctx, "clock/settings_ask.html", fields=[*kept, (edits.BASE, form.base)], **question)
     await write_settings(ctx.db, ctx.actor, changes, now)
-    if _rules_differ(before, after):
-        await marks.ask_for_import(ctx.db)
     return await done(ctx, URL, "The settings were saved.")
 
 

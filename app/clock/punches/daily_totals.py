@@ -45,6 +45,13 @@ _COUNT = text(
 )
 
 
+def noting_days(days: str) -> str:
+    """The statement that marks the local days stale that `days` selects, a query of one column `local_date`. Always in one order, so
+    that two transactions never wait for each other in a ring."""
+    return f"""INSERT INTO clock_stale_days (local_date)
+        SELECT DISTINCT local_date FROM ({days}) AS changed ORDER BY local_date ON CONFLICT DO NOTHING"""
+
+
 async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
     """Says that the totals of these local days no longer hold; in the transaction that changes their punches."""
     rows = [{"local_date": day} for day in sorted(set(days))]

@@ -1,18 +1,19 @@
-"""Which punches the import must look at again, and why: marks on `judge_at`, and the listeners that set them.
+"""Which punches the import judges again, and why: marks on `judge_at`, and the listeners that set them.
 
-"Waiting is never for ever" (import-rules: "When a punch is judged again"). Marking is cheap and may reach too far: judging a
-punch that nothing changed for changes nothing. The import itself is app.clock.importing.import_due.
+Marking is cheap and may reach too far: judging a punch that nothing changed for changes nothing. A statement of another room that
+writes punches anyway marks them in the same go, with DUE. Marks after a code changed its owner: rebinding.py.
 """
 
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.clock.codes import Outcome
 from app.clock.models import Binding, Connection, Punch
+from app.clock.pairing.inputs import FOLDS
 from app.clock.punches.daily_totals import mark_stale
 from app.db.among import among
 from app.host.events import DaysChanged, Event, RecordsChanged
@@ -20,14 +21,13 @@ from app.host.models import AttendanceRecord
 
 NEAR = timedelta(hours=48)
 # A new moment each time: an import that is judging a punch just now sees that it was marked again, and leaves the mark.
+DUE = "clock_timestamp()"
 NOW = func.clock_timestamp()
-# A fold always shows its own word.
-FOLDS = (Outcome.REPEAT_TAP.value, Outcome.DOUBLE_TAP.value)
 DELETED = Outcome.ATTENDANCE_DELETED.value
 _UNSETTLED = Punch.host_attendance_id.is_(None)
 # Goes on after `WITH places (emp_code, at) AS (…),`: has what waits within 48 h of the places judged again, over all codes of the
 # employees whose codes those are.
-NEAR_PLACES = """near AS (
+NEAR_PLACES = f"""near AS (
     SELECT p.id FROM places
     LEFT JOIN clock_employee_bindings own ON own.emp_code = places.emp_code
     LEFT JOIN clock_employee_bindings other ON other.host_employee_id = own.host_employee_id
@@ -36,7 +36,17 @@ NEAR_PLACES = """near AS (
     WHERE p.host_attendance_id IS NULL
     ORDER BY p.id FOR UPDATE OF p
 )
-UPDATE clock_transactions p SET judge_at = clock_timestamp() FROM near WHERE p.id = near.id"""
+UPDATE clock_transactions p SET judge_at = {DUE} FROM near WHERE p.id = near.id"""
+
+_CHANGED_READERS = text(
+    f"""
+    UPDATE clock_transactions t SET judge_at = {DUE}
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS g (sn text, remote_attendance boolean)
+    JOIN clock_devices d ON d.sn = g.sn
+    WHERE d.kind_mark IS NULL AND coalesce(d.remote_attendance, true) <> coalesce(g.remote_attendance, true)
+      AND t.terminal_sn = g.sn AND t.host_attendance_id IS NULL
+    """
+)
 
 
 async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
@@ -52,6 +62,17 @@ async def ask_for_import(db: AsyncSession) -> None:
     """One waiting import a workspace is enough: it takes whatever is due when it runs. One that runs may have read already."""
     if await jobs.request(db, "clock_import") is None:
         await jobs.request(db, "clock_import", key="clock_import:next")
+
+
+async def mark_waiting(db: AsyncSession) -> None:
+    """After a rule changed: everything without a record."""
+    await mark(db, _UNSETTLED)
+
+
+async def mark_changed_readers(db: AsyncSession, rows: str) -> None:
+    """Before a listing of terminals is written, JSON rows with `sn` and `remote_attendance`: a reader that becomes a clock, or a clock
+    a reader, changes what its punches are. Where a person marked the terminal, nothing changes."""
+    await db.execute(_CHANGED_READERS, {"rows": rows})
 
 
 async def mark_terminal(db: AsyncSession, serial: str) -> int:
@@ -88,7 +109,7 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
         update(Punch)
         .where(among(Punch.host_attendance_id, record_ids))
         .values(
-            import_outcome=case((Punch.import_outcome.in_(FOLDS), Punch.import_outcome), else_=DELETED),
+            import_outcome=case((Punch.import_outcome.in_(sorted(FOLDS)), Punch.import_outcome), else_=DELETED),
             host_attendance_id=None,
             imported_at_utc=None,
             retry=False,

@@ -190,6 +190,7 @@ async def test_a_change_of_zone_moves_the_instants_of_a_server_in_the_building(p
         assert [row[0] for row in after] == [row[0] for row in before]
         assert {new[1] - old[1] for new, old in zip(after, before, strict=True)} == {timedelta(hours=6)}
         assert await here.scalar("SELECT bool_and(judge_at IS NOT NULL) FROM clock_transactions")
+        assert await here.scalar("SELECT count(*) FROM shared.jobs WHERE name = 'clock_import'") == 1
         held = await here.punches()
         counts = (await here.sync_punches()).resources["transactions"]
         assert (counts["created"], counts["updated"]) == (0, 0)

@@ -46,7 +46,7 @@ async def ada(database: Database) -> int:
     return employee_id
 
 
-async def import_all(database: Database, now: Any = FAR) -> import_due.Imported:
+async def import_all(database: Database, now: Any = FAR) -> import_due.ImportCounts:
     return await import_due.import_due(partial(database.transaction, "main"), now=now)
 
 

@@ -16,7 +16,7 @@ async def in_the_table(here: Site, run_id: int) -> dict[str, int]:
     return {row[0]: row[1] for row in await here.rows(counts, run=run_id)}
 
 
-async def import_now(here: Site) -> import_due.Imported:
+async def import_now(here: Site) -> import_due.ImportCounts:
     return await import_due.import_due(here.parts.database.transaction, now=here.now)
 
 

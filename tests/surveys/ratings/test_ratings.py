@@ -88,7 +88,7 @@ class TestOneADay:
         answers = await asyncio.gather(
             *(rate(database, planner, stars) for stars in (1, 2, 3, 4)), return_exceptions=True
         )
-        assert sorted(type(one).__name__ for one in answers) == ["AlreadyRated"] * 3 + ["Recorded"]
+        assert sorted(type(one).__name__ for one in answers) == ["AlreadyRated"] * 3 + ["RecordedRating"]
         async with database.transaction() as db:
             assert len(await kept(db)) == 1
             assert (await ratings.figures(db)).n == 1
