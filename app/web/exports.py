@@ -106,7 +106,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, (list, tuple)):
-        return ", ".join(str(one) for one in value)
+        return guarded(", ".join(str(one) for one in value))
     if isinstance(value, str):
         return guarded(value)
     return "" if value is None else value

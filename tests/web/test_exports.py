@@ -1,20 +1,23 @@
 """Exports have connections of their own, few of them, and keep none for whoever reads slowly."""
 
 import asyncio
+import csv
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import insert, text
 
 from app.db import session
 from app.db.session import Database
+from app.host.models import KioskEnrolment
 from app.parts import FOR_EXPORTS, Parts
 from app.web import exports
 from app.web.transport import ahead
 from app.web.transport.ahead import Ahead
+from tests.clock.mirrored import employ
 from tests.conftest import Browser
 from tests.serving import served
 
@@ -31,6 +34,18 @@ def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 async def take_all(stack: AsyncExitStack, database: Database, *, but: int = 0) -> None:
     for _ in range(database.engine.pool.size() - but):  # type: ignore[attr-defined]
         await stack.enter_async_context(database.shared_transaction())
+
+
+async def test_a_cell_that_a_spreadsheet_would_run_is_guarded_even_where_it_is_a_list(
+    alice: Browser, parts: Parts
+) -> None:
+    async with parts.database.transaction() as db:
+        people = [{"name": "=1+1", "code": "@SUM(1)"}, {"name": "Ada", "code": "7"}]
+        for number, person in enumerate(people):
+            owner = await employ(db, person["name"], f"{number}")
+            await db.execute(insert(KioskEnrolment).values(code=person["code"], employee_id=owner))
+    rows = list(csv.DictReader((await alice.get(URL)).text.splitlines()))
+    assert {(row["Name"], row["Kiosk codes"]) for row in rows} == {("'=1+1", "'@SUM(1)"), ("Ada", "7")}
 
 
 @pytest.mark.usefixtures("_little_patience")
