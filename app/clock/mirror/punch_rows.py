@@ -5,6 +5,7 @@ What a page is and when it is written is the business of the walk; the caller's 
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from typing import Any
 from weakref import WeakSet
 
@@ -16,8 +17,7 @@ from app.clock.mirror import punch_edits
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.punch_edits import ANEW, ANOTHER_PUNCH, JOIN
 from app.clock.parsing import ParsedPunch
-from app.clock.punches import marks
-from app.clock.punches.daily_totals import noting_days
+from app.clock.punches import daily_totals, marks
 from app.db.direct import driver
 from app.db.session import after_commit
 
@@ -44,7 +44,8 @@ _MAKE = text(
 )
 _COMPARE = text(
     f"""
-    SELECT count(*) FILTER (WHERE {_CHANGED} AND NOT {ANOTHER_PUNCH}) AS changed,
+    SELECT array_agg(t.local_date) FILTER (WHERE {_CHANGED} AND NOT {ANOTHER_PUNCH}) AS left_days,
+        array_agg(i.local_date) FILTER (WHERE {_CHANGED} AND NOT {ANOTHER_PUNCH}) AS reached_days,
         count(*) FILTER (WHERE {ANEW} AND NOT {ANOTHER_PUNCH}) AS anew,
         coalesce(array_agg(i.remote_id ORDER BY i.remote_id) FILTER (WHERE {ANOTHER_PUNCH}), '{{}}') AS others,
         count(*) FILTER (WHERE EXISTS (SELECT FROM clock_missing_punches m WHERE m.punch_id = t.id)) AS missed
@@ -58,18 +59,11 @@ _INSERT = text(
         SELECT :generation, :run_id, {", ".join(_VALUES[name] for name in COLUMNS)} FROM incoming_punches i
         ON CONFLICT (id_generation, remote_id) DO NOTHING
         RETURNING local_date
-    ), noted AS (
-        {noting_days("SELECT local_date FROM fresh")}
     )
-    SELECT count(*) FROM fresh
+    SELECT array_agg(local_date) FROM fresh
     """
 )
 _FOUND_AGAIN = text(f"DELETE FROM clock_missing_punches m USING {JOIN} WHERE m.punch_id = t.id")
-_NOTE_CHANGED = text(
-    noting_days(
-        f"SELECT t.local_date FROM {JOIN} WHERE {_CHANGED} UNION SELECT i.local_date FROM {JOIN} WHERE {_CHANGED}"
-    )
-)
 _UPDATE = text(
     f"""
     UPDATE clock_transactions t SET {", ".join(f"{name} = {_VALUES[name]}" for name in _TARGETS)}, updated_at = now(),
@@ -145,28 +139,32 @@ async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Pars
     page = asdict(target)
     if target.generation > 1:
         await db.execute(_ADOPT, page)
-    created: int = (await db.execute(_INSERT, page)).scalar_one()
-    changed, others = 0, list[str]()
-    if created < len(distinct):
-        changed, others = await _bring_up_to_date(db, page, len(distinct) - created)
-    unchanged = len(punches) - created - changed - len(others)
-    return Mirrored(Counts(created=created, updated=changed, unchanged=unchanged, set_aside=len(others)), others)
+    fresh: list[date] = (await db.execute(_INSERT, page)).scalar_one() or []
+    left, reached, others = list[date](), list[date](), list[str]()
+    if len(fresh) < len(distinct):
+        left, reached, others = await _bring_up_to_date(db, page, len(distinct) - len(fresh))
+    # Once, and after all punches: the import takes them in that order too.
+    await daily_totals.mark_stale(db, [*fresh, *left, *reached])
+    created, updated = len(fresh), len(left)
+    unchanged = len(punches) - created - updated - len(others)
+    return Mirrored(Counts(created=created, updated=updated, unchanged=unchanged, set_aside=len(others)), others)
 
 
-async def _bring_up_to_date(db: AsyncSession, page: dict[str, Any], known: int) -> tuple[int, list[str]]:
-    """Rows that were there already and say something else now: how many were written, and which were not. Those just made are
-    like what came."""
-    changed, anew, others, missed = (await db.execute(_COMPARE, page)).one()
+async def _bring_up_to_date(
+    db: AsyncSession, page: dict[str, Any], known: int
+) -> tuple[list[date], list[date], list[str]]:
+    """Rows that were there already and say something else now. Returns the days on which those that were written were, the days on
+    which they are, and the ids of those that were not. Those just made are like what came."""
+    left, reached, anew, others, missed = (await db.execute(_COMPARE, page)).one()
     if missed:
         await db.execute(_FOUND_AGAIN, page)
     if others:
         await punch_edits.set_aside(db, known, others)
     if anew:
         await punch_edits.remember(db, page)
-    if changed:
-        await db.execute(_NOTE_CHANGED, page)
+    if left:
         await db.execute(_UPDATE, page)
-    return changed, others
+    return left or [], reached or [], others
 
 
 async def make_people(db: AsyncSession, codes: Sequence[str]) -> None:

@@ -6,15 +6,14 @@ rows; the database has its own, and the two need not be of one year.
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.punches import marks
-from app.clock.punches.daily_totals import noting_days
+from app.clock.punches import daily_totals, marks
 
 Segment = tuple[datetime, timedelta]
 """From when on (naive) which offset holds."""
@@ -22,7 +21,7 @@ Segment = tuple[datetime, timedelta]
 _DAY = timedelta(days=1)
 _SECOND = timedelta(seconds=1)
 _WROTE_ITS_OFFSET = r"punched_at_raw ~ '\:[0-9]{2}([.][0-9]+)? ?(Z|[+-][0-9]{2}\:?[0-9]{2}) *$'"
-_NOTE_DAYS = text(noting_days("SELECT local_date FROM clock_transactions"))
+_DAYS = text("SELECT DISTINCT local_date FROM clock_transactions")
 _REACH = text(
     """
     SELECT min(least(punched_at_local, punched_at_utc AT TIME ZONE 'UTC', uploaded_at_utc AT TIME ZONE 'UTC')),
@@ -70,11 +69,11 @@ async def keep_local_times(db: AsyncSession, old: str, zone: str) -> None:
     reach = await _reach(db)
     if reach is None:
         return
-    await db.execute(_NOTE_DAYS)
+    left = await _days(db)
     local, before = by_local_time(ZoneInfo(zone), *reach), by_instant(ZoneInfo(old), *reach)
     await db.execute(_KEEP_LOCAL, {**_named("local", local), **_named("old", before)})
     await db.execute(_KEEP_WRITTEN_INSTANTS, _named("utc", by_instant(ZoneInfo(zone), *reach)))
-    await db.execute(_NOTE_DAYS)
+    await daily_totals.mark_stale(db, left | await _days(db))
 
 
 async def keep_instants(db: AsyncSession, zone: str) -> None:
@@ -82,9 +81,9 @@ async def keep_instants(db: AsyncSession, zone: str) -> None:
     reach = await _reach(db)
     if reach is None:
         return
-    await db.execute(_NOTE_DAYS)
+    left = await _days(db)
     await db.execute(_KEEP_EVERY_INSTANT, _named("utc", by_instant(ZoneInfo(zone), *reach)))
-    await db.execute(_NOTE_DAYS)
+    await daily_totals.mark_stale(db, left | await _days(db))
 
 
 def by_local_time(zone: ZoneInfo, first: datetime, last: datetime) -> list[Segment]:
@@ -118,6 +117,10 @@ def _change(before: datetime, after: datetime, offset_at: Callable[[datetime], t
         middle = middle.replace(microsecond=0) if middle.replace(microsecond=0) > before else before + _SECOND
         before, after = (middle, after) if offset_at(middle) == offset else (before, middle)
     return after
+
+
+async def _days(db: AsyncSession) -> set[date]:
+    return set(await db.scalars(_DAYS))
 
 
 async def _reach(db: AsyncSession) -> tuple[datetime, datetime] | None:

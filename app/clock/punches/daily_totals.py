@@ -53,7 +53,8 @@ def noting_days(days: str) -> str:
 
 
 async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
-    """Says that the totals of these local days no longer hold; in the transaction that changes their punches."""
+    """Says that the totals of these local days no longer hold; in the transaction that changes their punches, and after it has: two
+    that change punches of the same days wait for each other at most once, as long as both note their days last and in order."""
     rows = [{"local_date": day} for day in sorted(set(days))]
     if rows:
         await db.execute(insert(StaleDay).on_conflict_do_nothing(), rows)

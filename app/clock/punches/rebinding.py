@@ -38,10 +38,8 @@ _MARK = text(
         FROM found f
         WHERE p.id = f.id
         RETURNING p.local_date, f.is_new
-    ), noted AS (
-        {daily_totals.noting_days("SELECT local_date FROM marked WHERE is_new")}
     )
-    SELECT count(*) FROM marked
+    SELECT DISTINCT local_date FROM marked WHERE is_new
     """
 )
 # People are judged over all their codes together, so what waits on the other codes of an owner may end otherwise too; and a
@@ -64,8 +62,9 @@ _MARK_OTHERS = text(
 async def mark_moved(db: AsyncSession, moves: Sequence[Move]) -> None:
     """Marks the punches of these codes, and what waits on all other codes of their owners, and asks for an import."""
     codes, hosts = [move.emp_code for move in moves], [move.now for move in moves]
-    await db.execute(_MARK, {"codes": codes, "hosts": hosts, "unpaired": sorted(UNPAIRED)})
+    days = (await db.scalars(_MARK, {"codes": codes, "hosts": hosts, "unpaired": sorted(UNPAIRED)})).all()
     await _mark_others(db, {one for move in moves for one in (move.was, move.now) if one}, codes)
+    await daily_totals.mark_stale(db, days)
     await marks.ask_for_import(db)
 
 

@@ -1,0 +1,132 @@
+"""Whoever notes days whose totals no longer hold waits for others who do, and never in a ring: each notes its days in order."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.audit import SYSTEM
+from app.clock.bindings import actions as bindings
+from app.clock.importing import unbound
+from app.clock.mirror import gone, rezoning
+from app.clock.mirror.punch_rows import Target, write_punches
+from app.clock.models import ClockEmployee, Punch, StaleDay
+from app.clock.parsing import ParsedPunch
+from app.clock.punches.daily_totals import mark_stale
+from app.db.session import Database
+from tests.clock.mirrored import connect, employ, mirror_person
+
+FIRST, DAYS = date(2026, 3, 2), 60
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+PATIENCE_S = 20
+
+
+def page(numbers: range, minutes: int = 0) -> list[ParsedPunch]:
+    """One punch a day, in no order."""
+    rows = []
+    for number in numbers:
+        at = datetime(FIRST.year, FIRST.month, FIRST.day, 8, minutes) + timedelta(days=number % DAYS)
+        rows.append(
+            ParsedPunch(
+                remote_id=str(number), emp_code="1", terminal_sn="T1", terminal_alias="Gate", code=0, verify=1,
+                punched_at_raw=str(at), punched_at_local=at, punched_at_utc=at.replace(tzinfo=UTC), uploaded_at_utc=None,
+                temperature=None, photo_ref=None,
+            )
+        )  # fmt: skip
+    random.Random(7).shuffle(rows)
+    return rows
+
+
+async def new_punches(db: AsyncSession) -> None:
+    await write_punches(db, Target(7, 1, by_instant=False), page(range(DAYS, 2 * DAYS)))
+
+
+async def edited_punches(db: AsyncSession) -> None:
+    await write_punches(db, Target(7, 1, by_instant=False), page(range(DAYS), minutes=30))
+
+
+async def new_punches_late_in_the_days_and_edited_ones_early(db: AsyncSession) -> None:
+    late, early = range(DAYS + 30, 2 * DAYS), range(30)
+    await write_punches(db, Target(7, 1, by_instant=False), [*page(late), *page(early, minutes=30)])
+
+
+async def a_code_is_bound(db: AsyncSession) -> None:
+    person = await db.scalar(select(ClockEmployee.id)) or 0
+    await bindings.bind(db, SYSTEM, person, await employ(db, "Ada"))
+
+
+async def the_zone_moves_instants(db: AsyncSession) -> None:
+    await rezoning.keep_local_times(db, "UTC", "Europe/Berlin")
+
+
+async def the_zone_moves_local_times(db: AsyncSession) -> None:
+    await rezoning.keep_instants(db, "Asia/Tokyo")
+
+
+async def the_server_has_them_no_more(db: AsyncSession) -> None:
+    await gone.mark(db, list(await db.scalars(select(Punch.id))), NOW)
+
+
+async def nobody_stands_behind_them(db: AsyncSession) -> None:
+    await db.execute(update(Punch).values(import_outcome=None))
+    await unbound.settle(db, list(await db.scalars(select(Punch.id))), NOW)
+
+
+ACTS: list[Callable[[AsyncSession], Awaitable[None]]] = [
+    new_punches, edited_punches, new_punches_late_in_the_days_and_edited_ones_early, a_code_is_bound, the_zone_moves_instants,
+    the_zone_moves_local_times, the_server_has_them_no_more, nobody_stands_behind_them,
+]  # fmt: skip
+
+
+async def the_first_day(db: AsyncSession) -> None:
+    await mark_stale(db, [FIRST])
+
+
+async def a_punch(db: AsyncSession) -> None:
+    await db.execute(select(Punch.id).order_by(Punch.local_date).limit(1).with_for_update())
+
+
+@pytest.mark.parametrize(
+    ("act", "holds"),
+    [*((act, the_first_day) for act in ACTS), *((act, a_punch) for act in ACTS if act is not new_punches)],
+    ids=lambda act: act.__name__,
+)
+async def test_two_that_note_the_same_days_never_wait_for_each_other(database: Database, act: Any, holds: Any) -> None:
+    async with database.transaction() as db:
+        await connect(db)
+        await mirror_person(db, "1")
+        await write_punches(db, Target(7, 1, by_instant=False), page(range(DAYS)))
+        await db.execute(update(Punch).values(import_outcome="only_one_punch"))
+        await db.execute(text("DELETE FROM clock_stale_days"))
+    async with database.transaction() as db:
+        await holds(db)
+        other = asyncio.create_task(in_its_own_transaction(database, act))
+        await until_somebody_waits(database)
+        await mark_stale(db, [FIRST + timedelta(days=day) for day in range(1, DAYS)])
+    await asyncio.wait_for(other, PATIENCE_S)
+    async with database.transaction() as db:
+        assert set(await db.scalars(select(StaleDay.local_date))) >= {
+            FIRST + timedelta(days=day) for day in range(DAYS)
+        }
+
+
+async def in_its_own_transaction(database: Database, act: Any) -> None:
+    async with database.transaction() as db:
+        await act(db)
+
+
+async def until_somebody_waits(database: Database) -> None:
+    waits = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            async with database.transaction() as db:
+                if await db.scalar(waits):
+                    return
+            await asyncio.sleep(0.01)
