@@ -9,7 +9,7 @@ the attempt number fences whoever was taken for dead (design: architecture, "SAQ
 All times are the database's: workers run on machines whose clocks differ.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,11 +24,14 @@ from app.accounts.models import Job
 from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, NotFound
+from app.pace import PACE
+from app.parts import Parts
+from app.registry import JobKind, modules
 
 CHANNEL = "muster_jobs"
 LONGEST_ERROR = 500
-# A worker says that it lives every ten seconds (workers/pace.py); after this long, pages and metrics take it for gone.
-WORKER_SILENT_AFTER = timedelta(seconds=45)
+# After this long without a sign of life, pages and metrics take a worker for gone.
+WORKER_SILENT_AFTER = PACE.stale_after * 1.5
 DIED = "Its worker stopped during attempt {}, the last one. Retry it; the worker's log says more."
 # Those that wait behind them are found at a later look; each look wakes what still waits anew.
 WOKEN_AT_ONCE = 50
@@ -36,26 +39,7 @@ _OPEN = text("status IN ('queued', 'running')")
 _NOTIFY = text("SELECT pg_notify(:channel, '')")
 
 
-@dataclass(frozen=True, slots=True)
-class JobKind:
-    """What one kind of job may take. `attempts` counts the first; `pause` is doubled with each further one."""
-
-    label: str
-    timeout: timedelta
-    attempts: int = 3
-    pause: timedelta = timedelta(seconds=30)
-
-
-KINDS: dict[str, JobKind] = {
-    "clock_import": JobKind("Import punches into attendance", timeout=timedelta(hours=1)),
-    "clock_match": JobKind("Match clock codes with people", timeout=timedelta(minutes=15)),
-    "clock_long_act": JobKind("Act on many records or punches", timeout=timedelta(hours=3)),
-    "clock_sync": JobKind("Sync with the time clock", timeout=timedelta(hours=3)),
-    "clock_purge": JobKind("Remove old punches, runs and API logs", timeout=timedelta(minutes=30)),
-    "surveys_tally": JobKind("Count survey responses", timeout=timedelta(minutes=15)),
-    "surveys_head": JobKind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
-    "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
-}
+KINDS: dict[str, JobKind] = {name: kind for module in modules() for name, kind in module.jobs.items()}
 LONGEST = max(kind.timeout for kind in KINDS.values())
 
 
@@ -68,6 +52,10 @@ class Claim:
     workspace: str
     name: str
     arguments: dict[str, Any] = field(repr=False)
+
+
+# What one job does.
+Function = Callable[[Parts, Claim], Awaitable[None]]
 
 
 async def request(

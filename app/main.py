@@ -11,14 +11,10 @@ from litestar.static_files import create_static_files_router
 
 from app import wiring
 from app.api.methods import GuardsFirst
-from app.clock import pages as clock_pages
-from app.clock.api import routes as clock_api
 from app.config import read_settings
-from app.host import pages as host_pages
-from app.host.pages import health, metrics
+from app.host.pages.metrics import Measured
 from app.parts import Parts, make_parts
-from app.surveys import pages as survey_pages
-from app.surveys.api import surveys as survey_api
+from app.registry import modules
 from app.web import csrf, preferences
 from app.web.context import provide_context
 from app.web.errors import handle
@@ -26,8 +22,6 @@ from app.web.gate import Gate
 from app.web.templating import STATIC
 from app.web.transport.body import LARGEST
 from app.web.transport.streams import Watch
-
-MENU = (*clock_pages.MENU, *survey_pages.MENU, *host_pages.MENU)
 
 
 def create_app(parts: Parts) -> Gate:
@@ -38,19 +32,17 @@ def build_site() -> Litestar:
     """Every route, before there is a database behind it: building it takes most of a start, and one serves many."""
     wiring.connect()
     wiring.connect_pages()
-    browser = Router(
-        path="/",
-        route_handlers=[*host_pages.ROUTES, *clock_pages.ROUTES, *survey_pages.ROUTES, *preferences.ROUTES],
-        before_request=csrf.check,
-    )
+    sites = [module.site() for module in modules()]
+    pages = [page for site in sites for page in site.pages]
+    browser = Router(path="/", route_handlers=[*pages, *preferences.ROUTES], before_request=csrf.check)
     static = create_static_files_router("/static", [STATIC], include_in_schema=False)
     return Litestar(
-        route_handlers=[browser, clock_api.ROUTER, survey_api.ROUTER, *health.ROUTES, *metrics.ROUTES, static],
+        route_handlers=[browser, *(api for site in sites for api in site.apis), static],
         dependencies={"ctx": Provide(provide_context)},
         exception_handlers={Exception: handle},
-        middleware=[metrics.Measured],
+        middleware=[Measured],
         lifespan=[_closing],
-        state=State({"menu": MENU}),
+        state=State({"menu": tuple(group for site in sites for group in site.menu)}),
         request_max_body_size=LARGEST,
         openapi_config=None,
         logging_config=None,

@@ -98,7 +98,11 @@ def template(cluster: TestCluster) -> str:
     sources = [
         Path(__file__),
         Path(__file__).with_name("reset.py"),
-        *(Path(__file__).parents[1] / part for part in ("migrations", "app/db", "app/accounts/roles.py")),
+        *(
+            Path(__file__).parents[1] / part
+            for part in ("migrations", "app/db", "app/accounts/roles.py", "app/registry.py")
+        ),
+        *sorted((Path(__file__).parents[1] / "app").glob("*/module.py")),
     ]
     return cluster.make_template("cast", lambda owner_url: _fill(owner_url, cluster.app_role), sources)
 

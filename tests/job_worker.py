@@ -12,8 +12,8 @@ import uvloop
 
 from app.config import read_settings
 from app.jobs import Claim
+from app.pace import Pace
 from app.parts import Parts, make_parts
-from workers.pace import Pace
 from workers.settings import work
 
 

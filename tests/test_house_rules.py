@@ -66,8 +66,8 @@ IMPURE_PARTS = (
     "app.db",
     "app.web",
 )
-# A part stands on the rows below it: it imports nothing of its own row, and nothing above. Parts of the application, of which the
-# pages and the APIs of the three modules are one, and all their other rooms another.
+# A part stands on the rows below it: it imports nothing of its own row, and nothing above. Parts of the application, of which what
+# the three modules bring are one, their pages and APIs another, and all their other rooms a third.
 LAYERS = {
     "app": (
         "workers",
@@ -76,6 +76,7 @@ LAYERS = {
         "commands",
         "main demo doctor",
         "wiring sealed",
+        "MODULES",
         "PAGES",
         "api",
         "web",
@@ -85,11 +86,12 @@ LAYERS = {
         "parts",
         "bodies db logs outbound secrets vendor",
         "config dark_sheet",
-        "counting errors faults garbage texts",
+        "counting errors faults garbage pace registry texts",
     ),
     "app.clock": (
+        "module",
         "pages",
-        "api",
+        "api jobs",
         "figures",
         "review sync purge",
         "importing connection",
@@ -102,8 +104,9 @@ LAYERS = {
         "codes models days profiles",
     ),
     "app.surveys": (
+        "module",
         "pages",
-        "api",
+        "api jobs",
         "demo",
         "ratings",
         "results",
@@ -112,7 +115,7 @@ LAYERS = {
         "ledger",
         "models words item",
     ),
-    "app.host": ("pages", "subjects", "attendance people applications", "events models zone"),
+    "app.host": ("module", "pages jobs", "subjects", "attendance people applications", "events models zone"),
 }
 MODULES = ("app.clock", "app.surveys", "app.host")
 # The clock and the surveys know the host, the host knows neither, and they do not know each other.
@@ -170,7 +173,7 @@ def part_of(module: str, whole: str) -> str | None:
         if reaches(module, "workers"):
             return "workers"
         if inside := next((one for one in MODULES if reaches(module, one)), None):
-            return "PAGES" if part_of(module, inside) in ("pages", "api") else "ROOMS"
+            return {"pages": "PAGES", "api": "PAGES", "module": "MODULES"}.get(part_of(module, inside) or "", "ROOMS")
     return module.split(".")[whole.count(".") + 1] if module.startswith(f"{whole}.") else None
 
 

@@ -26,11 +26,11 @@ from app.db.session import Database
 from app.errors import Conflict, NotFound
 from app.faults import described
 from app.jobs import Claim
+from app.pace import Pace
 from app.parts import Parts
 from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
 from workers.ending import end
-from workers.pace import Pace
 from workers.running import Function, run
 from workers.schedule import schedule
 from workers.settings import work

@@ -9,12 +9,12 @@ import structlog
 from app import jobs
 from app.errors import Refusal
 from app.faults import described
-from app.jobs import Claim, JobKind
+from app.jobs import Claim, Function
+from app.pace import Pace
 from app.parts import Parts
+from app.registry import JobKind
 from workers.ending import is_cancelled
-from workers.pace import Pace
 
-Function = Callable[[Parts, Claim], Awaitable[None]]
 Touch = Callable[[], Awaitable[Any]]
 _log = structlog.get_logger("muster.jobs")
 

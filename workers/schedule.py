@@ -3,11 +3,10 @@
 import structlog
 from sqlalchemy import select
 
-from app import jobs
 from app.accounts.models import Tenant
 from app.db.session import PLATFORM
 from app.parts import Parts
-from workers import clock, surveys
+from app.registry import modules
 
 _log = structlog.get_logger("muster.jobs")
 
@@ -16,10 +15,8 @@ async def schedule(parts: Parts) -> None:
     """One workspace or module that fails keeps no other from its turn."""
     async with parts.database.shared_transaction() as db:
         tenants = (await db.scalars(select(Tenant.key).where(Tenant.active).order_by(Tenant.key))).all()
-    async with parts.database.transaction(PLATFORM) as db:
-        await jobs.request_daily(db, "housekeeping")
     for workspace in (PLATFORM, *tenants):
-        for ask in (clock.schedule, surveys.schedule):
+        for ask in (module.work().schedule for module in modules()):
             try:
                 await ask(parts, workspace)
             except Exception:  # noqa: BLE001 - whatever it is, the others get their turn

@@ -23,15 +23,18 @@ from app import wiring
 from app.db.migrate import out_of_step
 from app.db.session import PLATFORM, Database
 from app.errors import Conflict
+from app.jobs import Function
+from app.pace import PACE, Pace
 from app.parts import Parts
-from workers import clock, host, surveys
+from app.registry import modules
 from workers.ending import EndingWorker, end
-from workers.pace import PACE, Pace
-from workers.running import Function, run
+from workers.running import run
 from workers.schedule import schedule
 from workers.wakeups import ENTRY, alive, keep_waking
 
-FUNCTIONS: Mapping[str, Function] = {**clock.FUNCTIONS, **surveys.FUNCTIONS, **host.FUNCTIONS}
+FUNCTIONS: Mapping[str, Function] = {
+    name: function for module in modules() for name, function in module.work().FUNCTIONS.items()
+}
 QUEUE = "muster"
 # Any number, as long as nobody else takes it: two workers that start at once make SAQ's tables one after the other.
 TABLES_LOCK = 5_201_002

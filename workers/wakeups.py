@@ -18,8 +18,8 @@ from sqlalchemy.dialects.postgresql import insert
 from app import jobs
 from app.accounts.models import WorkerHeartbeat
 from app.db.session import Database
+from app.pace import Pace
 from workers.ending import end
-from workers.pace import Pace
 
 ENTRY = "run_job"
 _log = structlog.get_logger("muster.jobs")

@@ -8,17 +8,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import Policy
+from app.registry import modules
 
-DEFAULTS: dict[str, bool | int] = {
-    "module_clock": True,
-    "module_surveys": True,
-    "me_apps": True,
-    "me_app_rating": True,
-    "me_surveys": True,
-    "me_surveys_respond": True,
-    "web_prompts": True,
-    "optional_gap_hours": 0,
-}
+POLICIES = tuple(policy for module in modules() for policy in module.policies)
+DEFAULTS: dict[str, bool | int] = {one.name: one.default for one in POLICIES}
 
 
 def enabled(stored: Mapping[str, Any], name: str) -> bool:

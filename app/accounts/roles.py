@@ -15,48 +15,13 @@ from app.accounts.models import Role, UserRole
 from app.accounts.permissions import EXPLAINED
 from app.db.session import workspace_of
 from app.errors import Conflict, Invalid, NotFound
+from app.registry import ADMINISTRATOR, BUILT_IN_ROLES
 
-CLOCK_SEES = (
-    "clock.dashboard",
-    "clock.employees",
-    "clock.transactions",
-    "clock.devices",
-    "clock.organization",
-    "clock.sync.view",
-    "clock.analytics",
-    "clock.logs",
-)
-CLOCK_ACTS = (
-    "clock.employees.edit",
-    "clock.transactions.edit",
-    "clock.devices.edit",
-    "clock.organization.edit",
-    "clock.sync.run",
-)
-HOST_WORK = ("host.people", "host.attendance", "host.attendance.decide", "host.locks")
-SURVEYS = ("surveys.view", "surveys.author", "surveys.publish")
-ADMINISTRATION = (
-    "clock.settings",
-    "apps.manage",
-    "admin.users",
-    "admin.roles",
-    "admin.tenants",
-    "admin.tokens",
-    "admin.policies",
-    "admin.audit",
-    "admin.jobs",
-    "admin.erase",
-)
-PERMISSIONS = (*CLOCK_SEES, *CLOCK_ACTS, *HOST_WORK, *SURVEYS, *ADMINISTRATION)
+PERMISSIONS = tuple(EXPLAINED)
 EVERYTHING = frozenset(PERMISSIONS)
-if set(EXPLAINED) != EVERYTHING:
-    raise RuntimeError(f"permissions without words: {sorted(EVERYTHING ^ set(EXPLAINED))}")
-
 BUILT_IN: dict[str, frozenset[str]] = {
-    "Administrator": frozenset(PERMISSIONS),
-    "Operator": frozenset((*CLOCK_SEES, *CLOCK_ACTS, *HOST_WORK)),
-    "Survey author": frozenset(SURVEYS),
-    "Viewer": frozenset((*CLOCK_SEES, "host.attendance", "surveys.view")),
+    role: frozenset(name for name, one in EXPLAINED.items() if role == ADMINISTRATOR or role in one.roles)
+    for role in BUILT_IN_ROLES
 }
 
 
@@ -104,7 +69,8 @@ async def edit(
     if row.builtin:
         raise Conflict(f"{row.name} is built in: it can't be changed. Copy it, and change the copy.")
     chosen = _ordered(permissions)
-    was, is_now = {"name": row.name, "permissions": row.permissions}, {"name": name, "permissions": chosen}
+    was = {"name": row.name, "permissions": _in_order(row.permissions)}
+    is_now = {"name": name, "permissions": chosen}
     administrators.check_grant(reach, set(chosen) ^ set(row.permissions), what="This change")
     if was == is_now:
         return []
@@ -141,11 +107,16 @@ async def _holders(db: AsyncSession, role_id: int) -> list[int]:
 
 
 def _ordered(permissions: Collection[str]) -> list[str]:
-    """In the contract's order. Raises Invalid for a word that is no permission."""
+    """Raises Invalid for a word that is no permission."""
     unknown = sorted(set(permissions) - EVERYTHING)
     if unknown:
         raise Invalid(f"There is no permission {', '.join(unknown)}.")
-    return [one for one in PERMISSIONS if one in set(permissions)]
+    return _in_order(permissions)
+
+
+def _in_order(permissions: Collection[str]) -> list[str]:
+    """In the order of the page Roles; what an older release gave stands last."""
+    return [*(one for one in PERMISSIONS if one in permissions), *sorted(set(permissions) - EVERYTHING)]
 
 
 def _taken(name: str) -> Invalid:

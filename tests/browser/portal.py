@@ -25,12 +25,12 @@ from app.clock.sync import run as sync
 from app.clock.sync import run_rows
 from app.config import read_settings
 from app.main import create_app
+from app.pace import Pace
 from app.parts import Parts, make_parts
 from app.simulator import build_world, create_simulator, serving
 from app.surveys.models import Survey
 from tests.compiled import keep_compiled_templates
 from tests.host.signing_in import PASSWORD, give_password
-from workers.pace import Pace
 from workers.settings import work
 
 EMPLOYEES, DAYS, SEED = 30, 10, 7

@@ -10,8 +10,8 @@ from app.accounts.policies import enabled
 from app.clock.models import ClockEmployee, Device, Punch, SyncRun
 from app.db.searching import contains
 from app.host.attendance.queries import SourceLink
-from app.host.pages.palette import MOST_EACH, Found
 from app.web.context import Context
+from app.web.site import MOST_EACH, Found
 
 VANISHING = {"punch": select(Punch.id), "sync_run": select(SyncRun.id)}
 

@@ -1,7 +1,5 @@
 """`/palette`, behind Ctrl-K: finds pages, people, users and apps. Other modules add what they hold to PALETTE_SOURCES (app.wiring)."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 from litestar import Response, get
@@ -17,23 +15,9 @@ from app.web import menu
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.pages import page
+from app.web.site import MOST_EACH, Found, PaletteSource
 
-MOST_EACH = 6
 LONGEST = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One line of the palette. `hint` stands at the right: where it leads, or what tells it from its likes."""
-
-    url: str
-    title: str
-    hint: str
-    icon: str
-
-
-# Gives (label of the group, what was found, best first) for what was typed; nothing where the person may not see it.
-Source = Callable[[Context, str], Awaitable[tuple[str, list[Found]]]]
 
 
 @get("/palette", guards=[signed_in])
@@ -102,10 +86,10 @@ async def apps(ctx: Context, asked: str) -> tuple[str, list[Found]]:
     ]
 
 
-PALETTE_SOURCES: list[Source] = [pages, people, users, apps]
+PALETTE_SOURCES: list[PaletteSource] = [pages, people, users, apps]
 
 
-def offer(source: Source) -> None:
+def offer(source: PaletteSource) -> None:
     """Adds a source once; a second time changes nothing."""
     if source not in PALETTE_SOURCES:
         PALETTE_SOURCES.append(source)

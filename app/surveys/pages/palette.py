@@ -4,10 +4,10 @@ from sqlalchemy import select
 
 from app.accounts.policies import enabled
 from app.db.searching import contains
-from app.host.pages.palette import MOST_EACH, Found
 from app.surveys.models import Survey
 from app.surveys.words import STATUSES
 from app.web.context import Context
+from app.web.site import MOST_EACH, Found
 
 VANISHING = {"survey": select(Survey.uid).where(Survey.deleted_at.is_(None))}
 

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.session import Database
 from app.host.pages import palette
 from app.web.context import Context
+from app.web.site import MOST_EACH, Found, PaletteSource
 from tests.conftest import Browser, SignIn
 from tests.host.staff import hire
 
@@ -19,7 +20,7 @@ async def ada(database: Database) -> int:
 
 
 @pytest.fixture
-def sources() -> Iterator[list[palette.Source]]:
+def sources() -> Iterator[list[PaletteSource]]:
     before = list(palette.PALETTE_SOURCES)
     yield palette.PALETTE_SOURCES
     palette.PALETTE_SOURCES[:] = before
@@ -84,9 +85,9 @@ async def test_without_script_it_is_a_page_and_needs_signing_in(alice: Browser, 
     assert (await visitor.get("/palette?q=users")).status_code == 303
 
 
-async def test_another_module_adds_what_it_holds(alice: Browser, sources: list[palette.Source]) -> None:
-    async def terminals(ctx: Context, asked: str) -> tuple[str, list[palette.Found]]:
-        found = [palette.Found("/clock_devices?q=GATE", "Gate 7", "GATE7", "devices")]
+async def test_another_module_adds_what_it_holds(alice: Browser, sources: list[PaletteSource]) -> None:
+    async def terminals(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+        found = [Found("/clock_devices?q=GATE", "Gate 7", "GATE7", "devices")]
         return "Terminals", found if ctx.may("clock.devices") and asked in "gate 7" else []
 
     for _ in range(2):
@@ -101,4 +102,4 @@ async def test_at_most_six_of_a_kind_are_shown(alice: Browser, db: AsyncSession)
     for number in range(8):
         await hire(db, f"Twin {number}", f"9{number}")
     await db.commit()
-    assert (await alice.fragment("/palette?q=twin")).text.count('href="/people/') == palette.MOST_EACH
+    assert (await alice.fragment("/palette?q=twin")).text.count('href="/people/') == MOST_EACH

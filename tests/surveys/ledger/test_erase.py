@@ -12,6 +12,7 @@ from app.db.session import Database
 from app.host.models import Application, AppRating
 from app.jobs import KINDS
 from app.parts import Parts
+from app.surveys.jobs import FUNCTIONS
 from app.surveys.ledger import answers, evidence
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.evidence import EvidenceOwner, Held
@@ -22,7 +23,6 @@ from tests.surveys.drafted import Stored
 from tests.surveys.recording import AT, entry, lunch, open_evidence, record, user_id, verify
 from tests.test_jobs import row as job_row
 from workers.schedule import schedule
-from workers.surveys import FUNCTIONS
 
 
 @pytest.fixture

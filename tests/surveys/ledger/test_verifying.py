@@ -149,7 +149,11 @@ CHANGES = {
     "entry": ("entry = replace(entry, '\"user\":3', '\"user\":9')", "its hash does not fit"),
     "a byte of the entry": ("entry = overlay(entry placing 'X' from 40)", "its hash does not fit"),
     "row_hash": ("row_hash = set_byte(row_hash, 5, get_byte(row_hash, 5) # 1)", "its hash does not fit"),
-    "sealed": ("sealed = overlay(sealed placing '_' from length(sealed) - 3)", "sealed"),
+    "sealed": (
+        "sealed = overlay(sealed placing CASE substr(sealed, length(sealed) - 3, 1) WHEN '_' THEN '-' ELSE '_' END"
+        " from length(sealed) - 3)",
+        "sealed",
+    ),
     "sealed taken away": ("sealed = NULL", "sealed"),
     "survey_id": ("survey_id = survey_id + 1", "survey_id"),
     "version": ("version = 2", "version"),

@@ -13,11 +13,11 @@ from app.accounts.models import Job
 from app.db.session import Database
 from app.jobs import Claim
 from app.parts import Parts
+from app.surveys.jobs import FUNCTIONS, schedule
 from app.surveys.models import PromptState, Tally, TallyMark
 from app.surveys.results import tallies
 from app.surveys.results.tallies import ASKED, WHOLE, TallyScope
 from tests.surveys.ledger_rows import NOW, Placed, bury, respond, show, survey
-from workers.surveys import FUNCTIONS, schedule
 
 # The ledger read row by row: nothing of app.surveys.results.tallies is in it.
 PLAIN = """

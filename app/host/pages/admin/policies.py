@@ -7,37 +7,34 @@ from litestar.di import NamedDependency
 
 from app.accounts import audit, policies
 from app.db.held import hold_name
+from app.registry import PolicySwitch
 from app.web import edits
 from app.web.context import Context
-from app.web.forms import Bound, Flag, Form, Number
+from app.web.forms import Bound, Field, Flag, Form, Number
 from app.web.guards import Requires
 from app.web.pages import done, page
 
 MAY = Requires("admin.policies")
-LONGEST_GAP_HOURS = 24 * 365
-SECTIONS = (
-    ("Modules", "Off: its menu entries and pages go, and its API answers module_unavailable. Nothing is deleted.", 2),
-    ("End-user API", "What mobile apps may use. Off: the API answers module_unavailable.", 4),
-    ("Prompts", "How surveys come up for whoever is signed in.", 2),
-)
-FORM = Form(
-    Flag("module_clock", "Time clock", help="The nine pages, the sync and the integration API."),
-    Flag("module_surveys", "Surveys", help="Survey pages, prompts and the end-user API."),
-    Flag("me_apps", "List of apps", help="GET /v1/api/me/apps"),
-    Flag("me_app_rating", "Rating an app", help="POST /v1/api/me/app-rating"),
-    Flag("me_surveys", "Mobile prompts", help="GET /v1/api/me/surveys"),
-    Flag("me_surveys_respond", "Answering", help="POST /v1/api/me/surveys/respond"),
-    Flag("web_prompts", "Web prompts", help="Surveys come up in the browser, once per sign-in."),
-    Number(
-        "optional_gap_hours",
-        "Pause between two optional surveys",
-        required=True,
-        least=0,
-        most=LONGEST_GAP_HOURS,
-        unit="hours",
-        help="0 is no pause. Required surveys neither wait for it nor start it.",
+# By the word that a policy names its section with.
+SECTIONS = {
+    "modules": (
+        "Modules",
+        "Off: its menu entries and pages go, and its API answers module_unavailable. Nothing is deleted.",
     ),
-)
+    "api": ("End-user API", "What mobile apps may use. Off: the API answers module_unavailable."),
+    "prompts": ("Prompts", "How surveys come up for the person who is signed in."),
+}
+
+
+def _field(policy: PolicySwitch) -> Field:
+    if isinstance(policy.default, bool):
+        return Flag(policy.name, policy.label, help=policy.help)
+    return Number(
+        policy.name, policy.label, required=True, least=0, most=policy.most, unit=policy.unit, help=policy.help
+    )
+
+
+FORM = Form(*(_field(one) for one in policies.POLICIES))
 
 
 @get("/admin/policies", guards=[MAY])
@@ -62,8 +59,10 @@ async def save(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _policies_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
-    names = iter(FORM.fields)
-    sections = [(title, text, [next(names) for _ in range(number)]) for title, text, number in SECTIONS]
+    sections = [
+        (*words, [one.name for one in policies.POLICIES if one.section == section])
+        for section, words in SECTIONS.items()
+    ]
     return await page(ctx, "host/admin/policies.html", status=status, form=form, sections=sections)
 
 

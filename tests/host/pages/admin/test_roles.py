@@ -39,7 +39,7 @@ async def make_role(database: Database, name: str, permissions: Sequence[str], w
 
 
 def test_every_permission_of_the_contract_has_words_and_none_is_there_twice() -> None:
-    named = [one.permission for group in GROUPS for one in group.permissions]
+    named = [one.name for group in GROUPS for one in group.permissions]
     assert sorted(named) == sorted(PERMISSIONS)
     assert all(one.label and one.explanation.endswith(".") for one in EXPLAINED.values())
     assert len({one.label for one in EXPLAINED.values()}) == len(EXPLAINED)

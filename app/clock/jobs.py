@@ -14,10 +14,9 @@ from app.clock.punches import daily_totals
 from app.clock.review import long_work
 from app.clock.sync import run as sync
 from app.clock.sync import run_rows
-from app.jobs import Claim
+from app.jobs import Claim, Function
+from app.pace import PACE
 from app.parts import Parts
-from workers.pace import PACE
-from workers.running import Function
 
 # Whoever takes over the job of a killed worker must find that the run's lease is over as well.
 LEASE_TERM = timedelta(seconds=PACE.stale_s - PACE.beat_s)

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 
 from app import jobs
-from app.jobs import Claim
+from app.jobs import Claim, Function
 from app.parts import Parts
 from app.surveys.ledger import verifying
 from app.surveys.results import tallies
-from workers.running import Function
 
 
 async def note_head(parts: Parts, claim: Claim) -> None:

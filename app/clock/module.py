@@ -1,0 +1,175 @@
+"""What the clock brings to the portal."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from app.registry import OPERATOR, VIEWER, JobKind, Module, Permission, PermissionGroup, PolicySwitch, Subject
+
+if TYPE_CHECKING:
+    from app.web.site import Site
+
+PERMISSIONS = (
+    PermissionGroup(
+        "Time clock",
+        1,
+        (
+            Permission(
+                "clock.dashboard", "See the dashboard", "Connection health, counts and warnings.", (OPERATOR, VIEWER)
+            ),
+            Permission(
+                "clock.employees",
+                "See employees and bindings",
+                "The people on the clock, and which employee here each one is.",
+                (OPERATOR, VIEWER),
+            ),
+            Permission(
+                "clock.employees.edit",
+                "Bind employees",
+                "Bind, accept, reject, clear, ignore, write remarks.",
+                (OPERATOR,),
+            ),
+            Permission("clock.transactions", "See punches", "Every punch and what became of it.", (OPERATOR, VIEWER)),
+            Permission(
+                "clock.transactions.edit", "Retry punches", "Have punches judged and imported again.", (OPERATOR,)
+            ),
+            Permission("clock.devices", "See terminals", "Terminals with their state and counts.", (OPERATOR, VIEWER)),
+            Permission(
+                "clock.devices.edit", "Set terminals", "Direction, attendance or door reader, remarks.", (OPERATOR,)
+            ),
+            Permission(
+                "clock.organization",
+                "See the organisation",
+                "Departments, positions, areas and locations.",
+                (OPERATOR, VIEWER),
+            ),
+            Permission(
+                "clock.organization.edit",
+                "Write on the organisation",
+                "Remarks on departments, positions, areas and locations.",
+                (OPERATOR,),
+            ),
+            Permission(
+                "clock.sync.view",
+                "See the sync history",
+                "Runs, counts, error codes, and how far each one got.",
+                (OPERATOR, VIEWER),
+            ),
+            Permission(
+                "clock.sync.run", "Run a sync", "Start and stop runs, backfill, confirm disappearances.", (OPERATOR,)
+            ),
+            Permission(
+                "clock.analytics", "See analytics", "Punches per day, terminal and department.", (OPERATOR, VIEWER)
+            ),
+            Permission(
+                "clock.logs",
+                "See API logs",
+                "Every call to the clock's server, with redacted excerpts.",
+                (OPERATOR, VIEWER),
+            ),
+            Permission("clock.settings", "Change the settings", "The connection with its password, and import rules."),
+        ),
+    ),
+)
+ACTS = {
+    "binding.accept": "Match accepted",
+    "binding.bind": "Code bound",
+    "binding.clear": "Binding cleared",
+    "binding.ignore": "Code ignored",
+    "binding.match_again": "Code matched again",
+    "binding.reject": "Match rejected",
+    "binding.remarks": "Remarks on a clock code written",
+    "binding.un_ignore": "Code no longer ignored",
+    "clock.backfill": "Backfill asked for",
+    "clock.connection.pause": "Syncing paused",
+    "clock.connection.resume": "Syncing resumed",
+    "clock.connection.save": "Connection saved",
+    "clock.connection.test": "Connection tested",
+    "clock.connection.unlock": "Connection unlocked",
+    "clock.device.direction": "Direction of a terminal set",
+    "clock.device.kind": "Kind of a terminal set",
+    "clock.device.remarks": "Remarks on a terminal written",
+    "clock.disappearance.confirm": "Disappearance confirmed",
+    "clock.disappearance.refuse": "Disappearance refused",
+    "clock.keep_record": "Record kept as it is",
+    "clock.move_record": "Record moved to another person",
+    "clock.organisation.remarks": "Remarks on a unit written",
+    "clock.retry": "Punches judged again",
+    "clock.settings": "Clock settings changed",
+    "clock.start_over": "Mirror started over",
+    "clock.sync.accept": "Incomplete days accepted as read",
+    "clock.sync.read_again": "Accepted days to be read again",
+    "clock.sync.start": "Run started",
+    "clock.sync.stop": "Run stopped",
+    "clock.take_back": "Record taken back",
+    "clock.use_punches": "Record made from its punches",
+}
+SUBJECTS = {
+    "areas": Subject("Area"),
+    "clock_binding": Subject("Code", "/clock_employees?code="),
+    "clock_connection": Subject("Connection", "/clock_settings", alone=True, numbered=False),
+    "clock_employee": Subject("Clock employee", "/clock_employees/"),
+    "clock_listing": Subject("List"),
+    "clock_settings": Subject("Clock settings", "/clock_settings", alone=True, numbered=False),
+    "departments": Subject("Department"),
+    "locations": Subject("Location"),
+    "positions": Subject("Position"),
+    "punch": Subject("Punch", "/clock_transactions/"),
+    "sync_cursor": Subject("Read again from"),
+    "sync_run": Subject("Run", "/clock_sync/runs/"),
+    "terminal": Subject("Terminal", "/clock_devices?serial="),
+}
+JOBS = {
+    "clock_import": JobKind("Import punches into attendance", timeout=timedelta(hours=1)),
+    "clock_match": JobKind("Match clock codes with people", timeout=timedelta(minutes=15)),
+    "clock_long_act": JobKind("Act on many records or punches", timeout=timedelta(hours=3)),
+    "clock_sync": JobKind("Sync with the time clock", timeout=timedelta(hours=3)),
+    "clock_purge": JobKind("Remove old punches, runs and API logs", timeout=timedelta(minutes=30)),
+}
+POLICIES = (
+    PolicySwitch("module_clock", True, "modules", "Time clock", "The nine pages, the sync and the integration API."),
+)
+
+
+def _site() -> "Site":
+    from app.clock import pages
+    from app.clock.api.routes import ROUTER
+    from app.clock.pages import palette
+    from app.web.site import Site
+
+    return Site(
+        pages=pages.ROUTES,
+        apis=(ROUTER,),
+        menu=pages.MENU,
+        palette=(palette.codes, palette.terminals),
+        vanishing=palette.VANISHING,
+        behind_records=(palette.punches_behind,),
+    )
+
+
+def _work() -> Any:
+    from app.clock import jobs
+
+    return jobs
+
+
+def _connect() -> None:
+    from app.clock import zones
+    from app.clock.bindings import actions
+    from app.clock.punches import marks
+    from app.host import events, zone
+
+    zone.provide(zones.zone_name)
+    events.listen(marks.on_host_event)
+    events.listen(actions.on_host_event)
+
+
+MODULE = Module(
+    permissions=PERMISSIONS,
+    acts=ACTS,
+    subjects=SUBJECTS,
+    policies=POLICIES,
+    jobs=JOBS,
+    site=_site,
+    work=_work,
+    connect=_connect,
+)

@@ -1,0 +1,130 @@
+"""What the host brings to the portal, accounts and administration included."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from app.registry import OPERATOR, VIEWER, JobKind, Module, Permission, PermissionGroup, Subject
+
+if TYPE_CHECKING:
+    from app.web.site import Site
+
+PERMISSIONS = (
+    PermissionGroup(
+        "People and attendance",
+        2,
+        (
+            Permission(
+                "host.people", "Keep people", "Add, edit, import and delete employees; enrol kiosk codes.", (OPERATOR,)
+            ),
+            Permission(
+                "host.attendance", "See attendance", "Records of all people, by day and by person.", (OPERATOR, VIEWER)
+            ),
+            Permission(
+                "host.attendance.decide",
+                "Change and decide attendance",
+                "Add, edit and delete records; approve, reject and close them.",
+                (OPERATOR,),
+            ),
+            Permission("host.locks", "Lock days", "Close days against changes, and open them again.", (OPERATOR,)),
+        ),
+    ),
+    PermissionGroup(
+        "Surveys and applications",
+        3,
+        (Permission("apps.manage", "Keep the app library", "Applications, their icons, platforms and state."),),
+    ),
+    PermissionGroup(
+        "Administration",
+        4,
+        (
+            Permission("admin.users", "Keep users", "Invite, edit, deactivate, unlock; give roles within their own."),
+            Permission("admin.roles", "Keep roles", "Make and change roles, within their own rights."),
+            Permission("admin.tenants", "Keep tenants", "Rename tenants, set their ceiling, deactivate them."),
+            Permission("admin.tokens", "Keep API tokens", "See and revoke everybody's tokens, make them for others."),
+            Permission("admin.policies", "Set policies", "Switch modules, endpoints and prompts on and off."),
+            Permission("admin.audit", "Read the audit", "Who did what, with before and after."),
+            Permission("admin.jobs", "See jobs", "Background work and workers; retry what failed."),
+            Permission("admin.erase", "Erase a person", "Destroy the key of a person's evidence, for good."),
+        ),
+    ),
+)
+ACTS = {
+    "app.add": "App added",
+    "app.delete": "App deleted",
+    "app.edit": "App edited",
+    "app.publish": "App published",
+    "app.retire": "App retired",
+    "attendance.add": "Record added by hand",
+    "attendance.decide": "Record decided",
+    "attendance.delete": "Record deleted",
+    "attendance.edit": "Record edited",
+    "attendance.lock": "Days locked",
+    "attendance.unlock": "Days unlocked",
+    "employee.activate": "Person activated",
+    "employee.add": "Person added",
+    "employee.deactivate": "Person deactivated",
+    "employee.delete": "Person deleted",
+    "employee.edit": "Person edited",
+    "employee.import": "Person imported",
+    "employee.restore": "Person restored",
+    "job.retry": "Job tried again",
+    "kiosk.enrol": "Kiosk code enrolled",
+    "kiosk.remove": "Kiosk code removed",
+    "policy.edit": "Policies changed",
+    "role.add": "Role made",
+    "role.edit": "Role edited",
+    "role.remove": "Role removed",
+    "tenant.activate": "Tenant activated",
+    "tenant.create": "Tenant made",
+    "tenant.deactivate": "Tenant deactivated",
+    "tenant.edit": "Tenant edited",
+    "token.create": "API token made",
+    "token.revoke": "API token revoked",
+    "user.activate": "User activated",
+    "user.change_password": "Own password changed",
+    "user.create": "User made",
+    "user.deactivate": "User deactivated",
+    "user.drop_second_factor": "Second factor taken off",
+    "user.edit": "User edited",
+    "user.enable_second_factor": "Second factor set up",
+    "user.make_link": "Link for a password made",
+    "user.set_password": "Password set",
+    "user.sign_out": "User signed out",
+    "user.unlock": "User unlocked",
+    "user_type.add": "User type added",
+    "user_type.remove": "User type removed",
+    "user_type.rename": "User type renamed",
+}
+SUBJECTS = {
+    "application": Subject("App", "/apps/"),
+    "attendance": Subject("Record", "/attendance/"),
+    "days": Subject("Days", "/attendance/locks", alone=True),
+    "employee": Subject("Person", "/people/"),
+    "job": Subject("Job", "/admin/jobs/"),
+    "policy": Subject("Workspace", "/admin/policies", alone=True),
+    "role": Subject("Role", "/admin/roles/"),
+    "tenant": Subject("Tenant", "/admin/tenants/"),
+    "token": Subject("API token"),
+    "user": Subject("User", "/admin/users/"),
+    "user_type": Subject("User type", "/admin/users/types/"),
+}
+JOBS = {
+    "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
+}
+
+
+def _site() -> "Site":
+    from app.host import pages
+    from app.host.pages import health, metrics
+    from app.web.site import Site
+
+    return Site(pages=pages.ROUTES, apis=(*health.ROUTES, *metrics.ROUTES), menu=pages.MENU)
+
+
+def _work() -> Any:
+    from app.host import jobs
+
+    return jobs
+
+
+MODULE = Module(permissions=PERMISSIONS, acts=ACTS, subjects=SUBJECTS, jobs=JOBS, site=_site, work=_work)

@@ -1,0 +1,101 @@
+"""What a module brings to the portal: permissions, acts, jobs and policies as data, pages and listeners as functions that load them.
+
+A command needs the words of all modules and the pages of none; so `module.py` of a module imports nothing but this file, and its
+functions import what they return.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+# In the order of the menu.
+MODULES = ("app.clock", "app.surveys", "app.host")
+# Roles that every workspace has from the start. An administrator has every permission.
+ADMINISTRATOR, OPERATOR, AUTHOR, VIEWER = "Administrator", "Operator", "Survey author", "Viewer"
+BUILT_IN_ROLES = (ADMINISTRATOR, OPERATOR, AUTHOR, VIEWER)
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """`roles` are the built-in roles that have it beside the administrator."""
+
+    name: str
+    label: str
+    explanation: str
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionGroup:
+    """Permissions under one heading of the page Roles; `place` orders the headings. Modules may share a heading."""
+
+    label: str
+    place: int
+    permissions: tuple[Permission, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an act was done to. `url` is its page: the id follows; with `alone` one page shows them
+    all. `numbered` False: there is only one, which pages name without its id."""
+
+    label: str
+    url: str | None = None
+    alone: bool = False
+    numbered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """What one kind of job may take. `attempts` counts the first; `pause` is doubled with each further one."""
+
+    label: str
+    timeout: timedelta
+    attempts: int = 3
+    pause: timedelta = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySwitch:
+    """A switch of a workspace, or a number of `unit` up to `most`. `section` is a key of the page Policies."""
+
+    name: str
+    default: bool | int
+    section: str
+    label: str
+    help: str
+    unit: str = ""
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """`acts` and `subjects` are what the audit calls by these words. `site` gives an app.web.site.Site, `work` a file with FUNCTIONS of jobs and `schedule`, and
+    `connect` registers listeners; it may be called twice."""
+
+    permissions: tuple[PermissionGroup, ...]
+    acts: Mapping[str, str]
+    subjects: Mapping[str, Subject]
+    policies: tuple[PolicySwitch, ...] = ()
+    jobs: Mapping[str, JobKind] = field(default_factory=dict)
+    site: Callable[[], Any]
+    work: Callable[[], Any]
+    connect: Callable[[], None] = lambda: None
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    return tuple(import_module(f"{name}.module").MODULE for name in MODULES)
+
+
+def permission_groups() -> tuple[PermissionGroup, ...]:
+    """Each heading once, with what all modules put under it."""
+    groups: dict[str, PermissionGroup] = {}
+    for group in sorted((one for module in modules() for one in module.permissions), key=lambda one: one.place):
+        known = groups.get(group.label)
+        here = (*known.permissions, *group.permissions) if known else group.permissions
+        groups[group.label] = PermissionGroup(group.label, group.place, here)
+    return tuple(groups.values())

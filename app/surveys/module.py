@@ -1,0 +1,91 @@
+"""What the surveys bring to the portal."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from app.registry import AUTHOR, VIEWER, JobKind, Module, Permission, PermissionGroup, PolicySwitch, Subject
+
+if TYPE_CHECKING:
+    from app.web.site import Site
+
+PERMISSIONS = (
+    PermissionGroup(
+        "Surveys and applications",
+        3,
+        (
+            Permission(
+                "surveys.view",
+                "See surveys",
+                "Surveys, responses and figures; ratings on the platform.",
+                (AUTHOR, VIEWER),
+            ),
+            Permission(
+                "surveys.author", "Write surveys", "Create and edit drafts, duplicate, delete drafts.", (AUTHOR,)
+            ),
+            Permission(
+                "surveys.publish", "Publish surveys", "Publish, publish anew, archive: people will be asked.", (AUTHOR,)
+            ),
+        ),
+    ),
+)
+ACTS = {
+    "demo.remove": "Demo data removed",
+    "demo.seed": "Demo data added",
+    "ledger.head": "Head of the ledger noted",
+    "person.erase": "Evidence of a person erased",
+    "survey.archive": "Survey archived",
+    "survey.create": "Survey made",
+    "survey.delete": "Survey deleted",
+    "survey.duplicate": "Survey duplicated",
+    "survey.new_version": "New version of a survey published",
+    "survey.publish": "Survey published",
+    "survey.save": "Survey saved",
+}
+SUBJECTS = {
+    "demo": Subject("Demo"),
+    "ledger": Subject("Ledger"),
+    "survey": Subject("Survey", "/surveys/view/"),
+}
+JOBS = {
+    "surveys_tally": JobKind("Count survey responses", timeout=timedelta(minutes=15)),
+    "surveys_head": JobKind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
+}
+POLICIES = (
+    PolicySwitch("module_surveys", True, "modules", "Surveys", "Survey pages, prompts and the end-user API."),
+    PolicySwitch("me_apps", True, "api", "List of apps", "GET /v1/api/me/apps"),
+    PolicySwitch("me_app_rating", True, "api", "Rating an app", "POST /v1/api/me/app-rating"),
+    PolicySwitch("me_surveys", True, "api", "Mobile prompts", "GET /v1/api/me/surveys"),
+    PolicySwitch("me_surveys_respond", True, "api", "Answering", "POST /v1/api/me/surveys/respond"),
+    PolicySwitch("web_prompts", True, "prompts", "Web prompts", "Surveys come up in the browser, once per sign-in."),
+    PolicySwitch(
+        "optional_gap_hours",
+        0,
+        "prompts",
+        "Pause between two optional surveys",
+        "0 is no pause. Required surveys neither wait for it nor start it.",
+        unit="hours",
+        most=24 * 365,
+    ),
+)
+
+
+def _site() -> "Site":
+    from app.surveys import pages
+    from app.surveys.api.surveys import ROUTER
+    from app.surveys.pages import palette
+    from app.web.site import Site
+
+    return Site(
+        pages=pages.ROUTES, apis=(ROUTER,), menu=pages.MENU, palette=(palette.surveys,), vanishing=palette.VANISHING
+    )
+
+
+def _work() -> Any:
+    from app.surveys import jobs
+
+    return jobs
+
+
+MODULE = Module(
+    permissions=PERMISSIONS, acts=ACTS, subjects=SUBJECTS, policies=POLICIES, jobs=JOBS, site=_site, work=_work
+)

@@ -1,0 +1,43 @@
+"""What a module gives to the web: pages, APIs, menu, and what other modules' pages ask of it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from litestar.types import ControllerRouterHandler
+from sqlalchemy import Select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.web.context import Context
+from app.web.menu import MenuGroup
+
+MOST_EACH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One line of the palette. `hint` stands at the right: where it leads, or what tells it from its likes."""
+
+    url: str
+    title: str
+    hint: str
+    icon: str
+
+
+# Gives (label of the group, what was found, best first) for what was typed; nothing where the person may not see it.
+PaletteSource = Callable[[Context, str], Awaitable[tuple[str, list[Found]]]]
+# Gives the links to what made an attendance record, by its id.
+RecordLinks = Callable[[AsyncSession, int], Awaitable[Sequence[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """`pages` are served to browsers, with a check against forged requests; `apis` are not. `vanishing` selects the ids of subjects of
+    the audit that still have a page, by kind: kinds that are not named stay for ever."""
+
+    pages: Sequence[ControllerRouterHandler]
+    apis: Sequence[ControllerRouterHandler] = ()
+    menu: tuple[MenuGroup, ...] = ()
+    palette: tuple[PaletteSource, ...] = ()
+    vanishing: Mapping[str, Select[Any]] = field(default_factory=dict)
+    behind_records: tuple[RecordLinks, ...] = ()
