@@ -3,7 +3,7 @@
 Anything larger is left to the job. Nothing is decided here; the import itself is importing/import_due.py.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import asyncpg
@@ -13,10 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import import_due
-from app.clock.importing import rows as import_rows
+from app.clock.importing.owners import Owners, OwnersChangedError, held_owners
 from app.clock.models import Punch
-from app.clock.pairing.inputs import PairingEmployee
-from app.host.attendance import records as attendance
 
 log = structlog.get_logger()
 
@@ -25,27 +23,26 @@ MOST_CODES = 20
 MOST_PUNCHES = 1000
 
 
-async def hold_owners(db: AsyncSession, codes: Sequence[str]) -> bool:
-    """Holds whoever stands behind the codes before a punch is marked, as the import does: else each would wait for the other.
-    False when a binding changed meanwhile."""
-    before = await import_rows.owners(db, codes)
-    await attendance.hold(db, sorted(_employees(before.values())))
-    return before == await import_rows.owners(db, codes)
+async def hold_owners(db: AsyncSession, codes: Sequence[str]) -> Owners | None:
+    """Holds the employees behind the codes before a punch is marked, as the import does: otherwise the two could wait for each
+    other. None when a binding changed meanwhile."""
+    try:
+        return await held_owners(db, codes)
+    except OwnersChangedError:
+        return None
 
 
-def _employees(owners: Iterable[import_rows.Who]) -> set[int]:
-    return {who.id for who in owners if isinstance(who, PairingEmployee)}
-
-
-async def import_now(db: AsyncSession, codes: Sequence[str], punch_ids: Sequence[int]) -> dict[str, int] | None:
-    """What the punches became, or None where it is left to the import that was asked for. The codes' owners are held."""
+async def import_now(
+    db: AsyncSession, codes: Sequence[str], punch_ids: Sequence[int], owners: Owners | None = None
+) -> dict[str, int] | None:
+    """What the punches became, or None where it is left to the import that was asked for. `owners` are those of `hold_owners`."""
     now = await database_time(db)
     if len(punch_ids) > MOST_PUNCHES or await _due(db, codes, now) > MOST_PUNCHES:
         return None
     try:
         async with db.begin_nested():
-            await import_due.import_codes(db, codes, now)
-    except (import_due.OwnersChangedError, DBAPIError, asyncpg.PostgresError) as error:
+            await import_due.import_codes(db, codes, now, owners)
+    except (OwnersChangedError, DBAPIError, asyncpg.PostgresError) as error:
         log.warning("an import at once was left to the next import", error=type(error).__name__)
         return None
     outcome = func.coalesce(Punch.import_outcome, "")

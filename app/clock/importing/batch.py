@@ -13,18 +13,14 @@ from datetime import date, datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import rows as import_rows
-from app.clock.importing.rows import Read, Settled, Who, World
+from app.clock.importing.owners import Owners, Who, codes_of_people, held_owners, read_owners
+from app.clock.importing.rows import Read, Settled, World
 from app.clock.pairing import widening
 from app.clock.pairing.inputs import PairingEmployee, TimeSpan
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
-from app.host.attendance import records as attendance
 from app.host.attendance.hours import Hours
 from app.host.attendance.imported import NewRecord
-
-
-class OwnersChangedError(Exception):
-    """A binding changed between reading who must be held and holding them; the batch begins anew."""
 
 
 @dataclass
@@ -57,10 +53,12 @@ class Case:
     within: TimeSpan
 
 
-async def import_batch(db: AsyncSession, codes: Sequence[str], now: datetime, newest_found: int = 0) -> ImportCounts:
+async def import_batch(
+    db: AsyncSession, codes: Sequence[str], now: datetime, newest_found: int = 0, owners: Owners | None = None
+) -> ImportCounts:
     """Judges what is due of these codes and writes what it comes to; `newer` are punches above `newest_found`. Raises
     OwnersChangedError."""
-    cases, world = await _prepare(db, codes, now)
+    cases, world = await _prepare(db, codes, now, owners)
     locked = await import_rows.locked_days(db, days_of(cases, world))
     result = ImportCounts()
     creates: list[CreateRecord] = []
@@ -88,27 +86,21 @@ async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) 
     return result
 
 
-async def _prepare(db: AsyncSession, codes: Sequence[str], now: datetime) -> tuple[list[Case], World]:
-    """Holds the people, then reads who stands behind the codes: what changes later marks its punches again."""
-    before = await import_rows.owners(db, codes)
-    await attendance.hold(db, sorted({who.id for who in before.values() if isinstance(who, PairingEmployee)}))
+async def _prepare(
+    db: AsyncSession, codes: Sequence[str], now: datetime, owners: Owners | None = None
+) -> tuple[list[Case], World]:
+    """Holds the people first: what changes later marks its punches again."""
+    held = owners or await held_owners(db, codes)
     due = await import_rows.due_instants(db, codes, now)
-    after = await import_rows.owners(db, codes)
-    if {code: _identity(who) for code, who in before.items()} != {code: _identity(who) for code, who in after.items()}:
-        raise OwnersChangedError
     world = await import_rows.read_world(db, now)
-    return await _cases(db, world, await _changed(db, after, due, world), now), world
-
-
-def _identity(who: Who) -> int | None:
-    return who.id if isinstance(who, PairingEmployee) else None
+    return await _cases(db, world, await _changed(db, held, due, world), now), world
 
 
 async def _changed(
     db: AsyncSession, owners: Mapping[str, Who], due: Mapping[str, list[datetime]], world: World
 ) -> list[tuple[Who, tuple[str, ...], TimeSpan]]:
     """Clusters of due instants: per employee over all their codes, per code where nobody stands behind it."""
-    siblings = await import_rows.codes_of(db, {who.id for who in owners.values() if isinstance(who, PairingEmployee)})
+    siblings = await codes_of_people(db, {who.id for who in owners.values() if isinstance(who, PairingEmployee)})
     people: dict[object, tuple[Who, tuple[str, ...], list[datetime]]] = {}
     for code, instants in due.items():
         who = owners[code]
@@ -125,7 +117,7 @@ async def cases_around(
     db: AsyncSession, world: World, instants: Mapping[str, list[datetime]], now: datetime
 ) -> list[Case]:
     """What surrounds these instants of these codes, as an import of them would read it; nobody is held."""
-    owners = await import_rows.owners(db, instants)
+    owners = await read_owners(db, instants)
     return await _cases(db, world, await _changed(db, owners, instants, world), now)
 
 

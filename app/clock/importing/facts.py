@@ -11,7 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import batch
 from app.clock.importing import rows as import_rows
-from app.clock.importing.rows import Read, Who, World
+from app.clock.importing.owners import Who, codes_of_people, read_owners
+from app.clock.importing.rows import Read, World
 from app.clock.models import Punch
 from app.clock.pairing import widening
 from app.clock.pairing.inputs import PairingEmployee, PairingPunch, Record, TimeSpan
@@ -81,10 +82,10 @@ async def around(db: AsyncSession, punch_id: int, now: datetime) -> Surroundings
 async def around_in(db: AsyncSession, world: World, punch_id: int, now: datetime) -> Surroundings:
     """The same for many punches, which share a world."""
     row = await _place(db, punch_id)
-    who = (await import_rows.owners(db, [row.emp_code]))[row.emp_code]
+    who = (await read_owners(db, [row.emp_code]))[row.emp_code]
     codes: tuple[str, ...] = (row.emp_code,)
     if isinstance(who, PairingEmployee):
-        codes = tuple((await import_rows.codes_of(db, [who.id]))[who.id])
+        codes = tuple((await codes_of_people(db, [who.id]))[who.id])
     changed = TimeSpan(row.punched_at_utc, row.punched_at_utc + _MOMENT)
     reading = widening.first_reading(changed, world.rules)
     while True:

@@ -18,7 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import rows as import_rows
 from app.clock.importing import unbound
-from app.clock.importing.batch import ImportCounts, OwnersChangedError, import_batch, rehearse_batch
+from app.clock.importing.batch import ImportCounts, import_batch, rehearse_batch
+from app.clock.importing.owners import Owners, OwnersChangedError, read_owners
 from app.clock.mirror import gone
 from app.clock.pairing.inputs import PairingEmployee
 from app.faults import described
@@ -70,12 +71,15 @@ async def rehearse(
     return await _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due)).judge(due, rehearse_batch)
 
 
-async def import_codes(db: AsyncSession, codes: Sequence[str], now: datetime) -> ImportCounts:
-    """Judges what is due of a few codes in the caller's transaction, for a person who waits to see what it comes to.
+async def import_codes(
+    db: AsyncSession, codes: Sequence[str], now: datetime, owners: Owners | None = None
+) -> ImportCounts:
+    """Judges what is due of a few codes in the caller's transaction, for a person who waits to see what it comes to. `owners` where
+    they are held already.
 
     Raises OwnersChangedError when a binding changed meanwhile; the marks stand, so the next import does it.
     """
-    return await import_batch(db, codes, now)
+    return await import_batch(db, codes, now, owners=owners)
 
 
 async def _due(open_transaction: Open, now: datetime) -> Due:
@@ -154,7 +158,7 @@ class _Work:
 
 async def _batches(db: AsyncSession, due: Sequence[tuple[str, int]]) -> list[tuple[list[str], int]]:
     """Codes in groups of about BATCH due punches; all codes of one employee are in one group."""
-    who = await import_rows.owners(db, [code for code, _ in due])
+    who = await read_owners(db, [code for code, _ in due])
     groups: dict[object, list[tuple[str, int]]] = {}
     for code, waiting in due:
         owner = who[code]

@@ -15,7 +15,8 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import rows as import_rows
-from app.clock.importing.rows import Read, Who, World
+from app.clock.importing.owners import Who, codes_of_people, read_owners
+from app.clock.importing.rows import Read, World
 from app.clock.models import Punch
 from app.clock.pairing.inputs import PairingEmployee, TimeSpan
 from app.clock.pairing.judge import judge
@@ -84,8 +85,8 @@ async def preview(db: AsyncSession, after: ClockSettings, now: datetime, *, seco
 
 async def _people(db: AsyncSession, codes: Sequence[str]) -> list[tuple[Who, tuple[str, ...]]]:
     """Owners with all their codes, as the import judges them: those with the most punches first."""
-    owners = await import_rows.owners(db, codes)
-    siblings = await import_rows.codes_of(db, {who.id for who in owners.values() if isinstance(who, PairingEmployee)})
+    owners = await read_owners(db, codes)
+    siblings = await codes_of_people(db, {who.id for who in owners.values() if isinstance(who, PairingEmployee)})
     groups: dict[object, tuple[Who, tuple[str, ...]]] = {}
     for code in codes:
         who = owners[code]

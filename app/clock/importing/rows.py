@@ -14,22 +14,20 @@ import asyncpg
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock.importing.owners import Who
 from app.clock.mirror import devices
 from app.clock.mirror.unread import unread_spans
-from app.clock.models import Binding, Device
-from app.clock.pairing.inputs import FOLDS, PairingEmployee, PairingPunch, Record, Rules, TimeSpan, Unbound, Written
+from app.clock.models import Device
+from app.clock.pairing.inputs import FOLDS, PairingEmployee, PairingPunch, Record, Rules, TimeSpan, Written
 from app.clock.punches.daily_totals import noting_days
 from app.clock.punches.linked_rows import punches_of_records
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.zones import zone_name
-from app.db.among import among
 from app.db.direct import driver
 from app.host.attendance import imported
 from app.host.attendance.hours import Hours
 from app.host.attendance.imported import NewRecord
-from app.host.models import DayLock, Employee
-
-Who = PairingEmployee | Unbound
+from app.host.models import DayLock
 
 _DUE = "SELECT emp_code, count(*) FROM clock_transactions WHERE judge_at <= $1 GROUP BY emp_code ORDER BY emp_code"
 _DUE_INSTANTS = """
@@ -176,30 +174,6 @@ async def due_instants(db: AsyncSession, codes: Collection[str], now: datetime) 
     found: dict[str, list[datetime]] = {}
     for code, at in await driver(db).fetch(_DUE_INSTANTS, now, list(codes)):
         found.setdefault(code, []).append(at)
-    return found
-
-
-async def owners(db: AsyncSession, codes: Collection[str]) -> dict[str, Who]:
-    """Who stands behind each code now: a host employee, or the binding state that says why nobody does."""
-    wanted = (
-        select(Binding.emp_code, Binding.state, Employee.id, Employee.active, Employee.deleted_at)
-        .outerjoin(Employee, Employee.id == Binding.host_employee_id)
-        .where(among(Binding.emp_code, codes))
-    )
-    found: dict[str, Who] = dict.fromkeys(codes, Unbound())
-    for code, state, employee_id, active, deleted_at in await db.execute(wanted):
-        found[code] = PairingEmployee(employee_id, active and deleted_at is None) if employee_id else Unbound(state)
-    return found
-
-
-async def codes_of(db: AsyncSession, employee_ids: Collection[int]) -> dict[int, list[str]]:
-    """All codes of each host employee: they are judged together."""
-    rows = await db.execute(
-        select(Binding.host_employee_id, Binding.emp_code).where(among(Binding.host_employee_id, employee_ids))
-    )
-    found: dict[int, list[str]] = {}
-    for employee_id, code in rows:
-        found.setdefault(employee_id or 0, []).append(code)
     return found
 
 

@@ -1,6 +1,6 @@
 """The punch list: columns, filters, and what a request asks of it, turned into the fast path of queries.py."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
 from app.clock.review import decisions
 from app.db.searching import contains
+from app.errors import Invalid
 from app.texts import whole
 from app.web import lists
 from app.web.context import Context
@@ -79,56 +80,54 @@ def _means(text: str) -> ColumnElement[bool]:
     return contains(ClockEmployee.full_name, ClockEmployee.emp_code)(text)
 
 
-# The conditions are those of exports and bulk acts; a page goes by `PunchFilter`, which says the same.
+# What the value of a filter narrows the list to. A page takes all of them together, since the kept counts know their fields; exports
+# and bulk acts take the condition of each.
+NARROWING: dict[str, Callable[[Any], PunchFilter]] = {
+    "q": lambda text: PunchFilter(other=Punch.emp_code.in_(matching_codes(text))),
+    "": lambda days: PunchFilter(days=days),
+    "outcome": lambda words: PunchFilter(outcomes=_outcomes(words)),
+    "group": lambda words: PunchFilter(outcomes=_of_groups(words)),
+    "terminal": lambda sn: PunchFilter(terminal_sn=sn),
+    "code": lambda words: PunchFilter(punch_codes=_codes(words)),
+    "emp_code": lambda code: PunchFilter(emp_codes=(code,)),
+    "record": lambda text: PunchFilter(other=_record(text)),
+    "late": lambda word: PunchFilter(other=_settled(word)),
+    "ignored": lambda word: PunchFilter(other=_ignored(word)),
+    "gone": lambda word: PunchFilter(other=_gone(word)),
+}
+
+
+def _filter(name: str, label: str, **more: Any) -> Filter:
+    return Filter(name, label, lambda value: NARROWING[name](value).condition(), **more)
+
+
+SEARCH = _filter("q", "Search", placeholder="Name or code of a person")
 FILTERS = (
-    Filter(
-        "q", "Search", lambda text: Punch.emp_code.in_(matching_codes(text)), placeholder="Name or code of a person"
-    ),
-    Filter("", "Days", lambda days: PunchFilter(days=days).condition(), kind="range"),
-    Filter(
-        "outcome",
-        "Imported",
-        lambda words: PunchFilter(outcomes=_outcomes(words)).condition(),
-        kind="multi",
-        options=OUTCOME_OPTIONS,
-    ),
-    Filter(
-        "group",
-        "Group",
-        lambda words: PunchFilter(outcomes=_of_groups(words)).condition(),
-        kind="multi",
-        options=GROUP_OPTIONS,
-    ),
-    Filter("terminal", "Terminal", lambda sn: Punch.terminal_sn == sn, kind="select", verbatim=True),
-    Filter(
-        "code",
-        "Punch",
-        lambda words: PunchFilter(punch_codes=_codes(words)).condition(),
-        kind="multi",
-        options=CODE_OPTIONS,
-    ),
-    Filter("emp_code", "Code, exactly", lambda code: Punch.emp_code == code, advanced=True, verbatim=True),
-    Filter("record", "Record number", _record, advanced=True),
-    Filter(
+    SEARCH,
+    _filter("", "Days", kind="range"),
+    _filter("outcome", "Imported", kind="multi", options=OUTCOME_OPTIONS),
+    _filter("group", "Group", kind="multi", options=GROUP_OPTIONS),
+    _filter("terminal", "Terminal", kind="select", verbatim=True),
+    _filter("code", "Punch", kind="multi", options=CODE_OPTIONS),
+    _filter("emp_code", "Code, exactly", advanced=True, verbatim=True),
+    _filter("record", "Record number", advanced=True),
+    _filter(
         "late",
         "Arrived after import",
-        _settled,
         kind="select",
         options={"open": "Waits for a person", "kept": "Record kept"},
         advanced=True,
     ),
-    Filter(
+    _filter(
         "ignored",
         "Ignored codes",
-        _ignored,
         kind="select",
         options={"without": "Without them", "only": "Only these"},
         advanced=True,
     ),
-    Filter(
+    _filter(
         "gone",
         "Gone from the server",
-        _gone,
         kind="select",
         options={"open": "Waits for a person", "all": "All that are gone"},
         advanced=True,
@@ -225,8 +224,10 @@ def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
 
 def _searched(ctx: Context) -> str | None:
     """The text of the search, None where there is none or it can't be read (the list says so)."""
-    wanted = lists.asked(replace(SPEC, filters=FILTERS[:1]), ctx.request.query_params)
-    text: str | None = wanted.values.get("q")
+    try:
+        text: str | None = SEARCH.read(ctx.request.query_params)
+    except Invalid:
+        return None
     return text
 
 
@@ -267,31 +268,15 @@ async def load(ctx: Context, framed: PunchListFrame) -> ListPage:
 
 
 def punch_filter(wanted: ListQuery, codes: tuple[str, ...] | None) -> PunchFilter:
-    """What the address asks, as the queries take it; an unreadable filter finds nothing, never more."""
-    values = wanted.values
+    """What the address asks, as the queries take it; an unreadable filter finds nothing, never more. `codes` are those that the
+    search means."""
     if wanted.errors:
         return PunchFilter(outcomes=())
-    chosen = [_outcomes(values["outcome"])] if values["outcome"] else []
-    chosen += [_of_groups(values["group"])] if values["group"] else []
-    outcomes = tuple(set(chosen[0]).intersection(*chosen)) if chosen else None
-    others = [_record(values["record"])] if values["record"] else []
-    others += [_settled(values["late"])] if values["late"] else []
-    others += [_ignored(values["ignored"])] if values["ignored"] else []
-    others += [_gone(values["gone"])] if values["gone"] else []
-    return PunchFilter(
-        days=values[""] or (None, None),
-        terminal_sn=values["terminal"],
-        outcomes=outcomes,
-        punch_codes=_codes(values["code"]) if values["code"] else None,
-        emp_codes=_exactly(values["emp_code"], codes),
-        other=and_(*others) if others else None,
-    )
-
-
-def _exactly(code: str | None, searched: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    if code is None:
-        return searched
-    return (code,) if searched is None or code in searched else ()
+    narrowed = PunchFilter(emp_codes=codes)
+    for name, value in wanted.values.items():
+        if value is not None and name != SEARCH.name:
+            narrowed = narrowed.narrowed(NARROWING[name](value))
+    return narrowed
 
 
 def in_order(ctx: Context, spec: ListSpec) -> Select[Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, and_, any_, func, not_, or_, select, text, true, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -76,6 +76,7 @@ PUNCHES = (
 )
 NEWEST_FIRST = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
 Order = Sequence[Any]
+T = TypeVar("T")
 _PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
 # Every row is stamped with the start of the transaction that writes it. One that has only read so far may write yet.
 _NOTHING_MISSED = text(
@@ -89,6 +90,13 @@ _AROUND = text(
     """
 )
 OLDEST_FIRST = (Punch.local_date, Punch.punched_at_utc, Punch.id)
+
+
+def _both(one: tuple[T, ...] | None, other: tuple[T, ...] | None) -> tuple[T, ...] | None:
+    """What two choices have in common; None chooses everything."""
+    if one is None or other is None:
+        return other if one is None else one
+    return tuple(value for value in one if value in other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +134,19 @@ class PunchFilter:
             "punch_code": self.punch_codes,
         }
         return {name: value for name, value in given.items() if value is not None}
+
+    def narrowed(self, by: "PunchFilter") -> "PunchFilter":
+        """What both let through. Days and terminals are of one of the two."""
+        first, last = by.days
+        return replace(
+            self,
+            days=(first or self.days[0], last or self.days[1]),
+            terminal_sn=self.terminal_sn if by.terminal_sn is None else by.terminal_sn,
+            outcomes=_both(self.outcomes, by.outcomes),
+            punch_codes=_both(self.punch_codes, by.punch_codes),
+            emp_codes=_both(self.emp_codes, by.emp_codes),
+            other=by.other if self.other is None else self.other if by.other is None else and_(self.other, by.other),
+        )
 
     def condition(self) -> ColumnElement[bool]:
         first, last = self.days

@@ -19,6 +19,7 @@ from app.clock.importing import at_once
 from app.clock.importing import facts as surroundings
 from app.clock.importing import rows as import_rows
 from app.clock.importing.facts import Surroundings
+from app.clock.importing.owners import read_owners
 from app.clock.importing.rows import Settled
 from app.clock.models import Punch
 from app.clock.pairing import use_punches as resolving
@@ -80,7 +81,7 @@ async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> R
     """Has punches judged anew, deleted records made again and kept records looked at again. Those that line 0 holds stay."""
     wanted = (which, RETRIABLE)
     codes = list(await db.scalars(select(Punch.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
-    held = len(codes) <= at_once.MOST_CODES and await at_once.hold_owners(db, codes)
+    owners = await at_once.hold_owners(db, codes) if len(codes) <= at_once.MOST_CODES else None
     changed = {"retry": Punch.retry | _LIFTING, "reviewed": False, "judge_at": due.NOW}
     marked = (
         update(Punch)
@@ -93,7 +94,7 @@ async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> R
     if not found.ids:
         return Resolved(0)
     await due.ask_for_import(db)
-    after = await at_once.import_now(db, codes, found.ids) if held else None
+    after = await at_once.import_now(db, codes, found.ids, owners) if owners is not None else None
     told = {"outcomes": after, "retry": True}
     await _audit(db, actor, "clock.retry", found, before={"outcomes": found.outcomes}, after=told)
     return Resolved(found.total, after)
@@ -211,7 +212,7 @@ async def read_linked(db: AsyncSession, seen: Surroundings) -> list[PairingPunch
 
 async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[PairingPunch]) -> set[int]:
     """Everybody whose records or punches may be touched."""
-    owners = await import_rows.owners(db, {one.emp_code for one in linked})
+    owners = await read_owners(db, {one.emp_code for one in linked})
     found = {who.id for who in (seen.who, *owners.values()) if isinstance(who, PairingEmployee)}
     return found | {one.employee_id for one in seen.records}
 

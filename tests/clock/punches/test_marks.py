@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from app.clock.importing import rows as import_rows
+from app.clock.importing.owners import codes_of_people, read_owners
 from app.clock.models import Punch
 from app.clock.pairing.inputs import Unbound
 from app.clock.punches import marks
@@ -34,5 +34,5 @@ async def test_an_act_may_be_on_any_number_of_records(database: Database, change
 async def test_any_number_of_codes_may_be_due(database: Database) -> None:
     codes = [str(number) for number in MANY]
     async with database.transaction() as db:
-        assert await import_rows.owners(db, codes) == dict.fromkeys(codes, Unbound())
-        assert await import_rows.codes_of(db, MANY) == {}
+        assert await read_owners(db, codes) == dict.fromkeys(codes, Unbound())
+        assert await codes_of_people(db, MANY) == {}

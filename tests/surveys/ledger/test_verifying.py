@@ -144,16 +144,13 @@ async def test_rows_that_come_while_it_walks_are_not_taken_for_intruders(
     assert (await verify(database, "main")).rows == ROWS + len(late)
 
 
+ANOTHER_LETTER = "CASE substr(sealed, length(sealed) - 3, 1) WHEN '_' THEN '-' ELSE '_' END"
 # What is changed → what the verdict says. Each is one act on row 3 (or the rows around it).
 CHANGES = {
     "entry": ("entry = replace(entry, '\"user\":3', '\"user\":9')", "its hash does not fit"),
     "a byte of the entry": ("entry = overlay(entry placing 'X' from 40)", "its hash does not fit"),
     "row_hash": ("row_hash = set_byte(row_hash, 5, get_byte(row_hash, 5) # 1)", "its hash does not fit"),
-    "sealed": (
-        "sealed = overlay(sealed placing CASE substr(sealed, length(sealed) - 3, 1) WHEN '_' THEN '-' ELSE '_' END"
-        " from length(sealed) - 3)",
-        "sealed",
-    ),
+    "sealed": (f"sealed = overlay(sealed placing {ANOTHER_LETTER} from length(sealed) - 3)", "sealed"),
     "sealed taken away": ("sealed = NULL", "sealed"),
     "survey_id": ("survey_id = survey_id + 1", "survey_id"),
     "version": ("version = 2", "version"),

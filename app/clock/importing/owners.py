@@ -1,0 +1,57 @@
+"""Which host employee stands behind a clock code, read and held for an import."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.models import Binding
+from app.clock.pairing.inputs import PairingEmployee, Unbound
+from app.db.among import among
+from app.host.attendance import records as attendance
+from app.host.models import Employee
+
+Who = PairingEmployee | Unbound
+Owners = Mapping[str, Who]
+
+
+class OwnersChangedError(Exception):
+    """A binding changed between reading who must be held and holding them; begin again."""
+
+
+async def held_owners(db: AsyncSession, codes: Sequence[str]) -> Owners:
+    """Holds the employees behind the codes until the transaction ends: people and other imports wait. Raises OwnersChangedError."""
+    before = await read_owners(db, codes)
+    await attendance.hold(db, sorted({who.id for who in before.values() if isinstance(who, PairingEmployee)}))
+    after = await read_owners(db, codes)
+    if {code: _identity(who) for code, who in before.items()} != {code: _identity(who) for code, who in after.items()}:
+        raise OwnersChangedError
+    return after
+
+
+def _identity(who: Who) -> int | None:
+    return who.id if isinstance(who, PairingEmployee) else None
+
+
+async def read_owners(db: AsyncSession, codes: Collection[str]) -> dict[str, Who]:
+    """Who stands behind each code now: a host employee, or the binding state that says why nobody does."""
+    wanted = (
+        select(Binding.emp_code, Binding.state, Employee.id, Employee.active, Employee.deleted_at)
+        .outerjoin(Employee, Employee.id == Binding.host_employee_id)
+        .where(among(Binding.emp_code, codes))
+    )
+    found: dict[str, Who] = dict.fromkeys(codes, Unbound())
+    for code, state, employee_id, active, deleted_at in await db.execute(wanted):
+        found[code] = PairingEmployee(employee_id, active and deleted_at is None) if employee_id else Unbound(state)
+    return found
+
+
+async def codes_of_people(db: AsyncSession, employee_ids: Collection[int]) -> dict[int, list[str]]:
+    """All codes of each host employee: they are judged together."""
+    rows = await db.execute(
+        select(Binding.host_employee_id, Binding.emp_code).where(among(Binding.host_employee_id, employee_ids))
+    )
+    found: dict[int, list[str]] = {}
+    for employee_id, code in rows:
+        found.setdefault(employee_id or 0, []).append(code)
+    return found
