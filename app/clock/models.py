@@ -239,7 +239,8 @@ class Punch(Base):
     `judge_at` is when the import must look at it again: 'epoch' when it is new, the moment when something it depends on changed, an
     instant when only time can change it, null when it is settled. `imported_role` is the role it was imported with
     (import-rules, line 0); `remote_attendance` is false where the server says that this punch does not count for attendance, else null;
-    `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a deleted record again.
+    `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a deleted record again, `lifted` that the import has answered it.
+    `repeats_id` is the punch that a fold repeats.
     `edited_record_id` is the record that the punch left when it was edited on the server, until a record is brought up to date with
     it, and `edited_from_utc` the instant that it had there. `gone_at_utc` is when the server was first seen without it.
     """
@@ -322,6 +323,8 @@ class Punch(Base):
     imported_at_utc: Mapped[datetime | None]
     reviewed: Mapped[Flag]
     retry: Mapped[Flag]
+    lifted: Mapped[Flag]
+    repeats_id: Mapped[int | None]
     edited_record_id: Mapped[int | None]
     edited_from_utc: Mapped[datetime | None]
     gone_at_utc: Mapped[datetime | None]

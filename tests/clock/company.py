@@ -71,7 +71,7 @@ class Company(Store):
         for key, punch in self.punches.items():
             if punch.record_id == number:
                 outcome = punch.outcome if punch.outcome in FOLDS else "attendance_deleted"
-                self.punches[key] = replace(punch, record_id=None, outcome=outcome, retry=False)
+                self.punches[key] = replace(punch, record_id=None, outcome=outcome, retry=False, lifted=False)
 
     def retry_one(self, number):
         punch = self.punches[number]
@@ -97,8 +97,16 @@ class Company(Store):
                 record_id=one.record,
                 imported_role=one.role,
                 retry=False,
+                lifted=False,
+                repeats=one.repeats,
             )
         for number in found.released:
             self.punches[number] = replace(
-                self.punches[number], outcome=None, record_id=None, imported_role=None, retry=False
+                self.punches[number],
+                outcome=None,
+                record_id=None,
+                imported_role=None,
+                retry=False,
+                lifted=False,
+                repeats=None,
             )

@@ -90,6 +90,8 @@ class Store:
                 record_id=record,
                 imported_role=verdict.role,
                 retry=verdict.retry,
+                lifted=verdict.lifted,
+                repeats=verdict.repeats,
                 reviewed=verdict.reviewed,
             )
 

@@ -43,8 +43,16 @@ def test_the_reading_agrees_on_the_same_random_histories(portion):
     assert [found for seed in range(portion * 30, portion * 30 + 30) if (found := described(seed))] == []
 
 
+# Histories that told the two apart when the tap that a fold repeats was inferred, and when one flag meant both a Retry that was asked
+# for and one that was answered.
+ONCE_DIFFERENT = (4015908, 4034587, 4050966, 4051027, 4071043, 4097402)
+
+
+@pytest.mark.parametrize("seed", ONCE_DIFFERENT)
+def test_the_reading_agrees_where_it_once_did_not(seed):
+    assert described(seed) is None
+
+
 def test_the_reading_agrees_on_fresh_random_histories():
-    """Only a few: six of a hundred thousand histories differ, for two known reasons. Which tap a fold repeats is not stored, so it is
-    inferred; and a Retry that a re-binding follows before the next import is remembered for that tap alone."""
     first = secrets.randbelow(10**9)
-    assert [found for seed in range(first, first + 10) if (found := described(seed))] == []
+    assert [found for seed in range(first, first + 100) if (found := described(seed))] == []

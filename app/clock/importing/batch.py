@@ -202,7 +202,7 @@ async def _store(
         for verdict in judgement.verdicts:
             seen = case.read.judge_at[verdict.punch_id]
             is_news = verdict.is_news
-            if not is_news and verdict.judge_at == seen:
+            if not is_news and verdict.judge_at == seen and verdict.repeats == verdict.punch.repeats:
                 continue
             record = verdict.record if verdict.record is None or verdict.record > 0 else ids[places[verdict.record]]
             rows.append(
@@ -213,6 +213,8 @@ async def _store(
                     verdict.role,
                     reviewed=verdict.reviewed,
                     retry=verdict.retry,
+                    lifted=verdict.lifted,
+                    repeats_id=verdict.repeats,
                     judge_at=verdict.judge_at,
                     seen=seen,
                     news=is_news,

@@ -36,7 +36,7 @@ SELECT emp_code, punched_at_utc FROM clock_transactions WHERE judge_at <= $1 AND
 _PUNCHES = """
 SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p.terminal_sn, p.import_outcome,
        p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.edited_record_id, p.edited_from_utc, p.judge_at,
-       p.remote_attendance, p.gone_at_utc IS NOT NULL
+       p.remote_attendance, p.gone_at_utc IS NOT NULL, p.repeats_id, p.lifted
 FROM unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s(place, code, first, last)
 JOIN clock_transactions p ON p.emp_code = s.code AND p.punched_at_utc >= s.first AND p.punched_at_utc < s.last
 """
@@ -59,7 +59,8 @@ _HOLD = (
 )
 _TEMPORARY = """
 CREATE TEMPORARY TABLE import_verdicts (
-    id bigint, outcome text, record_id bigint, role text, reviewed boolean, retry boolean, judge_at timestamptz, seen timestamptz, news boolean
+    id bigint, outcome text, record_id bigint, role text, reviewed boolean, retry boolean, lifted boolean,
+    repeats_id bigint, judge_at timestamptz, seen timestamptz, news boolean
 ) ON COMMIT DROP
 """
 # A mark that somebody set since we read must survive: it says that what we judged by is no longer so. Batches at once note
@@ -73,7 +74,8 @@ WITH stored AS (
             WHEN v.record_id IS NULL THEN NULL
             WHEN t.host_attendance_id = v.record_id THEN coalesce(t.imported_at_utc, now())
             ELSE now() END,
-        imported_role = v.role, reviewed = v.reviewed, retry = v.retry,
+        imported_role = v.role, reviewed = v.reviewed, retry = v.retry, lifted = v.lifted,
+        repeats_id = v.repeats_id,
         edited_record_id = CASE WHEN v.record_id IS NULL THEN t.edited_record_id END,
         edited_from_utc = CASE WHEN v.record_id IS NULL THEN t.edited_from_utc END,
         judge_at = CASE WHEN t.judge_at IS DISTINCT FROM v.seen THEN t.judge_at ELSE v.judge_at END,
@@ -135,6 +137,8 @@ class Settled(NamedTuple):
     role: str | None
     reviewed: bool
     retry: bool
+    lifted: bool
+    repeats_id: int | None
     judge_at: datetime | None
     seen: datetime | None
     news: bool
@@ -192,7 +196,7 @@ async def read_spans(
         read.punches.append(
             PairingPunch(
                 row[1], row[2], row[3], row[4], row[5], row[6], here.direction, here.is_access or refused, row[7], row[8],
-                row[9], row[10], row[11], row[12], row[13], refused, row[16],
+                row[9], row[10], row[11], row[12], row[13], refused, row[16], row[17], row[18],
             )
         )  # fmt: skip
         read.judge_at[row[1]] = row[14]

@@ -62,9 +62,10 @@ class PairingPunch:
     server said of this punch alone that it does not count for attendance, and then `is_access` is too. `outcome` is None until the
     punch was judged (and again when its code comes to another employee while it has no record). `record_id` is
     `host_attendance_id`. `imported_role` is the role it was imported with; without a standing record it remembers that the
-    punch's record was deleted. `retry`: a person asked for it again. `reviewed`: a person kept the record as it is.
+    punch's record was deleted. `retry`: a person asked for it again, and no judging
+    has answered yet; `lifted`: an answered Retry says that the deleted record may be made again. `reviewed`: a person kept the record as it is.
     `edited_record` is the record that the punch left when it was edited on the server, `edited_from` the instant it had there. `gone`: the
-    server has the punch no more.
+    server has the punch no more. `repeats` is the punch that a fold repeats; None also where an older release judged it.
     """
 
     id: int
@@ -84,6 +85,8 @@ class PairingPunch:
     edited_from: datetime | None = None
     says_access: bool = False
     gone: bool = False
+    repeats: int | None = None
+    lifted: bool = False
 
     @property
     def kept_though_gone(self) -> bool:

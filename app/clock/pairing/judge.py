@@ -89,7 +89,7 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
 
 def _released(punch: PairingPunch) -> PairingPunch:
     """A fold with a record that an arrival un-folded: like any new tap it has lines 1-5, and the role of now."""
-    return replace(punch, outcome=None, record_id=None, imported_role=None)
+    return replace(punch, outcome=None, record_id=None, imported_role=None, repeats=None)
 
 
 def find_lanes(
@@ -126,7 +126,17 @@ def _is_gone(punch: PairingPunch) -> Verdict:
     """It keeps the word that it had, and what it remembers, for the day on which it comes back."""
     word = Outcome(punch.outcome or Outcome.AWAITING)
     because = Reason(Rule.GONE)
-    return Verdict(punch, word, None, punch.imported_role, because, retry=punch.retry, reviewed=punch.reviewed)
+    return Verdict(
+        punch,
+        word,
+        None,
+        punch.imported_role,
+        because,
+        retry=punch.retry,
+        reviewed=punch.reviewed,
+        lifted=punch.lifted,
+        repeats=punch.repeats,
+    )
 
 
 def _role(punch: PairingPunch, *, held: bool) -> TapRole | None:
@@ -179,6 +189,7 @@ def _settle_alone(
             _ACCESS_PUNCH if word is Outcome.ACCESS_TERMINAL and punch.says_access else _UNPAIRED[word],
             punch.at - AHEAD if word is Outcome.FUTURE_TIMESTAMP else None,
             retry=punch.retry and remembers,
+            lifted=punch.lifted and remembers,
         )
     )
 
@@ -193,7 +204,10 @@ def _stands_alone(
         word = Outcome.IMPORTED if record.employee_id == who.id else Outcome.ARRIVED_LATE
     rule = Rule.LATE_OTHER_EMPLOYEE if word is Outcome.ARRIVED_LATE else Rule.STANDS
     reviewed = punch.reviewed and (word is Outcome.ARRIVED_LATE or punch.gone)
-    return Verdict(punch, word, record.id, punch.imported_role, Reason(rule, None, (record,)), reviewed=reviewed)
+    repeats = punch.repeats if word in FOLDS else None
+    return Verdict(
+        punch, word, record.id, punch.imported_role, Reason(rule, None, (record,)), reviewed=reviewed, repeats=repeats
+    )
 
 
 def in_time_order(taps: list[Tap]) -> list[Tap]:

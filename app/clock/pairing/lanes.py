@@ -35,6 +35,7 @@ def _folded_without_arrivals(taps: list[Tap], kind: RecordKind, rules: Rules) ->
     folded = frozenset(tap.punch.id for tap in before if tap.word is not None) - kept
     for tap in before:
         tap.word = tap.repeats = None
+        tap.kept = False
     return folded
 
 
@@ -105,6 +106,7 @@ class _Lane:
         if before is None or not before.held or before.punch.record_id != tap.punch.record_id:
             return None
         self.kept.add(tap.punch.id)
+        tap.kept = True
         return before
 
     # The pairing table.

@@ -26,8 +26,10 @@ def _stood(punch: PairingPunch) -> bool:
 def _is_lone(
     fold: PairingPunch, latest_first: Iterable[PairingPunch], away: AbstractSet[int], limit: timedelta
 ) -> bool:
-    """The own tap is the last one of the role before the fold. A tap that stayed, of the same record, near enough and with no
+    """Where no judging noted which tap it repeats, that is the last one of the role before the fold. A tap that stayed, of the same record, near enough and with no
     other role between, is it all the same: then what lies between was a fold as well, and stands for itself elsewhere."""
+    if fold.repeats is not None:
+        return any(tap.id == fold.repeats and tap.record_id == fold.record_id for tap in latest_first if tap.id in away)
     before = [tap for tap in latest_first if _place(tap) < _place(fold)]
     run = takewhile(lambda tap: _role(tap) == fold.imported_role and fold.at - tap.at <= limit, before)
     if any(tap.id not in away and tap.record_id == fold.record_id for tap in run):

@@ -194,8 +194,7 @@ class ShiftJudge:
         """What a punch without a record goes on remembering: a deleted record, and that a person asked for it again."""
         punch = tap.punch
         if remembers_deletion(punch, self.known):
-            lifted_before = punch.retry and verdict.outcome is not Outcome.ATTENDANCE_DELETED
-            verdict.role, verdict.retry = punch.imported_role, past.lifted or lifted_before
+            verdict.role, verdict.lifted = punch.imported_role, past.lifted or punch.lifted
         verdict.reviewed = (
             punch.reviewed and verdict.outcome is Outcome.ARRIVED_LATE and punch.outcome == Outcome.ARRIVED_LATE
         )
@@ -213,6 +212,8 @@ class ShiftJudge:
                 own, role = self._record_repeated(tap, tap.repeats, record), tap.role.value
             verdict = Verdict(tap.punch, tap.word, own, None if own is None else role, folded)
             verdict.reviewed = tap.punch.kept_though_gone
+            own_tap = tap.punch.repeats if tap.kept else None
+            verdict.repeats = tap.repeats.punch.id if own_tap is None else own_tap
             if own is None:
                 verdict.judge_at = reason.until
                 if self.remembered:
@@ -257,9 +258,8 @@ class _Past:
         gone = [tap for tap in members if not tap.held and remembers_deletion(tap.punch, known)]
         self.deleted = bool(gone)
         # Retry on any tap that shows `attendance_deleted` lifts it for all of the shift, for each until it belongs to a record again.
-        asked = any(tap.punch.retry and tap.punch.outcome == Outcome.ATTENDANCE_DELETED for tap in members)
-        asked_of = any(tap.punch.retry and tap.punch.outcome in UNPAIRED for tap in gone)
-        self.lifted = asked or asked_of or (self.deleted and all(tap.punch.retry for tap in gone))
+        asked = any(tap.punch.retry and (tap.punch.outcome not in UNPAIRED or tap in gone) for tap in members)
+        self.lifted = asked or (self.deleted and all(tap.punch.lifted for tap in gone))
 
     def says_so_already(self, shift: Shift, employee: PairingEmployee) -> bool:
         """Whether the record that all of the shift's edited taps were in has exactly its hours: then nothing new joins it."""

@@ -46,13 +46,14 @@ class Tap:
     """A punch on its way through pairing. `held`: line 0 holds it, it belongs to a record that stands. `fresh`: it took no part
     in pairing when it was judged last, so folding around it is decided anew. `was_fold`: it was judged a fold last, and is not
     `lone` (its own tap went away). `let_go`: an arrival un-folded it, so its record holds it no more. `repeats` is the tap that a
-    fold repeats."""
+    fold repeats; `kept` one is a fold since it was one, and goes on repeating what it did."""
 
     __slots__ = (
         "at",
         "effect",
         "fresh",
         "held",
+        "kept",
         "let_go",
         "punch",
         "rank",
@@ -70,6 +71,7 @@ class Tap:
         self.rank = role.rank
         self.held = held
         self.let_go = False
+        self.kept = False
         outcome = punch.outcome
         self.fresh = outcome is None or outcome in UNPAIRED
         self.was_fold = outcome in FOLDS and not lone

@@ -137,4 +137,5 @@ def _verdicts(shift: Shift, earliest: Record) -> tuple[Verdict, ...]:
 
 
 def _verdict(tap: Tap, earliest: Record, because: Reason) -> Verdict:
-    return Verdict(tap.punch, tap.word or Outcome.IMPORTED, earliest.id, tap.role.value, because)
+    repeats = None if tap.repeats is None else tap.repeats.punch.id
+    return Verdict(tap.punch, tap.word or Outcome.IMPORTED, earliest.id, tap.role.value, because, repeats=repeats)

@@ -80,6 +80,8 @@ class Verdict:
     judge_at: datetime | None = None
     retry: bool = False
     reviewed: bool = False
+    lifted: bool = False
+    repeats: int | None = None
 
     @property
     def punch_id(self) -> int:
@@ -87,14 +89,15 @@ class Verdict:
 
     @property
     def is_news(self) -> bool:
-        """Whether a stored column other than `judge_at` changes."""
+        """True when a stored column other than `judge_at` and `repeats` changes."""
         punch = self.punch
-        return (self.outcome, self.record, self.role, self.retry, self.reviewed) != (
+        return (self.outcome, self.record, self.role, self.retry, self.reviewed, self.lifted) != (
             punch.outcome,
             punch.record_id,
             punch.imported_role,
             punch.retry,
             punch.reviewed,
+            punch.lifted,
         )
 
 

@@ -113,6 +113,7 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
             host_attendance_id=None,
             imported_at_utc=None,
             retry=False,
+            lifted=False,
             judge_at=NOW,
             updated_at=func.now(),
         )

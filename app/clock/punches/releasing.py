@@ -13,7 +13,7 @@ async def release(db: AsyncSession, which: ColumnElement[bool]) -> list[str]:
         update(Punch)
         .where(which)
         .values(
-            host_attendance_id=None, imported_at_utc=None, imported_role=None, import_outcome=None, reviewed=False, retry=False,
+            host_attendance_id=None, imported_at_utc=None, imported_role=None, import_outcome=None, reviewed=False, retry=False, lifted=False, repeats_id=None,
             edited_record_id=None, edited_from_utc=None, judge_at=marks.NOW, updated_at=func.now(),
         )
         .returning(Punch.emp_code, Punch.local_date)

@@ -234,6 +234,8 @@ async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surrounding
                 one.role,
                 reviewed=False,
                 retry=False,
+                lifted=False,
+                repeats_id=one.repeats,
                 judge_at=None,
                 seen=marks[one.punch_id],
                 news=True,

@@ -114,3 +114,17 @@ async def test_a_retry_before_the_record_was_deleted_does_not_bring_it_back(data
         await attendance.remove(db, SYSTEM, [await db.scalar(select(AttendanceRecord.id)) or 0])
     await import_all(database)
     assert await words(database) == ["attendance_deleted"] * 2
+
+
+async def test_a_fold_remembers_the_punch_that_it_repeats(database: Database) -> None:
+    await ada_works(database, "I 08:00, I 08:03, O 17:00")
+    async with database.transaction() as db:
+        rows = {
+            f"{at:%H:%M}": (own, repeats)
+            for own, at, repeats in await db.execute(select(Punch.id, Punch.punched_at_local, Punch.repeats_id))
+        }
+    assert {at: repeats for at, (_, repeats) in rows.items()} == {
+        "08:00": None,
+        "08:03": rows["08:00"][0],
+        "17:00": None,
+    }

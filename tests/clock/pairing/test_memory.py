@@ -115,14 +115,26 @@ def test_retry_lifts_deletion_for_all_taps_until_each_belongs_to_a_record_again(
     store.retry("bo 12:00")
     store.judge()
     assert set(store.outcomes().values()) == {"date_locked"}
-    assert all(punch.retry for punch in store.punches.values())
+    assert all(punch.lifted for punch in store.punches.values())
     store.locked = set()
     store.judge()
     assert store.shown() == ["Mon 08:00-17:00 [12:00-13:00]"]
-    assert not any(punch.retry for punch in store.punches.values())
+    assert not any(punch.retry or punch.lifted for punch in store.punches.values())
     store.delete(2)
     store.judge()
     assert set(store.outcomes().values()) == {"attendance_deleted"}
+
+
+def test_retry_lifts_deletion_for_all_taps_also_when_a_rebinding_comes_before_the_next_judging():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.delete(1)
+    store.judge()
+    store.retry("I 08:00")
+    for text in ("I 08:00", "O 17:00"):
+        store.mark(text, outcome=None)
+    store.judge()
+    assert store.shown() == ["Mon 08:00-17:00"]
 
 
 @pytest.mark.parametrize("sign", ["I", "x"])
