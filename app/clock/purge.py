@@ -1,5 +1,5 @@
-"""Removes what is kept for a time only: old punches, API logs, rows set aside, runs that went well. Never a punch that waits,
-never a total."""
+"""Removes what is kept for a time only: old punches, API logs, rows set aside, runs that went well, acts on many records. Never a
+punch that waits, never a total, never an act that is not finished."""
 
 from datetime import date, datetime, timedelta
 
@@ -14,6 +14,8 @@ from app.db.session import Database
 
 ROWS_AT_ONCE = 5000
 DAYS_AT_ONCE = 7
+# Each may have many thousand items.
+ACTS_AT_ONCE = 10
 
 # What waits is what the import has not settled: new, awaiting, or to be looked at again at some instant. What is gone from the
 # server waits for nothing.
@@ -44,6 +46,11 @@ _RUNS = text(
         ORDER BY id LIMIT :rows)
     """
 )
+# What each record or punch became is in the audit; its items go with an act.
+_ACTS = text(
+    "DELETE FROM clock_long_acts WHERE id IN"
+    " (SELECT id FROM clock_long_acts WHERE finished_at < :before ORDER BY id LIMIT :rows)"
+)
 
 
 async def purge(database: Database, workspace: str, now: datetime) -> dict[str, int]:
@@ -52,16 +59,22 @@ async def purge(database: Database, workspace: str, now: datetime) -> dict[str, 
         settings = await read_settings(db, now)
         found = await connection.load(db)
     today = zone_day(found, now)
-    gone = {"transactions": 0, "api_logs": 0, "set_aside": 0, "sync_runs": 0}
+    gone = {"transactions": 0, "api_logs": 0, "set_aside": 0, "sync_runs": 0, "long_acts": 0}
     if settings.retain_transactions_days:
         gone["transactions"] = await _purge_punches(database, workspace, settings.kept_from(today))
     before = now - timedelta(days=settings.retain_api_logs_days)
-    for name, statement in (("api_logs", _LOGS), ("set_aside", _ASIDE), ("sync_runs", _RUNS)):
+    kept_for_a_time = (
+        ("api_logs", _LOGS, ROWS_AT_ONCE),
+        ("set_aside", _ASIDE, ROWS_AT_ONCE),
+        ("sync_runs", _RUNS, ROWS_AT_ONCE),
+        ("long_acts", _ACTS, ACTS_AT_ONCE),
+    )
+    for name, statement, rows in kept_for_a_time:
         while True:
             async with database.transaction(workspace) as db:
-                deleted = (await db.execute(statement, {"before": before, "rows": ROWS_AT_ONCE})).rowcount  # type: ignore[attr-defined]
+                deleted = (await db.execute(statement, {"before": before, "rows": rows})).rowcount  # type: ignore[attr-defined]
             gone[name] += deleted
-            if deleted < ROWS_AT_ONCE:
+            if deleted < rows:
                 break
     return gone
 

@@ -1,11 +1,11 @@
-"""What the daily purge takes of the history of runs. Punches: test_sync's and test_person_counts'."""
+"""What the daily purge takes of the history of runs and of acts on many records. Punches: sync/test_run.py, punches/test_week_counts.py."""
 
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select
 
-from app.clock.models import SyncRun
-from app.clock.purge import purge
+from app.clock.models import LongAct, LongActItem, SyncRun
+from app.clock.purge import ACTS_AT_ONCE, purge
 from app.db.session import Database
 from tests.clock.mirrored import connect
 
@@ -42,3 +42,23 @@ async def kept(database: Database, *runs: tuple[str, str, datetime | None]) -> l
         left = [ids.index(run_id) + 1 for run_id in await db.scalars(select(SyncRun.id).order_by(SyncRun.id))]
     assert gone["sync_runs"] == len(runs) - len(left)
     return left
+
+
+async def test_finished_acts_on_many_records_go_with_their_items(database: Database) -> None:
+    async with database.transaction() as db:
+        ends = [LONG_AGO] * (ACTS_AT_ONCE + 1) + [NOW - timedelta(days=30), NOW, None]
+        acts = [LongAct(kind="use", actor_name="Bob", emp_codes=[], begun_at=LONG_AGO, finished_at=end) for end in ends]
+        db.add_all(acts)
+        await db.flush()
+        db.add_all(LongActItem(act_id=act.id, item_id=item) for act in acts for item in (1, 2))
+        kept = [act.id for act in acts[ACTS_AT_ONCE + 1 :]]
+    assert (await purge(database, "main", NOW))["long_acts"] == ACTS_AT_ONCE + 1
+    async with database.transaction() as db:
+        assert list(await db.scalars(select(LongAct.id).order_by(LongAct.id))) == kept
+        assert list(await db.scalars(select(LongActItem.act_id).distinct().order_by(LongActItem.act_id))) == kept
+
+
+async def test_an_act_that_is_not_finished_stays_however_old(database: Database) -> None:
+    async with database.transaction() as db:
+        db.add(LongAct(kind="take_back", actor_name="Bob", emp_codes=["1"], begun_at=LONG_AGO - timedelta(days=999)))
+    assert (await purge(database, "main", NOW))["long_acts"] == 0
