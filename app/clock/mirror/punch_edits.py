@@ -32,7 +32,7 @@ _SET_ASIDE = text("DELETE FROM incoming_punches WHERE remote_id = ANY(CAST(:ids 
 _FIELDS = "punched_at_raw", "punched_at_local", "punched_at_utc", "emp_code", "terminal_sn", "punch_code"
 EDITED = "({}) IS DISTINCT FROM ({})".format(*(", ".join(f"{row}.{name}" for name in _FIELDS[1:]) for row in "ti"))
 # Edited, or on the server again after it was gone.
-ANEW = f"({EDITED} OR t.gone_at_utc IS NOT NULL)"
+EDITED_OR_BACK = f"({EDITED} OR t.gone_at_utc IS NOT NULL)"
 
 
 def _told(row: str) -> str:
@@ -54,8 +54,8 @@ _REMEMBER = text(
 _MARK_NEAR = text(
     f"""
     WITH places AS (
-        SELECT t.emp_code, t.punched_at_utc AS at FROM {JOIN} WHERE {ANEW}
-        UNION SELECT i.emp_code, i.punched_at_utc FROM {JOIN} WHERE {ANEW}
+        SELECT t.emp_code, t.punched_at_utc AS at FROM {JOIN} WHERE {EDITED_OR_BACK}
+        UNION SELECT i.emp_code, i.punched_at_utc FROM {JOIN} WHERE {EDITED_OR_BACK}
     ), {marks.NEAR_PLACES}
     """
 )
@@ -74,7 +74,7 @@ CHANGES = f"""
         ELSE t.import_outcome END,
     reviewed = t.reviewed AND NOT {_NEW_TAP} AND t.gone_at_utc IS NULL,
     gone_at_utc = NULL,
-    judge_at = CASE WHEN {ANEW} OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN {marks.DUE}
+    judge_at = CASE WHEN {EDITED_OR_BACK} OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN {marks.DUE}
         ELSE t.judge_at END
 """
 

@@ -1,6 +1,7 @@
 """Punches that were edited on the server: new taps of their shifts, which remember the record that they left."""
 
 from dataclasses import replace
+from datetime import timedelta
 from itertools import combinations
 
 import pytest
@@ -10,17 +11,15 @@ from hypothesis import strategies as st
 from app.clock.pairing.inputs import PairingEmployee
 from app.clock.review.sentences import explain
 from tests.clock.mirror_store import RULES, Store, when
-from tests.clock.pairing.test_properties import (
+from tests.clock.pairing.random_taps import (
     ANY_RULES,
-    SIGNS,
-    STEPS,
+    changes_nothing_more,
     check_records,
     judge_window,
-    memory,
     seen,
+    some_edits,
     some_punches,
     store_of,
-    timedelta,
 )
 
 # Taps that were imported, what they are edited to, the records that stand then, and the words of those that are not imported.
@@ -68,12 +67,6 @@ def test_an_edited_punch_is_a_new_tap_of_its_shift(row):
     assert store.shown() == records
     assert {text: outcome for text, outcome in store.outcomes().items() if outcome != "imported"} == words
     changes_nothing_more(store)
-
-
-def changes_nothing_more(store):
-    before = memory(store)
-    assert not any(verdict.is_news for verdict in store.judge().verdicts)
-    assert memory(store) == before
 
 
 def decided(store):
@@ -171,14 +164,6 @@ def test_a_tap_edited_twice_before_it_is_judged_remembers_the_first_hour():
     store.edit_tap("O 16:00", "O 15:00")
     store.judge()
     assert store.shown() == ["Mon 08:00-15:00"]
-
-
-def some_edits(data, punches):
-    numbers = data.draw(st.lists(st.sampled_from([one.id for one in punches]), min_size=1, max_size=4))
-    for number in numbers:
-        direction, code = data.draw(SIGNS)
-        step = timedelta(seconds=data.draw(STEPS) * data.draw(st.sampled_from([-1, 0, 1])))
-        yield number, step, {"direction": direction, "code": code}
 
 
 @given(some_punches(), ANY_RULES, st.data())

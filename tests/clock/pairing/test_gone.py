@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from app.clock.review.sentences import explain
 from tests.clock.mirror_store import Store
-from tests.clock.pairing.test_edits import changes_nothing_more, some_edits
-from tests.clock.pairing.test_properties import (
+from tests.clock.pairing.random_taps import (
     ANY_RULES,
+    changes_nothing_more,
     check_records,
     judge_window,
     memory,
     seen,
+    some_edits,
     some_punches,
     store_of,
 )

@@ -9,54 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.clock.codes import Outcome
-from app.clock.pairing import judge as pairing
-from app.clock.pairing import widening
-from app.clock.pairing.inputs import PairingPunch, TimeSpan
+from app.clock.pairing.inputs import PairingPunch
 from app.clock.review.sentences import explain
-from tests.clock.mirror_store import ALICE, FAR, RULES, Store, when
-
-START = when("08:00")
-# Steps that fall on and around every limit of the page, and a few of no meaning.
-SECONDS = (0, 3, 10, 11, 60, 240, 300, 301, 600, 1799, 1800, 8 * 3600 - 1, 14 * 3600 + 1, 24 * 3600 + 1)
-HOURS = (1, 4, 8, 9, 11, 14, 24, 40, 48, 60)
-STEPS = st.sampled_from((*SECONDS, *(hours * 3600 for hours in HOURS)))
-BY_CODE = [("by_code", code) for code in (0, 0, 1, 1, 2, 3, 4, 5, 255)]
-SIGNS = st.sampled_from([*BY_CODE, ("undirected", 0), ("undirected", 0), ("in", 9), ("out", 9)])
-VARIANTS = [
-    RULES,
-    replace(RULES, double_tap_fix=False),
-    replace(RULES, import_single_punches=True),
-    replace(RULES, double_tap_minutes=15, repeat_tap_seconds=60, shift_gap_hours=4),
-    replace(RULES, undirected_min_minutes=0, undirected_max_hours=10, repeat_tap_seconds=0),
-]
-ANY_RULES = st.sampled_from(VARIANTS)
-
-
-@st.composite
-def some_punches(draw, most=12):
-    steps = draw(st.lists(st.tuples(STEPS, SIGNS), min_size=1, max_size=most))
-    ids = draw(st.permutations(range(1, len(steps) + 1)))
-    at, made = START, []
-    for number, (step, (direction, code)) in zip(ids, steps, strict=True):
-        at += timedelta(seconds=step)
-        made.append(PairingPunch(number, str(number), "100", at, code, "T1", direction))
-    return made
-
-
-def store_of(punches, rules):
-    store = Store(rules=rules)
-    store.punches = {punch.id: punch for punch in punches}
-    return store
-
-
-def seen(store):
-    return {
-        number: (p.outcome, p.record_id and show(store.records[p.record_id])) for number, p in store.punches.items()
-    }
-
-
-def show(record):
-    return record.kind, record.clock_in, record.clock_out, record.breaks, record.workday
+from tests.clock.pairing.random_taps import (
+    ANY_RULES,
+    START,
+    changes_nothing_more,
+    check_records,
+    judge_window,
+    memory,
+    seen,
+    some_punches,
+    store_of,
+)
 
 
 @st.composite
@@ -68,10 +33,6 @@ def some_undirected_weeks(draw):
         at += timedelta(hours=gap, seconds=draw(st.integers(0, 1)))
         made.append(PairingPunch(number, str(number), "100", at, 255, "T1", "undirected"))
     return made
-
-
-def memory(store):
-    return {n: (p.outcome, p.record_id, p.imported_role) for n, p in store.punches.items()}, store.records
 
 
 @given(some_punches(), ANY_RULES, st.data())
@@ -99,12 +60,7 @@ def test_judging_twice_changes_nothing_whatever_came_before(punches, rules, data
     for part in parts(data, punches):
         store.punches |= {punch.id: punch for punch in part}
         store.judge()
-        before = memory(store)
-        judgement = store.judge()
-        assert memory(store) == before
-        assert not judgement.creates
-        assert not judgement.updates
-        assert not any(verdict.is_news for verdict in judgement.verdicts)
+        changes_nothing_more(store)
 
 
 def parts(data, punches):
@@ -129,18 +85,6 @@ def test_every_punch_has_exactly_one_outcome_and_no_record_overlaps_another(punc
             why = explain(verdict, judgement)
             assert why.sentence.endswith(".")
             assert why.change.endswith(".")
-
-
-def check_records(store):
-    for kind in ("regular", "overtime"):
-        rows = sorted((r for r in store.records.values() if r.kind == kind), key=lambda r: r.clock_in)
-        for row, following in pairwise(rows):
-            assert (row.clock_out or row.clock_in + timedelta(microseconds=1)) <= following.clock_in
-        for row in rows:
-            assert row.clock_out is None or row.clock_in < row.clock_out <= row.clock_in + timedelta(hours=24)
-            inside = [moment for pair in row.breaks for moment in pair]
-            assert sorted(set(inside)) == inside
-            assert not inside or (row.clock_in <= inside[0] and (row.clock_out is None or inside[-1] <= row.clock_out))
 
 
 def check_punches(store, judgement):
@@ -194,28 +138,6 @@ def test_at_its_deadline_a_waiting_punch_is_judged_anew_and_time_alone_changes_n
     else:
         store.judge()
         assert memory(store) == before
-
-
-def judge_window(store, changed):
-    """What the importer does: read, widen until whole, judge the part."""
-    for cluster in widening.clusters(changed, store.rules):
-        window = widening.JudgingWindow(widening.first_reading(cluster, store.rules), None)
-        for _ in range(40):
-            span = window.reading
-            read = [punch for punch in store.punches.values() if span.start <= punch.at < span.end]
-            records = store.records.values()
-            window = widening.widen(ALICE, read, records, cluster, span, store.rules, FAR)
-            if window.within is not None:
-                break
-        assert window.within is not None
-        near = {number for punch in read for number in (punch.record_id, punch.edited_record)}
-        known = [r for r in records if r.id in near or touches(r, span)]
-        judgement = pairing.judge(ALICE, read, known, set(), store.rules, FAR, within=window.within)
-        store.apply(judgement)
-
-
-def touches(record, span: TimeSpan):
-    return record.clock_in < span.end and (record.clock_out or record.clock_in) >= span.start
 
 
 @given(some_punches(most=26), ANY_RULES, st.data())
