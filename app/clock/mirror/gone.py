@@ -39,12 +39,9 @@ _MARK = text(
     WITH gone AS (
         UPDATE clock_transactions SET gone_at_utc = :now, reviewed = false, judge_at = {marks.DUE}, updated_at = now()
         WHERE id = ANY(CAST(:ids AS bigint[])) AND gone_at_utc IS NULL
-        RETURNING id, emp_code, punched_at_utc, local_date
-    ), noted AS (
-        {noting_days("SELECT local_date FROM gone")}
-    ), places AS (
-        SELECT emp_code, punched_at_utc AS at FROM gone
-    ), {marks.NEAR_PLACES} AND p.id <> ALL(CAST(:ids AS bigint[]))
+        RETURNING local_date
+    )
+    {noting_days("SELECT local_date FROM gone")}
     """
 )
 _ASK = text(
@@ -129,7 +126,7 @@ async def settle(db: AsyncSession, run_id: int, read: DaysRead, now: datetime) -
 
 
 async def mark(db: AsyncSession, ids: Sequence[int], now: datetime) -> None:
-    """Says that the server has these punches no more, and has them and what waits around them judged again."""
+    """Says that the server has these punches no more, and has them judged again: what depends on them is judged with them."""
     await db.execute(_MARK, {"ids": list(ids), "now": now})
 
 

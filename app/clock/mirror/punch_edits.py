@@ -31,8 +31,6 @@ _SET_ASIDE = text("DELETE FROM incoming_punches WHERE remote_id = ANY(CAST(:ids 
 
 _FIELDS = "punched_at_raw", "punched_at_local", "punched_at_utc", "emp_code", "terminal_sn", "punch_code"
 EDITED = "({}) IS DISTINCT FROM ({})".format(*(", ".join(f"{row}.{name}" for name in _FIELDS[1:]) for row in "ti"))
-# Edited, or on the server again after it was gone.
-EDITED_OR_BACK = f"({EDITED} OR t.gone_at_utc IS NOT NULL)"
 
 
 def _told(row: str) -> str:
@@ -50,12 +48,11 @@ _REMEMBER = text(
     WHERE {EDITED}
     """
 )
-# Where the punch was and where it is now.
+# Around where the punch was. Around where it is now, it is judged itself, and whatever depends on it with it.
 _MARK_NEAR = text(
     f"""
     WITH places AS (
-        SELECT t.emp_code, t.punched_at_utc AS at FROM {JOIN} WHERE {EDITED_OR_BACK}
-        UNION SELECT i.emp_code, i.punched_at_utc FROM {JOIN} WHERE {EDITED_OR_BACK}
+        SELECT t.emp_code, t.punched_at_utc AS at FROM {JOIN} WHERE {EDITED}
     ), {marks.NEAR_PLACES}
     """
 )
@@ -74,7 +71,8 @@ CHANGES = f"""
         ELSE t.import_outcome END,
     reviewed = t.reviewed AND NOT {_NEW_TAP} AND t.gone_at_utc IS NULL,
     gone_at_utc = NULL,
-    judge_at = CASE WHEN {EDITED_OR_BACK} OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN {marks.DUE}
+    judge_at = CASE
+        WHEN {EDITED} OR t.gone_at_utc IS NOT NULL OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN {marks.DUE}
         ELSE t.judge_at END
 """
 
@@ -103,7 +101,7 @@ async def set_aside(db: AsyncSession, known: int, others: Sequence[str]) -> None
 
 
 async def remember(db: AsyncSession, page: Mapping[str, Any]) -> None:
-    """Keeps what edited punches were, and has what waits around them, or around those that are back, judged again; before the page
-    is written. `page` gives `generation` and `run_id`."""
+    """Keeps what edited punches were, and has what waits around where they were judged again; before the page is written. `page`
+    gives `generation` and `run_id`."""
     await db.execute(_REMEMBER, page)
     await db.execute(_MARK_NEAR, page)

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.bindings import rows as binding_rows
 from app.clock.mirror import punch_edits
 from app.clock.mirror.counts import Counts
-from app.clock.mirror.punch_edits import ANOTHER_PUNCH, EDITED_OR_BACK, JOIN
+from app.clock.mirror.punch_edits import ANOTHER_PUNCH, EDITED, JOIN
 from app.clock.parsing import ParsedPunch
 from app.clock.punches import daily_totals, marks
 from app.db.direct import driver
@@ -46,7 +46,7 @@ _COMPARE = text(
     f"""
     SELECT array_agg(t.local_date) FILTER (WHERE {_CHANGED} AND NOT {ANOTHER_PUNCH}) AS left_days,
         array_agg(i.local_date) FILTER (WHERE {_CHANGED} AND NOT {ANOTHER_PUNCH}) AS reached_days,
-        count(*) FILTER (WHERE {EDITED_OR_BACK} AND NOT {ANOTHER_PUNCH}) AS edited_or_back,
+        count(*) FILTER (WHERE {EDITED} AND NOT {ANOTHER_PUNCH}) AS edited,
         coalesce(array_agg(i.remote_id ORDER BY i.remote_id) FILTER (WHERE {ANOTHER_PUNCH}), '{{}}') AS others,
         count(*) FILTER (WHERE EXISTS (SELECT FROM clock_missing_punches m WHERE m.punch_id = t.id)) AS missed
     FROM {JOIN}
@@ -155,12 +155,12 @@ async def _bring_up_to_date(
 ) -> tuple[list[date], list[date], list[str]]:
     """Rows that were there already and say something else now. Returns the days on which those that were written were, the days on
     which they are, and the ids of those that were not. Those just made are like what came."""
-    left, reached, edited_or_back, others, missed = (await db.execute(_COMPARE, page)).one()
+    left, reached, edited, others, missed = (await db.execute(_COMPARE, page)).one()
     if missed:
         await db.execute(_FOUND_AGAIN, page)
     if others:
         await punch_edits.set_aside(db, known, others)
-    if edited_or_back:
+    if edited:
         await punch_edits.remember(db, page)
     if left:
         await db.execute(_UPDATE, page)

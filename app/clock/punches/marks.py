@@ -26,14 +26,14 @@ NOW = func.clock_timestamp()
 DELETED = Outcome.ATTENDANCE_DELETED.value
 _UNSETTLED = Punch.host_attendance_id.is_(None)
 # Goes on after `WITH places (emp_code, at) AS (…),`: has what waits within 48 h of the places judged again, over all codes of the
-# employees whose codes those are.
+# employees whose codes those are; and folds with a record, each of which stands for itself once its own tap went away.
 NEAR_PLACES = f"""near AS (
     SELECT p.id FROM places
     LEFT JOIN clock_employee_bindings own ON own.emp_code = places.emp_code
     LEFT JOIN clock_employee_bindings other ON other.host_employee_id = own.host_employee_id
     JOIN clock_transactions p ON p.emp_code = coalesce(other.emp_code, places.emp_code)
         AND p.punched_at_utc BETWEEN places.at - interval '48 hours' AND places.at + interval '48 hours'
-    WHERE p.host_attendance_id IS NULL
+    WHERE p.host_attendance_id IS NULL OR p.import_outcome = ANY('{{{",".join(sorted(FOLDS))}}}')
     ORDER BY p.id FOR UPDATE OF p
 )
 UPDATE clock_transactions p SET judge_at = {DUE} FROM near WHERE p.id = near.id"""
