@@ -78,7 +78,7 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
     shifts = _shifts(in_time_order(taps), rules)
     let_go = {tap.punch.id for tap in taps if tap.let_go}
     if let_go:
-        again = [_released(punch) if punch.id in let_go else punch for punch in (*punches, *gone)]
+        again = [released(punch) if punch.id in let_go else punch for punch in (*punches, *gone)]
         return judge(
             who, again, known.values(), locked_days, rules, now, unread=unread, within=within, elsewhere=elsewhere
         )
@@ -87,9 +87,10 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
     return judgement
 
 
-def _released(punch: PairingPunch) -> PairingPunch:
-    """A fold with a record that an arrival un-folded: like any new tap it has lines 1-5, and the role of now."""
-    return replace(punch, outcome=None, record_id=None, imported_role=None, repeats=None)
+def released(punch: PairingPunch) -> PairingPunch:
+    """A fold that an arrival un-folded: like any new tap it has lines 1-5, and the role of now. Its record lets it go."""
+    role = punch.imported_role if punch.record_id is None else None
+    return replace(punch, outcome=None, record_id=None, imported_role=role, repeats=None)
 
 
 def find_lanes(

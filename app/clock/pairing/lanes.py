@@ -51,7 +51,8 @@ class _Lane:
         self.open: Shift | None = None
         self.closed: Shift | None = None
         self.runs: list[Tap | None] = [None] * RANKS
-        self.latest: list[Tap | None] = [None] * RANKS
+        # By role and record, of taps that stand.
+        self.latest: dict[tuple[int, int | None], Tap] = {}
         self.repeat = rules.repeat
         # Double taps are not looked for in the overtime lane (line 7).
         self.double = rules.double if kind is RecordKind.REGULAR else None
@@ -72,7 +73,7 @@ class _Lane:
         else:
             word = None
         if word is None and tap.was_fold and tap.punch.id in self.settled:
-            _unfold(tap)
+            tap.let_go = True
         if word is None or anchor is None:
             return False
         shift = anchor.shift
@@ -98,15 +99,14 @@ class _Lane:
             anchor = self._imported_before(tap)
         if anchor is None or tap.at - anchor.at > FOLDS_REACH:
             return None, None
+        tap.kept = True
         return Outcome(tap.punch.outcome or ""), anchor
 
     def _imported_before(self, tap: Tap) -> Tap | None:
-        """The last tap of this role, if it has the same record."""
-        before = self.latest[tap.rank]
-        if before is None or not before.held or before.punch.record_id != tap.punch.record_id:
-            return None
-        self.kept.add(tap.punch.id)
-        tap.kept = True
+        """The last tap of this role that has the same record."""
+        before = self.latest.get((tap.rank, tap.punch.record_id))
+        if before is not None:
+            self.kept.add(tap.punch.id)
         return before
 
     # The pairing table.
@@ -123,7 +123,9 @@ class _Lane:
         # A tap that stands starts a run; one that has an effect also ends the runs of the other roles.
         if effective:
             self.runs = [None] * RANKS
-        self.runs[tap.rank] = self.latest[tap.rank] = tap
+        self.runs[tap.rank] = tap
+        if tap.held:
+            self.latest[tap.rank, tap.punch.record_id] = tap
 
     def _in(self, place: int, tap: Tap) -> bool:
         shift = self.open
@@ -249,10 +251,3 @@ class _Lane:
             return
         shift.end, shift.ended_by = why, by
         self.open = None
-
-
-def _unfold(tap: Tap) -> None:
-    """A tap un-folded by one that arrived counts as new: it forgets its record, else judging twice would differ from once."""
-    tap.let_go = tap.held
-    tap.held = False
-    tap.fresh = True

@@ -5,13 +5,13 @@ It only says what to write.
 *Keep the record* needs no rule: it marks the punch reviewed.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from app.clock.codes import Outcome
 from app.clock.pairing.inputs import PairingEmployee, PairingPunch, Record, Rules, kind_of
-from app.clock.pairing.judge import find_lanes
+from app.clock.pairing.judge import find_lanes, released
 from app.clock.pairing.lanes import pair
 from app.clock.pairing.lone_folds import lone_folds
 from app.clock.pairing.overlaps import CoveredHours
@@ -52,8 +52,7 @@ def use_punches(  # noqa: PLR0917 -- the world as the import reads it
     """
     punches = list(punches)
     known = {record.id: record for record in records}
-    lanes = find_lanes(who, punches, known, now, lone_folds(punches, linked, rules))
-    shift = _shift_of(punch_id, lanes, rules)
+    shift = _shift_of(punch_id, who, punches, linked, known, rules, now)
     standing = [] if shift is None else standing_records((*shift.taps, *shift.folds), known)
     if shift is None or not standing:
         return UseRefusal(Reason(Rule.NOT_LATE, shift))
@@ -63,23 +62,35 @@ def use_punches(  # noqa: PLR0917 -- the world as the import reads it
         return UseRefusal(refused)
     members = {tap.punch.id for tap in (*shift.taps, *shift.folds)}
     gone = {record.id for record in standing}
-    released = {
-        each.id for each in (*punches, *linked) if each.record_id in gone or each.edited_record in gone
-    } - members
+    loose = {each.id for each in (*punches, *linked) if each.record_id in gone or each.edited_record in gone} - members
     return Use(
         update=_update(shift, standing[0], who, workday),
         delete=tuple(record.id for record in standing[1:]),
         verdicts=_verdicts(shift, standing[0]),
-        released=tuple(sorted(released)),
+        released=tuple(sorted(loose)),
     )
 
 
-def _shift_of(punch_id: int, lanes: Iterable[list[Tap]], rules: Rules) -> Shift | None:
-    for lane in lanes:
-        for tap in lane:
-            if tap.punch.id == punch_id:
-                pair(lane, kind_of(tap.role), rules)
-                return tap.shift
+def _shift_of(  # noqa: PLR0917
+    punch_id: int,
+    who: PairingEmployee,
+    punches: Sequence[PairingPunch],
+    linked: Sequence[PairingPunch],
+    known: Mapping[int, Record],
+    rules: Rules,
+    now: datetime,
+) -> Shift | None:
+    """Paired once more whenever a fold is let go, as `judge` does."""
+    for lane in find_lanes(who, punches, known, now, lone_folds(punches, linked, rules)):
+        mine = next((tap for tap in lane if tap.punch.id == punch_id), None)
+        if mine is None:
+            continue
+        pair(lane, kind_of(mine.role), rules)
+        let_go = {tap.punch.id for tap in lane if tap.let_go}
+        if not let_go:
+            return mine.shift
+        again = [released(punch) if punch.id in let_go else punch for punch in punches]
+        return _shift_of(punch_id, who, again, linked, known, rules, now)
     return None
 
 
