@@ -1,6 +1,6 @@
 """The outcome of one shift, line by line of its table, and what it writes. Pure."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 
@@ -201,11 +201,17 @@ class ShiftJudge:
         return verdict
 
     def _give_folds(self, shift: Shift, past: "_Past", reason: Reason, record: int | None) -> None:
-        """A fold always shows its own word, with the record it has, else that of the tap it repeats."""
+        """A fold shows its own word, with the record it has, else that of the tap it repeats. One that was edited on the server is a new
+        tap of its shift as long as the record that it left keeps its old hour: it carries the word that keeps the record from being
+        brought up to date."""
         folded = Reason(Rule.FOLDED, shift, reason.records, until=reason.until)
         for tap in shift.folds:
             assert tap.word is not None  # noqa: S101 -- a fold has a word
             assert tap.repeats is not None  # noqa: S101 -- and a tap that it repeats
+            if record is None and _leaves_a_stale_record(tap, self.known):
+                blocked = Verdict(tap.punch, _OUTCOMES[reason.rule], None, None, reason, reason.until)
+                self.judgement.verdicts.append(self._unwritten(tap, past, blocked))
+                continue
             if tap.held:
                 own, role = tap.punch.record_id, tap.punch.imported_role
             else:
@@ -227,6 +233,11 @@ class ShiftJudge:
             return record
         standing = self.known[repeated.punch.record_id or 0]
         return standing.id if standing.employee_id == self.employee.id else None
+
+
+def _leaves_a_stale_record(fold: Tap, known: Mapping[int, Record]) -> bool:
+    left = left_behind(fold.punch, known)
+    return left is not None and not left.deleted
 
 
 def reaches_beyond(record: Record, shift: Shift) -> bool:

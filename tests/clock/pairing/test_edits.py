@@ -49,8 +49,21 @@ ROWS = {
         "I 08:00, I 08:04", {"I 08:00": "I 07:00"}, [], {"I 07:00": "only_one_punch", "I 08:04": "only_one_punch"}),
     "a clock-out that becomes a double tap leaves the shift to the next one": (
         "I 08:00, O 17:00, O 17:10", {"O 17:00": "O 17:12"}, ["Mon 08:00-17:10"], {"O 17:12": "double_tap"}),
-    "a clock-out that becomes a repeat of the clock-in gives up its hour to nobody": (
-        "a 08:00, a 17:00", {"a 17:00": "a 08:00:05"}, ["Mon 08:00-17:00"], {"a 08:00:05": "repeat_tap"}),
+    "a clock-out that becomes a repeat of the clock-in leaves the shift without an end": (
+        "a 08:00, a 17:00", {"a 17:00": "a 08:00:05"}, ["Mon 08:00-17:00"], {"a 08:00:05": "only_one_punch"}),
+    "so does one that becomes a second clock-in": (
+        "I 08:00, O 17:00", {"O 17:00": "I 08:03"}, ["Mon 08:00-17:00"], {"I 08:03": "only_one_punch"}),
+    "a clock-in that becomes a repeat of the clock-out leaves it without a beginning": (
+        "I 08:00, O 17:00", {"I 08:00": "O 17:02"}, ["Mon 08:00-17:00"], {"O 17:02": "only_one_punch"}),
+    "a clock-out that becomes a double tap of its own fold": (
+        "I 08:00, O 17:00, O 17:03", {"O 17:00": "O 17:06"}, ["Mon 08:00-17:03"], {"O 17:06": "double_tap"}),
+    "a break that becomes a repeat of the clock-out goes from the record": (
+        "I 08:00, bo 12:00, bi 13:00, O 17:00", {"bi 13:00": "O 17:00:05"}, ["Mon 08:00-17:00"], {"O 17:00:05": "repeat_tap"}),
+    "a clock-out that becomes a double tap of another day's leaves its record to a person": (
+        "I 08:00, O 17:00, I Tue 08:00, O Tue 17:00", {"O 17:00": "O Tue 17:03"}, ["Mon 08:00-17:00", "Tue 08:00-17:00"],
+        {"O Tue 17:03": "arrived_late"}),
+    "a fold that is edited and still repeats the same tap asks nobody": (
+        "I 08:00, O 17:00, O 17:03", {"O 17:03": "O 17:04"}, ["Mon 08:00-17:00"], {"O 17:04": "double_tap"}),
     "an edit that is taken back changes nothing": (
         "I 08:00, O 17:00", {"O 17:00": "O 18:00", "O 18:00": "O 17:00"}, ["Mon 08:00-17:00"], {}),
 }  # fmt: skip
@@ -101,6 +114,46 @@ def test_a_record_that_may_not_be_written_gives_the_edited_taps_its_word(blocked
     store.judge()
     assert store.records == before
     assert [store.outcome(to[text]) for text in edits] == [word] * len(edits)
+    changes_nothing_more(store)
+
+
+@pytest.mark.parametrize(
+    ("blocked", "word"), [(decided, "record_decided"), (corrected, "record_edited"), (locked, "date_locked")]
+)
+def test_so_does_an_edited_tap_that_becomes_a_fold_until_nothing_is_in_the_way(blocked, word):
+    store = Store("I 08:00, O 17:00, O 17:03")
+    store.judge()
+    before = dict(store.records)
+    blocked(store)
+    in_the_way = dict(store.records)
+    store.edit_tap("O 17:00", "O 17:06")
+    judgement = store.judge()
+    assert store.records == in_the_way
+    assert store.outcome("O 17:06") == word
+    assert all(explain(verdict, judgement).sentence for verdict in judgement.verdicts)
+    changes_nothing_more(store)
+    store.records, store.locked = before, set()
+    store.judge()
+    assert (store.shown(), store.outcome("O 17:06")) == (["Mon 08:00-17:03"], "double_tap")
+    changes_nothing_more(store)
+
+
+def test_an_open_record_is_what_remains_where_single_punches_are_imported():
+    store = Store("I 08:00, O 17:00", rules=replace(RULES, import_single_punches=True))
+    store.judge()
+    store.edit_tap("O 17:00", "I 08:03")
+    store.judge()
+    assert (store.shown(), store.outcome("I 08:03")) == (["Mon 08:00-"], "double_tap")
+    changes_nothing_more(store)
+
+
+def test_a_fold_whose_old_record_was_deleted_shows_its_own_word():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    store.delete(1)
+    store.edit_tap("O 17:00", "I 08:03")
+    store.judge()
+    assert store.outcomes() == {"I 08:00": "attendance_deleted", "I 08:03": "double_tap"}
     changes_nothing_more(store)
 
 
