@@ -9,13 +9,12 @@ from app.clock.pages import (
     employee,
     employees,
     logs,
+    long_acts,
     organization,
     photos,
     settings,
     setup,
     transactions,
-    undo,
-    using,
 )
 from app.clock.pages.sync import acts, center, gone
 from app.clock.pages.sync import run as sync_run
@@ -24,9 +23,8 @@ from app.web.menu import MenuGroup, MenuItem
 ROUTES: list[ControllerRouterHandler] = [
     *dashboard.ROUTES,
     *employees.ROUTES,
-    *undo.ROUTES,
+    *long_acts.ROUTES,
     *employee.ROUTES,
-    *using.ROUTES,
     *transactions.ROUTES,
     *photos.ROUTES,
     *devices.ROUTES,

@@ -1,63 +1,22 @@
-"""What is asked about the records of a code whose link ends or changes, and `/clock_employees/acts/ID`: what became of them."""
+"""What is asked about the records of a code whose link ends or changes. What became of them: long_acts.py."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
-from litestar import Response, get
-from litestar.di import NamedDependency
-from litestar.params import FromPath
-from sqlalchemy import select
+from litestar import Response
 
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import long_acts, undoing
 from app.clock.bindings.long_acts import INLINE_LIMIT
 from app.clock.bindings.undoing import Undo, Undoable
-from app.clock.pages.long_act_words import LeftItem, LongActView, stay, told
+from app.clock.pages.long_act_words import LongActView, stay, told
 from app.counting import count
-from app.db.among import among
-from app.errors import NotFound
-from app.host.models import AttendanceRecord, Employee
 from app.web.bulk import ask_first
 from app.web.context import Context
-from app.web.guards import Requires
 from app.web.pages import page
 from app.web.returning import with_its_query
 
-SEE = Requires("clock.employees", module="clock")
 OFFERED: Mapping[str, tuple[str, ...]] = {"clear": ("take_back",), "bind": ("take_back", "move")}
-_RECORDS = select(AttendanceRecord.id, AttendanceRecord.workday, AttendanceRecord.deleted_at, Employee.name).join(
-    Employee, Employee.id == AttendanceRecord.employee_id
-)
-
-
-@get("/clock_employees/acts/{act_id:int}", guards=[SEE])
-async def show(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response[Any]:
-    progress = await long_acts.read(ctx.db, act_id)
-    if progress.kind not in undoing.WORKS:
-        raise NotFound
-    return await page(
-        ctx,
-        "clock/long_act.html",
-        fragment="now",
-        act=told(progress),
-        left=await _left(ctx, act_id),
-        of=("Employees & Bindings", "/clock_employees"),
-        columns=("Record", "Person", "Workday", "Why"),
-    )
-
-
-async def _left(ctx: Context, act_id: int) -> list[LeftItem]:
-    left = await long_acts.left(ctx.db, act_id)
-    rows = await ctx.db.execute(_RECORDS.where(among(AttendanceRecord.id, [one.item_id for one in left])))
-    records = {row.id: row for row in rows}
-    return [_item(ctx, one, records.get(one.item_id)) for one in left]
-
-
-def _item(ctx: Context, one: Any, record: Any) -> LeftItem:
-    seen = record is not None and record.deleted_at is None and ctx.may("host.attendance")
-    of, at = (record.name, record.workday.isoformat()) if record else ("–", "–")
-    why = undoing.LEFT.get(one.became, one.became).capitalize()
-    return LeftItem(str(one.item_id), f"/attendance/{one.item_id}" if seen else "", of, at, why)
 
 
 async def ask(ctx: Context, act: str, ids: Collection[int], **values: Any) -> Response[Any]:
@@ -149,6 +108,3 @@ async def latest(ctx: Context, emp_code: str) -> LongActView | None:
     """The last act on the records of this code, for its drawer."""
     found = await long_acts.latest_of_code(ctx.db, emp_code)
     return told(found) if found else None
-
-
-ROUTES = [show]
