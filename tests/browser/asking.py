@@ -1,14 +1,12 @@
 """Surveys for the browser tests: published for employees alone, so that they open over nobody else's pages; archived after."""
 
-import asyncio
-import threading
-from collections.abc import Callable, Coroutine
 from typing import Any
 
 from sqlalchemy import update
 
 from app.db.session import Database
 from app.surveys.models import Survey
+from tests.browser.in_database import in_database
 from tests.surveys.drafted import published
 
 EMPLOYEES = ["employee"]
@@ -41,7 +39,7 @@ def ask(database_url: str, *several: dict[str, Any]) -> None:
             async with database.transaction() as db:
                 await published(db, **{"user_types": EMPLOYEES, "cooldown_days": 0, **fields})
 
-    _run(database_url, publish)
+    in_database(database_url, publish)
 
 
 def archive_all(database_url: str) -> None:
@@ -49,17 +47,4 @@ def archive_all(database_url: str) -> None:
         async with database.transaction() as db:
             await db.execute(update(Survey).where(Survey.user_types == EMPLOYEES).values(status="archived"))
 
-    _run(database_url, archive)
-
-
-def _run(database_url: str, act: Callable[[Database], Coroutine[Any, Any, None]]) -> None:
-    """In a thread of its own: the browser's event loop runs in this one."""
-
-    async def run() -> None:
-        database = Database(database_url, pool_size=2)
-        await act(database)
-        await database.close()
-
-    thread = threading.Thread(target=lambda: asyncio.run(run()))
-    thread.start()
-    thread.join()
+    in_database(database_url, archive)

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Page
 
 from app.main import build_site
-from tests.browser.conftest import DESK, SignedIn, submit_sign_in
+from tests.browser.conftest import DESK, Portal, SignedIn, submit_sign_in
 from tests.browser.looking import turn_dark, turn_light, violations_apart_from_shell
+from tests.browser.seldom import seldom
 from tests.browser.walking import kind_of, walk
 from tests.chromium import COLOURS, SIZES, sticks_out, violations
 
@@ -20,16 +21,12 @@ WIDE = {"width": 1920, "height": 1080}
 _PARTS = re.compile(
     r"^/(api|v1|health|metrics|static)\b|/(options|hosts|photo|icon|schedule|live|now)\b|/view/[^/]+/people$"
 )
-# Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own, a mass
-# disappearance, an act over a thousand rows): the same forms, lists and confirmations as others here.
+# Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own): the same forms, lists and
+# confirmations as others here.
 _NEEDS_MORE = (
     "/sign-in",
     "/welcome/{secret:str}",
     "/admin/roles/{role_id:int}/remove",
-    "/clock_sync/disappearance/{resource:str}",
-    "/clock_sync/disappearance/transactions",
-    "/clock_employees/acts/{act_id:int}",
-    "/clock_transactions/acts/{act_id:int}",
     "/account/tokens/{token_id:int}/revoke",
     "/admin/tokens/{token_id:int}/revoke",
 )
@@ -74,14 +71,20 @@ _OTHER_STATES = "/clock_transactions?outcome=imported"
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture
+def rare(portal: Portal) -> Iterator[list[str]]:
+    with seldom(portal.database_url) as addresses:
+        yield addresses
+
+
 def test_every_page_that_an_administrator_can_reach_is_accessible_and_fits_desk_and_phone_and_the_menu_s_in_the_dark(
-    page_of: SignedIn,
+    page_of: SignedIn, rare: list[str]
 ) -> None:
     page, faults, seen, looked_at_dark = page_of("alice", color_scheme="light"), [], [], set()
     dark = {kind_of(address) for address in (*_menu(page), "/clock_sync/runs/1")}
     page.goto("/surveys/list")
     survey = page.locator("a[href*='/surveys/view/']").first.get_attribute("href")
-    for address in walk(page, "/clock", "/clock_settings/setup", "/surveys", f"{survey}/why"):
+    for address in walk(page, "/clock", "/clock_settings/setup", "/surveys", f"{survey}/why", *rare):
         look = violations_apart_from_shell if seen else violations
         page.evaluate(_SHORTEN)
         faults += [f"{address}: {fault}" for fault in _at_a_desk(page, look)]

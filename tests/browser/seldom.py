@@ -1,0 +1,81 @@
+"""What a portal seldom holds, for a walk that looks at every page: acts on many records and punches, over and under way, and a mass of
+punches and of people that the server has no more."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.mirror import gone
+from app.clock.models import Cursor, LongAct, LongActItem, Punch
+from app.db.session import Database
+from app.host.models import AttendanceRecord
+from tests.browser.in_database import in_database
+
+LONG_WHY = (
+    "Its shift 22:00–06:15 would join record 1031 (Mon 16 Nov 22:00–06:00) and record 1032 (Tue 17 Nov 06:10–14:00)."
+)
+
+
+@contextmanager
+def seldom(database_url: str) -> Iterator[list[str]]:
+    """Gives the addresses; what was there before is there again after."""
+    addresses: list[str] = []
+
+    async def fill(database: Database) -> None:
+        async with database.transaction() as db:
+            addresses.extend([*await _acts(db), *await _questions(db)])
+
+    async def empty(database: Database) -> None:
+        async with database.transaction() as db:
+            await db.execute(delete(LongAct).where(LongAct.actor_name == "Bob Brandt"))
+            await db.execute(delete(Cursor).where(Cursor.kind == gone.KIND))
+            await db.execute(
+                update(Cursor).where(Cursor.resource == "employees").values(state="complete", pending=None)
+            )
+
+    in_database(database_url, fill)
+    yield addresses
+    in_database(database_url, empty)
+
+
+async def _acts(db: AsyncSession) -> list[str]:
+    records = list(await db.scalars(select(AttendanceRecord.id).order_by(AttendanceRecord.id).limit(3)))
+    punches = list(await db.scalars(select(Punch.id).order_by(Punch.id).limit(3)))
+    left_records = [(records[0], "decided", None), (records[1], "edited", None), (records[2], "done", None)]
+    left_punches = [(punches[0], "record_edited", None), (punches[1], "refused", LONG_WHY), (10**9, "changed", None)]
+    return [
+        f"/clock_employees/acts/{await _act(db, 'move', left_records)}",
+        f"/clock_employees/acts/{await _act(db, 'take_back', [*left_records, (10**9, None, None)])}",
+        f"/clock_transactions/acts/{await _act(db, 'use', left_punches)}",
+    ]
+
+
+async def _act(db: AsyncSession, kind: str, items: list[tuple[int, str | None, str | None]]) -> int:
+    """Over, unless an item still waits for its turn."""
+    is_over = all(became for _, became, _ in items)
+    values = {"kind": kind, "actor_name": "Bob Brandt", "emp_codes": ["1001"]}
+    if is_over:
+        values["finished_at"] = datetime.now(UTC)
+    act_id = (await db.execute(insert(LongAct).values(values).returning(LongAct.id))).scalar_one()
+    rows = [{"act_id": act_id, "item_id": item, "became": became, "note": note} for item, became, note in items]
+    await db.execute(insert(LongActItem), rows)
+    return act_id
+
+
+async def _questions(db: AsyncSession) -> list[str]:
+    known = {"missing": 1234, "known": 2345, "listed": 1111, "refused_by": None, "at": datetime.now(UTC).isoformat()}
+    days = [(str(date(2026, 11, 20) - timedelta(days=number)), 40 + number) for number in range(20)]
+    punches: dict[str, Any] = {
+        **known, "first": "2026-11-01", "last": "2026-11-20", "days": days, "more_days": True, "run_id": 1,
+    }  # fmt: skip
+    asked = {"resource": gone.RESOURCE, "window": f"{gone.KIND}:1", "kind": gone.KIND, "state": "refused"}
+    await db.execute(
+        insert(Cursor).values({**asked, "generation": 1, "pending": punches, "note": gone.sentence(punches)})
+    )
+    people = {**known, "generation": 10**6, "run_id": 1, "examples": [], "digest": ""}
+    await db.execute(update(Cursor).where(Cursor.resource == "employees").values(state="refused", pending=people))
+    return ["/clock_sync/disappearance/transactions", "/clock_sync/disappearance/employees"]
