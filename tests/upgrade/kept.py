@@ -34,12 +34,12 @@ class Dump:
         return found
 
     def write(self, owner_url: str, notes: dict[str, Any]) -> None:
-        """As the README backs a database up."""
+        """As docs/operate.md backs a database up."""
         _run(PG_DUMP, "--format=custom", "--exclude-schema=saq", f"--file={self.file}", f"--dbname={owner_url}")
         self._notes.write_text(json.dumps(notes, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
 
     def restore(self, urls: DatabaseUrls) -> None:
-        """Into an empty database, as the README restores one. The roles may have other names than when it was written."""
+        """Into an empty database, as docs/operate.md restores one. The roles may have other names than when it was written."""
         renamed = () if self._roles == _roles(urls) else ("--no-owner", "--no-privileges")
         _run(PG_RESTORE, "--exit-on-error", *renamed, f"--dbname={urls.owner}", self.file)
 

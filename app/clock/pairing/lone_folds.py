@@ -10,12 +10,23 @@ from app.clock.pairing.inputs import FOLDS, UNPAIRED, PairingPunch, Rules, remot
 
 def lone_folds(punches: Sequence[PairingPunch], elsewhere: Sequence[PairingPunch], rules: Rules) -> frozenset[int]:
     """The ids of such folds among `punches`. `elsewhere`: punches of the same records whose codes are not this employee's now."""
-    if not elsewhere:
+    folds = [punch for punch in punches if punch.record_id is not None and punch.outcome in FOLDS]
+    if not folds:
         return frozenset()
+    here = {punch.id for punch in punches}
+    lone = {fold.id for fold in folds if fold.repeats is not None and fold.repeats not in here}
+    return frozenset(lone | _inferred([fold for fold in folds if fold.repeats is None], punches, elsewhere, rules))
+
+
+def _inferred(
+    folds: Sequence[PairingPunch], punches: Sequence[PairingPunch], elsewhere: Sequence[PairingPunch], rules: Rules
+) -> set[int]:
+    """For folds of which an older release did not note what they repeat."""
+    if not folds or not elsewhere:
+        return set()
     latest_first = sorted(filter(_stood, [*punches, *elsewhere]), key=_place, reverse=True)
     away = {punch.id for punch in elsewhere}
-    folds = (punch for punch in punches if punch.record_id is not None and punch.outcome in FOLDS)
-    return frozenset(fold.id for fold in folds if _is_lone(fold, latest_first, away, rules.fold_limit))
+    return {fold.id for fold in folds if _is_lone(fold, latest_first, away, rules.fold_limit)}
 
 
 def _stood(punch: PairingPunch) -> bool:
@@ -26,10 +37,8 @@ def _stood(punch: PairingPunch) -> bool:
 def _is_lone(
     fold: PairingPunch, latest_first: Iterable[PairingPunch], away: AbstractSet[int], limit: timedelta
 ) -> bool:
-    """Where no judging noted which tap it repeats, that is the last one of the role before the fold. A tap that stayed, of the same record, near enough and with no
+    """The own tap is the last one of the role before the fold. A tap that stayed, of the same record, near enough and with no
     other role between, is it all the same: then what lies between was a fold as well, and stands for itself elsewhere."""
-    if fold.repeats is not None:
-        return any(tap.id == fold.repeats and tap.record_id == fold.record_id for tap in latest_first if tap.id in away)
     before = [tap for tap in latest_first if _place(tap) < _place(fold)]
     run = takewhile(lambda tap: _role(tap) == fold.imported_role and fold.at - tap.at <= limit, before)
     if any(tap.id not in away and tap.record_id == fold.record_id for tap in run):

@@ -29,9 +29,9 @@ class Tap:
 
 
 def is_lone(world, punch):
-    """A fold whose own tap, the one it has its record with, is another employee's now, or nobody's: it stands for itself."""
+    """A fold whose own tap is another employee's now, or nobody's: it stands for itself."""
     own = punch.repeats
-    return own is not None and own.record is punch.record and world.employee_of(own) != world.employee_of(punch)
+    return own is not None and punch.record is not None and world.employee_of(own) != world.employee_of(punch)
 
 
 class Shift:
