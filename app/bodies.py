@@ -15,6 +15,26 @@ LONGEST_NAME, LONGEST_MESSAGE = 100, 300
 _PLACE = re.compile(r" - at `\$(.*)`$", re.DOTALL)
 _UNKNOWN = re.compile(r"^Object contains unknown field `(.*)`$", re.DOTALL)
 _MISSING = re.compile(r"^Object missing required field `(.*)`$", re.DOTALL)
+_NUL = "It holds a NUL character"
+_UUID = "Write the UUID in hexadecimal digits, 8-4-4-4-12."
+# What msgspec says of a bound, and what a person reads.
+_BOUNDS = (
+    (re.compile(r"^Expected `str[^`]*` of length <= (\d+)$"), "Write at most {} characters."),
+    (re.compile(r"^Expected `str[^`]*` of length >= 1$"), "It is empty."),
+    (re.compile(r"^Expected `array[^`]*` of length <= (\d+)$"), "The list holds at most {}."),
+    (re.compile(r"^Expected `int[^`]*` <= (-?\d+)$"), "Give at most {}."),
+    (re.compile(r"^Expected `int[^`]*` >= (-?\d+)$"), "Give at least {}."),
+)
+_KIND = re.compile(r"^Expected `([a-z |]+)`, got `([a-z]+)`$")
+_KINDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
 B = TypeVar("B", bound=msgspec.Struct)
 
 
@@ -32,7 +52,7 @@ def fitted(kind: type[B], document: dict[str, Any]) -> B:
             _refuse_nul(given)
             values[one.name] = msgspec.convert(given, one.type)
         except msgspec.ValidationError as error:
-            wrong.append(_explained(name, str(error)))
+            wrong.append(_explained(name, str(error), one.type))
     if wrong:
         raise InvalidBody("Something in the body can't be used.", details=wrong)
     return kind(**values)
@@ -48,7 +68,7 @@ def _refuse_nul(given: Any) -> None:
     """PostgreSQL's text holds no NUL."""
     for place, text in _texts(given, ""):
         if "\x00" in text:
-            raise msgspec.ValidationError(f"It holds a NUL character - at `${place}`")
+            raise msgspec.ValidationError(f"{_NUL} - at `${place}`")
 
 
 def _texts(node: Any, place: str) -> Iterator[tuple[str, str]]:
@@ -64,17 +84,48 @@ def _texts(node: Any, place: str) -> Iterator[tuple[str, str]]:
             yield from _texts(one, f"{place}[{number}]")
 
 
-def _explained(name: str, message: str) -> FieldError:
-    """What is wrong, at a path such as `answers.0.question`."""
+def _explained(name: str, message: str, expected: Any) -> FieldError:
+    """What is wrong, at a path such as `answers.0.question`. `expected` is the type of the key `name`."""
     found = _PLACE.search(message)
     path = name + (_dotted(found[1]) if found else "")
     reason = _PLACE.sub("", message)
     for pattern, sentence in ((_UNKNOWN, "There is no such key."), (_MISSING, "It is missing.")):
         if inner := pattern.match(reason):
             return FieldError(f"{path}.{inner[1]}"[:LONGEST_NAME], sentence)
-    if UUID_FORM in reason:
-        return FieldError(path[:LONGEST_NAME], "Write the UUID in hexadecimal digits, 8-4-4-4-12.")
-    return FieldError(path[:LONGEST_NAME], reason.replace("`", "")[:LONGEST_MESSAGE] + ".")
+    return FieldError(path[:LONGEST_NAME], _sentence(reason, _bare(expected))[:LONGEST_MESSAGE])
+
+
+def _sentence(reason: str, expected: Any) -> str:
+    """The reason that msgspec gives, in plain words."""
+    if UUID_FORM in reason or (reason != _NUL and getattr(expected, "pattern", None) == UUID_FORM):
+        return _UUID
+    if reason.startswith("Invalid enum value") and (words := _words(expected)):
+        return f"Give one of {', '.join(words)}."
+    for pattern, sentence in _BOUNDS:
+        if bound := pattern.match(reason):
+            return sentence.format(*bound.groups())
+    if kinds := _KIND.match(reason):
+        wanted = [_KINDS.get(kind, kind) for kind in kinds[1].split(" | ")]
+        return f"Give {' or '.join(wanted)}, not {_KINDS.get(kinds[2], kinds[2])}."
+    return reason.replace("`", "") + "."
+
+
+def _bare(kind: Any) -> Any:
+    """A type as msgspec sees it, without what only the OpenAPI document says of it."""
+    seen = msgspec.inspect.type_info(kind)
+    return seen.type if isinstance(seen, msgspec.inspect.Metadata) else seen
+
+
+def _words(expected: Any) -> list[str]:
+    """The words that a type takes, itself or in a list."""
+    match expected:
+        case msgspec.inspect.LiteralType(values=values):
+            return [str(one) for one in values]
+        case msgspec.inspect.UnionType(types=types):
+            return [word for one in types for word in _words(one)]
+        case msgspec.inspect.ListType(item_type=item):
+            return _words(item)
+    return []
 
 
 def _dotted(place: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import msgspec
 import structlog
@@ -28,7 +28,7 @@ from app.errors import (
     Unavailable,
 )
 from app.web.context import Context, context_in
-from app.web.returning import is_ours, told, with_its_query
+from app.web.returning import OVERLAYS, is_ours, told, with_its_query
 
 log = structlog.get_logger()
 API = ("/api/", "/v1/api/")
@@ -200,11 +200,26 @@ def envelope(refusal: Refusal, request_id: str) -> Response[bytes]:
 
 
 def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
-    here = with_its_query(request.url.path, request.url.query)
-    target = "/sign-in" + (f"?next={quote(here)}" if request.method == "GET" and here != "/" else "")
-    if request.headers.get("hx-request") == "true":
+    is_htmx = request.headers.get("hx-request") == "true"
+    here = (_page_in_browser(request) if is_htmx else "") or _asked_for(request)
+    target = "/sign-in" + (f"?next={quote(here)}" if here not in ("", "/") else "")
+    if is_htmx:
         return Response("", status_code=401, headers={"HX-Redirect": target})
     return Redirect(target, status_code=303)
+
+
+def _asked_for(request: Request[Any, Any, Any]) -> str:
+    """Where signing in leads on to; "" for an act, which is not repeated by itself."""
+    return with_its_query(request.url.path, request.url.query) if request.method == "GET" else ""
+
+
+def _page_in_browser(request: Request[Any, Any, Any]) -> str:
+    """The page that sent the request, "" where that asks for a page itself: a list narrowed, or something in the drawer or dialog.
+    Anything else is a part of a page, such as the figures of a run under way, and is nothing to return to."""
+    host, shown = told(request.headers.get("hx-current-url", ""))
+    asks_for_page = request.headers.get("hx-target", "") in OVERLAYS or urlsplit(shown).path == request.url.path
+    ours = host == request.headers.get("host") and not (asks_for_page and request.method == "GET")
+    return shown if ours else ""
 
 
 def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:

@@ -1,6 +1,7 @@
 """What a person meets who is refused: the frame around it, words that help, and ways on."""
 
 import re
+from urllib.parse import quote
 
 import asyncpg
 import pytest
@@ -108,3 +109,28 @@ async def test_no_way_on_leads_to_another_site(alice: Browser) -> None:
     from_two_slashes = {"Referer": f"{HERE}//evil.example/people"}
     answer = await alice.get("/people/4711", headers=from_two_slashes)
     assert ways(answer.text) == [("/people", "To People"), ("/", "To the first page")]
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "target", "led_to"),
+    [
+        ("GET", "/clock_sync/now/3", "", "/clock_sync"),  # the figures of a run, which are no page
+        ("GET", "/palette?q=a", "palette-results", "/clock_sync"),
+        ("POST", "/clock_devices/1/kind", "dialog", "/clock_sync"),
+        ("GET", "/clock_sync?status=failed", "runs-results", "/clock_sync?status=failed"),  # a list narrowed
+        ("GET", "/people/1", "drawer", "/people/1"),  # has an address of its own
+    ],
+)
+async def test_a_part_of_a_page_leads_over_sign_in_back_to_its_page(
+    visitor: Browser, method: str, asked: str, target: str, led_to: str
+) -> None:
+    headers = {"HX-Request": "true", "HX-Target": target, "HX-Current-URL": f"{HERE}/clock_sync", "Origin": HERE}
+    answer = await visitor.request(method, asked, headers=headers)
+    assert answer.status_code == 401
+    assert answer.headers["HX-Redirect"] == f"/sign-in?next={quote(led_to)}"
+
+
+async def test_signing_in_leads_to_no_page_of_another_site(visitor: Browser) -> None:
+    headers = {"HX-Request": "true", "HX-Current-URL": "https://evil.example/clock_sync"}
+    answer = await visitor.get("/clock_sync/now/3", headers=headers)
+    assert answer.headers["HX-Redirect"] == "/sign-in?next=/clock_sync/now/3"

@@ -119,7 +119,7 @@ def test_a_key_that_is_unknown_or_of_another_kind_is_refused_by_name(fields: dic
 def test_the_sentence_has_the_keys_of_the_file_and_not_the_words_of_the_form() -> None:
     wrong_kind = {**SMALLEST, "snooze_hours": "24", "questions": [{"text": "How?", "label": "How?", "type": "scale"}]}
     assert refused(json.dumps(wrong_kind).encode()).message == (
-        "The file can't be used. snooze_hours: Expected int | null, got str; questions.0.text: There is no such key."
+        "The file can't be used. snooze_hours: Give a whole number or null, not a text; questions.0.text: There is no such key."
     )
     broken = {**SMALLEST, "ti\ntle": "x"}
     assert refused(json.dumps(broken).encode()).message == "The file can't be used. ti tle: There is no such key."
