@@ -122,7 +122,7 @@ async def test_the_tests_of_a_module_say_which_dependencies_they_need(
 ) -> None:
     monkeypatch.setitem(sys.modules, absent, None)  # as where it is not installed
     refusal = (await muster("module:test", "Surveys")).refusal
-    assert f"need the development dependencies, and {absent} is missing" in refusal
+    assert f"need the development dependencies; these are missing: {absent}." in refusal
     assert "requirements-dev.lock" in refusal
 
 

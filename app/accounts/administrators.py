@@ -13,7 +13,7 @@ from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, Forbidden
 
-# Whoever holds these can give themselves, or somebody, everything else back.
+# A person with these can give themselves, or others, everything else back.
 _KEYS = ("admin.users", "admin.roles")
 
 

@@ -96,7 +96,7 @@ class Session(Base):
 class ApiToken(Base):
     """A bearer token of both JSON APIs: shown once, stored as SHA-256. `hint` is its last four characters.
 
-    `made_by` is what whoever made it was called then, null where that was not kept; `made_by_id` their account, null for a command.
+    `made_by` is the name that its maker had then, null where that was not kept; `made_by_id` is their account, null for a command.
     """
 
     __tablename__ = "api_tokens"

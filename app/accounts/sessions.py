@@ -1,4 +1,4 @@
-"""Rows of browser sessions, as whoever changes an account ends them. What a browser does with one: app.web.sessions."""
+"""Rows of browser sessions, and ending them when an account changes. What a browser does with one: app.web.sessions."""
 
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession

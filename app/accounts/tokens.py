@@ -62,7 +62,7 @@ def offered(permissions: frozenset[str], *, on_platform: bool) -> dict[str, Toke
 
 @dataclass(frozen=True, slots=True)
 class CreatedToken:
-    """`text` is the token itself, which nobody can ever see again."""
+    """`text` is the token itself. It is not stored, so it can't be shown again."""
 
     id: int
     text: str = field(repr=False)

@@ -13,7 +13,7 @@ from app.web.guards import Requires
 
 
 class PageOrScope(Requires):
-    """Guard: the token's scope for whoever sends one, the permission for the person who is signed in."""
+    """Guard: the scope of the token where one is sent, else the permission of the person who is signed in."""
 
     def __init__(self, permission: str, *, module: str, scope: TokenGuard) -> None:
         super().__init__(permission, module=module)
@@ -34,6 +34,6 @@ def answer_either(request: Request[Any, Any, Any], error: Exception) -> Response
 
 
 def _is_program(connection: ASGIConnection) -> bool:  # type: ignore[type-arg]
-    """Whoever sends Authorization is one. A browser behind a proxy that asks for a password sends its own, beside the session."""
+    """A client that sends Authorization is one. A browser behind a proxy that asks for a password sends its own, beside the session."""
     sent = connection.headers.get("authorization", "")
     return sent.partition(" ")[0].lower() == "bearer" or (bool(sent) and context_of(connection.scope).person is None)

@@ -115,7 +115,7 @@ class _Limits:
 
 
 def wait_s(left: float, per_minute: int) -> int:
-    """Whole seconds after which a bucket that holds `left` of a request holds one: whoever waits them is served."""
+    """Whole seconds until a bucket that holds `left` of a request holds a whole one: a client that waits so long is served."""
     return max(1, ceil((1 - left) * 60 / per_minute))
 
 

@@ -63,7 +63,7 @@ def _bar() -> Iterator[Callable[[int, int], None]]:
 @frame.workspace_option
 @frame.json_option
 def person_erase(*, email: str, yes: bool, workspace: str, as_json: bool) -> None:
-    """Destroy the key of a person's evidence: IP, browser and free texts of their answers open to nobody any more.
+    """Destroy the key of a person's evidence: IP, browser and free texts of their answers can no longer be read.
 
     The answers and the proof in the ledger stay, and so does the account.
     """
@@ -74,7 +74,7 @@ def person_erase(*, email: str, yes: bool, workspace: str, as_json: bool) -> Non
     if not yes:
         for line in ("This goes:", *held.goes, "This stays:", *held.stays):
             click.echo(line, err=True)
-        if not all(map(_agreed, (f"Erase {person.email}?", "Nobody can undo this. Destroy the key for good?"))):
+        if not all(map(_agreed, (f"Erase {person.email}?", "This can't be undone. Destroy the key for good?"))):
             frame.refuse("Nothing was erased.")
     erased = frame.with_parts(partial(_erase, person=person), workspace=workspace)
     frame.answer(_document(person, erased), f"{person.email} is erased: {_told(erased)}.", as_json=as_json)
@@ -87,7 +87,7 @@ def _agreed(question: str) -> bool:
     except click.Abort as stopped:
         if isinstance(stopped.__context__, EOFError):
             click.echo(err=True)
-            frame.refuse("Nobody answered, so nothing was erased; --yes erases without asking.")
+            frame.refuse("There was no answer, so nothing was erased; --yes erases without asking.")
         raise
 
 

@@ -59,7 +59,7 @@ def secrets_rotate(*, as_json: bool) -> None:
 
     done = frame.with_parts(rotate)
     document = {"rotated": done.rotated, "unchanged": done.unchanged, "broken": done.broken}
-    sentence = f"{done.rotated} secrets sealed anew, {done.unchanged} had the first key already."
+    sentence = f"{done.rotated} secrets sealed again, {done.unchanged} had the first key already."
     frame.answer(document, sentence, as_json=as_json)
     if done.broken:
         more = f" and {len(done.broken) - NAMED} more" if len(done.broken) > NAMED else ""
@@ -79,7 +79,9 @@ def module_test(*, name: str) -> None:
     if not (ROOT / folder).is_dir():
         frame.refuse(f"There are no tests in {folder}: this installation came without them. {HOW_TO_TEST}")
     if missing := [name for name in RUNS_TESTS if find_spec(name) is None]:
-        frame.refuse(f"The tests need the development dependencies, and {', '.join(missing)} is missing. {HOW_TO_TEST}")
+        frame.refuse(
+            f"The tests need the development dependencies; these are missing: {', '.join(missing)}. {HOW_TO_TEST}"
+        )
     raise SystemExit(subprocess.run([sys.executable, "-m", "pytest", "-q", folder], cwd=ROOT, check=False).returncode)  # noqa: S603
 
 

@@ -1,4 +1,4 @@
-"""What the host tells whoever listens, in the same transaction. The host knows no clock: app.wiring registers listeners."""
+"""What the host tells its listeners, in the same transaction. The host knows no clock: app.wiring registers listeners."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -23,7 +23,10 @@ PERMISSIONS = (
                 "surveys.author", "Write surveys", "Create and edit drafts, duplicate, delete drafts.", (AUTHOR,)
             ),
             Permission(
-                "surveys.publish", "Publish surveys", "Publish, publish anew, archive: people will be asked.", (AUTHOR,)
+                "surveys.publish",
+                "Publish surveys",
+                "Publish, publish again, archive: people will be asked.",
+                (AUTHOR,),
             ),
         ),
     ),

@@ -24,7 +24,7 @@ OUTCOME_OF = {"answer": "answered", "agree": "agreed", "decline": "declined", "o
 # entries that say `prompted` alone, and where an app may have had the survey before anybody noted that.
 Shown = Literal["first", "in_queue", "not_handed_out", "not_known"]
 SHOWN = {
-    "first": "First",
+    "first": "First in the queue",
     "in_queue": "In the queue, behind another survey",
     "not_handed_out": "Not handed out",
     "not_known": "Not known",

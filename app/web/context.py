@@ -125,7 +125,7 @@ class Context:
     async def settle(self) -> None:
         """Commits what was done so far and gives the connection back; `db` is closed until `reopen`.
 
-        Whoever needs a second transaction calls this first: requests that each hold one connection while they wait for
+        Code that needs a second transaction calls this first: requests that each hold one connection while they wait for
         another would wait for each other until none is left. What fails after it undoes nothing of what came before.
         """
         await self._held().settle()
@@ -187,7 +187,7 @@ def _may_be_kept(part: Any) -> bool:
 
 
 def put(scope: Scope, context: Context) -> None:
-    """For whoever comes behind the gate."""
+    """For the handlers behind the gate."""
     scope["muster"] = context  # type: ignore[typeddict-unknown-key]
 
 

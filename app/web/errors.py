@@ -103,7 +103,7 @@ def _answer(request: Request[Any, Any, Any], refusal: Refusal) -> Response[Any]:
 
 
 def refuse_head(context: Context) -> None:
-    """For a page that asks another server: whoever wants no answer must not make it ask. Raises MethodNotAllowed."""
+    """For a page that asks another server: a HEAD must not make it ask. Raises MethodNotAllowed."""
     if context.is_head:
         raise MethodNotAllowed("This address does not take that method.")
 
@@ -141,7 +141,9 @@ def as_refusal(error: Exception) -> Refusal:
 def _of_database(sqlstate: str) -> Refusal | None:
     """What no request is to blame for, nor we. The codes are PostgreSQL's (its manual, appendix A)."""
     if sqlstate[:2] == "53":
-        return Unavailable("The database has no room for this right now. Whoever runs this server has to make some.")
+        return Unavailable(
+            "The database has no room for this right now. The people who run this server have to make some."
+        )
     if sqlstate == "25006":
         return Unavailable("The database takes no changes right now. Try again in a moment.")
     if sqlstate in _OTHER_TABLES:
@@ -223,7 +225,7 @@ def _page_in_browser(request: Request[Any, Any, Any]) -> str:
 
 
 def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
-    """errors/error.html, with the menu for whoever is signed in; errors/fragment.html for htmx."""
+    """errors/error.html, with the menu for people who are signed in; errors/fragment.html for htmx."""
     from app.web.pages import frame
     from app.web.templating import render
 

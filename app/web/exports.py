@@ -1,6 +1,6 @@
 """Exports of a list: the filtered rows as CSV or JSON Lines, streamed from the database in constant memory.
 
-They have connections of their own, so that pages never wait for one, and are written ahead of whoever reads them.
+They have connections of their own, so that pages never wait for one, and are written ahead of their readers.
 """
 
 import csv
@@ -28,7 +28,7 @@ BATCH = 100  # rows; pages are served between two of them
 # Of one process: those that somebody still reads hold a file each.
 MOST_OPEN = 20
 RETRY_AFTER_S = 30
-TOO_MANY = "Too many exports are being made right now. Try again in a minute."
+TOO_MANY = f"Too many exports are being made right now. Try again in {RETRY_AFTER_S} seconds."
 _open: WeakSet[Ahead] = WeakSet()
 
 

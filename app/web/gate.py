@@ -82,7 +82,7 @@ class Gate:
 
     async def _answer(self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str) -> None:
         if not _names_a_host(scope):
-            await plain_answer(answer.send, scope, Refusal("The host that the request names is no name of a server."))
+            await plain_answer(answer.send, scope, Refusal("The request's Host header is not the name of a server."))
         elif not self._answers_for(scope):
             await plain_answer(answer.send, scope, Refusal("This server does not answer for that host name."))
         elif scope["path"].startswith(NO_DATABASE):
@@ -236,7 +236,7 @@ def _asks_for_a_head(scope: Scope) -> bool:
 
 
 def client_ip(scope: Scope, trusted_proxies: int) -> str:
-    """The caller's address, read `trusted_proxies` hops back; without proxies X-Forwarded-For is nobody's word."""
+    """The caller's address, read `trusted_proxies` hops back; without proxies X-Forwarded-For is not believed."""
     client = scope.get("client")
     direct = client[0] if client else ""
     if trusted_proxies == 0:

@@ -52,7 +52,7 @@ def rendered(groups: Sequence[MenuGroup], path: str) -> list[dict[str, Any]]:
 
 
 def first_url(groups: Sequence[MenuGroup], context: Context) -> str:
-    """Where a person lands after signing in. Whoever may open nothing of their own comes to answer what they are asked."""
+    """Where a person lands after signing in. A person without any page of their own lands on what they are asked."""
     if groups:
         return groups[0].items[0].url
     return "/survey_prompt" if prompting.offered(context) else "/account"

@@ -16,7 +16,7 @@ from app.web.returning import way_back
 
 LONGEST_NAME = 50
 MOST_LISTS = 100
-"""More than there are, so that an address typed by hand fills nobody's row."""
+"""More than there are, so that an address typed by hand does not fill a person's row."""
 
 
 @post("/preferences/columns/{name:str}", guards=[signed_in], status_code=200)

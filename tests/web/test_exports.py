@@ -54,7 +54,7 @@ async def test_over_the_limit_an_export_is_put_off_and_pages_are_not(alice: Brow
         await take_all(stack, parts.exports)
         answer = await alice.get(URL)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
-        assert "Too many exports are being made right now. Try again in a minute." in answer.text
+        assert "Too many exports are being made right now. Try again in 30 seconds." in answer.text
         assert 'class="shell-workspace"' in answer.text
         assert (await alice.get("/people")).status_code == 200
     assert (await alice.get(URL)).status_code == 200

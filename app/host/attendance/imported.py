@@ -64,7 +64,7 @@ async def set_owner(db: AsyncSession, record_ids: Iterable[int], employee_id: in
 
 
 async def delete_records(db: AsyncSession, record_ids: Iterable[int], by: str) -> None:
-    """Soft delete. `by` is the name of whoever asked for it."""
+    """Soft delete. `by` is the name of the person who asked for it."""
     values = {"deleted_by": by, "deleted_at": func.now(), "updated_at": func.now()}
     await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, record_ids)).values(values))
 

@@ -67,7 +67,7 @@ async def hold(db: AsyncSession, employee_ids: Iterable[int]) -> None:
 
 
 async def hold_record(db: AsyncSession, record_id: int) -> None:
-    """`hold` for whoever the record belongs to. Raises NotFound."""
+    """`hold` for the employee that the record belongs to. Raises NotFound."""
     await _held(db, record_id)
 
 
@@ -157,7 +157,7 @@ async def decide(db: AsyncSession, actor: Actor, ids: Iterable[int], status: str
 
 
 async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
-    """Soft delete; whoever listens turns the punches behind them. All or none. Raises NotFound, DayLocked."""
+    """Soft delete; listeners turn the punches behind them. All or none. Raises NotFound, DayLocked."""
     records = await _held_many(db, ids)
     await day_locks.refuse_locked(db, {record.workday for record in records})
     gone = [record.id for record in records]

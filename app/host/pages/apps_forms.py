@@ -39,7 +39,7 @@ FORM = Form(
         "Description",
         longest=LONGEST["description"],
         lines=3,
-        help="For whoever looks after the library.",
+        help="For the people who look after the library.",
     ),
     Flag(
         "admin_restricted",

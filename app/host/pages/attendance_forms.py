@@ -108,7 +108,7 @@ def _stored(record: Row[Any], where: ZoneInfo) -> dict[str, Any]:
 
 
 def _facts(record: Row[Any]) -> dict[str, str]:
-    """Whoever changes hours must know what was decided on the old ones."""
+    """A person who changes hours must know what was decided on the old ones."""
     return {"Status": record.status.replace("_", "-")}
 
 
@@ -138,7 +138,13 @@ def _form(rows: int, *, chooses_person: bool = False) -> Form:
         LocalTime("clock_out", "Clock-out", help="Leave it empty while the person is still at work."),
         Choice("kind", "Kind", required=True, options=options(KINDS)),
         *breaks,
-        Text("note", "Note", longest=LONGEST_NOTE, lines=2, help="Why this was written by hand, for whoever decides."),
+        Text(
+            "note",
+            "Note",
+            longest=LONGEST_NOTE,
+            lines=2,
+            help="Why this was written by hand. The person who decides reads it.",
+        ),
     )
 
 

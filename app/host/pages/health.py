@@ -1,4 +1,4 @@
-"""`/health/live` and `/health/ready`, for whoever runs it. Metrics: app/host/pages/metrics.py."""
+"""`/health/live` and `/health/ready`, for the people who run the server. Metrics: app/host/pages/metrics.py."""
 
 from typing import Any
 

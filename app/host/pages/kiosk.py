@@ -64,8 +64,8 @@ SPEC = ListSpec(
     bulk=(BulkAction("remove", "Remove", "trash", danger=True),),
 )
 WHAT_REMOVING_DOES = (
-    "Codes that were matched by the kiosk are matched anew, by ID number or name. Bindings that a person confirmed stay, and so"
-    " do attendance records. To take it back, enrol the code again."
+    "Codes that were matched by the kiosk are matched again, by ID number or name. Bindings that a person confirmed stay, and so"
+    " do attendance records. To undo it, enrol the code again."
 )
 FORM = Form(
     Text("code", "Code", required=True, longest=kiosk.LONGEST, help="Exactly as the terminal sends it; 007 is not 7."),

@@ -62,7 +62,7 @@ SPEC = ListSpec(
     bulk=(BulkAction("unlock", "Unlock", "lock-open"),),
 )
 WHAT_UNLOCKING_DOES = (
-    "Attendance on these days can be changed again, and punches that said “Date locked” are judged anew: records may come or"
+    "Attendance on these days can be changed again, and punches that said “Date locked” are judged again: records may come or"
     " change."
 )
 
@@ -150,7 +150,7 @@ async def _ask_lock(ctx: Context, first: date, last: date) -> Response[Any]:
     days = count((last - first).days + 1, "day", "days")
     consequence = (
         f"From {first} to {last}. Nobody can add, edit, decide or delete attendance on these days, and punches that would"
-        f" change it say “Date locked”.{waiting} Unlocking takes it back."
+        f" change it say “Date locked”.{waiting} Unlocking undoes it."
     )
     return await _ask(ctx, "lock", f"Lock {days}", consequence, (first, last))
 

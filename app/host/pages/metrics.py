@@ -43,6 +43,8 @@ SECONDS = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
 
+# Litestar adds the charset of a text itself.
+FORMAT = CONTENT_TYPE_LATEST.removesuffix("; charset=utf-8")
 # Name, help, labels and value of one figure.
 Measure = tuple[str, str, dict[str, str], float]
 
@@ -84,7 +86,7 @@ async def metrics(ctx: NamedDependency[Context], request: Request[Any, Any, Any]
             headers={"WWW-Authenticate": "Bearer"},
         )
     body = generate_latest(_counted()) + generate_latest(await _measured(ctx.db, ctx.parts.database))
-    return Response(body, media_type=CONTENT_TYPE_LATEST)
+    return Response(body, media_type=FORMAT)
 
 
 def from_this_machine(request: Request[Any, Any, Any]) -> bool:

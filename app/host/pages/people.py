@@ -111,8 +111,8 @@ ACTS = {
         people.deactivate,
         and_(Employee.active, Employee.deleted_at.is_(None)),
         "deactivated",
-        "Punches of theirs that are not imported yet will say “Employee inactive”, and nobody is matched to them anew."
-        " Attendance records, links and kiosk codes stay. Activating takes it back.",
+        "Punches of theirs that are not imported yet will say “Employee inactive”, and no more codes are matched to them."
+        " Attendance records, links and kiosk codes stay. Activating undoes it.",
     ),
     "activate": EmployeeAct(
         people.activate,

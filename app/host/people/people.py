@@ -131,7 +131,7 @@ async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int
 
 
 async def restore(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
-    """Takes a deletion back; kiosk codes must be enrolled anew. Returns whom it changed."""
+    """Takes a deletion back; kiosk codes must be enrolled again. Returns whom it changed."""
     found = among(Employee.id, ids) & Employee.deleted_at.is_not(None)
     changed = await _set(db, found, deleted_at=None)
     changes = [AuditedChange(one, {"deleted": True}, {"deleted": False}) for one in changed]

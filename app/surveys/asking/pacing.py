@@ -63,7 +63,7 @@ class PromptHistory(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever is asked: their user type, and the workspace they belong to."""
+    """A person who is asked: their user type, and the workspace they belong to."""
 
     type: str
     workspace: str

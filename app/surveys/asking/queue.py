@@ -143,14 +143,14 @@ async def current(who: Respondent, within: Transactions, *, counting: bool = Tru
 
 
 async def count_impression(db: AsyncSession, user_id: int, shown: Situation, now: datetime) -> None:
-    """One more, whoever counts at the same time."""
+    """One more; others may count at the same time."""
     await _COUNT.row(driver(db), {**_key(user_id, shown), "now": now, "session": None})
 
 
 async def hand_out(
     db: AsyncSession, user_id: int, first: Situation | None, behind: Sequence[Situation], now: datetime
 ) -> None:
-    """One more impression of the first, whoever counts at the same time, and that the others went out behind it, by one statement.
+    """One more impression of the first, and a note that the others went out behind it, by one statement; others may count at the same time.
     In one order, so that two calls at once never wait for each other."""
     rows = sorted(
         [(one.id, one.offer.version, 0) for one in behind] + ([(first.id, first.offer.version, 1)] if first else [])

@@ -113,7 +113,7 @@ def _wrong(field: str, message: str) -> Invalid:
 
 
 def _refusal(found: list[FieldError]) -> Invalid:
-    """Names the keys as the file has them: whoever wrote "text" must read that "label" is missing."""
+    """Names the keys as the file has them: a person who wrote "text" must read that "label" is missing."""
     return refusal("The file can't be used", found, called=str)
 
 

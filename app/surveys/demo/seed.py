@@ -220,7 +220,7 @@ def _lives(versions: Sequence[Version]) -> list[dict[int, Version]]:
 def _happened(
     own: dict[int, Version], by_email: dict[str, DemoAccount], now: datetime
 ) -> Iterator[tuple[Version, PlannedAnswer]]:
-    """What each person met and did. Whoever signs in has met the newest version alone, and answered it unless it waits."""
+    """What each person met and did. People who sign in met the newest version alone, and answered it unless it waits."""
     survey, newest = own[max(own)].survey, max(own)
     people_ = [(account.email, account.kind) for account in by_email.values()]
     for what in demo_plan.asked(survey, people_, now):

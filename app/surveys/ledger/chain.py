@@ -62,7 +62,7 @@ def written(line: LedgerEntry) -> str:
 
 
 def around_number(line: LedgerEntry) -> tuple[str, str]:
-    """The same text before and behind the number, for whoever learns it only when the row is written."""
+    """The same text before and behind the number, for a caller that learns it only when the row is written."""
     before, _, after = written(line).partition(f'"number":{line.number},"outcome":')
     return f'{before}"number":', f',"outcome":{after}'
 

@@ -141,11 +141,11 @@ class Held:
 
     @property
     def goes(self) -> tuple[str, ...]:
-        """What erasing takes away, for whoever is about to do it."""
+        """What erasing takes away, for the person who is about to do it."""
         told = (
             (
                 self.evidence,
-                f"IP address and browser of {count(self.evidence, 'response', 'responses')} open to nobody any more.",
+                f"IP address and browser of {count(self.evidence, 'response', 'responses')} can no longer be read.",
             ),
             (self.texts, f"Written answers: the free texts of {count(self.texts, 'response', 'responses')} are gone."),
             (self.comments, f"Comments: those of {count(self.comments, 'app rating', 'app ratings')} are gone."),
@@ -158,7 +158,7 @@ class Held:
         return (
             f"{count(self.responses, 'response', 'responses')} in the ledger: what was chosen, when, and the hash that proves it.",
             *stars,
-            "The account and what the time clock recorded. Whoever answers again is given a new key.",
+            "The account and what the time clock recorded. If they answer again, they get a new key.",
             "Backups that were made before still hold the key, until they are destroyed.",
         )
 

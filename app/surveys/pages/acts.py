@@ -59,8 +59,8 @@ async def ask_archive(ctx: NamedDependency[Context], uid: FromPath[str]) -> Resp
     unit = f"{'response' if stored.responses == 1 else 'responses'} to version {stored.version} stay"
     unit += "s" if stored.responses == 1 else ""
     consequence = (
-        "Nobody is asked any more, and whoever has not answered yet no longer can."
-        " Answers stay as they are. Publishing again takes it back: same version, same answers."
+        "People are no longer asked, and those who have not answered yet no longer can."
+        " Answers stay as they are. Publishing again undoes it: same version, same answers."
     )
     return await _ask(ctx, stored, "archive", consequence=consequence, number=stored.responses, unit=unit)
 

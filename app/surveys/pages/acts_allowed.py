@@ -1,6 +1,6 @@
 """Which acts a page offers for a survey: by status, permission and the workspace's ceiling.
 
-What is not offered here is refused by app.surveys.authoring.actions, whoever asks.
+What is not offered here is refused by app.surveys.authoring.actions for every caller.
 """
 
 from collections.abc import Collection

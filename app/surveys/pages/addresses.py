@@ -1,4 +1,4 @@
-"""A survey's address: its uid in the path. A malformed one is a 404 like one that is nobody's."""
+"""A survey's address: its uid in the path. A malformed one is a 404, like one that no survey has."""
 
 from uuid import UUID
 

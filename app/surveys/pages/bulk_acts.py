@@ -63,7 +63,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _may(ctx: Context, act: str) -> str:
-    """The workspace's ceiling. Raises NotFound for another act, Forbidden for whoever may not."""
+    """The workspace's ceiling. Raises NotFound for another act, Forbidden for a person who may not."""
     if act not in ACTS:
         raise NotFound
     if not ctx.may(needed_for(act)):
@@ -107,8 +107,8 @@ async def _consequence(ctx: Context, act: str, able: Sequence[Stored]) -> tuple[
         return _publishing(able, responses), number, "person is asked" if number == 1 else "people are asked"
     if act == "archive":
         says = (
-            "Nobody is asked any more, and whoever has not answered yet no longer can."
-            " Answers stay as they are. Publishing again takes it back: same versions, same answers."
+            "People are no longer asked, and those who have not answered yet no longer can."
+            " Answers stay as they are. Publishing again undoes it: same versions, same answers."
         )
         return says, responses, "response stays" if responses == 1 else "responses stay"
     questions = sum(len(one.questions) for one in able)

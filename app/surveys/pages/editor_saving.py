@@ -51,7 +51,7 @@ async def save(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         saved = await _overwrite(ctx, desk, draft, new_version=False)
     except Refusal as refused:
         return await _refused(ctx, desk, draft, refused)
-    return await _went_well(ctx, desk.at, draft, "Saved." if saved.differences else "Nothing was different.")
+    return await _went_well(ctx, desk.at, draft, "Saved." if saved.differences else "Nothing changed.")
 
 
 async def _save_new_version(ctx: Context, desk: Desk, draft: Draft, *, seen: bool) -> Response[Any]:

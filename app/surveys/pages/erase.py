@@ -44,7 +44,7 @@ async def _ask_again(ctx: Context, account: Any, held: Held) -> Response[str]:
     return await ask_first(
         ctx,
         question=f"Erase {account.name} for good?",
-        consequence=f"{' '.join(held.goes)} Nobody can undo this.",
+        consequence=f"{' '.join(held.goes)} This can't be undone.",
         submit="Destroy the key for good",
         cancel_url=f"/people/erase/{account.id}",
         fields=[("typed", account.email)],

@@ -7,7 +7,7 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 
-from app.counting import percent
+from app.counting import count, percent
 from app.surveys.ratings import ratings
 from app.surveys.ratings.figures import RatingFigures
 from app.surveys.results import overview
@@ -56,7 +56,7 @@ def day_bar(day: date, outcomes: Mapping[str, int], query: Mapping[str, Any]) ->
         "label": day.strftime("%d"),
         "sub": day.strftime("%b") if day.day == 1 else "",
         "url": with_query(RESPONSES, {**query, "from": day.isoformat(), "to": day.isoformat()}),
-        "title": f"{day:%a %Y-%m-%d}: {number(people)} responses{': ' + said if said else ''}",
+        "title": f"{day:%a %Y-%m-%d}: {count(people, 'response', 'responses')}{': ' + said if said else ''}",
         "values": [outcomes.get(one, 0) for one in OUTCOMES],
     }
 

@@ -1,4 +1,4 @@
-"""`/survey_prompt`: what waits for whoever is signed in, one at a time, over a page or as a page of its own.
+"""`/survey_prompt`: what waits for the person who is signed in, one at a time, over a page or as a page of its own.
 
 htmx gets a block for the dialog (static/js/prompt.js); without script the page is a plain form, and a POST ends in 303.
 """

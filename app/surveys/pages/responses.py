@@ -7,6 +7,7 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.accounts.audit import COMMAND_LINE
 from app.errors import NotFound
 from app.surveys.authoring import content
 from app.surveys.ledger import chain, verifying
@@ -58,6 +59,7 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         answers={one.question: one for one in responses.answers(row, found)},
         verified=await verifying.verified(ctx.db, row.number),
         receipt=receipt,
+        command_line=COMMAND_LINE.name,
         outcomes=OUTCOMES,
         sources=SOURCES,
         shown=SHOWN[responses.shown_of(row)],

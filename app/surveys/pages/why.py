@@ -81,8 +81,8 @@ async def _meant(ctx: Context, text: str) -> tuple[Any, str]:
     """The person, None for nobody, and what is wrong with the text."""
     try:
         return (await pick(ctx, text) if text else None), ""
-    except NotFound as nobody:
-        return None, nobody.message
+    except NotFound as missing:
+        return None, missing.message
 
 
 async def pick(ctx: Context, text: str) -> Any:

@@ -168,7 +168,7 @@ async def counts(db: AsyncSession) -> Sequence[Any]:
 
 
 async def recount(db: AsyncSession) -> None:
-    """Makes the counts anew from the ratings, for whoever wrote or removed many at once. Ratings wait meanwhile."""
+    """Counts all ratings again, after many were written or removed at once. Ratings wait meanwhile."""
     await db.execute(_LOCK_APPS)
     await db.execute(delete(AppRatingCount))
     await db.execute(_RECOUNT)

@@ -139,7 +139,7 @@ def questions(words: ReadWording, keys: Sequence[str]) -> tuple[AskedQuestion, .
 
 
 def name_of(row: Any) -> str:
-    """Whose row it is: nobody's any more once they were erased, a number where the account is gone."""
+    """The person's name; without one after they were erased, a number where the account is gone."""
     if row.erased_at is not None:
         return ERASED_PERSON
     return row.name if row.name is not None else f"User {row.user_id}"

@@ -12,7 +12,7 @@ LONGEST_S = 3600.0  # for a reader who moves, but hardly
 
 
 class Ahead:
-    """Runs `source` to its end in a task of its own, whether somebody reads or not. One reader; whoever leaves ends it."""
+    """Runs `source` to its end in a task of its own, whether somebody reads or not. One reader; it ends when the reader leaves."""
 
     def __init__(self, source: AsyncIterator[bytes]) -> None:
         self._file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - it ends with its reader

@@ -1,6 +1,6 @@
 """One connection of a client, as uvicorn keeps it, with an end for every client that keeps it waiting.
 
-Bodies have their own patience (app.web.transport.body): whoever is to read one knows what to answer.
+Bodies have their own patience (app.web.transport.body): the handler that reads one knows what to answer.
 """
 
 import asyncio

@@ -35,7 +35,7 @@ async def test_whoever_left_is_not_named(alice: Browser, vera: Browser, database
         await db.execute(update(User).where(User.email == "alice@example.org").values(active=False))
     answer = (await vera.get("/help")).text
     assert "mailto:alice@example.org" not in answer
-    assert "Nobody manages the accounts" in answer
+    assert "has no administrator now" in answer
 
 
 async def test_the_prompt_is_explained_where_people_are_asked(vera: Browser, database: Database) -> None:

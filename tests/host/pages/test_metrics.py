@@ -38,6 +38,7 @@ async def test_the_machine_itself_may_read_it(caller: From, address: str) -> Non
     answer = await caller(address).get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=")
+    assert answer.headers["content-type"].count("charset") == 1
 
 
 @pytest.mark.parametrize("address", ["203.0.113.7", "10.0.0.1", "::ffff:203.0.113.7", "unix"])

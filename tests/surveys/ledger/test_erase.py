@@ -152,7 +152,7 @@ async def test_the_page_says_with_numbers_what_goes_and_what_stays(
     await rate(database, nora, "Slow")
     shown = (await alice.get(address(nora))).text
     for sentence in (
-        "IP address and browser of 1 response open to nobody any more.",
+        "IP address and browser of 1 response can no longer be read.",
         "the free texts of 1 response are gone.",
         "Comments: those of 1 app rating are gone.",
         "1 response in the ledger",
@@ -239,7 +239,7 @@ async def test_the_command_asks_twice_before_it_erases(
     unanswered = await muster("person:erase", nora.email)
     assert (unanswered.code, unanswered.err.splitlines()[-1]) == (
         1,
-        "Error: Nobody answered, so nothing was erased; --yes erases without asking.",
+        "Error: There was no answer, so nothing was erased; --yes erases without asking.",
     )
     for answers_ in ("n\n", "y\nn\n"):
         refused = await muster("person:erase", nora.email, stdin=answers_)

@@ -319,5 +319,5 @@ async def test_the_platform_chooses_tenants_by_their_names(database: Database, a
 async def test_saving_what_is_the_same_says_so(database: Database, alice: Browser) -> None:
     stored = await made(database, questions=EVERY_TYPE, category="Canteen", user_types=["staff"])
     await alice.submit(f"/surveys/save/{stored.uid}", form_of(stored))
-    assert "Nothing was different." in (await alice.get(f"/surveys/edit/{stored.uid}")).text
+    assert "Nothing changed." in (await alice.get(f"/surveys/edit/{stored.uid}")).text
     assert (await now(database, stored.uid)).revision == stored.revision

@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 
 from app.db.session import Database
+from app.surveys.pages.overview import day_bar
 from app.surveys.ratings import ratings
 from app.surveys.ratings.ratings import Rating
 from app.surveys.results import overview, tallies
@@ -16,6 +17,11 @@ from tests.surveys.drafted import drafted
 from tests.surveys.ledger_rows import Placed, bury, respond, show, survey
 
 TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def test_one_response_of_a_day_is_one() -> None:
+    told = [day_bar(TODAY.date(), outcomes, {})["title"].partition(": ")[2] for outcomes in ({"opted_out": 1}, {})]
+    assert told == ["1 response: 1 opted out", "0 responses"]
 
 
 def tile(page: str, label: str) -> str:

@@ -201,12 +201,16 @@ async def test_a_response_in_full_shows_words_answers_evidence_and_chain(
 async def test_each_response_says_how_far_the_survey_came_to_the_person(
     database: Database, parts: Parts, meal: Stored, vera: Browser
 ) -> None:
-    words = {"first": "First", "in_queue": "In the queue, behind another survey", "not_handed_out": "Not handed out"}
+    words = {
+        "first": "First in the queue",
+        "in_queue": "In the queue, behind another survey",
+        "not_handed_out": "Not handed out",
+    }
     receipts = {
         (await record(database, parts.keys, meal, 10 + n, shown=shown)).receipt: (shown, told)
         for n, (shown, told) in enumerate(words.items())
     }
-    receipts[await record_as_before(database, meal, 20, prompted=True)] = ("first", "First")
+    receipts[await record_as_before(database, meal, 20, prompted=True)] = ("first", "First in the queue")
     receipts[await record_as_before(database, meal, 21, prompted=False)] = ("not_known", "Not known")
     for receipt, (_, told) in receipts.items():
         assert f"<dt>Shown</dt><dd>{told}</dd>" in (await vera.get(f"/surveys/response_modal/{receipt}")).text
@@ -227,9 +231,9 @@ async def test_an_answer_by_a_token_that_somebody_else_made_says_so(
     for maker, said in (
         (
             Actor(await user_id(database, "alice"), "Alice Ahn"),
-            "<dt>API token</dt><dd>Made by somebody else: Alice Ahn</dd>",
+            "<dt>API token</dt><dd>Made by Alice Ahn, not by this person</dd>",
         ),
-        (COMMAND_LINE, "<dt>API token</dt><dd>Made by somebody else: Command line</dd>"),
+        (COMMAND_LINE, "<dt>API token</dt><dd>Made by a command on the server, not by this person</dd>"),
         (Actor(nora, "Nora Nemo"), ""),
         (None, ""),
     ):

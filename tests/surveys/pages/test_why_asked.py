@@ -85,7 +85,7 @@ async def test_it_says_whether_the_survey_was_shown_or_went_out_behind_another(
     await nora_app.queue()
     told = await why(vera, survey.uid, nora)
     assert "<dt>Shown</dt><dd>In the queue, behind another survey, first <time" in told
-    assert "<dt>Shown</dt><dd>First, 1 time, last <time" in await why(vera, first.uid, nora)
+    assert "<dt>Shown</dt><dd>First in the queue, 1 time, last <time" in await why(vera, first.uid, nora)
 
 
 async def test_another_optional_survey_spaces_this_one(database: Database, survey: Stored, vera: Browser) -> None:

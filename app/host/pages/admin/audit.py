@@ -74,7 +74,7 @@ SPEC = ListSpec(
         Column("code", "Code", lambda row: row.act, shown=False, hint="The name of the act that never changes"),
         Column("subject", "On", lambda row: subject_label(row.subject_type, row.subject_id)),
         Column("changes", "What changed", lambda row: changes_of(row.before, row.after)),
-        Column("ip", "From", lambda row: row.ip, shown=False, hint="Address of whoever acted"),
+        Column("ip", "From", lambda row: row.ip, shown=False, hint="Network address of the person who acted"),
         Column("request", "Request", lambda row: row.request_id, shown=False),
     ),
     filters=(

@@ -112,7 +112,9 @@ async def save(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Respons
     if not form.ok:
         return await _editor(ctx, form, role=role, status=form.status)
     await _begin_anew(ctx, changed)
-    signed_out = f" {count(len(changed), 'person has', 'people have')} new rights and sign in anew." if changed else ""
+    signed_out = (
+        f" {count(len(changed), 'person has', 'people have')} new rights and must sign in again." if changed else ""
+    )
     return await done(ctx, "/admin/roles", f"The role {form['name']} was saved.{signed_out}")
 
 
@@ -144,9 +146,9 @@ async def _ask(ctx: Context, role: Any) -> Response[str]:
         ctx,
         question=f"Delete the role {role.name}?",
         consequence=(
-            "Nobody has it: nothing changes for anybody. It can't be brought back."
+            "No person has this role, so nothing changes for anyone. Removing it can't be undone."
             if not role.people
-            else "They lose what only this role allows, and sign in anew. It can't be brought back."
+            else "They lose what only this role allows, and must sign in again. This can't be undone."
         ),
         number=role.people,
         unit=f"{'person' if role.people == 1 else 'people'} {loses} it",

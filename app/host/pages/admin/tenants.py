@@ -83,7 +83,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         raise NotFound
     keys = await chosen_ids(ctx, SPEC, BASE.where(Tenant.active == (action == "deactivate")))
     if not keys:
-        raise Conflict(f"None of the selected tenants can be {action}d: each was already.")
+        raise Conflict(f"The selected tenants can't be {action}d: all of them were {action}d before.")
     if not await confirmed(ctx, len(keys)):
         return await _ask_several(ctx, action, keys)
     changed = [key for key in keys if await VERBS[action](ctx.db, ctx.actor, key)]
@@ -111,7 +111,7 @@ async def _what_deactivating_does(ctx: Context, keys: list[str]) -> dict[str, An
         "number": people,
         "unit": "person can't sign in any more" if people == 1 else "people can't sign in any more",
         "consequence": f"{count(signed_in, 'browser is', 'browsers are')} signed out at once, and API tokens stop working."
-        " Nothing is deleted: activating takes it back.",
+        " Nothing is deleted: activating undoes it.",
     }
 
 

@@ -125,8 +125,8 @@ async def make(ctx: NamedDependency[Context]) -> Response[Any]:
         made = await tokens.create(
             ctx.db, ctx.actor, owner_id, form["scopes"], name=form["name"], days=days_of(form["life"])
         )
-    except NotFound as nobody:
-        form.refuse("email", nobody.message)
+    except NotFound as missing:
+        form.refuse("email", missing.message)
         return await _new_page(ctx, form, status=422)
     except Invalid as refused:
         form.absorb(refused)
@@ -151,7 +151,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         raise NotFound
     ids = await chosen_ids(ctx, SPEC, _base(ctx).where(ApiToken.revoked_at.is_(None)))
     if not ids:
-        raise Conflict("None of the selected tokens can be revoked: each was already.")
+        raise Conflict("The selected tokens can't be revoked: all of them were revoked before.")
     if not await confirmed(ctx, len(ids)):
         return await _ask_to_revoke_several(ctx, ids)
     revoked = await tokens.revoke_several(ctx.db, ctx.actor, ids)
@@ -165,7 +165,7 @@ async def _ask_to_revoke_several(ctx: Context, ids: list[int]) -> Response[str]:
         ctx,
         "Revoke",
         count(len(ids), "token", "tokens"),
-        consequence=f"Whatever uses them is refused from now on, and they can't be brought back. {used}",
+        consequence=f"Programs that use them are refused from now on. This can't be undone. {used}",
         fields=await carried(ctx, len(ids)),
         cancel_url="/admin/tokens",
     )
@@ -183,7 +183,7 @@ async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_i
     return await ask_first(
         ctx,
         question=f"Revoke the token {token.name} of {token.owner}?",
-        consequence=f"Whatever uses it is refused from now on, and it can't be brought back. {used}",
+        consequence=f"Programs that use it are refused from now on. This can't be undone. {used}",
         submit="Revoke the token",
         cancel_url=cancel_url,
     )

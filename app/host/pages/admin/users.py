@@ -147,7 +147,7 @@ ACTS = {
         _deactivate,
         "Deactivate {name}?",
         "They are signed out everywhere and can't sign in, and their API tokens and links stop working. Nothing they did is"
-        " deleted. Activating takes it back.",
+        " deleted. Activating undoes it.",
         "Deactivate",
         "{name} was deactivated.",
         "{name} was deactivated already.",

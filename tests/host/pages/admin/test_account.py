@@ -49,6 +49,10 @@ async def test_the_page_takes_three_selects(alice: Browser, selects: list[str]) 
     assert len(selects) <= 3, selects
 
 
+async def test_a_password_that_was_given_and_never_changed_is_not_called_missing(bob: Browser) -> None:
+    assert "Not changed since the account was made" in (await bob.get("/account")).text
+
+
 async def test_a_new_password_wants_the_old_one_and_ends_the_other_sessions(
     sign_in: SignIn, visitor: Browser, database: Database
 ) -> None:

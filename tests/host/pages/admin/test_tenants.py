@@ -93,7 +93,7 @@ async def test_many_tenants_are_deactivated_after_a_question_and_come_back(
     assert (await eve.get("/account")).status_code == 303
     again = await alice.submit("/admin/tenants", chosen)
     assert again.status_code == 409
-    assert "None of the selected tenants can be deactivated: each was already." in again.text
+    assert "The selected tenants can&#39;t be deactivated: all of them were deactivated before." in again.text
     every = {"action": "activate", "all": "1"}
     assert "Activate 1 tenant?" in (await alice.submit("/admin/tenants?q=glob", every)).text
     await alice.submit("/admin/tenants?q=glob", {**every, "confirmed": "1", "number": "1"})
