@@ -1,4 +1,4 @@
-"""Settings of one Muster process, read once from the environment (contract: "Environment"). No defaults live elsewhere."""
+"""Settings of one Muster process, read once from the environment. No defaults live elsewhere."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

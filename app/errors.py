@@ -17,7 +17,7 @@ class FieldError:
 
 
 class Refusal(Exception):
-    """Base of every domain error: a code of the contract's error table, a status, and one sentence for the person."""
+    """Base of every domain error: a code of the table in docs/api.md, a status, and one sentence for the person."""
 
     status = 400
     code = "invalid_parameter"

@@ -4,7 +4,7 @@ The row in `jobs` is the truth. `request` writes it in the caller's transaction,
 which the server itself delivers at the commit and drops with a rollback. So a web process needs no handle on the queue.
 Every worker listens, looks every few seconds anyway (a notification may get lost), and puts a wake-up for what is due into
 SAQ's queue, which spreads the work over all workers. A wake-up may be late, lost or doubled: `claim` decides who runs, and
-the attempt number fences whoever was taken for dead (design: architecture, "SAQ").
+the attempt number fences whoever was taken for dead.
 
 All times are the database's: workers run on machines whose clocks differ.
 """

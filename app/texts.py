@@ -22,7 +22,7 @@ def trimmed(text: str) -> str:
 
 
 def id_number_key(id_number: str) -> str:
-    """How ID numbers compare: trimmed and case-folded (design: decisions, "Clock: bindings")."""
+    """How ID numbers compare: trimmed and case-folded."""
     return trimmed(id_number).casefold()
 
 

@@ -1,6 +1,6 @@
 """Fixtures of the whole suite: real PostgreSQL, one database of its own per test, the cast, and browsers without a browser.
 
-The cast (design: style, rule 8): on the platform Alice the administrator, Bob the operator and Vera the viewer; Eve is the
+The cast: on the platform Alice the administrator, Bob the operator and Vera the viewer; Eve is the
 administrator of the tenant Globex; Acme is a tenant beside it.
 """
 

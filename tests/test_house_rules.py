@@ -1,4 +1,4 @@
-"""The rules of the house, read off the imports and the syntax tree (design: architecture, "Arrows" and "One place for each fear")."""
+"""The rules of the house, read off the imports and the syntax tree."""
 
 import ast
 import re
@@ -344,6 +344,32 @@ def test_no_relationship_loads_by_itself() -> None:
 def test_files_are_cut_by_noun() -> None:
     kinds = {"services", "repositories", "utils", "helpers", "schemas", "managers", "common", "misc"}
     assert [str(path) for path in SOURCES if path.stem in kinds] == []
+
+
+def test_the_repository_stands_alone() -> None:
+    """It refers to its own docs/, and to no page that only its makers had."""
+    words = (
+        "import-rul{}es",
+        r"\((desi{}gn|contra{}ct|spec|style): [a-z\"]",
+        "design pa{}ge",
+        r"\.\./sha{}red",
+        r"the contra{}ct\b",
+    )
+    elsewhere = re.compile("|".join(words).replace("{}", ""))
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number} {line.strip()[:100]}"
+        for folder, kind in (
+            ("app", "*.py"),
+            ("workers", "*.py"),
+            ("tests", "*.py"),
+            ("templates", "*.html"),
+            ("docs", "*.md"),
+        )
+        for path in sorted((ROOT / folder).rglob(kind))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if elsewhere.search(line)
+    ]
+    assert wrong == []
 
 
 def test_the_project_speaks_of_the_project_alone() -> None:

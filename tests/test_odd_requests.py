@@ -336,7 +336,7 @@ def _one_wrong(right: dict[str, Any], names: Iterable[str]) -> Iterator[bytes]:
 
 
 def check(answer: httpx.Response, one: Endpoint, case: tuple[Any, ...]) -> None:
-    """A documented status below 500, and a failure in the envelope of the contract, in sentences."""
+    """A documented status below 500, and a failure in the envelope of the JSON APIs, in sentences."""
     assert answer.status_code in {one.status, *one.errors} - {500, 503}, (one.path, case, answer.text)
     told = answer.json()
     assert told["success"] is (answer.status_code == one.status), (one.path, case)

@@ -23,8 +23,8 @@ PUBLIC = {
     "/metrics": "its own check: loopback or a token",
     "/sign-in": "nobody is signed in yet",
     "/welcome/{secret}": "the link is the secret",
-    "/api/v1/clock/openapi.json": "the contract says: no token",
-    "/v1/api/openapi.json": "the contract says: no token",
+    "/api/v1/clock/openapi.json": "anybody may read it, without a token",
+    "/v1/api/openapi.json": "anybody may read it, without a token",
     "/apps/icon/{uid}": "mobile apps show the icons of published apps, and have no session",
     "/v1/api/auth/token": "it is where tokens come from",
 }

@@ -162,7 +162,7 @@ class AuditEntry(Base):
 
 
 class Job(Base):
-    """Work that is due. This row is the truth; the queue's entry is only a wake-up (design: architecture, "SAQ").
+    """Work that is due. This row is the truth; the queue's entry is only a wake-up.
 
     `key` keeps one waiting or running job of a kind per workspace; `attempt` fences a run that was taken over.
     """

@@ -1,4 +1,4 @@
-"""The switches of a workspace and their defaults (design: decisions, "Policies"). What is not stored has its default."""
+"""The switches of a workspace and their defaults. What is not stored has its default."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Permissions, the roles that every workspace has from the start (contract: "Permissions"), and making roles of one's own.
+"""Permissions, the roles that every workspace has from the start, and making roles of one's own.
 
 What each permission means in plain words: app.accounts.permissions. Giving roles to people: app.accounts.accounts.
 """

@@ -1,4 +1,4 @@
-"""A wrong method is the last thing that an API's address refuses: 401, 403 and 404 come before it (contract). No route lives here."""
+"""A wrong method is the last thing that an API's address refuses: 401, 403 and 404 come before it. No route lives here."""
 
 from typing import Any
 

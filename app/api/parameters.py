@@ -97,7 +97,7 @@ def _convert(text: str, kind: Any) -> Any:
 
 @cache
 def _is_integer(kind: Any) -> bool:
-    """Lax conversion takes `1.0` for 1; the contract says integer."""
+    """Lax conversion takes `1.0` for 1; the document says integer."""
     plain = (one.type if isinstance(one, msgspec.inspect.Metadata) else one for one in _kinds(kind))
     return any(isinstance(one, msgspec.inspect.IntType) for one in plain)
 

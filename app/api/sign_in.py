@@ -1,4 +1,4 @@
-"""`/v1/api/auth/token`: a mobile app trades e-mail and password for a token of scope `me`, and ends it (contract)."""
+"""`/v1/api/auth/token`: a mobile app trades e-mail and password for a token of scope `me`, and ends it."""
 
 from typing import Annotated
 

@@ -1,6 +1,6 @@
 """Bearer tokens at the door of both JSON APIs: who calls, with which scope, and how often.
 
-Checks in the contract's order: 401, 403, then 404 for a module or endpoint that is switched off.
+Checks in this order: 401, 403, then 404 for a module or endpoint that is switched off.
 """
 
 import hashlib

@@ -15,7 +15,7 @@ PUNCH_LABELS = {
     5: "Overtime Out",
 }
 
-# Code 4 is a second number for Card (spec: "Verification methods").
+# Code 4 is a second number for Card.
 VERIFY_LABELS = {
     0: "Password",
     1: "Fingerprint",
@@ -28,21 +28,21 @@ VERIFY_LABELS = {
 
 
 def punch_label(code: int | None) -> str:
-    """What a punch code is called; `Unknown (n)` outside 0-5 (spec: "Punch codes"); empty when the server sent none."""
+    """What a punch code is called; `Unknown (n)` outside 0-5; empty when the server sent none."""
     if code is None:
         return ""
     return PUNCH_LABELS.get(code, f"Unknown ({code})")
 
 
 def verify_label(code: int | None) -> str:
-    """What a verification code is called; outside the known set its raw number (spec: "Verification methods")."""
+    """What a verification code is called; outside the known set its raw number."""
     if code is None:
         return ""
     return VERIFY_LABELS.get(code, str(code))
 
 
 class Direction(StrEnum):
-    """How the taps of a terminal are read (import-rules: "Direction and role")."""
+    """How the taps of a terminal are read (docs/rules.md, "Direction and role")."""
 
     BY_CODE = "by_code"
     IN = "in"
@@ -58,7 +58,7 @@ class RecordKind(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What the import made of a punch, as stored and carried by the API (import-rules: "Order of decisions")."""
+    """What the import made of a punch, as stored and carried by the API (docs/rules.md, "Order of decisions")."""
 
     FUTURE_TIMESTAMP = "future_timestamp"
     ACCESS_TERMINAL = "access_terminal"
@@ -165,7 +165,7 @@ def outcome_label(code: str | None) -> str:
 
 
 class BindingState(StrEnum):
-    """The nine states of a binding (spec: "Binding states"); a mirrored employee is in exactly one."""
+    """The nine states of a binding; a mirrored employee is in exactly one."""
 
     BOUND = "bound"
     AUTO_MATCHED = "auto_matched"
@@ -195,7 +195,9 @@ BINDING_STATES: dict[BindingState, StateWords] = {
     ),
     BindingState.SUGGESTED: StateWords("Suggested", "A similar name was found; nothing is applied until accepted."),
     BindingState.UNBOUND: StateWords("Unbound", "Not attempted yet, or cleared by a person."),
-    BindingState.NOT_FOUND: StateWords("Not found", "No host employee carries this ID number."),
+    BindingState.NOT_FOUND: StateWords(
+        "Not found", "No active employee has this ID number, and no free one has a similar name."
+    ),
     BindingState.CONFLICT: StateWords(
         "Conflict", "Two or more host employees or codes claim each other; no automatic match is safe."
     ),
@@ -208,7 +210,7 @@ BINDING_STATES: dict[BindingState, StateWords] = {
 
 
 class TcCode(StrEnum):
-    """Why a call or a run failed (spec: "Errors"); a sync run stores one of these."""
+    """Why a call or a run failed; a sync run stores one of these."""
 
     NET = "TC-NET"
     POLICY = "TC-POLICY"

@@ -2,8 +2,7 @@
 
 A span is half-open: `until` is outside.
 
-Servers differ in how they read a filter: in UTC instead of the zone, or without its bounds (design: remote servers, quirk
-6). So what is asked for always reaches a day beyond what is then called read. Slices of one stretch follow each other
+Servers differ in how they read a filter: in UTC instead of the zone, or without its bounds. So what is asked for always reaches a day beyond what is then called read. Slices of one stretch follow each other
 without a gap, which makes up for any shift between them; only the outer ends of a stretch need that day.
 """
 

@@ -1,4 +1,4 @@
-"""The tables of the mirror, in every workspace (spec: time-clock, "Stored tables"). No query lives here."""
+"""The tables of the mirror, in every workspace. No query lives here."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -61,7 +61,7 @@ class Connection(Base):
 
 
 class Setting(Base):
-    """One module setting that differs from its default (contract: "Module settings of the clock")."""
+    """One module setting that differs from its default."""
 
     __tablename__ = "clock_settings"
 
@@ -238,7 +238,7 @@ class Punch(Base):
 
     `judge_at` is when the import must look at it again: 'epoch' when it is new, the moment when something it depends on changed, an
     instant when only time can change it, null when it is settled. `imported_role` is the role it was imported with
-    (import-rules, line 0); `remote_attendance` is false where the server says that this punch does not count for attendance, else null;
+    (docs/rules.md); `remote_attendance` is false where the server says that this punch does not count for attendance, else null;
     `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a deleted record again, `lifted` that the import has answered it.
     `repeats_id` is the punch that a fold repeats.
     `edited_record_id` is the record that the punch left when it was edited on the server, until a record is brought up to date with
@@ -406,7 +406,7 @@ class LongActItem(Base):
 
 class SyncRun(Base):
     """One run. `request` says what was asked ({resources, budget_seconds, import, backfill: {from, to, emp_codes}}), `progress`
-    what the Sync Center shows live, `resources` and `outcomes` the counts of the contract's `resources` and `import`."""
+    what the Sync Center shows live, `resources` and `outcomes` the counts that the API shows as `resources` and `import`."""
 
     __tablename__ = "clock_sync_runs"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""The settings of the clock module: names, defaults and bounds of the contract's table, reading and writing. No page here."""
+"""The settings of the clock module: names, defaults and bounds, reading and writing. No page here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace

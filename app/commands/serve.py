@@ -61,7 +61,7 @@ async def _work(settings: Any, urls: frame.Urls, concurrency: int) -> None:
     # A job that signs in to a time clock holds two at once; the worker itself looks for jobs and says that it lives.
     parts = make_parts(settings, urls.app, pool_size=2 * concurrency + 2)
     try:
-        # By name: app knows no workers (design: architecture, the arrows).
+        # By name: app knows no workers.
         workers = importlib.import_module("workers.settings")
         garbage.spare_what_stays()
         await workers.work(parts, concurrency=concurrency)

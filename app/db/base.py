@@ -22,7 +22,7 @@ Words = Annotated[list[str], mapped_column(ARRAY(Text), server_default="{}")]
 
 
 class Base(DeclarativeBase):
-    """A table's schema is never named: the session seam sets the search path (design: decisions, "Workspaces")."""
+    """A table's schema is never named: the session seam sets the search path."""
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map: ClassVar = {

@@ -1,6 +1,6 @@
 """The one seam to PostgreSQL: opens transactions and sets the workspace they belong to. Nothing else names a schema.
 
-A transaction belongs to one workspace (design: decisions, "Workspaces"). Return commits, raise rolls back; jobs that were
+A transaction belongs to one workspace. Return commits, raise rolls back; jobs that were
 asked for meanwhile are sent after the commit and dropped with a rollback.
 """
 

@@ -3,7 +3,7 @@
     world = build_world(seed=7, employees=200, days=30, terminals=8, now=now, zone="Europe/Berlin")
     async with serving(create_simulator(world, "cloud", ["page_cap_50"])) as address: ...
 
-What it imitates is described in the design page on remote servers. `python -m app.simulator --help` runs it alone.
+What it imitates: docs/clock-servers.md. `python -m app.simulator --help` runs it alone.
 """
 
 from app.simulator.application import PASSWORD, USERNAME, Simulator, create_simulator

@@ -1,1 +1,1 @@
-"""Surveys: definitions, who is asked when, the ledger of answers, ratings of apps (spec: surveys)."""
+"""Surveys: definitions, who is asked when, the ledger of answers, ratings of apps."""

@@ -36,6 +36,6 @@ class Item:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Which actions `respond` takes, in the contract's order (design: decisions, "Surveys: life")."""
+        """Which actions `respond` takes, in their order."""
         answers = ("agree", "decline") if self.agreement else ("answer",)
         return answers if self.enforcement == "required" else (*answers, "snooze", "opt_out")

@@ -1,4 +1,4 @@
-"""The tables of surveys, in every workspace (spec: surveys, "Tables"). No query lives here.
+"""The tables of surveys, in every workspace. No query lives here.
 
 The ledger is `survey_responses` with its projection `survey_answers` and the wordings they point at: append-only by grant and
 by trigger. What the figures count of it is derived and may be rebuilt at any time (`survey_tallies`).

@@ -182,7 +182,7 @@ def _of_litestar(error: HTTPException) -> Refusal:
 
 
 def envelope(refusal: Refusal, request_id: str) -> Response[bytes]:
-    """The failure envelope of the contract."""
+    """The failure envelope of the JSON APIs."""
     body: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
     if refusal.details:
         body["details"] = [{"field": item.field, "message": item.message} for item in refusal.details]

@@ -6,7 +6,7 @@ What waits for whom is the surveys' matter; the page only asks for it (templates
 from app.accounts.policies import enabled
 from app.web.context import Context
 
-# Where one answers, gets help, or signs out (design: decisions, "Surveys: who is asked, when").
+# Where one answers, gets help, or signs out.
 NEVER_COVERED = ("/survey_prompt", "/help", "/sign-out")
 AUTHORS_PAGES = "/surveys"
 

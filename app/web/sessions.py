@@ -1,6 +1,6 @@
 """Browser sessions: only ids that we issued, kept as SHA-256; a new id at sign-in, none survives a change of rights.
 
-Idle sessions end after 30 minutes, every session after 12 hours (design: architecture, "Sessions").
+Idle sessions end after 30 minutes, every session after 12 hours.
 """
 
 import hashlib

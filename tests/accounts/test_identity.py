@@ -1,4 +1,4 @@
-"""Sign-in, lock-out, second factor, sessions and one-time links (design: architecture, "Sessions")."""
+"""Sign-in, lock-out, second factor, sessions and one-time links."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""The tables of words are the spec's, whole and unchanged."""
+"""The tables of words are whole and unchanged."""
 
 import pytest
 

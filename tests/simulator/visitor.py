@@ -1,4 +1,4 @@
-"""A client for tests: signs in as the contract says, and walks listings page by page."""
+"""A client for tests: signs in as Muster does, and walks listings page by page."""
 
 import ssl
 from collections.abc import AsyncIterator, Sequence

@@ -1,4 +1,4 @@
-"""The integration API of the clock: seven GET endpoints of scope `clock:read` and their OpenAPI document (contract).
+"""The integration API of the clock: seven GET endpoints of scope `clock:read` and their OpenAPI document.
 
 What their rows have is in api/rows.py and api/people.py, how lists are paged in api/paging.py.
 """

@@ -1,4 +1,4 @@
-"""Punches, terminals, runs and figures as the integration API shows them: what a row has (contract), and how it is made of a
+"""Punches, terminals, runs and figures as the integration API shows them: what a row has, and how it is made of a
 stored one. People and bindings are in api/people.py."""
 
 from typing import Annotated, Any, Literal, get_args

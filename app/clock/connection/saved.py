@@ -1,4 +1,4 @@
-"""The one connection of a workspace: saving, testing, pausing and unlocking it (design: decisions, "Clock: connection").
+"""The one connection of a workspace: saving, testing, pausing and unlocking it.
 
 The shared session is in connection/shared_session.py, calls are in remote/, what a zone does to punches in rezoning.py.
 """

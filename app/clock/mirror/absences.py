@@ -1,4 +1,4 @@
-"""Who is missing from a complete listing, and when that is not believed (design: remote servers, quirks 14 and 15).
+"""Who is missing from a complete listing, and when that is not believed (docs/clock-servers.md).
 
 A person confirms or refuses what was not believed; bindings follow `absent_since` in the matching pass.
 """

@@ -1,4 +1,4 @@
-"""What became of the rows of one resource in one run, as the contract's sync run shows it."""
+"""What became of the rows of one resource in one run, as the API's sync run shows it."""
 
 from dataclasses import dataclass, fields
 

@@ -35,7 +35,7 @@ KIND = func.coalesce(Device.kind_mark, REMOTE_KIND)
 
 @dataclass(frozen=True, slots=True)
 class DeviceChange:
-    """`judged_again` counts punches without a record; those that stand keep what they are (import-rules, line 0)."""
+    """`judged_again` counts punches without a record; those that stand keep what they are (docs/rules.md)."""
 
     changed: bool
     judged_again: int = 0

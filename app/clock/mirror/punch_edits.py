@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.punches import marks
 
-# A restore is believed from this many rows and this share of those known on one page (design: remote servers, quirk 16).
+# A restore is believed from this many rows and this share of those known on one page (docs/clock-servers.md).
 FEWEST, SHARE = 3, 0.01
 ASIDE = (
     "The number of a known punch, with another person and another time. Many such rows would mean that the server's database "
@@ -57,7 +57,7 @@ _MARK_NEAR = text(
     """
 )
 # Another time or code makes it a new tap, which remembers the record that it leaves; another person alone is a re-binding,
-# which a punch without a record begins as if it had just come (import-rules: "When a punch is judged again").
+# which a punch without a record begins as if it had just come (docs/rules.md, "When a punch is judged again").
 _NEW_TAP = f"({_OTHER_TIME} OR t.punch_code IS DISTINCT FROM i.punch_code)"
 _LEAVES = f"({_NEW_TAP} AND t.host_attendance_id IS NOT NULL)"
 CHANGES = f"""
@@ -78,7 +78,7 @@ CHANGES = f"""
 
 
 class RestoredError(Exception):
-    """Known ids mean other punches now: the server's database was restored, and its ids began anew (quirk 16)."""
+    """Known ids mean other punches now: the server's database was restored, and its ids began anew (docs/clock-servers.md, "Edits and deletions")."""
 
     def __init__(self, remote_id: str) -> None:
         super().__init__(remote_id)

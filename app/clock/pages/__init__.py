@@ -38,7 +38,6 @@ ROUTES: list[ControllerRouterHandler] = [
     *settings.ROUTES,
     *setup.ROUTES,
 ]
-# In the order of the spec ("Menu pages and permissions").
 MENU: tuple[MenuGroup, ...] = (
     MenuGroup(
         "Time clock",

@@ -1,5 +1,5 @@
 """`/clock_analytics`: punches of a range of local days by code, hour of the week, terminal and department; how many became
-records, and how late they arrived (design: screens)."""
+records, and how late they arrived."""
 
 from datetime import UTC, date, datetime, timedelta
 from operator import attrgetter

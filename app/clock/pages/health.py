@@ -11,7 +11,7 @@ from app.web.templating import ago, clock
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """`state` is the contract's connection status, `tone` one of the components' tones, `code` a TC code or None."""
+    """`state` is the connection's status, `tone` one of the components' tones, `code` a TC code or None."""
 
     state: str
     tone: str
@@ -25,7 +25,7 @@ class Health:
 
 
 def of(found: Connection | None, now: datetime) -> Health:
-    """One case a status, in the order of the contract."""
+    """One case for each status."""
     if found is None:
         return Health("not_configured", "info", "No time-clock server is connected yet.")
     host = urlsplit(found.base_url).netloc

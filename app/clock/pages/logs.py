@@ -1,4 +1,4 @@
-"""`/clock_logs`: every call that went to the server, with its excerpt, and how long the filtered ones took (design: screens)."""
+"""`/clock_logs`: every call that went to the server, with its excerpt, and how long the filtered ones took."""
 
 from typing import Any
 from zoneinfo import ZoneInfo

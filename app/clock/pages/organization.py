@@ -1,4 +1,4 @@
-"""`/clock_organization`: departments, positions, areas and locations as trees with head counts; remarks (design: screens)."""
+"""`/clock_organization`: departments, positions, areas and locations as trees with head counts; remarks."""
 
 from functools import partial
 from typing import Any

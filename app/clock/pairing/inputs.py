@@ -16,7 +16,7 @@ Breaks = tuple[tuple[datetime, datetime], ...]
 
 
 class TapRole(StrEnum):
-    """What a tap means for pairing (import-rules: "Direction and role"). `rank` orders equal instants; it also names the row
+    """What a tap means for pairing (docs/rules.md, "Direction and role"). `rank` orders equal instants; it also names the row
     of the pairing table, so that the overtime lane follows the rows of IN and OUT."""
 
     rank: int
@@ -155,7 +155,7 @@ class Unbound:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The settings pairing depends on (contract: "Module settings of the clock") and the connection's zone."""
+    """The settings pairing depends on and the connection's zone."""
 
     zone: ZoneInfo
     repeat_tap_seconds: int = 10
@@ -206,7 +206,7 @@ def role_now(punch: PairingPunch) -> TapRole | None:
     direction = punch.direction
     if direction == "by_code":
         code = punch.code
-        return _BY_CODE[code] if code is not None and 0 <= code <= 5 else None  # noqa: PLR2004 -- the spec's codes 0-5
+        return _BY_CODE[code] if code is not None and 0 <= code <= 5 else None  # noqa: PLR2004 -- the known codes are 0-5
     if direction == "undirected":
         return TapRole.ANY
     return TapRole.IN if direction == "in" else TapRole.OUT
@@ -217,7 +217,7 @@ def kind_of(role: TapRole) -> RecordKind:
 
 
 def remote_order(remote_id: str) -> tuple[bool, int, str, str]:
-    """Remote ids that are all digits come first, as numbers (import-rules: "Pairing, taps in time order")."""
+    """Remote ids that are all digits come first, as numbers (docs/rules.md, "Pairing")."""
     if not (remote_id.isascii() and remote_id.isdigit()):
         return (True, 0, remote_id, "")
     number = remote_id.lstrip("0")

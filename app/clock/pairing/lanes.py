@@ -11,7 +11,7 @@ from app.clock.pairing.shifts import ANY, BREAK_IN, DAY, FOLDS_REACH, IN, OUT, R
 
 
 def pair(taps: list[Tap], kind: RecordKind, rules: Rules) -> list[Shift]:
-    """The shifts of one lane, in the order of their first taps. `taps` are in time order (import-rules: "Pairing")."""
+    """The shifts of one lane, in the order of their first taps. `taps` are in time order (docs/rules.md, "Pairing")."""
     return _walk(taps, kind, rules, _folded_without_arrivals(taps, kind, rules)).shifts
 
 

@@ -1,4 +1,4 @@
-"""The profile `cloud`: the server of the spec."""
+"""The profile `cloud`: a server in the vendor's cloud."""
 
 from collections.abc import Mapping
 

@@ -23,7 +23,7 @@ class OverrideError(ValueError):
 def overridden(profile: Profile, overrides: Mapping[str, str]) -> Profile:
     """The profile with `overrides` applied, such as {"paths.transactions": "/x/", "params.page": "pageNo"}.
 
-    Raises OverrideError for an unknown name, a path that does not end in "/", and the paths the spec calls wrong.
+    Raises OverrideError for an unknown name, a path that does not end in "/", and the paths that are known to be wrong.
     """
     for name, value in overrides.items():
         change = _CHANGES.get(name)

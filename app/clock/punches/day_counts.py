@@ -40,13 +40,13 @@ Days = tuple[date | None, date | None]
 
 
 def unknown(code: Any) -> ColumnElement[bool]:
-    """Whether a punch code is none of those the spec names; none at all counts too."""
+    """True for a missing code and for one outside 0-5."""
     return or_(code.is_(None), code < _LEAST, code > _MOST)
 
 
 async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]) -> Counted:
     """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` and `punch_code` (both lists;
-    UNKNOWN among the codes stands for those that the spec does not name)."""
+    UNKNOWN among the codes stands for those outside 0-5)."""
     # A look-up for each stale day: joined, the planner would read every punch, since it cannot know how few days there are.
     there = select(func.count()).where(Punch.local_date == StaleDay.local_date, *_equalities(Punch, equal))
     fresh = select(StaleDay.local_date, there.correlate(StaleDay).scalar_subquery().label("n")).where(

@@ -1,4 +1,4 @@
-"""The client of the remote time-clock server (spec: time-clock, "Remote server contract"). Rows leave here raw."""
+"""The client of the remote time-clock server. Rows leave here raw."""
 
 from app.clock.remote.address import checked_base_url
 from app.clock.remote.client import RemoteClock, TestStep

@@ -35,7 +35,7 @@ class TestStep:
 
 
 class RemoteClock:
-    """One configured server. Every method raises ClockError with a code of the spec when a call fails."""
+    """One configured server. Every method raises ClockError with a TC code when a call fails."""
 
     def __init__(
         self,

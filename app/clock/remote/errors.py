@@ -1,4 +1,4 @@
-"""How a call to the time-clock server can fail, in the codes of the spec. The table: design, "Failures and their codes"."""
+"""How a call to the time-clock server can fail (docs/clock-servers.md, "Failure codes")."""
 
 from app.outbound import OutboundError
 

@@ -1,4 +1,4 @@
-"""What a person decides about punches: retry, use the punches, keep the record (import-rules: "Outcome of a shift").
+"""What a person decides about punches: retry, use the punches, keep the record (docs/rules.md, "Outcome of a shift").
 
 The rules are resolving's and pairing's; here is who is held meanwhile, what is written, and the audit. Where it is cheap, the
 import of just these people runs in the same transaction, so that whoever asked sees at once what it came to.

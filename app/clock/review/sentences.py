@@ -123,7 +123,7 @@ class _Sentences:
         return f"The punch is part of {numbers}{effect}.{self._dropped_break(shift)}", change
 
     def _dropped_break(self, shift: Shift) -> str:
-        """A break still open at the close is in no record (import-rules: "Pairing, taps in time order")."""
+        """A break still open at the close is in no record (docs/rules.md, "Pairing")."""
         if shift.break_open is None:
             return ""
         return f" The break that started at {self.tell.time(shift.break_open.at)} was never ended and is left out."

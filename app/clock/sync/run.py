@@ -1,4 +1,4 @@
-"""One sync run from lease to end: the steps in their order, and what each way of ending means (design: "How runs end").
+"""One sync run from lease to end: the steps in their order, and what each way of ending means.
 
 The steps themselves are in listings.py, punch_sync.py and after_mirror.py; rows of runs in sync/run_rows.py.
 """

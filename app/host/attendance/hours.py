@@ -1,6 +1,6 @@
 """What one attendance record says: the hours somebody worked. Pure: it opens no session and reads no clock.
 
-Intervals are half-open; a record without clock-out covers its clock-in instant alone (design: import-rules).
+Intervals are half-open; a record without clock-out covers its clock-in instant alone (docs/rules.md).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Employees from a CSV file: all rows or none, with every bad line named (contract: `employees:import`).
+"""Employees from a CSV file: all rows or none, with every bad line named.
 
 A line updates the employee who has that ID number *and* name, else it adds one. A column that the file leaves out changes
 nothing; an empty cell clears its field, except that an empty `active` and an empty `kiosk_code` change nothing.

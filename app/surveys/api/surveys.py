@@ -1,4 +1,4 @@
-"""The survey half of the end-user API, its router and its document (contract: "End-user API, scope `me`")."""
+"""The survey half of the end-user API, its router and its document."""
 
 import re
 from collections.abc import Iterator

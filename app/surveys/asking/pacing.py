@@ -1,6 +1,6 @@
-"""Who is asked which survey, when, and why not: one table of cases, in the order of the design page. Pure.
+"""Who is asked which survey, when, and why not: one table of cases. Pure.
 
-Source: decisions, "Surveys: who is asked, when". The queue, `respond`, the web prompt and *Why (not) asked?* all judge by it.
+The queue, `respond`, the web prompt and *Why (not) asked?* all judge by it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Who is asked now: the queue of one caller over both workspaces, impressions, and what the web prompt shows.
 
-Own workspace first, then the platform, one transaction after the other (design: decisions, "Workspaces").
+Own workspace first, then the platform, one transaction after the other.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -108,7 +108,7 @@ class _Standing:
 
 
 async def pending(who: Respondent, within: Transactions) -> Pending:
-    """Their queue; counts one impression of its first (contract: GET /v1/api/me/surveys), and notes that the others went
+    """Their queue; counts one impression of its first, and notes that the others went
     out behind it."""
     now = datetime.now(UTC)
 

@@ -1,4 +1,4 @@
-"""One answer to one survey, whether it came over the API or from the web prompt: the order of checks of the contract, then
+"""One answer to one survey, whether it came over the API or from the web prompt: the checks in their order, then
 the ledger, or a snooze. Who may, and whether the request can be read, is judged before this."""
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What authors do to a survey: create, save, publish, archive, delete, duplicate (design: decisions, "Surveys: life").
+"""What authors do to a survey: create, save, publish, archive, delete, duplicate.
 
 Every act holds the survey's row, obeys the workspace's ceiling and is audited. Pure rules: definition and differences.
 """
@@ -207,7 +207,7 @@ async def _checked(db: AsyncSession, definition: Definition, stored: Stored | No
 
 
 async def _own_keys(db: AsyncSession, definition: Definition, stored: Stored) -> set[UUID | None]:
-    """Of the questions that are there, and of all that ever were published: one that comes back keeps its id (contract)."""
+    """Of the questions that are there, and of all that ever were published: one that comes back keeps its id."""
     known = {one.key for one in stored.questions}
     if known.issuperset(one.key for one in definition.questions if one.key):
         return known

@@ -17,7 +17,7 @@ THE_PLATFORM = "the platform itself"
 
 async def size(db: AsyncSession, *definitions: Definition) -> int:
     """How many people any of the surveys asks. A tenant's survey asks that tenant's people, the platform's those of its
-    `tenants`, or of every workspace where that is blank (design: decisions, "Surveys: who is asked, when")."""
+    `tenants`, or of every workspace where that is blank."""
     workspace = workspace_of(db)
     audiences = {(one.user_types, one.tenants if workspace == PLATFORM else ()) for one in definitions}
     asked = or_(false(), *(_addressed(types, tenants) for types, tenants in sorted(audiences)))

@@ -1,4 +1,4 @@
-"""What a tenant's authors may make (design: decisions, "Ceiling"). Archiving lies within every ceiling."""
+"""What a tenant's authors may make. Archiving lies within every ceiling."""
 
 from sqlalchemy import ColumnElement, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession

@@ -225,7 +225,7 @@ def _window(starts_at: datetime | None, ends_at: datetime | None) -> Iterator[Fi
 
 
 def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
-    """What keeps a checked definition from being published (design: decisions, "Surveys: life")."""
+    """What keeps a checked definition from being published."""
     found = unaskable(definition)
     if definition.ends_at and definition.ends_at <= now:
         found.append(FieldError("ends_at", "This is over already; give a later end, or none."))

@@ -1,4 +1,4 @@
-"""A survey as a file: strict JSON in, and out (contract: "A survey as a file"). What it may hold is judged by app.surveys.authoring.definition;
+"""A survey as a file: strict JSON in, and out. What it may hold is judged by app.surveys.authoring.definition;
 whether its question ids are kept, by app.surveys.authoring.actions.
 """
 
@@ -118,7 +118,7 @@ def _refusal(found: list[FieldError]) -> Invalid:
 
 
 def document(definition: Definition) -> dict[str, Any]:
-    """The definition as JSON, in the order of the contract."""
+    """The definition as JSON, always in the same order."""
     return {
         "format": FORMAT,
         "title": definition.title,

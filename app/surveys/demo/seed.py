@@ -1,4 +1,4 @@
-"""SurveysDemo: makes and removes the demo's surveys and responses in a workspace (spec: surveys, Commands). Its people:
+"""SurveysDemo: makes and removes the demo's surveys and responses in a workspace. Its people:
 demo_people. Its apps and their ratings: demo_library.
 
 Responses go through the ledger like any other, and stay in it: removed ones lie under a tombstone and count nowhere.

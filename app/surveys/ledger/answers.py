@@ -82,7 +82,7 @@ def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given])
 
 
 def same(one: Iterable[Answered | Given], other: Iterable[Answered | Given]) -> bool:
-    """Whether both say the same (contract: "Same answers"): question → value without empties, ticks as a set, texts in NFC."""
+    """Whether both say the same: question → value without empties, ticks as a set, texts in NFC."""
     return _comparable(one) == _comparable(other)
 
 

@@ -1,7 +1,7 @@
 """Personal evidence of a response (IP, browser, free texts), sealed under a key of that person; destroying the key erases it.
 
 The key is random, sealed by the key ring, and one per person and workspace. The chain covers the sealed text, not what is in
-it: so erasing leaves the proof whole (design: decisions, "Surveys: the ledger").
+it: so erasing leaves the proof whole.
 """
 
 import base64

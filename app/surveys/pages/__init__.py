@@ -37,7 +37,6 @@ ROUTES: list[ControllerRouterHandler] = [
 OF_ONE_SURVEY = tuple(
     f"/surveys/{act}" for act in ("view", "new", "edit", "save", "form", "publish", "archive", "delete")
 )
-# In the order of the spec ("Admin pages").
 MENU: tuple[MenuGroup, ...] = (
     MenuGroup(
         "Surveys",

@@ -28,7 +28,7 @@ BY_PUBLISHERS = frozenset({"publish", "archive"})
 def allowed(
     *, status: str, enforcement: str, responses: int, ceiling: str, permissions: Collection[str]
 ) -> frozenset[str]:
-    """Of edit, duplicate, delete, publish and archive. Archiving is within every ceiling (design: decisions, "Ceiling")."""
+    """Of edit, duplicate, delete, publish and archive. Archiving is within every ceiling."""
     acts = {"archive"} if status == "published" else set()
     if not limits(ceiling, enforcement):
         acts |= {"edit", "duplicate"}

@@ -28,7 +28,7 @@ RESPONSES, RATINGS = "/surveys/responses", "/surveys/ratings"
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     now = datetime.now(UTC)
     found = await overview.read(ctx.db, now)
-    # In a tenant's workspace ratings are neither rendered nor queried (spec: "Admin pages").
+    # In a tenant's workspace ratings are neither rendered nor queried.
     rated = await ratings.figures(ctx.db) if ctx.on_platform else None
     return await page(
         ctx,

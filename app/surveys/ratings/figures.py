@@ -1,4 +1,4 @@
-"""The figures of app ratings (design: decisions, "Surveys: numbers"), made from counts: app.surveys.ratings.ratings keeps them. Pure."""
+"""The figures of app ratings, made from counts: app.surveys.ratings.ratings keeps them. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -1,5 +1,5 @@
 """Ratings of apps: what may be rated, and one rating a person, app and UTC day. All of it is the platform's: every function
-here takes a transaction in the platform's workspace (design: decisions, "Workspaces").
+here takes a transaction in the platform's workspace.
 
 Figures are read from counts, some dozens of rows an app however many ratings there are. Removed demo ratings are in none."""
 

@@ -1,7 +1,6 @@
 """The body of a request, read before anything is held for it: a slow sender keeps nobody else waiting.
 
-What is wrong with a body is raised where the application reads it, so 401, 403 and 404 come first (contract, the order of
-checks).
+What is wrong with a body is raised where the application reads it, so 401, 403 and 404 come first.
 """
 
 import asyncio

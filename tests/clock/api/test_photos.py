@@ -85,7 +85,7 @@ ANY = [f"/clock_{kind}/987654321/photo" for kind in ("employees", "transactions"
 async def test_a_program_is_refused_in_the_envelope(
     visitor: Browser, token: Any, database: Database, address: str
 ) -> None:
-    """In the contract's order: 401, 403, then 404."""
+    """In this order: 401, 403, then 404."""
     for header in ("Bearer nonsense", "bearer", "Basic dTpw", "nonsense"):
         answer = await visitor.get(address, headers={"Authorization": header})
         assert (_refusal(answer), answer.headers["www-authenticate"]) == ((401, "unauthorized"), "Bearer"), header

@@ -1,4 +1,4 @@
-"""The integration API as an integrator meets it: shapes of the contract, parameters, cursors, following what changed."""
+"""The integration API as an integrator meets it: shapes, parameters, cursors, following what changed."""
 
 import json
 from functools import partial

@@ -1,4 +1,4 @@
-"""What is judged again by itself after an act (import-rules: "When a punch is judged again"): no *Retry* is needed."""
+"""What is judged again by itself after an act (docs/rules.md, "When a punch is judged again"): no *Retry* is needed."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What stands, what is remembered, and what a person's act changes (import-rules: line 0, deletion, re-binding, settings)."""
+"""What stands, what is remembered, and what a person's act changes (docs/rules.md)."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What holds for any taps at all (style, rule 9), and that judging a window gives what judging everything would."""
+"""What holds for any taps at all, and that judging a window gives what judging everything would."""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The end-user API as a mobile app meets it: shapes of the contract, bodies, switches, and the document they all fit."""
+"""The end-user API as a mobile app meets it: shapes, bodies, switches, and the document they all fit."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The order of checks in `respond` (contract: end-user API): each request is wrong in what its row names and in all that is judged
+"""The order of checks in `respond`: each request is wrong in what its row names and in all that is judged
 later, and what is judged first is what the answer says. Then the same for the form of the web prompt."""
 
 import json

@@ -1,4 +1,4 @@
-"""Who is asked which survey, when: every case to the second, in the order of the design page, and what holds for all of them."""
+"""Who is asked which survey, when: every case to the second, and what holds for all of them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

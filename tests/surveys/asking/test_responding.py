@@ -1,4 +1,4 @@
-"""`respond`: the contract's order of checks, one row for each person and version, replays, and whose ledger it is."""
+"""`respond`: the order of checks, one row for each person and version, replays, and whose ledger it is."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

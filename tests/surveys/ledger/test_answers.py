@@ -1,4 +1,4 @@
-"""Answers: what each question takes, what is no answer, which answers are the same (contract: end-user API, respond)."""
+"""Answers: what each question takes, what is no answer, which answers are the same."""
 
 import json
 import unicodedata

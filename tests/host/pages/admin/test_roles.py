@@ -46,7 +46,7 @@ def test_every_permission_of_the_contract_has_words_and_none_is_there_twice() ->
 
 
 def test_the_words_of_attendance_say_who_changes_records_and_who_sees_them() -> None:
-    """As the guards of its pages have it: plain permissions see (contract: "Permissions")."""
+    """As the guards of its pages have it: plain permissions see."""
     sees, changes = EXPLAINED["host.attendance"], EXPLAINED["host.attendance.decide"]
     assert not {"add", "edit", "delete"} & set(re.findall(r"\w+", f"{sees.label} {sees.explanation}".lower()))
     assert {"add", "edit", "delete", "approve"} <= set(re.findall(r"\w+", changes.explanation.lower()))
