@@ -10,7 +10,7 @@ from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
 
 MONDAY = date(2026, 3, 2)
 DAYS = {"Mon": 0, "Tue": 1, "Wed": 2, "Thu": 3, "Fri": 4, "Sat": 5, "Sun": 6}
-CODES = {"I": 0, "O": 1, "bo": 2, "bi": 3, "oi": 4, "oo": 5, "a": 0, "x": 255}
+CODES = {"I": 0, "O": 1, "bo": 2, "bi": 3, "oi": 4, "oo": 5, "a": 0, "x": 255, "d": 0}
 FAR = datetime(2027, 1, 1, tzinfo=UTC)
 ALICE = PairingEmployee(1)
 RULES = Rules(zone=ZoneInfo("UTC"))
@@ -28,10 +28,10 @@ def when(text, zone=UTC):
 
 
 def tap(text, number, zone=UTC, **more):
-    """'I 08:00', 'a Tue 17:00': one punch of code, undirected for `a`."""
+    """'I 08:00', 'a Tue 17:00': one punch of code, undirected for `a`, of a door reader for `d`."""
     sign, _, moment = text.strip().partition(" ")
     direction = "undirected" if sign == "a" else "by_code"
-    fields = {"emp_code": "100", "terminal_sn": "T1", "direction": direction} | more
+    fields = {"emp_code": "100", "terminal_sn": "T1", "direction": direction, "is_access": sign == "d"} | more
     return PairingPunch(id=number, remote_id=str(number), at=when(moment, zone), code=CODES[sign], **fields)
 
 
@@ -42,6 +42,7 @@ class Store:
         self.punches: dict[int, PairingPunch] = {}
         self.texts: dict[str, int] = {}
         self.records: dict[int, Record] = {}
+        self.judge_at: dict[int, datetime | None] = {}
         self.locked: set[date] = set()
         self.rules = rules
         self.zone = zone
@@ -82,6 +83,7 @@ class Store:
             record = keys.get(verdict.record, verdict.record)
             assert record is None or record in self.records
             punch = self.punches[verdict.punch_id]
+            self.judge_at[punch.id] = verdict.judge_at
             self.punches[verdict.punch_id] = replace(
                 punch,
                 edited_record=punch.edited_record if record is None else None,

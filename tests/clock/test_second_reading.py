@@ -25,10 +25,10 @@ def test_the_reading_imports_nothing_of_the_product():
 
 def events_of(taps):
     """One employee, one code, and a terminal of each kind that the notation knows."""
-    found = [("bind", "1", 1), ("terminal", "T2", "undirected", False)]
+    found = [("bind", "1", 1), ("terminal", "T2", "undirected", False), ("terminal", "T3", "by_code", True)]
     for number, text in enumerate(taps.split(", "), 1):
         sign, _, moment = text.partition(" ")
-        terminal = "T2" if sign == "a" else "T1"
+        terminal = {"a": "T2", "d": "T3"}.get(sign, "T1")
         found.append(("tap", number, str(number), "1", when(moment), CODES[sign], terminal))
     return [*found, ("judge", FAR)]
 
