@@ -150,7 +150,8 @@ async def take_back(db: AsyncSession, act: LongActWork, record_ids: Sequence[int
     answers, free = await _sorted_out(db, act, record_ids, "take_back")
     before = await _told(db, free)
     await marks.mark_waiting_near(db, free)
-    await release(db, or_(among(Punch.host_attendance_id, free), among(Punch.edited_record_id, free)))
+    if await release(db, or_(among(Punch.host_attendance_id, free), among(Punch.edited_record_id, free))):
+        await marks.ask_for_import(db)
     await imported.delete_records(db, free, act.actor.name)
     changes = [audit.AuditedChange(one, before[one], {"deleted": True}) for one in free]
     await audit.record_many(db, act.actor, "clock.take_back", "attendance", changes)

@@ -1,11 +1,13 @@
-"""Whether judging what is marked gives what judging everything would: a difference is a missing mark, which only a *Retry* would cure."""
+"""Whether an act asks for an import of what it marked, and whether judging that gives what judging everything would: a difference is a
+missing mark, which only a *Retry* would cure."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, func, select
 
+from app.accounts.models import Job
 from app.clock.importing import import_due
 from app.clock.models import Punch
 from app.db.session import Database
@@ -26,6 +28,14 @@ async def refuse(database: Database, codes: Sequence[str], now: datetime, done: 
         everything = await _seen(db)
         await only_tried.rollback()
     assert marked == everything, _told(done, marked, everything)
+
+
+async def refuse_unasked(database: Database, now: datetime, done: Sequence[str]) -> None:
+    """Fails where punches are marked and no import was asked for: with the schedule off, nothing would follow."""
+    async with database.transaction() as db:
+        due = await db.scalar(select(func.count()).where(Punch.judge_at <= now))
+        asked = (await db.execute(delete(Job).where(Job.name == "clock_import").returning(Job.id))).all()
+    assert asked or not due, "\n".join([*done, "asked for no import"])
 
 
 def _told(done: Sequence[str], marked: dict[str, Any], everything: dict[str, Any]) -> str:

@@ -216,6 +216,12 @@ STORIES = {
         shows 2 09:00 overlaps
         move 1 Cleo
         shows 2 09:00 imported""",
+    "records are taken back later, and their punches forget them": """
+        taps 1 I 08:00, O 17:00
+        take_back_later 1
+        shows 1 08:00 imported
+        carry_on
+        shows 1 08:00 not_bound""",
     "records are moved later, and their punches are their owner's": """
         taps 1 I 08:00, O 17:00
         move_later 1 Bea
