@@ -72,7 +72,7 @@ class _Lane:
             word = self._word(tap.at - anchor.at)
         else:
             word = None
-        if word is None and tap.was_fold and tap.punch.id in self.settled:
+        if word is None and tap.was_fold and (tap.punch.id in self.settled or (tap.held and _is_fresh(anchor))):
             tap.let_go = True
         if word is None or anchor is None:
             return False
@@ -251,3 +251,7 @@ class _Lane:
             return
         shift.end, shift.ended_by = why, by
         self.open = None
+
+
+def _is_fresh(anchor: Tap | None) -> bool:
+    return anchor is not None and anchor.fresh
