@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Table, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import Tenant, User
 from app.clock.models import Connection
+from app.db.base import Base
 from app.db.session import PLATFORM, Database
 from app.secrets import KeyRing, Place, SecretError
 from app.surveys.models import PersonKey
@@ -44,11 +45,15 @@ class Sealed:
         return statement.order_by(self.table.c.id).limit(BATCH)
 
 
+def _table(model: type[Base]) -> Table:
+    return cast("Table", model.__table__)
+
+
 SEALED: tuple[Sealed, ...] = (
-    Sealed(User.__table__, "totp_secret"),  # type: ignore[arg-type]
-    Sealed(Connection.__table__, "password"),  # type: ignore[arg-type]
-    Sealed(Connection.__table__, "tokens"),  # type: ignore[arg-type]
-    Sealed(PersonKey.__table__, "sealed_key", bound_to="user_id"),  # type: ignore[arg-type]
+    Sealed(_table(User), "totp_secret"),
+    Sealed(_table(Connection), "password"),
+    Sealed(_table(Connection), "tokens"),
+    Sealed(_table(PersonKey), "sealed_key", bound_to="user_id"),
 )
 
 

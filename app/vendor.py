@@ -124,7 +124,7 @@ def unpack(package: Package, scratch: Path) -> Path:
     into = scratch / package.folder.name
     into.mkdir()
     command = ["npm", "pack", "--silent", f"{package.name}@{package.version}"]
-    done = subprocess.run(command, cwd=into, capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, cwd=into, capture_output=True, text=True, check=False)  # noqa: S603 -- our own command line
     if done.returncode != 0:
         raise VendorProblem(f"npm could not fetch {package.name}@{package.version}: {done.stderr.strip()}")
     (archive,) = into.glob("*.tgz")

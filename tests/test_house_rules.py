@@ -341,6 +341,25 @@ def test_no_relationship_loads_by_itself() -> None:
     assert wrong == []
 
 
+MOST_IGNORED_TYPES = 10
+
+
+def test_the_type_checker_is_silenced_in_few_places() -> None:
+    ignored = [f"{name_of(path)}: {line.strip()}" for path, line in lines_of_sources() if "type: " + "ignore" in line]
+    assert len(ignored) <= MOST_IGNORED_TYPES, ignored
+
+
+def test_a_silenced_linter_is_explained() -> None:
+    silent = re.compile(r"# noqa: [A-Z]+\d+(, [A-Z]+\d+)*\s*$|# noqa\s*$")
+    assert [f"{name_of(path)}: {line.strip()}" for path, line in lines_of_sources() if silent.search(line)] == []
+
+
+def lines_of_sources() -> Iterator[tuple[Path, str]]:
+    for path in SOURCES:
+        for line in path.read_text().splitlines():
+            yield path, line
+
+
 def test_files_are_cut_by_noun() -> None:
     kinds = {"services", "repositories", "utils", "helpers", "schemas", "managers", "common", "misc"}
     assert [str(path) for path in SOURCES if path.stem in kinds] == []

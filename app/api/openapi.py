@@ -112,7 +112,7 @@ def _envelope(one: Endpoint, by_kind: dict[str, Any]) -> dict[str, Any]:
 
 def _failure(status: int, by_kind: dict[str, Any]) -> dict[str, Any]:
     failure = {"description": REASONS[status], "content": _json(by_kind[repr(Failure)])}
-    if status == 429:  # noqa: PLR2004
+    if status == 429:  # noqa: PLR2004 -- the status 429
         failure["headers"] = {"Retry-After": {"schema": {"type": "integer", "minimum": 1, "maximum": 3600}}}
     return failure
 

@@ -3,13 +3,12 @@
 from typing import Any
 
 from litestar import Request, Response
-from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 
 from app.api.tokens import TokenGuard
 from app.web.context import context_of
 from app.web.errors import envelope, handle, logged
-from app.web.guards import Requires
+from app.web.guards import Connection, Requires
 
 
 class PageOrScope(Requires):
@@ -19,7 +18,7 @@ class PageOrScope(Requires):
         super().__init__(permission, module=module)
         self.scope = scope
 
-    async def __call__(self, connection: ASGIConnection, handler: BaseRouteHandler) -> None:  # type: ignore[type-arg]
+    async def __call__(self, connection: Connection, handler: BaseRouteHandler) -> None:
         if _is_program(connection):
             await self.scope(connection, handler)
         else:
@@ -33,7 +32,7 @@ def answer_either(request: Request[Any, Any, Any], error: Exception) -> Response
     return envelope(logged(request, error), context_of(request.scope).request_id)
 
 
-def _is_program(connection: ASGIConnection) -> bool:  # type: ignore[type-arg]
+def _is_program(connection: Connection) -> bool:
     """A client that sends Authorization is one. A browser behind a proxy that asks for a password sends its own, beside the session."""
     sent = connection.headers.get("authorization", "")
     return sent.partition(" ")[0].lower() == "bearer" or (bool(sent) and context_of(connection.scope).person is None)

@@ -124,7 +124,7 @@ def _together(values: Mapping[str, Any]) -> list[FieldError]:
                 days[name] = date.fromisoformat(values[field])
         except ValueError:
             wrong.append(FieldError(name, "There is no such day; give YYYY-MM-DD."))
-    if len(days) == 2:  # noqa: PLR2004
+    if len(days) == 2:  # noqa: PLR2004 -- a range has two days
         if days["from"] > days["to"]:
             wrong.append(FieldError("from", "It comes after `to`."))
         elif (days["to"] - days["from"]).days > MOST_DAYS:

@@ -9,7 +9,6 @@ from collections import OrderedDict
 from datetime import UTC, datetime, timedelta
 from math import ceil
 
-from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 from sqlalchemy import bindparam, case, func, null, select, update
 
@@ -19,6 +18,7 @@ from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM, entered, entering
 from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn, RateLimited
 from app.web.context import Context, context_of
+from app.web.guards import Connection
 from app.web.sessions import PERSON_COLUMNS, person_of
 
 USED_EVERY = timedelta(minutes=1)
@@ -63,7 +63,7 @@ class TokenGuard:
         self.scope, self.permissions = scope, permissions
         self.switches = [name for name in (f"module_{module}" if module else None, policy) if name]
 
-    async def __call__(self, connection: ASGIConnection, _: BaseRouteHandler) -> None:  # type: ignore[type-arg]
+    async def __call__(self, connection: Connection, _: BaseRouteHandler) -> None:
         context = context_of(connection.scope)
         token_id, scopes = await _identify(context, connection.headers.get("authorization", ""))
         if self.scope not in scopes:

@@ -10,6 +10,7 @@ from app.clock.connection import saved as connection
 from app.clock.punches import daily_totals, day_counts, week_counts
 from app.clock.settings import read_settings
 from app.clock.zones import zone_day
+from app.db.rows import affected
 from app.db.session import Database
 
 ROWS_AT_ONCE = 5000
@@ -72,7 +73,7 @@ async def purge(database: Database, workspace: str, now: datetime) -> dict[str, 
     for name, statement, rows in kept_for_a_time:
         while True:
             async with database.transaction(workspace) as db:
-                deleted = (await db.execute(statement, {"before": before, "rows": rows})).rowcount  # type: ignore[attr-defined]
+                deleted = affected(await db.execute(statement, {"before": before, "rows": rows}))
             gone[name] += deleted
             if deleted < rows:
                 break
@@ -94,7 +95,7 @@ async def _purge_days(db: AsyncSession, days: list[date]) -> int:
     stale = list((await db.scalars(_NOT_STALE, {"days": days})).all())
     await daily_totals.count_days(db, stale)
     await db.execute(_FREEZE, {"days": days})
-    deleted: int = (await db.execute(_PUNCHES, {"days": days})).rowcount  # type: ignore[attr-defined]
+    deleted = affected(await db.execute(_PUNCHES, {"days": days}))
     await day_counts.recount(db, days)
     await week_counts.recount(db, days)
     return deleted

@@ -166,8 +166,8 @@ def attendance_edit(
             raise NotFound("There is no such record.")
         where = await zone.of(db)
         times = {"clock_in": clock_in, "clock_out": clock_out}
-        given = {name: frame.to_utc(time, where) for name, time in times.items() if time is not None}
-        hours = replace(Hours.of(record), **given)  # type: ignore[arg-type]
+        given: dict[str, Any] = {name: frame.to_utc(time, where) for name, time in times.items() if time is not None}
+        hours = replace(Hours.of(record), **given)
         kept = record.note if note is None else note
         edited = await attendance.edit(db, COMMAND_LINE, record_id, hours, kept, seen=record.updated_at)
         return edited.changed

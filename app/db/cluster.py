@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from app.db.cluster_home import (
     POSTGRES_MAJOR,

@@ -3,9 +3,9 @@
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Select
+from sqlalchemy import CursorResult, Result, Select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 
@@ -15,6 +15,11 @@ async def plain(db: AsyncSession, statement: Select[Any]) -> Sequence[Any]:
     result = await connection.execute(statement)
     make = maker(tuple(result.keys()))
     return [make(row) for row in result.fetchall()]
+
+
+def affected(result: Result[Any]) -> int:
+    """How many rows an INSERT, UPDATE or DELETE touched."""
+    return cast("CursorResult[Any]", result).rowcount
 
 
 @lru_cache(maxsize=100)

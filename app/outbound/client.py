@@ -146,7 +146,7 @@ class OutboundClient:
             except OutboundError as error:
                 if not error.retryable or attempt == self.limits.attempts:
                     raise
-            await asyncio.sleep(self.limits.pause_s * 2 ** (attempt - 1) * random.uniform(0.5, 1.5))  # noqa: S311
+            await asyncio.sleep(self.limits.pause_s * 2 ** (attempt - 1) * random.uniform(0.5, 1.5))  # noqa: S311 -- jitter is no secret
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     async def probe(self, base_url: str) -> AsyncIterator[ProbeStep]:

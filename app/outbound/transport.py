@@ -80,8 +80,8 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         host: str,
         port: int,
         timeout: float | None = None,  # noqa: ASYNC109 - httpcore names it
-        local_address: str | None = None,  # noqa: ARG002
-        socket_options: Iterable[Any] | None = None,  # noqa: ARG002
+        local_address: str | None = None,  # noqa: ARG002 -- the signature is httpcore's
+        socket_options: Iterable[Any] | None = None,  # noqa: ARG002 -- the signature is httpcore's
     ) -> httpcore.AsyncNetworkStream:
         return await self.dial(host, port, await self.addresses(host, port), timeout)
 
@@ -102,8 +102,8 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
     async def connect_unix_socket(
         self,
         path: str,  # noqa: ARG002 - there is no path that may be reached
-        timeout: float | None = None,  # noqa: ARG002, ASYNC109
-        socket_options: Iterable[Any] | None = None,  # noqa: ARG002
+        timeout: float | None = None,  # noqa: ARG002, ASYNC109 -- the signature is httpcore's
+        socket_options: Iterable[Any] | None = None,  # noqa: ARG002 -- the signature is httpcore's
     ) -> httpcore.AsyncNetworkStream:
         raise OutboundError(POLICY, "Local sockets may not be reached.")
 
@@ -116,10 +116,8 @@ class _Line(httpcore.AsyncNetworkStream):
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
         self._stream = stream
-        self.read = stream.read  # type: ignore[method-assign]
-        self.write = stream.write  # type: ignore[method-assign]
-        self.aclose = stream.aclose  # type: ignore[method-assign]
-        self.get_extra_info = stream.get_extra_info  # type: ignore[method-assign]
+        for name in ("read", "write", "aclose", "get_extra_info"):
+            setattr(self, name, getattr(stream, name))
 
     async def start_tls(
         self,
@@ -182,8 +180,8 @@ class _AnswerBytes(httpx.AsyncByteStream):
 def _plain(error: Exception) -> str:
     """The innermost reason, in the system's words."""
     cause: BaseException = error
-    while cause.__cause__ is not None or cause.__context__ is not None:
-        cause = cause.__cause__ or cause.__context__  # type: ignore[assignment]
+    while deeper := cause.__cause__ or cause.__context__:
+        cause = deeper
     if isinstance(error, httpcore.ConnectTimeout) or isinstance(cause, TimeoutError):
         return "no answer in time"
     if isinstance(cause, OSError) and cause.strerror:

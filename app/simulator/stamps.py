@@ -94,6 +94,7 @@ def read_stamp(text: str, zone: ZoneInfo) -> int | None:
     if found is None:
         return None
     try:
-        return int(datetime(*(int(part or 0) for part in found.groups()), tzinfo=zone).timestamp())  # type: ignore[arg-type, misc]
+        year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+        return int(datetime(year, month, day, hour, minute, second, tzinfo=zone).timestamp())
     except (ValueError, OverflowError):
         return None

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import asyncpg
 from litestar import Request
@@ -188,12 +188,12 @@ def _may_be_kept(part: Any) -> bool:
 
 def put(scope: Scope, context: Context) -> None:
     """For the handlers behind the gate."""
-    scope["muster"] = context  # type: ignore[typeddict-unknown-key]
+    cast("dict[str, Any]", scope)["muster"] = context
 
 
 def context_of(scope: Scope) -> Context:
     """The request's context, behind the gate."""
-    context: Context = scope["muster"]  # type: ignore[typeddict-item]
+    context: Context = cast("dict[str, Any]", scope)["muster"]
     return context
 
 

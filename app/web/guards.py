@@ -1,5 +1,7 @@
 """Who may: every route carries exactly one of these guards, and a test walks all routes to see that none has none."""
 
+from typing import Any
+
 from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 
@@ -8,6 +10,8 @@ from app.accounts.policies import enabled
 from app.db.session import PLATFORM
 from app.errors import Forbidden, ModuleUnavailable, NotSignedIn
 from app.web.context import context_of
+
+Connection = ASGIConnection[Any, Any, Any, Any]
 
 
 class Requires:
@@ -19,7 +23,7 @@ class Requires:
     def __init__(self, permission: str | None, *, module: str | None = None, platform_only: bool = False) -> None:
         self.permission, self.module, self.platform_only = permission, module, platform_only
 
-    async def __call__(self, connection: ASGIConnection, _: BaseRouteHandler) -> None:  # type: ignore[type-arg]
+    async def __call__(self, connection: Connection, _: BaseRouteHandler) -> None:
         context = context_of(connection.scope)
         if context.person is None:
             raise NotSignedIn("Sign in to see this page.")
@@ -38,7 +42,7 @@ class Requires:
 class Public:
     """Anybody may; the route's own code decides what they see."""
 
-    async def __call__(self, connection: ASGIConnection, handler: BaseRouteHandler) -> None:  # type: ignore[type-arg]
+    async def __call__(self, connection: Connection, handler: BaseRouteHandler) -> None:
         """Lets everybody pass."""
 
 

@@ -8,6 +8,8 @@ from datetime import timedelta
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.rows import affected
+
 TERM = timedelta(seconds=60)
 
 _MAKE = text("INSERT INTO clock_sync_lease (id) VALUES (1) ON CONFLICT DO NOTHING")
@@ -42,7 +44,7 @@ async def take(db: AsyncSession, run_id: int, term: timedelta = TERM) -> int:
 async def keep(db: AsyncSession, fence: int, term: timedelta = TERM) -> None:
     """Renews the lease and holds its row until the transaction ends. Raises LeaseLostError."""
     renewed = await db.execute(_RENEW, {"fence": fence, "term": term})
-    if renewed.rowcount != 1:  # type: ignore[attr-defined]
+    if affected(renewed) != 1:
         raise LeaseLostError
 
 

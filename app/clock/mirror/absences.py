@@ -14,6 +14,7 @@ from app.accounts import audit
 from app.clock.mirror import cursors
 from app.clock.mirror.listing_rows import LISTINGS
 from app.clock.models import Cursor
+from app.db.rows import affected
 from app.errors import Conflict
 
 MANY, SHARE = 10, 0.20
@@ -82,7 +83,7 @@ async def confirm_disappearance(db: AsyncSession, actor: audit.Actor, resource: 
     waiting = await _waiting(db, resource)
     marked = await db.execute(_MARK[resource], {"generation": waiting["generation"], "now": now})
     await cursors.write(db, resource, "", kind="listing", state="complete", pending=None, note=None)
-    count: int = marked.rowcount  # type: ignore[attr-defined]
+    count = affected(marked)
     await audit.record(db, actor, "clock.disappearance.confirm", "clock_listing", resource, after={"missing": count})
     return count
 

@@ -5,6 +5,7 @@ Rows are keyed by code or serial, so that remarks and bindings survive new remot
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -138,7 +139,7 @@ LISTINGS: dict[str, TableSpec] = {
             f"clock_{resource}",
             "code",
             _UNIT_COLUMNS,
-            lambda unit, known, resource=resource: _unit(unit, known, resource),  # type: ignore[misc]
+            partial(_unit, resource=resource),
         )
         for resource in ("departments", "positions", "areas", "locations")
     },

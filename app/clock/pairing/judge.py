@@ -234,7 +234,7 @@ def split_lanes(taps: list[Tap]) -> tuple[list[Tap], list[Tap]]:
     return [tap for tap in taps if tap.role not in OVERTIME_ROLES], overtime
 
 
-def _judge_shifts(  # noqa: PLR0917
+def _judge_shifts(  # noqa: PLR0917 -- the world as the import reads it
     judgement: Judgement,
     found: list[Shift],
     taps: list[Tap],

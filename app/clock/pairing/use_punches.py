@@ -71,7 +71,7 @@ def use_punches(  # noqa: PLR0917 -- the world as the import reads it
     )
 
 
-def _shift_of(  # noqa: PLR0917
+def _shift_of(  # noqa: PLR0917 -- the world as the import reads it
     punch_id: int,
     who: PairingEmployee,
     punches: Sequence[PairingPunch],

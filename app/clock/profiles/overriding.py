@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from app.clock.profiles.profile import RESOURCES, Profile
 
@@ -59,7 +60,10 @@ def _resource_path(resource: str) -> Change:
 
 
 def _sign_in(field: str) -> Change:
-    return lambda profile, value: replace(profile, sign_in=replace(profile.sign_in, **{field: value}))  # type: ignore[arg-type]
+    def change(profile: Profile, value: Any) -> Profile:
+        return replace(profile, sign_in=replace(profile.sign_in, **{field: value}))
+
+    return change
 
 
 def _filter(field: str) -> Change:

@@ -16,6 +16,7 @@ from app.clock.models import Binding, Connection, Punch
 from app.clock.pairing.inputs import FOLDS
 from app.clock.punches.daily_totals import mark_stale
 from app.db.among import among
+from app.db.rows import affected
 from app.host.events import DaysChanged, Event, RecordsChanged
 from app.host.models import AttendanceRecord
 
@@ -52,7 +53,7 @@ _CHANGED_READERS = text(
 async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
     """Has the punches judged at the next import, and asks for one soon. Returns how many."""
     done = await db.execute(update(Punch).where(which).values(judge_at=NOW))
-    marked: int = done.rowcount  # type: ignore[attr-defined]
+    marked = affected(done)
     if marked:
         await ask_for_import(db)
     return marked

@@ -98,12 +98,12 @@ class _Scale:
         while at <= self.end:
             local = at.astimezone(self.zone)
             if not local.hour % min(step, 24):
-                label = f"{local:%a}" if not local.hour and hours > 24 else f"{local:%H:%M}"  # noqa: PLR2004
+                label = f"{local:%a}" if not local.hour and hours > 24 else f"{local:%H:%M}"  # noqa: PLR2004 -- hours of a day
                 yield {"x": self.x(at), "label": label}
             at += HOUR
 
 
-def _tap(punch: PairingPunch, verdict: Verdict | None, current: bool, scale: _Scale) -> dict[str, Any]:  # noqa: FBT001
+def _tap(punch: PairingPunch, verdict: Verdict | None, current: bool, scale: _Scale) -> dict[str, Any]:  # noqa: FBT001 -- the signature is the template's
     local = punch.at.astimezone(scale.zone)
     role, effect, label = _words(punch, verdict)
     return {

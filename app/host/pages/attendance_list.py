@@ -158,7 +158,7 @@ def _bar(row: Any, span: int, where: ZoneInfo) -> dict[str, Any]:
         "later": (hours.clock_out.astimezone(where).date() - row.workday).days if hours.clock_out else 0,
         "breaks": [{"x": at(out), "width": max(0.4, round(at(back) - at(out), 2))} for out, back in hours.breaks],
         "ticks": [round(100 * hour / span, 2) for hour in range(6, span, 6)],
-        "midnight": round(100 * 24 / span, 2) if span > 24 else None,  # noqa: PLR2004
+        "midnight": round(100 * 24 / span, 2) if span > 24 else None,  # noqa: PLR2004 -- hours of a day
     }
 
 

@@ -87,7 +87,8 @@ def questions_hash(keys: Sequence[str]) -> str:
 
 def instant(value: datetime) -> str:
     """As the APIs write instants: UTC, to the microsecond at most, ending in Z."""
-    return msgspec.to_builtins(value.astimezone(UTC))  # type: ignore[no-any-return]
+    text: str = msgspec.to_builtins(value.astimezone(UTC))
+    return text
 
 
 def choices(answers: Iterable[LedgerAnswer]) -> set[tuple[str, str]]:

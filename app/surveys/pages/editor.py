@@ -1,7 +1,7 @@
 """`/surveys/new`, `/surveys/edit/<uid>`: the editor, and what shows in it before anything is saved. Saving: editor_saving."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from litestar import Response, get, post
@@ -21,6 +21,7 @@ from app.surveys.pages.editor_desk import Desk, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, blank, filled, read
 from app.surveys.pages.editor_questions import Row
 from app.web.context import Context
+from app.web.forms import Choice
 from app.web.guards import Requires
 from app.web.pages import page
 
@@ -153,7 +154,7 @@ def _filled(desk: Desk) -> Draft:
 
 
 def _enforcements(draft: Draft) -> list[Mapping[str, str]]:
-    choices = draft.form.fields["enforcement"].choices  # type: ignore[attr-defined]
+    choices = cast("Choice", draft.form.fields["enforcement"]).choices
     return [{**one, "hint": ENFORCEMENT_HINTS[one["value"]]} for one in choices]
 
 

@@ -5,6 +5,7 @@ What is wrong with a body is raised where the application reads it, so 401, 403 
 
 import asyncio
 from tempfile import SpooledTemporaryFile
+from typing import cast
 
 from litestar.types import HTTPReceiveMessage, Receive
 
@@ -85,7 +86,7 @@ class Body:
     async def _end(self) -> HTTPReceiveMessage:
         while (message := await self._receive())["type"] == "http.request":
             pass  # the body of a method that takes none
-        return message  # type: ignore[return-value]
+        return cast("HTTPReceiveMessage", message)
 
     def close(self) -> None:
         self._file.close()

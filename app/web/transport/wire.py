@@ -5,7 +5,7 @@ Bodies have their own patience (app.web.transport.body): the handler that reads 
 
 import asyncio
 import secrets
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -31,8 +31,8 @@ class Wire(HttpToolsProtocol):
     _owed: tuple[str, int, int] | None = None
     _since = 0.0
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(cast("asyncio.Transport", transport))
         self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -113,7 +113,7 @@ async def show(
     """The whole page, as an act leaves it; htmx gets the history alone."""
     now = datetime.now(UTC)
     view = await lists.load(ctx, SPEC, BASE)
-    if ctx.wants_fragment and status == 200 and not _wants_region(ctx):  # noqa: PLR2004
+    if ctx.wants_fragment and status == 200 and not _wants_region(ctx):  # noqa: PLR2004 -- the status 200
         return await page(ctx, "clock/sync.html", fragment="list", view=view, **await _row_words(ctx, view, now))
     return await page(
         ctx, "clock/sync.html", status=status, view=view, **await _row_words(ctx, view, now),
