@@ -47,13 +47,13 @@ _COPY: Final = "Copy of "
 
 
 class StaleForm(Conflict):
-    """Somebody else saved since the form was opened; `differences` is what they changed."""
+    """Somebody else saved since the form was opened; `differences` is what they changed, `then` what it was before."""
 
-    def __init__(self, stored: Stored, differences: Sequence[DefinitionDifference]) -> None:
+    def __init__(self, stored: Stored, since: history.ChangedSince) -> None:
         self.saved_by, self.saved_at = stored.updated_by, stored.updated_at
-        self.differences = tuple(differences)
+        self.then, self.differences = since.then, tuple(since.differences)
         when = stored.updated_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-        names = ", ".join(one.name for one in differences)
+        names = ", ".join(one.name for one in self.differences)
         super().__init__(
             f"{stored.updated_by} changed this survey on {when}, after you opened it"
             + (f": {names}." if names else ".")

@@ -1,7 +1,7 @@
 """How two definitions of a survey differ, and which differences need a new version. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
@@ -47,6 +47,19 @@ def compare(old: Definition, new: Definition, names: words.Names = words.BARE_KE
     return (*_fields(old, new, names), *_questions(old.questions, new.questions))
 
 
+def merge(then: Definition, typed: Definition, now: Definition) -> tuple[Definition, frozenset[str]]:
+    """What a form shows that was opened over `then` and finds `now`: what was typed, and the new values in the fields that were
+    left alone. The questions are one field. Second: the fields that both sides changed, each to something else."""
+    fields = (*_PLAIN, "questions")
+    alone = {field for field in fields if _to_seconds(getattr(typed, field)) == _to_seconds(getattr(then, field))}
+    contested = {
+        field
+        for field in fields
+        if field not in alone and getattr(now, field) not in (getattr(then, field), getattr(typed, field))
+    }
+    return replace(typed, **{field: getattr(now, field) for field in alone}), frozenset(contested)
+
+
 def need_new_version(old: Definition, new: Definition) -> tuple[DefinitionDifference, ...]:
     """What a version with answers can't take: everything but corrections, and any change of content where people agree to it."""
     agreed = old.agreement or new.agreement
@@ -60,6 +73,11 @@ def _fields(old: Definition, new: Definition, names: words.Names) -> Iterator[De
             both = (_shown(field, before, names), _shown(field, after, names))
             shown = _messages(before, after) if field == "message" else both
             yield DefinitionDifference(field, name_of(field), *shown, field in _CONTENT, field in _CORRECTABLE)
+
+
+def _to_seconds(value: Any) -> Any:
+    """A form shows no more of a time."""
+    return value.replace(microsecond=0) if isinstance(value, datetime) else value
 
 
 def _messages(before: str, after: str) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """What acts on a survey changed, written into the audit, and read from it again for a form that has become stale."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Integer, select
@@ -11,10 +12,19 @@ from app.accounts.models import AuditEntry
 from app.db.session import workspace_of
 from app.surveys import words
 from app.surveys.authoring import audience, files
+from app.surveys.authoring.definition import Definition
 from app.surveys.authoring.differences import DefinitionDifference, compare
 from app.surveys.authoring.stored import Stored
 
 SUBJECT: Final = "survey"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSince:
+    """What a survey was at an earlier revision, and what is different now."""
+
+    then: Definition
+    differences: Sequence[DefinitionDifference]
 
 
 async def note(db: AsyncSession, actor: audit.Actor, act: str, before: Stored | None, after: Stored | None) -> None:
@@ -47,12 +57,13 @@ def _facts(stored: Stored | None) -> dict[str, Any] | None:
     return document | life
 
 
-async def changed_since(db: AsyncSession, stored: Stored, revision: int) -> tuple[DefinitionDifference, ...]:
-    """What others changed after that revision, from then to now."""
+async def changed_since(db: AsyncSession, stored: Stored, revision: int) -> ChangedSince:
+    """What others changed after that revision."""
     was = await _facts_at(db, stored, revision)
     document = files.document(stored.definition)
     then = files.from_document({name: was.get(name, value) for name, value in document.items()})
-    return (*_life(was, stored), *compare(then, stored.definition, await audience.names(db)))
+    names = await audience.names(db)
+    return ChangedSince(then, (*_life(was, stored), *compare(then, stored.definition, names)))
 
 
 async def _facts_at(db: AsyncSession, stored: Stored, revision: int) -> dict[str, Any]:

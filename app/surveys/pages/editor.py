@@ -104,6 +104,7 @@ async def show(
         draft=draft,
         refused=refused,
         stale=stale,
+        contested=_contested(draft, stale) if stale else (),
         note=_note(desk.stored) if not stale else None,
         numbered=[(row, places.get(row.name)) for row in draft.rows],
         live=len(kept),
@@ -116,6 +117,11 @@ async def show(
         oob=False,
         **await _shown(ctx, desk, draft),
     )
+
+
+def _contested(draft: Draft, stale: StaleForm) -> set[str]:
+    """The names of what both changed; a difference of one question is one of `questions`."""
+    return {one.name for one in stale.differences if one.field.partition(".")[0] in draft.contested}
 
 
 async def _shown(ctx: Context, desk: Desk, draft: Draft) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError
 from app.surveys import words
-from app.surveys.authoring import content
+from app.surveys.authoring import content, differences
 from app.surveys.authoring.definition import Definition, problems, tidy
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
@@ -112,7 +112,7 @@ class Offered:
 @dataclass
 class Draft:
     """The form as typed. `revision` is that of the survey which the person began from, None for a new one; `about_questions` is
-    what is wrong with the questions as a whole."""
+    what is wrong with the questions as a whole; `contested` are the fields that somebody else changed meanwhile, too."""
 
     form: Bound
     rows: list[Row]
@@ -122,6 +122,7 @@ class Draft:
     stripped: tuple[str, ...] = ()
     focus: str = ""
     unsaved: bool = True
+    contested: frozenset[str] = frozenset()
     summary: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -176,6 +177,14 @@ def filled(offered: Offered, definition: Definition, revision: int) -> Draft:
     form = offered.form.fill({**shown, **paced})
     rows = editor_questions.show(definition.questions)
     return Draft(form, rows, definition, revision, unsaved=False)
+
+
+def merged(offered: Offered, draft: Draft, then: Definition, now: Definition, revision: int) -> Draft:
+    """The draft over what somebody else saved since `then`: the fields that were left alone show the new values."""
+    definition, contested = differences.merge(then, draft.definition, now)
+    shown = filled(offered, definition, revision)
+    rows = shown.rows if definition.questions == now.questions else draft.rows
+    return Draft(shown.form, rows, definition, revision, stripped=draft.stripped, contested=contested)
 
 
 def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = None) -> Draft:

@@ -17,7 +17,7 @@ from app.surveys.authoring.differences import compare
 from app.surveys.authoring.stored import Stored
 from app.surveys.pages.editor import AUTHOR, show
 from app.surveys.pages.editor_desk import Desk, again, desk_of, new_desk
-from app.surveys.pages.editor_form import Draft, read
+from app.surveys.pages.editor_form import Draft, merged, read
 from app.web.context import Context
 from app.web.pages import done, page
 
@@ -99,8 +99,9 @@ async def _refused(ctx: Context, desk: Desk, draft: Draft, refused: Refusal) -> 
     match refused:
         case StaleForm():
             now = await again(ctx, desk)
-            draft.revision = _stored(now).revision
-            return await show(ctx, now, draft, status=refused.status, stale=refused)
+            stored = _stored(now)
+            both = merged(now.offered, draft, refused.then, stored.definition, stored.revision)
+            return await show(ctx, now, both, status=refused.status, stale=refused)
         case NeedsNewVersion():
             return await _ask(ctx, desk, draft, _stored(desk), needed=refused)
         case Invalid():

@@ -19,7 +19,7 @@ from app.surveys.authoring.definition import (
     tidy,
     unpublishable,
 )
-from app.surveys.authoring.differences import compare, need_new_version
+from app.surveys.authoring.differences import compare, merge, need_new_version
 from app.surveys.words import QUESTION_TYPES, WITH_OPTIONS
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH, defined
 
@@ -315,6 +315,28 @@ def test_each_difference_is_told_once_with_what_it_means(changed: dict[str, Any]
     assert (one.field, one.name, one.before, one.after, one.content, one.correction) == (*told[:2], before, *told[3:])
     needs = told[4] and not told[5]
     assert [each.field for each in need_new_version(WITH_IDS, new)] == ([one.field] if needs else [])
+
+
+@pytest.mark.parametrize("changed", [changed for changed, _ in CHANGES])
+def test_a_field_that_was_left_alone_takes_the_new_value_and_another_keeps_what_was_typed(
+    changed: dict[str, Any],
+) -> None:
+    new, typed = replace(WITH_IDS, **changed), replace(WITH_IDS, max_prompts=7)
+    assert merge(WITH_IDS, typed, new) == (replace(typed, **changed), frozenset())
+    assert merge(WITH_IDS, new, new) == (new, frozenset()), "both changed it to the same"
+    assert merge(WITH_IDS, new, WITH_IDS) == (new, frozenset()), "nobody else changed it"
+
+
+def test_what_both_changed_stays_as_typed_and_is_named() -> None:
+    theirs = replace(WITH_IDS, title="Supper", starts_at=NOW, questions=(SECOND,))
+    mine = replace(WITH_IDS, title="Dinner", questions=(FIRST,))
+    assert merge(WITH_IDS, mine, theirs) == (replace(mine, starts_at=NOW), {"title", "questions"})
+
+
+def test_a_time_that_the_form_shows_to_the_second_was_left_alone() -> None:
+    exact = replace(WITH_IDS, starts_at=NOW + timedelta(microseconds=7))
+    theirs = replace(WITH_IDS, starts_at=NOW + timedelta(days=1))
+    assert merge(exact, replace(WITH_IDS, starts_at=NOW), theirs) == (theirs, frozenset())
 
 
 def test_changed_markup_alone_is_shown_as_markup() -> None:

@@ -1,5 +1,6 @@
 """The editor: what is saved, refused with all that was typed kept, asked before a new version, and shown before it is saved."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from app.parts import Parts
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import PromptState, Survey
 from tests.conftest import Browser
-from tests.surveys.drafted import CONSENT, drafted, published
+from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH, drafted, published
 from tests.surveys.recording import EVERY_TYPE, record, user_id
 
 NEW = {
@@ -188,11 +189,36 @@ async def test_the_second_of_two_authors_sees_what_the_first_changed(database: D
     assert "Not saved: Alice Ahn changed this after you opened the form" in answer.text
     assert "<ins>Supper</ins>" in answer.text
     assert 'value="Mine"' in answer.text
-    assert 'value="Lunch"' in answer.text
+    assert 'name="title" value="Supper"' in answer.text, "what was left alone shows what the first one saved"
+    assert "You changed it too" not in answer.text
     assert f'name="revision" value="{stored.revision + 1}"' in answer.text
     assert (await now(database, stored.uid)).definition.category is None
     knowing = form_of(stored, category="Mine", revision=str(stored.revision + 1))
     assert (await alice.submit(f"/surveys/save/{stored.uid}", knowing)).status_code == 303
+
+
+async def test_what_both_authors_changed_is_kept_as_typed_and_marked(database: Database, alice: Browser) -> None:
+    stored = await made(database, questions=[HOW_WAS_IT, LUNCH])
+    theirs = {"title": "Supper", "category": "Theirs", "label-q0": "How?"}
+    await alice.submit(f"/surveys/save/{stored.uid}", form_of(stored, **theirs))
+    mine = form_of(stored, category="Mine", **{"label-q1": "How was the lunch?"})
+    answer = await alice.submit(f"/surveys/save/{stored.uid}", mine)
+    assert answer.status_code == 409
+    assert 'name="title" value="Supper"' in answer.text
+    assert 'name="category" value="Mine"' in answer.text
+    assert "How was the lunch?" in answer.text
+    marked = re.findall(r'data-title>([^<]+) <span class="badge" data-tone="warn">You changed it too', answer.text)
+    assert marked == ["Category", "Question 1, text"]
+    assert '<th scope="col">When you opened it</th><th scope="col">Now</th>' in answer.text
+
+
+async def test_questions_that_were_left_alone_show_the_new_ones(database: Database, alice: Browser) -> None:
+    stored = await made(database, questions=[HOW_WAS_IT, LUNCH])
+    await alice.submit(f"/surveys/save/{stored.uid}", form_of(stored, **{"label-q0": "How did you like it?"}))
+    answer = await alice.submit(f"/surveys/save/{stored.uid}", form_of(stored, title="Mine"))
+    assert answer.status_code == 409
+    assert "How did you like it?" in answer.text.partition('id="questions"')[2]
+    assert 'name="title" value="Mine"' in answer.text
 
 
 async def test_words_of_an_answered_version_are_corrected_without_asking_again(
