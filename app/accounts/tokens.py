@@ -39,8 +39,8 @@ SCOPES: dict[str, TokenScope] = {
         ("clock.employees", "clock.transactions"),
     ),
     "me": TokenScope(
-        "Act as you in a mobile app",
-        "Your apps and ratings, and the surveys that wait for you, over the end-user API.",
+        "Act as its owner in a mobile app",
+        "The owner’s apps and ratings, and the surveys that wait for them, over the end-user API.",
     ),
     "metrics:read": TokenScope(
         "Read the metrics",
