@@ -4,7 +4,12 @@ import re
 from collections.abc import Iterator
 
 from app.clock.codes import BINDING_STATES, OUTCOMES, TcCode
+from app.clock.days import CHECK_DAYS
+from app.clock.profiles import PROFILES
+from app.clock.settings import EARLIEST, ClockSettings
 from app.errors import Refusal
+from app.outbound.client import Limits
+from app.outbound.strict_json import MAX_DEPTH
 from app.registry import modules
 from app.web.errors import Gone
 from tests.cluster import ROOT
@@ -24,18 +29,34 @@ def anchors(text: str) -> set[str]:
     }
 
 
-def rows(text: str, heading: str) -> list[tuple[str, str]]:
-    """Label and code of a table of the glossary."""
-    table = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    return re.findall(r"(?m)^\| ([^|]+) \| `(\w+)` \|", table)
+def part(text: str, heading: str) -> str:
+    return text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
 
 
-def test_the_glossary_names_every_outcome_and_every_binding_state() -> None:
-    text = pages()["glossary.md"]
-    assert sorted(rows(text, "Outcomes")) == sorted((words.label, one.value) for one, words in OUTCOMES.items())
-    assert sorted(rows(text, "Binding states")) == sorted(
-        (words.label, one.value) for one, words in BINDING_STATES.items()
+def headed(text: str) -> list[tuple[str, str]]:
+    """Heading and code of what has a small heading of its own."""
+    found = re.findall(r"(?m)^### (.+)\n\nCode `(\w+)`\. ", text)
+    assert text.count("\n### ") == len(found)
+    return found
+
+
+def test_the_glossary_names_every_outcome_and_links_to_its_rule() -> None:
+    table = part(pages()["glossary.md"], "Outcomes")
+    said = re.findall(r"(?m)^\| \[([^\]]+)\]\(rules\.md#([\w-]+)\) \| `(\w+)` \| \w", table)
+    assert sorted(said) == sorted(
+        (words.label, words.label.lower().replace(" ", "-"), one.value) for one, words in OUTCOMES.items()
     )
+
+
+def test_the_glossary_has_a_heading_for_every_binding_state() -> None:
+    said = headed(part(pages()["glossary.md"], "Binding states"))
+    assert sorted(said) == sorted((words.label, one.value) for one, words in BINDING_STATES.items())
+
+
+def test_the_words_of_the_glossary_stand_in_order_and_once() -> None:
+    words = re.findall(r"(?m)^\| ([^|]+) \| ", part(pages()["glossary.md"], "Words"))[1:]
+    assert len(words) > 40
+    assert words == sorted(set(words))
 
 
 def test_the_architecture_names_every_room() -> None:
@@ -73,7 +94,41 @@ def test_the_page_of_the_apis_names_every_code_with_its_status() -> None:
 
 
 def test_the_page_of_clock_servers_names_every_failure_code() -> None:
-    assert re.findall(r"(?m)^\| (TC-\w+) \|", pages()["clock-servers.md"]) == [one.value for one in TcCode]
+    """Each has a heading, in the order of the product, and the text under it says what happened and what to do."""
+    said = re.findall(r"(?m)^### (.+)\n\n(.+)", part(pages()["clock-servers.md"], "Failure codes"))
+    assert [code for code, _ in said] == [one.value for one in TcCode]
+    assert all(len(text) > 40 for _, text in said)
+
+
+def test_the_pages_name_no_failure_code_that_the_product_does_not_have() -> None:
+    named = {code for text in pages().values() for code in re.findall(r"\bTC-[A-Z]+\b", text)}
+    assert named == {one.value for one in TcCode}
+
+
+def test_the_page_of_clock_servers_names_every_profile_with_its_paths() -> None:
+    text = part(pages()["clock-servers.md"], "Profiles")
+    for profile in PROFILES.values():
+        called = profile.sign_in
+        for path in (called.path, called.refresh_path, profile.paths["devices"], profile.paths["transactions"]):
+            assert f"`{profile.name}`" in text
+            assert re.search(rf"`(POST )?{re.escape(path)}`", text), path
+
+
+def test_the_limits_that_the_pages_name_are_those_of_the_product() -> None:
+    text = pages()["clock-servers.md"]
+    limits, settings = Limits(), ClockSettings(EARLIEST)
+    assert f"{limits.connect_s:g} seconds, a whole call {limits.call_s:g} seconds" in text
+    assert f"{limits.body_bytes // 2**20} MiB and {MAX_DEPTH} levels" in text
+    assert f"`run_budget_seconds` ({settings.run_budget_seconds})" in text
+    assert f"`run_budget_calls` ({settings.run_budget_calls})" in text
+    assert f"last {CHECK_DAYS} days" in text
+
+
+def test_a_number_beside_a_setting_of_the_rules_is_its_default() -> None:
+    said = re.findall(r"`(\w+)` \((\d+)\)", pages()["rules.md"])
+    defaults = {name: getattr(ClockSettings(EARLIEST), name) for name, _ in said}
+    assert len(defaults) == 5
+    assert {name: int(value) for name, value in said} == defaults
 
 
 def test_every_link_between_the_pages_leads_somewhere() -> None:
@@ -85,4 +140,19 @@ def test_every_link_between_the_pages_leads_somewhere() -> None:
             there = texts.get(file or name)
             if (there is None and not (ROOT / target).exists()) or (anchor and anchor not in anchors(there or "")):
                 dead.append(f"{name}: {target}")
+    assert dead == []
+
+
+def test_every_heading_that_the_code_names_is_there() -> None:
+    """As in (docs/rules.md, "Pairing", "Outcomes")."""
+    texts, dead, named = pages(), [], 0
+    for folder in ("app", "workers", "tests"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for page, headings in re.findall(r'docs/([\w-]+\.md)((?:, "[^"]+")*)', path.read_text()):
+                lines = set(re.findall(r"(?m)^#+ (.*)$", texts.get(page, "")))
+                said = re.findall(r'"([^"]+)"', headings)
+                named += len(said)
+                if page not in texts or not lines.issuperset(said):
+                    dead.append(f"{path.relative_to(ROOT)}: {page}{headings}")
+    assert named > 8
     assert dead == []

@@ -133,7 +133,7 @@ def _working_hours(since: datetime, until: datetime) -> float:
 
 
 async def _silence(db: AsyncSession, found: Connection, settings: ClockSettings, now: datetime) -> list[Warning]:
-    """A feed that says nothing while every call succeeds (docs/clock-servers.md, "Edits and deletions")."""
+    """A feed that says nothing while every call succeeds (docs/clock-servers.md, "Habits of real servers")."""
     newest = (
         select(Punch.punched_at_utc)
         .where(Punch.punched_at_utc <= now + timedelta(hours=1), Punch.local_date <= now.date() + DAY)
