@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from app.clock.codes import BINDING_STATES, OUTCOMES, TcCode
+from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, TcCode
 from app.clock.days import CHECK_DAYS
 from app.clock.profiles import PROFILES
 from app.clock.settings import EARLIEST, ClockSettings
@@ -42,9 +42,10 @@ def headed(text: str) -> list[tuple[str, str]]:
 
 def test_the_glossary_names_every_outcome_and_links_to_its_rule() -> None:
     table = part(pages()["glossary.md"], "Outcomes")
-    said = re.findall(r"(?m)^\| \[([^\]]+)\]\(rules\.md#([\w-]+)\) \| `(\w+)` \| \w", table)
+    said = re.findall(r"(?m)^\| \[([^\]]+)\]\(rules\.md#([\w-]+)\) \| `(\w+)` \| ([^|]+) \| \w", table)
     assert sorted(said) == sorted(
-        (words.label, words.label.lower().replace(" ", "-"), one.value) for one, words in OUTCOMES.items()
+        (words.label, words.label.lower().replace(" ", "-"), one.value, GROUP_LABELS[words.group])
+        for one, words in OUTCOMES.items()
     )
 
 
@@ -156,3 +157,17 @@ def test_every_heading_that_the_code_names_is_there() -> None:
                     dead.append(f"{path.relative_to(ROOT)}: {page}{headings}")
     assert named > 8
     assert dead == []
+
+
+def test_what_stands_in_italics_with_a_capital_is_a_word_of_the_portal() -> None:
+    """Buttons, settings and pages are named as the portal shows them."""
+    files = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "app").rglob("*.py")]
+    product = " ".join(" ".join(path.read_text().split()) for path in files).lower()
+    named = {
+        (name, label)
+        for name, text in pages().items()
+        for italic in re.findall(r"(?<![*\w])\*([A-Z][^*|]*)\*(?![*\w])", text)
+        for label in " ".join(italic.split()).split(" › ")
+    }
+    assert len(named) > 25
+    assert {(name, label) for name, label in named if label.lower() not in product} == set()
