@@ -20,7 +20,7 @@ def checked_base_url(text: str) -> str:
         port = parts.port
         _ = httpx.URL(url).host  # read, for only that undoes the letters of an xn-- name
     except (ValueError, httpx.InvalidURL):
-        raise ValueError(f"{url[:200]!r} is no address; write it like https://clock.example.com.") from None
+        raise ValueError(f"{url[:200]!r} is not an address. Write it like https://clock.example.com.") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("The address begins with https:// or http:// and names a server.")
     if "@" in parts.netloc:
@@ -28,7 +28,7 @@ def checked_base_url(text: str) -> str:
     if parts.query or parts.fragment or "?" in url or "#" in url:
         raise ValueError("The address ends with the server or a path: no ? and no #.")
     if port == 0 or not url.isprintable() or " " in url or "\\" in url:
-        raise ValueError(f"{url[:200]!r} is no address; write it like https://clock.example.com.")
+        raise ValueError(f"{url[:200]!r} is not an address. Write it like https://clock.example.com.")
     return url.rstrip("/")
 
 

@@ -98,9 +98,9 @@ async def test_a_connection_is_saved_sealed_and_its_password_never_shown(databas
     [
         ("base_url", "clock.example.org", None),
         ("base_url", "", "This is needed."),
-        ("base_url", "http://０.０.０.０", "is no address"),
-        ("base_url", "http://00.00.00.01", "is no address"),
-        ("base_url", "http://xn--", "is no address"),
+        ("base_url", "http://０.０.０.０", "is not an address"),
+        ("base_url", "http://00.00.00.01", "is not an address"),
+        ("base_url", "http://xn--", "is not an address"),
         ("password", "", "Give the password."),
         ("timezone", "Berlin", "no time zone"),
         ("profile", "abacus", "Choose one of the list."),

@@ -213,7 +213,9 @@ async def test_each_response_says_how_far_the_survey_came_to_the_person(
     receipts[await record_as_before(database, meal, 20, prompted=True)] = ("first", "First in the queue")
     receipts[await record_as_before(database, meal, 21, prompted=False)] = ("not_known", "Not known")
     for receipt, (_, told) in receipts.items():
-        assert f"<dt>Shown</dt><dd>{told}</dd>" in (await vera.get(f"/surveys/response_modal/{receipt}")).text
+        evidence = (await vera.get(f"/surveys/response_modal/{receipt}")).text
+        assert f"<dt>Shown</dt><dd>{told}</dd>" in evidence
+        assert "they were shown" not in evidence, "no other sentence says more than that"
     async with database.shared_transaction() as db:
         chosen = {"columns": {"responses": ["shown", "receipt"]}}
         await db.execute(update(User).where(User.email == "vera@example.org").values(preferences=chosen))

@@ -99,6 +99,12 @@ async def test_what_is_wrong_with_a_role_makes_none(alice: Browser, database: Da
     assert await acts(database) == []
 
 
+async def test_what_is_wrong_with_the_permissions_names_them(alice: Browser) -> None:
+    """They stand right below the name, which would else seem to be meant."""
+    answer = await alice.submit("/admin/roles/new", {"name": "Clerk", "permissions": []})
+    assert "</svg>Permissions: " in answer.text
+
+
 async def test_two_workspaces_may_have_roles_of_one_name(eve: Browser, database: Database) -> None:
     await make_role(database, "Clerk", ["host.attendance"])
     assert (await eve.submit("/admin/roles/new", {"name": "Clerk", "permissions": ["host.people"]})).status_code == 303
