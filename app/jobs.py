@@ -33,7 +33,7 @@ LONGEST_ERROR = 500
 # After this long without a sign of life, pages and metrics take a worker for gone.
 WORKER_SILENT_AFTER = PACE.stale_after * 1.5
 DIED = "Its worker stopped during attempt {}, the last one. Retry it; the worker's log says more."
-# Those that wait behind them are found at a later look; each look wakes what still waits anew.
+# Those that wait behind them are found at a later look; each look wakes what still waits again.
 WOKEN_AT_ONCE = 50
 _OPEN = text("status IN ('queued', 'running')")
 _NOTIFY = text("SELECT pg_notify(:channel, '')")

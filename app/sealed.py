@@ -59,7 +59,7 @@ SEALED: tuple[Sealed, ...] = (
 
 @dataclass(slots=True)
 class Rotation:
-    """How many texts were sealed anew, how many had the first key already, and where some did not open."""
+    """How many texts were sealed again, how many had the first key already, and where some did not open."""
 
     rotated: int = 0
     unchanged: int = 0

@@ -28,7 +28,7 @@ Flag = Annotated[bool, mapped_column(server_default=text("false"))]
 class Connection(Base):
     """The one configured server of a workspace (`id` is always 1). `password` and `tokens` are sealed by app.secrets.
 
-    `id_generation` counts how often the server's ids began anew; `not_before` holds the next call back after TC-RATE.
+    `id_generation` counts how often the server's ids began again; `not_before` holds the next call back after TC-RATE.
     """
 
     __tablename__ = "clock_connections"

@@ -56,14 +56,14 @@ def _condition(
 @frame.workspace_option
 @frame.json_option
 def clock_retry(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) -> None:
-    """Have punches judged anew; deleted records may come back, what belongs to a record stays."""
+    """Have punches judged again; deleted records may come back, what belongs to a record stays."""
     from app.accounts.audit import COMMAND_LINE
     from app.clock.review import decisions
 
     done = frame.in_transaction(lambda db: decisions.retry(db, COMMAND_LINE, which), workspace)
     waiting = "" if done.outcomes is not None else "; the import follows in the background"
     document = {"punches": done.punches, "outcomes": done.outcomes}
-    frame.answer(document, f"{done.punches} punches are judged anew{waiting}.", as_json=as_json)
+    frame.answer(document, f"{done.punches} punches are judged again{waiting}.", as_json=as_json)
 
 
 @click.command("clock:use")

@@ -141,7 +141,7 @@ def socket_folder(home: Home) -> Path:
         remembered = Path(memory.read_text().strip())
         if _is_private(remembered, home):
             return remembered
-    chosen = Path(tempfile.mkdtemp(prefix="muster-", dir="/tmp"))  # made anew, 0700, name not guessable
+    chosen = Path(tempfile.mkdtemp(prefix="muster-", dir="/tmp"))  # made again, 0700, name not guessable
     give_folder(chosen, home.account)
     memory.write_text(f"{chosen}\n")
     return chosen
@@ -251,7 +251,7 @@ def _reachable_folder(data_dir: Path, account: SystemUser) -> Path:
 
 def _set_up_elsewhere(data_dir: Path, account: SystemUser) -> Path:
     FALLBACK_ROOT.mkdir(mode=0o755, parents=True, exist_ok=True)
-    # A random name, not one made from the path: a data directory made anew must not find the old one's data.
+    # A random name, not one made from the path: a data directory made again must not find the old one's data.
     folder = FALLBACK_ROOT / f"postgres-{secrets.token_hex(6)}"
     folder.mkdir()
     folder.chmod(0o711)

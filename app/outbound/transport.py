@@ -72,7 +72,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         raise OutboundError(
             POLICY,
             f"{shown} may not be reached from here ({reason}). "
-            "Whoever runs this host can allow it with MUSTER_OUTBOUND_ALLOW.",
+            "The administrator of this server can allow it with MUSTER_OUTBOUND_ALLOW.",
         )
 
     async def connect_tcp(

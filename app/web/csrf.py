@@ -17,7 +17,7 @@ from app.web.returning import told
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 FIELD, HEADER = "csrf_token", "x-csrf-token"
-_EXPIRED = "This form is too old, or it came from another site. Load the page again and repeat."
+_EXPIRED = "This form is too old, or it came from another site. Reload the page and repeat."
 
 
 def token_of(context: Context) -> str:
@@ -50,7 +50,7 @@ async def _read(request: Request[Any, Any, Any]) -> FormMultiDict:
         for name, value in form.multi_items():
             (name + value if isinstance(value, str) else name).encode()
     except (UnicodeError, LookupError):
-        raise Invalid("The form holds something that is no text. Load the page again and repeat.") from None
+        raise Invalid("The form holds something that is no text. Reload the page and repeat.") from None
     return form
 
 

@@ -177,7 +177,7 @@ def _of_litestar(error: HTTPException) -> Refusal:
     extra = error.extra if isinstance(error.extra, list) else []
     details = [FieldError(str(item.get("key", "")), str(item.get("message", ""))) for item in extra if item]
     return Invalid(
-        "The form can't be read: it broke off, or has too many parts. Load the page again and repeat.", details=details
+        "The form can't be read: it broke off, or has too many parts. Reload the page and repeat.", details=details
     )
 
 

@@ -214,7 +214,7 @@ async def selected(context: Context, spec: ListSpec) -> Condition:
     if form.get("all") == "1":
         wanted = asked(spec, context.request.query_params)
         if wanted.errors:
-            raise Invalid("The filter can't be read; load the list again.")
+            raise Invalid("The filter can't be read; reload the list.")
         return condition(spec, wanted)
     given = [_key_of(spec, str(value)) for value in form.getall("id", [])]
     keys = [one for one in given if one is not None]

@@ -110,4 +110,4 @@ async def test_a_form_that_broke_on_its_way_is_refused_with_what_to_do(
     headers = {"content-type": content_type, "x-csrf-token": alice.csrf_token}
     answer = await alice.post("/people/add", content=body, headers=headers)
     assert answer.status_code == 422
-    assert "Load the page again and repeat." in answer.text
+    assert "Reload the page and repeat." in answer.text

@@ -131,7 +131,7 @@ async def un_ignore(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable
 
 
 async def match_again(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
-    """Has codes decided anew by the order, cleared ones too; the answer is there at once. Returns the codes.
+    """Has codes decided again by the order, cleared ones too; the answer is there at once. Returns the codes.
 
     What stands by a person's word (bound, ignored) or waits for the server (missing) is not looked at. A rejected pair stays so.
     """

@@ -164,7 +164,7 @@ def _by_standing_link(code: Code, host: Directory) -> Decision | None:
         return None
     if code.method != "kiosk" and host.key(employee.id_number) != host.key(code.emp_code):
         return None
-    why = f"{employee.name} is inactive or deleted; the link that was there stays, and nobody is matched anew."
+    why = f"{employee.name} is inactive or deleted; the link that was there stays, and nobody is matched again."
     return Decision(BindingState.AUTO_MATCHED, why, code.method, employee.id, candidates=(_sure(employee),))
 
 

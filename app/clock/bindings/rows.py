@@ -1,4 +1,4 @@
-"""Bindings as rows: read for a decision, written with their history, and the punches that a change of link has judged anew.
+"""Bindings as rows: read for a decision, written with their history, and the punches that a change of link has judged again.
 
 No rule lives here: what an operator may do is in bindings/actions.py, what a pass decides in matching.py. All writers of bindings
 hold one lock of the workspace, so that a pass never overwrites what a person decided while it was thinking.
@@ -149,7 +149,7 @@ async def read_host(db: AsyncSession) -> tuple[list[HostEmployee], dict[str, int
 
 
 async def write(db: AsyncSession, by: str, changes: Sequence[BindingTransition]) -> None:
-    """Writes bindings and their history, and has the punches judged anew whose owner changed. `by` is who decided."""
+    """Writes bindings and their history, and has the punches judged again whose owner changed. `by` is who decided."""
     if not changes:
         return
     given = {"rows": msgspec.json.encode([_row(change) for change in changes]).decode(), "by": by}

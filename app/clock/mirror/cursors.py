@@ -54,7 +54,7 @@ class WalkPosition:
 
 
 START = WalkPosition()
-_EXCLUDED = insert(Cursor).excluded  # made for each statement anew, it costs more than the statement
+_EXCLUDED = insert(Cursor).excluded  # made for each statement again, it costs more than the statement
 _MOVE = text(
     """
     UPDATE clock_sync_cursors SET page = :page, rows_seen = :rows_seen, total = :total,

@@ -5,7 +5,7 @@ they answer nothing is marked. Rows that come again are taken back where pages a
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -168,9 +168,15 @@ async def _ask(db: AsyncSession, ids: Sequence[int], run_id: int, generation: in
 def sentence(pending: dict[str, Any]) -> str:
     """For the operator: what the server said, and what was not done."""
     return (
-        f"The server no longer has {pending['missing']} of {pending['known']} known punches of {pending['first']} to"
-        f" {pending['last']}; none was marked as gone. Confirm or refuse it in the Sync Center."
+        f"The server no longer has {pending['missing']} of {pending['known']} known punches of {days(pending)}."
+        " None of them was marked as gone. Decide in the Sync Center."
     )
+
+
+def days(pending: Mapping[str, Any]) -> str:
+    """The day that is missing punches, or the first and the last of them."""
+    first, last = pending["first"], pending["last"]
+    return str(first) if first == last else f"{first} to {last}"
 
 
 def _waits(asked: Cursor) -> bool:

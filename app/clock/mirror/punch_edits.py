@@ -78,18 +78,18 @@ CHANGES = f"""
 
 
 class RestoredError(Exception):
-    """Known ids mean other punches now: the server's database was restored, and its ids began anew (docs/clock-servers.md, "Edits and deletions")."""
+    """Known ids mean other punches now: the server's database was restored, and its ids began again (docs/clock-servers.md, "Edits and deletions")."""
 
     def __init__(self, remote_id: str) -> None:
         super().__init__(remote_id)
         self.sentence = (
-            f"Punch {remote_id} of the server is another punch now: its database was restored, and its ids began anew. "
+            f"Punch {remote_id} of the server is another punch now: its database was restored, and its ids began again. "
             "Choose “Start over from a date” in the Sync Center."
         )
 
 
 def is_restore(known: int, others: int) -> bool:
-    """Whether so many rows of other punches, among the rows of a page that were known, mean that the ids began anew."""
+    """Whether so many rows of other punches, among the rows of a page that were known, mean that the ids began again."""
     return others >= FEWEST and others >= SHARE * known
 
 

@@ -72,7 +72,7 @@ _UPDATE = text(
     WHERE t.id_generation = :generation AND t.remote_id = i.remote_id AND {_CHANGED}
     """
 )
-# After the server's ids began anew, a punch that is known under an old id is still the same punch. Equal ones pair off.
+# After the server's ids began again, a punch that is known under an old id is still the same punch. Equal ones pair off.
 _SAME = "emp_code, punched_at_utc, coalesce(terminal_sn, ''), coalesce(punch_code, -1)"
 _ADOPT = text(
     f"""

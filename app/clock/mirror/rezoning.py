@@ -1,6 +1,6 @@
 """What a change of the connection's zone does to mirrored punches, each in one statement. When it happens: connection.py.
 
-A server in the building sends local times: they stay, and their instants are computed anew. The cloud sends what clocks in
+A server in the building sends local times: they stay, and their instants are computed again. The cloud sends what clocks in
 the zone we name show: the instants stay, and the local times follow. Offsets come from the same time-zone data that reads
 rows; the database has its own, and the two need not be of one year.
 """
@@ -77,7 +77,7 @@ async def keep_local_times(db: AsyncSession, old: str, zone: str) -> None:
 
 
 async def keep_instants(db: AsyncSession, zone: str) -> None:
-    """Writes the local times of all punches anew, as clocks in `zone` showed them."""
+    """Writes the local times of all punches again, as clocks in `zone` showed them."""
     reach = await _reach(db)
     if reach is None:
         return

@@ -21,7 +21,7 @@ _ADVICE: dict[TcCode, str] = {
         " What was read is kept; the next run goes on."
     ),
     TcCode.POLICY: (
-        "Ask whoever runs this host to allow the address (MUSTER_OUTBOUND_ALLOW), or give one that may be reached."
+        "Ask the administrator of this server to allow the address (MUSTER_OUTBOUND_ALLOW), or give one that may be reached."
     ),
     TcCode.AUTH: "Check user name and password on the server, then save the right password in Settings and test it.",
     TcCode.TOKEN: "Start another run. If it comes back, somebody else may use the same account: give Muster its own.",

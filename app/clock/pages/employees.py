@@ -53,7 +53,7 @@ ACTS = {
     "match_again": BindingAct(
         bindings.match_again,
         "matched again",
-        "The codes are decided anew: kiosk code, ID number, then name. Cleared ones are no longer held back; rejected pairs"
+        "The codes are decided again: kiosk code, ID number, then name. Cleared ones are no longer held back; rejected pairs"
         " stay rejected. Bindings that a person made are not touched.",
     ),
     "clear": BindingAct(

@@ -57,15 +57,15 @@ ACTS = {
     "retry": PunchAct(
         decisions.retry,
         "Retry",
-        "They are judged anew: deleted records may be made again, and kept records are looked at again. Punches of records"
+        "They are judged again: deleted records may be made again, and kept records are looked at again. Punches of records"
         " that stand stay as they are.",
-        "None of these punches can be judged anew: each belongs to a record that stands, or is gone from the server.",
-        "This punch can't be judged anew: it belongs to a record that stands, or is gone from the server.",
+        "None of these punches can be judged again: each belongs to a record that stands, or is gone from the server.",
+        "This punch can't be judged again: it belongs to a record that stands, or is gone from the server.",
     ),
     "keep": PunchAct(
         decisions.keep_record,
         "Keep the record of",
-        "Nothing is written: their records stay as they are and the punches count as settled. Retry takes it back.",
+        "Nothing is written: their records stay as they are and the punches count as settled. Retry undoes it.",
         "None of these punches waits for that decision: only those do that arrived after the import, or are gone from the server.",
         "This punch does not wait for that decision: only those do that arrived after the import, or are gone from the server.",
     ),

@@ -1,4 +1,4 @@
-"""The daily totals: counted anew for days whose punches changed, kept for ever, frozen once the purge took from a day.
+"""The daily totals: counted again for days whose punches changed, kept for ever, frozen once the purge took from a day.
 
 Reading them is the business of figures/status.py.
 """
@@ -61,7 +61,7 @@ async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
 
 
 async def roll_up(database: Database, workspace: str) -> int:
-    """Counts every stale day anew, a week per transaction: people are counted by week, so each week once.
+    """Counts every stale day again, a week per transaction: people are counted by week, so each week once.
     Returns how many days."""
     done = 0
     while True:

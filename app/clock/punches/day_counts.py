@@ -97,7 +97,7 @@ def _sum_by_day(table: Any, figure: Any, days: Days) -> Select[Any]:
 
 
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:
-    """Counts the given local days anew; part of the rollup, in its transaction."""
+    """Counts the given local days again; part of the rollup, in its transaction."""
     await db.execute(delete(PunchCount).where(PunchCount.local_date.in_(days)))
     counted = (
         select(Punch.local_date, _TERMINAL, _OUTCOME, _CODE, func.count(), func.count(Punch.gone_at_utc))

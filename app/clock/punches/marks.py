@@ -160,7 +160,7 @@ def _waiting_near(record_ids: Sequence[int]) -> ColumnElement[bool]:
 
 async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None:
     """The hours that an edited record had are known no more, and it may have been moved by days: whatever its employee has
-    that overlaps a record is judged anew."""
+    that overlaps a record is judged again."""
     blocked = (
         select(Punch.id)
         .join(Binding, Binding.emp_code == Punch.emp_code)

@@ -108,7 +108,7 @@ def _cut(first: date | None, last: date | None) -> list[date]:
 
 
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:
-    """Counts the weeks of the given local days anew; part of the rollup, in its transaction."""
+    """Counts the weeks of the given local days again; part of the rollup, in its transaction."""
     for week, last in sorted({week_around(day) for day in days}):
         await db.execute(_FORGET, {"week": week})
         await db.execute(_COUNT, {"week": week, "last": last})

@@ -126,7 +126,7 @@ class RemoteClock:
         )
 
     async def test_steps(self) -> AsyncIterator[TestStep]:
-        """Tries the connection step by step; ends after the first step that fails. Signs in anew and keeps the session."""
+        """Tries the connection step by step; ends after the first step that fails. Signs in again and keeps the session."""
         started, name = perf_counter(), "resolve"
         try:
             async for step in self._outbound.probe(self.base_url):

@@ -39,7 +39,7 @@ from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord
 
 LATE = Outcome.ARRIVED_LATE.value
-# What judging anew can change at all: line 0 holds the rest.
+# What judging again can change at all: line 0 holds the rest.
 RETRIABLE = and_(or_(Punch.host_attendance_id.is_(None), Punch.import_outcome == LATE), Punch.gone_at_utc.is_(None))
 # Gone from the server, with a record that a person has not looked at since.
 GONE_WAITS = and_(
@@ -78,7 +78,7 @@ class Unusable(Conflict):
 
 
 async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
-    """Has punches judged anew, deleted records made again and kept records looked at again. Those that line 0 holds stay."""
+    """Has punches judged again, deleted records made again and kept records looked at again. Those that line 0 holds stay."""
     wanted = (which, RETRIABLE)
     codes = list(await db.scalars(select(Punch.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
     owners = await at_once.hold_owners(db, codes) if len(codes) <= at_once.MOST_CODES else None
@@ -137,7 +137,7 @@ async def use_shift(
     """The same for a caller who holds the employees `held` and asks for the import. Raises Unusable with nothing written."""
     linked = await read_linked(db, seen)
     if await _people(db, seen, linked) - set(held):
-        raise Unusable("changed", "Somebody changed a binding just now. Load the page again and look.")
+        raise Unusable("changed", "Somebody changed a binding just now. Reload the page and look.")
     planned = planned_for(seen, seen.judged(), linked)
     if agreed is not None and agreed != what_happens(planned, seen):
         raise Unusable("changed", f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
@@ -285,7 +285,7 @@ async def _audit_use(db: AsyncSession, actor: Actor, punch_id: int, use: Use) ->
     records = await db.scalars(select(AttendanceRecord).where(AttendanceRecord.id.in_(ids)))
     before = {one.id: {"employee_id": one.employee_id, **Hours.of(one).told()} for one in records}
     if len(before) != len(ids):
-        raise NotFound("A record of this punch is gone. Load the page again.")
+        raise NotFound("A record of this punch is gone. Reload the page.")
     after = {"employee_id": use.update.employee_id, **_hours(use.update).told(), "punch": punch_id}
     changes = [audit.AuditedChange(use.update.record_id, before[use.update.record_id], after)]
     changes += [audit.AuditedChange(one, before[one], {"deleted": True, "punch": punch_id}) for one in use.delete]

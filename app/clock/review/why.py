@@ -154,7 +154,7 @@ def _is_on(record: Record, day: date, seen: Surroundings) -> bool:
 
 
 def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
-    """What judging it anew comes to, rehearsed."""
+    """What judging it again comes to, rehearsed."""
     punch = seen.punch
     if punch.gone or (punch.record_id is not None and outcome is not Outcome.ARRIVED_LATE):
         return None

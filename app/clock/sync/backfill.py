@@ -55,7 +55,7 @@ async def asked(db: AsyncSession) -> Sequence[Cursor]:
 
 
 async def start_over(db: AsyncSession, actor: audit.Actor, from_date: date, now: datetime) -> None:
-    """The server's ids began anew: everything from a local date on is read again under a new generation of ids.
+    """The server's ids began again: everything from a local date on is read again under a new generation of ids.
 
     Punches that are known keep their row, their record and their outcome; they only get their new id. A run under way ends.
     """

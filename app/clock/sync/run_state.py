@@ -151,7 +151,7 @@ class RunState:
         return self.goes_on and self.now() - cursor.updated_at < interval
 
     def left_off(self, cursor: Cursor) -> WalkPosition | None:
-        """Where the walk of a run that was cut goes on; None where it begins anew."""
+        """Where the walk of a run that was cut goes on; None where it begins again."""
         is_cut = cursor.state == "open" and cursor.page > 0
         return WalkPosition.of(cursor) if is_cut and self.now() - cursor.updated_at < RESUMES_WITHIN else None
 

@@ -69,7 +69,7 @@ _handed_out = insert(PromptState).from_select(
     ),
 )
 _HAND_OUT = Compiled(_handed_out.on_conflict_do_update(index_elements=_KEY, set_=_again(_handed_out)))
-# Once per sign-in: sessions are numbered, and an older one that meets it again counts nothing. A snooze begins anew.
+# Once per sign-in: sessions are numbered, and an older one that meets it again counts nothing. A snooze begins again.
 _COUNT_ONCE = _first.on_conflict_do_update(
     index_elements=_KEY,
     set_={**_again(_first), "shown_in": _first.excluded.shown_in},

@@ -18,7 +18,7 @@ from app.texts import uuid_of
 Kept = dict[str, str | list[str]]
 _FIELD = re.compile(r"q-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(-stars|-ticks)?")
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
-UNREADABLE = "This form can't be read. Load the page again and repeat."
+UNREADABLE = "This form can't be read. Reload the page and repeat."
 
 
 @dataclass(frozen=True, slots=True)

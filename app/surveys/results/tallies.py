@@ -198,7 +198,7 @@ async def count_up(db: AsyncSession) -> int:
 
 
 async def recount(db: AsyncSession, survey_ids: Collection[int]) -> None:
-    """Counts surveys anew up to the mark: after rows of theirs went under a tombstone, in the same transaction."""
+    """Counts surveys again up to the mark: after rows of theirs went under a tombstone, in the same transaction."""
     mark = await _locked(db)
     await db.execute(delete(Tally).where(Tally.survey_id.in_(survey_ids)))
     await _keep(

@@ -302,7 +302,7 @@ async def test_an_act_without_anything_to_act_on_is_refused(database: Database, 
     assert (await bob.submit("/clock_transactions/bulk", {"action": "erase", "all": "1"})).status_code == 404
     punch_id = await id_of(database, "Mon 08:00")
     for act, sentence in (
-        ("retry", "This punch can't be judged anew: it belongs to a record that stands, or is gone from the server."),
+        ("retry", "This punch can't be judged again: it belongs to a record that stands, or is gone from the server."),
         (
             "keep",
             "This punch does not wait for that decision: only those do that arrived after the import, or are gone",

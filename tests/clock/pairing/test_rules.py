@@ -25,7 +25,7 @@ ROWS = {
         {"I 08:05": "double_tap"},
     ),
     "a second later it stands": ("I 08:00, I 08:05:01, O 17:00", ["Mon 08:05:01-17:00"], {"I 08:00": "only_one_punch"}),
-    "a chain of clock-outs folds up to five minutes and then begins anew": (
+    "a chain of clock-outs folds up to five minutes and then begins again": (
         "I 08:00, O 17:00, O 17:04, O 17:08, O 17:12",
         ["Mon 08:00-17:00"],
         {"O 17:04": "double_tap", "O 17:08": "only_one_punch", "O 17:12": "double_tap"},
@@ -119,7 +119,7 @@ ROWS = {
     "an ANY soon after the closing OUT is inside": ("I 08:00, O 17:00, a 17:29:59", ["Mon 08:00-17:00"], {}),
     "an ANY 30 min after it opens": ("I 08:00, O 17:00, a 17:30", ["Mon 08:00-17:00"], {"a 17:30": "only_one_punch"}),
     "an IN soon after an ANY opener joins it": ("a 08:00, I 08:29:59, O 17:00", ["Mon 08:00-17:00"], {}),
-    "an IN 30 min after it opens anew": (
+    "an IN 30 min after it opens again": (
         "a 08:00, I 08:30, O 17:00",
         ["Mon 08:30-17:00"],
         {"a 08:00": "only_one_punch"},
@@ -174,7 +174,7 @@ ROWS = {
         [],
         dict.fromkeys(["O 17:00", "a 17:10", "a Tue 06:00"], "only_one_punch"),
     ),
-    "an ANY that opens anew ends the runs of the other roles": (
+    "an ANY that opens again ends the runs of the other roles": (
         "I 08:00, bi 22:01, a 22:03, bi 22:05, O 23:00",
         ["Mon 22:03-23:00"],
         dict.fromkeys(["I 08:00", "bi 22:01"], "only_one_punch"),

@@ -217,7 +217,7 @@ class Workplace:
         await self.send_again(text)
 
     async def comes_back_under_another_id(self, text: str) -> None:
-        """After the server's ids began anew."""
+        """After the server's ids began again."""
         self.generation += 1
         await self.send_again(text, remote_id=f"again {self.generation}")
 

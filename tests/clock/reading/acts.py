@@ -68,7 +68,8 @@ def carry_out(world, who, shift, records):
     write(world, who, shift, records)
     for tap in shift.members():
         tap.punch.join(records[0], tap.role)
-        tap.punch.show("imported")
         tap.stands = True
+    for tap in shift.taps:
+        tap.punch.show("imported")
     for tap in shift.folds:
         settle_fold(tap, who)

@@ -320,11 +320,11 @@ async def test_words_that_changed_meanwhile_are_shown_anew_with_what_still_fits(
 ) -> None:
     survey = await ask(database, questions=[CHOICE, WHY])
     async with database.transaction() as db:
-        await db.execute(update(Survey).values(version=2, title="Lunch, anew"))
+        await db.execute(update(Survey).values(version=2, title="Lunch, again"))
     answers = {named(survey, 0): "Nowhere any more", named(survey, 1): "typed"}
     answer = await reply_by_htmx(nora, survey, "answer", answers)
     assert answer.status_code == 409
-    assert "Lunch, anew" in answer.text
+    assert "Lunch, again" in answer.text
     assert "The text was changed" in answer.text
     assert "typed" in answer.text
     assert "checked" not in answer.text

@@ -21,9 +21,13 @@ URL = f"{center.URL}/disappearance/transactions"
 
 @get(URL, guards=[center.SEES])
 async def show(ctx: NamedDependency[Context]) -> Response[Any]:
-    asked = await _asked(ctx)
+    waiting = (await _asked(ctx)).pending or {}
     return await page(
-        ctx, "clock/disappeared_punches.html", waiting=asked.pending or {}, may_run=ctx.may("clock.sync.run")
+        ctx,
+        "clock/disappeared_punches.html",
+        waiting=waiting,
+        days=gone.days(waiting),
+        may_run=ctx.may("clock.sync.run"),
     )
 
 
