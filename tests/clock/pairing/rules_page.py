@@ -132,6 +132,6 @@ STEPS: dict[str, Callable[..., object]] = {
     r"delete (\d)": lambda store, number: store.delete(int(number)),
     r"retry (.+)": Store.retry,
     r"bind to another employee": _owned_by(PairingEmployee(2)),
-    r"bind to nobody": _owned_by(Unbound()),
+    r"clear the binding": _owned_by(Unbound()),
     r"deactivate": _owned_by(PairingEmployee(1, active=False)),
 }

@@ -10,7 +10,7 @@ from tests.clock.pairing.rules_page import PAGE, WorkedCase, difference, played,
 
 CASES = worked_cases()
 # With more rows this number grows. It never shrinks: a row that is lost is a rule that nothing holds.
-FEWEST = 68
+FEWEST = 72
 
 
 def by_name(name: str) -> WorkedCase:
@@ -72,7 +72,7 @@ def test_a_punch_has_the_record_that_its_outcome_promises(case):
         ("11", {"steps": ("O 17:00", "now Wed 16:59:59")}),
         ("26", {"records": ("Sat 22:00-06:00 = 8 h",)}),
         ("26", {"steps": by_name("26").steps[1:]}),
-        ("45", {"steps": ("undirected_max_hours=9", *by_name("45").steps[1:])}),
+        ("46", {"steps": ("undirected_max_hours=9", *by_name("46").steps[1:])}),
     ],
 )
 def test_a_changed_cell_is_noticed(name, changes):
