@@ -1,5 +1,6 @@
 """`/attendance/locks`: which days are closed for attendance edits."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -86,7 +87,7 @@ async def lock(ctx: NamedDependency[Context]) -> Response[Any]:
     except Invalid as refused:
         form.absorb(refused)
         return await _page(ctx, form, status=422)
-    return await done(ctx, "/attendance/locks", f"{count(len(days), 'day is', 'days are')} locked now.")
+    return await _said(ctx, days, "locked now", "locked")
 
 
 @post("/attendance/locks/unlock", guards=[Requires("host.locks")], status_code=200)
@@ -101,7 +102,7 @@ async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
     except Invalid as refused:
         form.absorb(refused)
         return await _page(ctx, form, status=422)
-    return await done(ctx, "/attendance/locks", f"{count(len(days), 'day is', 'days are')} open again.")
+    return await _said(ctx, days, "open again", "open")
 
 
 @post("/attendance/locks/bulk", guards=[Requires("host.locks")], status_code=200)
@@ -123,7 +124,14 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
             cancel_url="/attendance/locks",
         )
     opened = await day_locks.unlock_days(ctx.db, ctx.actor, days)
-    return await done(ctx, "/attendance/locks", f"{count(len(opened), 'day is', 'days are')} open again.")
+    return await _said(ctx, opened, "open again", "open")
+
+
+async def _said(ctx: Context, days: Sequence[date], is_now: str, was: str) -> Response[Any]:
+    """What became of the days; another person may have done it while this one was asked."""
+    if not days:
+        return await done(ctx, "/attendance/locks", f"These days are {was} already.", level="info")
+    return await done(ctx, "/attendance/locks", f"{count(len(days), 'day is', 'days are')} {is_now}.")
 
 
 def _between(days: list[date]) -> str:

@@ -482,6 +482,17 @@ async def locked_days(database: Database) -> list[int]:
         return [day.day for day in await db.scalars(select(DayLock.day).order_by(DayLock.day))]
 
 
+async def test_the_second_of_two_who_lock_or_unlock_the_same_days_reads_that_it_was_done(bob: Browser) -> None:
+    days = {"from": "2026-11-02", "to": "2026-11-03", "confirmed": "1"}
+    for act, first, second in (
+        ("lock", "2 days are locked now.", "These days are locked already."),
+        ("unlock", "2 days are open again.", "These days are open already."),
+    ):
+        for said in (first, second):
+            await bob.submit(f"/attendance/locks/{act}", days)
+            assert said in (await bob.get("/attendance/locks")).text
+
+
 async def test_ticked_days_are_unlocked_after_a_question_and_no_day_between(database: Database, bob: Browser) -> None:
     await lock_days(database, 2, 3, 4, 5, 9)
     chosen = {"action": "unlock", "id": ["2026-11-02", "2026-11-03", "2026-11-05", "2026-11-30", "2026-02-30", "7"]}
