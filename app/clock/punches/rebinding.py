@@ -19,14 +19,15 @@ class Move(NamedTuple):
 
 
 # Line 0 of the import's order protects what stands: such a punch changes its word only when the owner of its record is
-# another than the new one, or was when it was judged. A punch without a record is the new owner's as if it had just come.
+# another than the new one, or was when it was judged. A punch without a record is the new owner's as if it had just come; but one
+# that the server has no more keeps its word.
 _MARK = text(
     f"""
     WITH moved AS (
         SELECT * FROM unnest(CAST(:codes AS text[]), CAST(:hosts AS bigint[])) AS m (emp_code, host)
     ), found AS (
-        SELECT p.id, p.host_attendance_id IS NULL AND m.host IS NOT NULL AND p.import_outcome IS NOT NULL
-            AND p.import_outcome <> ALL(CAST(:unpaired AS text[])) AS is_new
+        SELECT p.id, p.host_attendance_id IS NULL AND m.host IS NOT NULL AND p.gone_at_utc IS NULL
+            AND p.import_outcome IS NOT NULL AND p.import_outcome <> ALL(CAST(:unpaired AS text[])) AS is_new
         FROM moved m JOIN clock_transactions p ON p.emp_code = m.emp_code
         LEFT JOIN attendance_records r ON r.id = p.host_attendance_id
         WHERE p.host_attendance_id IS NULL OR p.import_outcome = 'arrived_late' OR r.employee_id <> m.host

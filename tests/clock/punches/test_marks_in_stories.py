@@ -317,6 +317,11 @@ STORIES = {
         shows 1 08:00 date_locked
         goes 1 17:00
         shows 1 08:00 only_one_punch""",
+    "the code of a gone punch goes to another employee": """
+        taps 1 I 08:00, I Tue 08:00
+        goes 1 08:00
+        bind 1 Bea
+        shows 1 08:00 only_one_punch""",
     "a punch comes back": """
         taps 1 I 08:00
         taps 1 O 17:00, O Tue 08:00
