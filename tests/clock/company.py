@@ -42,7 +42,8 @@ class Company(Store):
         return replace(punch, direction=direction, is_access=access)
 
     def elsewhere(self, codes):
-        records = {punch.record_id for punch in self.punches_of(codes)} - {None}
+        mine = self.punches_of(codes)
+        records = {record for punch in mine for record in (punch.record_id, punch.edited_record)} - {None}
         return [punch for punch in self.punches.values() if punch.record_id in records and punch.emp_code not in codes]
 
     def judge_all(self, now):
@@ -63,7 +64,7 @@ class Company(Store):
         self.bindings[code] = employee
         for number, punch in self.punches.items():
             waits = punch.emp_code == code and punch.record_id is None and punch.outcome not in UNPAIRED
-            if waits and employee is not None:
+            if waits and not punch.gone and employee is not None:
                 self.punches[number] = replace(punch, outcome=None)
 
     def delete(self, number):
@@ -73,6 +74,20 @@ class Company(Store):
                 outcome = punch.outcome if punch.outcome in FOLDS else "attendance_deleted"
                 self.punches[key] = replace(punch, record_id=None, outcome=outcome, retry=False, lifted=False)
 
+    def change_person(self, number, emp_code):
+        self._comes(number, emp_code=emp_code)
+
+    def find_again(self, number):
+        self._comes(number)
+
+    def lose(self, number):
+        self.punches[number] = replace(self.punches[number], gone=True, reviewed=False)
+
+    def _comes(self, number, **changes):
+        punch = self.punches[number]
+        outcome = None if punch.record_id is None else punch.outcome
+        self.punches[number] = replace(punch, gone=False, outcome=outcome, **changes)
+
     def retry_one(self, number):
         punch = self.punches[number]
         if punch.outcome == "attendance_deleted" or punch.outcome in UNPAIRED:
@@ -80,7 +95,8 @@ class Company(Store):
 
     def use(self, number, now):
         codes = self.codes_of(self.bindings[self.punches[number].emp_code])
-        punches, linked = self.punches_of(codes), self.elsewhere(codes)
+        punches = self.punches_of(codes)
+        linked = self.elsewhere(codes) + [punch for punch in self.punches.values() if punch.edited_record is not None]
         who = self.who_of(codes[0])
         found = use_punches(who, punches, self.records.values(), self.locked, self.rules, now, number, linked)
         if isinstance(found, Use):
@@ -99,6 +115,8 @@ class Company(Store):
                 retry=False,
                 lifted=False,
                 repeats=one.repeats,
+                edited_record=None,
+                edited_from=None,
             )
         for number in found.released:
             self.punches[number] = replace(
@@ -109,4 +127,6 @@ class Company(Store):
                 retry=False,
                 lifted=False,
                 repeats=None,
+                edited_record=None,
+                edited_from=None,
             )

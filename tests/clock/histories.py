@@ -64,6 +64,37 @@ def history(seed):
     return rules, events
 
 
+def history_with_edits(seed):
+    """The same history, and between its events the server edits, deletes and finds punches."""
+    rules, events = history(seed)
+    chance = random.Random(f"server {seed}")
+    places = [place for place, event in enumerate(events) if event[0] == "judge"]
+    for place in sorted((chance.choice(places) for _ in range(chance.choice((1, 2, 4, 8)))), reverse=True):
+        follow = [some_judging(chance)] if chance.random() < 0.7 else []
+        events[place + 1 : place + 1] = [some_act_of_server(chance), *follow]
+    return rules, events
+
+
+def some_act_of_server(chance):
+    place = chance.randrange(0, 17)
+    acts = (
+        (6, lambda: ("server_moves", place, some_move(chance))),
+        (3, lambda: ("server_moves_beside", place, chance.randrange(0, 17), timedelta(seconds=chance.choice(SECONDS)))),
+        (2, lambda: ("server_changes_code", place, chance.choice((0, 0, 1, 1, 2, 3, 4, 5, 255, None)))),
+        (2, lambda: ("follow_the_server", place)),
+        (2, lambda: ("use", place)),
+        (2, lambda: ("server_changes_person", place, chance.choice(CODES))),
+        (4, lambda: ("server_deletes", place)),
+        (2, lambda: ("server_finds", place)),
+    )
+    (act,) = chance.choices([make for _, make in acts], [weight for weight, _ in acts])
+    return act()
+
+
+def some_move(chance):
+    return chance.choice((-1, 1)) * some_step(chance)
+
+
 def some_later(chance, taps):
     """A few come after the others."""
     late = set(chance.sample(taps, min(len(taps), chance.choice((1, 2, 3, 16)))))
@@ -180,9 +211,9 @@ def told(event):
     return " ".join(f"{one:%a %d %H:%M:%S}" if isinstance(one, datetime) else str(one) for one in event)
 
 
-def described(seed):
+def described(seed, made=history):
     """None, or the history of this seed cut down to where the two differ."""
-    rules, events = history(seed)
+    rules, events = made(seed)
     if first_difference(rules, events) is None:
         return None
     events = cut_down(rules, events)
@@ -196,10 +227,12 @@ def main(arguments):
     parser = argparse.ArgumentParser(prog="python -m tests.clock.histories", description=__doc__)
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--edits", action="store_true", help="the server edits and deletes punches, too")
     parser.add_argument("--most", type=int, default=5, help="stop after so many differences")
     given = parser.parse_args(arguments)
     seeds = range(given.seed, given.seed + given.count)
-    found = list(islice(filter(None, map(described, seeds)), given.most))
+    made = history_with_edits if given.edits else history
+    found = list(islice(filter(None, (described(seed, made) for seed in seeds)), given.most))
     sys.stdout.write(
         "\n".join([*found, f"{len(found)} differences in {given.count:,} histories from {given.seed:,} on\n"])
     )

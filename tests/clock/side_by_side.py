@@ -121,7 +121,7 @@ class Both:
             acts.delete(self.reading, record)
 
     def retry(self, place):
-        punch = self.one_that(place, lambda punch: punch.word != "imported")
+        punch = self.one_that(place, lambda punch: punch.word != "imported" and not punch.gone)
         if punch is not None:
             self.product.retry_one(punch.id)
             acts.retry(self.reading, punch)
@@ -131,6 +131,51 @@ class Both:
         if punch is not None:
             self.product.use(punch.id, self.now)
             acts.use_the_punches(self.reading, punch, self.now)
+
+    def follow_the_server(self, place):
+        """A person sets the clock-out of a record to what the server says now."""
+        punch = self.one_that(place, lambda punch: punch.left in self.reading.records.values())
+        if punch is not None and not punch.left.deleted and punch.left.workday not in self.reading.locked:
+            self.edit(punch.left, punch.at)
+
+    def server_moves(self, place, step):
+        punch = self.one_that(place, lambda _: True)
+        if punch is not None:
+            self.server_edits(punch, punch.at + step, punch.code)
+
+    def server_moves_beside(self, place, other, step):
+        """With a little luck it is a fold then."""
+        punch, beside = self.one_that(place, lambda _: True), self.one_that(other, lambda _: True)
+        if punch is not None:
+            self.server_edits(punch, beside.at + step, beside.code)
+
+    def server_changes_code(self, place, code):
+        punch = self.one_that(place, lambda _: True)
+        if punch is not None:
+            self.server_edits(punch, punch.at, code)
+
+    def server_edits(self, punch, at, code):
+        if (at, code) != (punch.at, punch.code):
+            self.product.edit(punch.id, at=at, code=code, gone=False)
+            acts.edit_on_server(self.reading, punch, at, code)
+
+    def server_changes_person(self, place, emp_code):
+        punch = self.one_that(place, lambda punch: punch.emp_code != emp_code)
+        if punch is not None:
+            self.product.change_person(punch.id, emp_code)
+            acts.change_person_on_server(self.reading, punch, emp_code)
+
+    def server_deletes(self, place):
+        punch = self.one_that(place, lambda punch: not punch.gone)
+        if punch is not None:
+            self.product.lose(punch.id)
+            acts.delete_on_server(punch)
+
+    def server_finds(self, place):
+        punch = self.one_that(place, lambda punch: punch.gone)
+        if punch is not None:
+            self.product.find_again(punch.id)
+            acts.find_again_on_server(self.reading, punch)
 
     def one_that(self, place, is_meant):
         punches = [punch for punch in self.reading.punches.values() if is_meant(punch)]

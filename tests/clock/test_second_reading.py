@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.clock import reading
-from tests.clock.histories import described
+from tests.clock.histories import described, history, history_with_edits
 from tests.clock.mirror_store import CODES, RULES, when
 from tests.clock.pairing.rules_page import worked_cases
 from tests.clock.pairing.test_rules import ROWS
@@ -45,6 +45,12 @@ def test_the_reading_agrees_on_the_same_random_histories(portion):
     assert [found for seed in range(portion * 30, portion * 30 + 30) if (found := described(seed))] == []
 
 
+@pytest.mark.parametrize("portion", range(10))
+def test_the_reading_agrees_on_the_same_histories_with_what_the_server_edits_and_deletes(portion):
+    seeds = range(portion * 30, portion * 30 + 30)
+    assert [found for seed in seeds if (found := described(seed, history_with_edits))] == []
+
+
 # Histories that told the two apart: when the tap that a fold repeats was inferred, when one flag meant both a Retry that was asked
 # for and one that was answered, and when a fold that was let go changed the folds behind it in the same walk.
 ONCE_DIFFERENT = (
@@ -57,6 +63,7 @@ def test_the_reading_agrees_where_it_once_did_not(seed):
     assert described(seed) is None
 
 
-def test_the_reading_agrees_on_fresh_random_histories():
+@pytest.mark.parametrize("made", [history, history_with_edits])
+def test_the_reading_agrees_on_fresh_random_histories(made):
     first = secrets.randbelow(10**9)
-    assert [found for seed in range(first, first + 100) if (found := described(seed))] == []
+    assert [found for seed in range(first, first + 100) if (found := described(seed, made))] == []

@@ -1,4 +1,4 @@
-"""What people do between two passes, as far as it touches punches at once."""
+"""What people and the server do between two passes, as far as it touches punches at once."""
 
 from tests.clock.reading.one_punch import shifts_of
 from tests.clock.reading.outcome import (
@@ -18,6 +18,7 @@ def bind(world, code, who):
     world.bindings[code] = who
     for punch in world.punches.values():
         waits = punch.emp_code == code and not world.stands(punch) and punch.word not in LINES_1_TO_5
+        waits = waits and not punch.gone
         if waits and who is not None:
             punch.show(None)
 
@@ -30,6 +31,8 @@ def delete(world, record):
             punch.join(None, None)
             punch.lost_a_record, punch.lifted = True, False
             punch.show(punch.word if punch.word in FOLDS else "attendance_deleted")
+        elif punch.record_behind() is record:
+            punch.lost_a_record, punch.lifted = True, False
 
 
 def retry(world, punch):
@@ -62,14 +65,46 @@ def carry_out(world, who, shift, records):
         record.deleted = True
     members = [tap.punch for tap in shift.members()]
     for punch in world.punches.values():
-        if punch.record in records and punch not in members:
+        if (punch.record in records or punch.left in records) and punch not in members:
             punch.release()
     records[0].employee = who
     write(world, who, shift, records)
     for tap in shift.members():
         tap.punch.join(records[0], tap.role)
-        tap.stands = True
+        tap.stands, tap.is_kept = True, False
     for tap in shift.taps:
         tap.punch.show("imported")
     for tap in shift.folds:
         settle_fold(tap, who)
+
+
+# What the server does.
+
+
+def edit_on_server(world, punch, at, code):
+    """It counts as a new tap of its shift, which finds the record that the punch was in."""
+    if world.stands(punch):
+        punch.left, punch.left_at = punch.record, punch.at
+        punch.record = punch.role = None
+    punch.at, punch.code = at, code
+    punch.gone = False
+    punch.show(None)
+
+
+def change_person_on_server(world, punch, emp_code):
+    """A change of binding: what stands keeps its record."""
+    is_new = not world.stands(punch)
+    punch.emp_code, punch.gone = emp_code, False
+    if is_new:
+        punch.show(None)
+
+
+def delete_on_server(punch):
+    punch.gone = True
+
+
+def find_again_on_server(world, punch):
+    """Without a record it is judged like a new one."""
+    punch.gone = False
+    if not world.stands(punch):
+        punch.show(None)

@@ -29,9 +29,11 @@ class Tap:
 
 
 def is_lone(world, punch):
-    """A fold whose own tap is another employee's now, or nobody's: it stands for itself."""
+    """A fold whose own tap is another employee's now, or nobody's, or takes no part any more: it stands for itself."""
     own = punch.repeats
-    return own is not None and punch.record is not None and world.employee_of(own) != world.employee_of(punch)
+    if own is None or punch.record is None:
+        return False
+    return world.employee_of(own) != world.employee_of(punch) or world.is_out(own)
 
 
 class Shift:

@@ -12,7 +12,7 @@ REACH = timedelta(hours=48)
 
 def judge_everything(world, now, unread=()):
     for punch in world.punches_of(None):
-        if not waits_for_reading(punch, unread):
+        if world.is_out(punch) or not waits_for_reading(punch, unread):
             judge_alone(world, punch, None, now)
     for who in world.everyone():
         judge_employee(world, who, now, unread)
@@ -26,7 +26,8 @@ def waits_for_reading(punch, unread):
 def judge_employee(world, who, now, unread):
     shifts = shifts_of(world, who, now)
     for punch in world.punches_of(who):
-        if not pairs(world, punch, now) and not waits_for_reading(punch, unread):
+        waits = waits_for_reading(punch, unread) and not world.is_out(punch)
+        if not pairs(world, punch, now) and not waits:
             judge_alone(world, punch, who, now)
     for shift in sorted(shifts, key=order_of_judging):
         if not any(waits_for_reading(tap.punch, unread) for tap in shift.members()):
@@ -50,6 +51,8 @@ def pairs(world, punch, now):
     """What stands goes on pairing, whatever lines 1 to 5 say of it now; but for someone inactive nothing pairs."""
     if world.stands(punch):
         return world.employee_of(punch) not in world.inactive
+    if world.is_out(punch):
+        return False
     return lines_1_to_5(world, punch, now) is None
 
 
@@ -57,6 +60,8 @@ def judge_alone(world, punch, who, now):
     """A punch that takes no part in pairing."""
     if world.stands(punch):
         keep_what_stands(world, punch, who)
+    elif world.is_out(punch):
+        keep_its_word(world, punch)
     else:
         punch.show(lines_1_to_5(world, punch, now))
         punch.join(None, None)
@@ -68,6 +73,13 @@ def keep_what_stands(world, punch, who):
     if who is not None and (punch.word not in FOLDS or is_lone(world, punch)):
         punch.show("imported" if punch.record.employee == who else "arrived_late")
     punch.asked = False
+
+
+def keep_its_word(world, punch):
+    """One that an arrival un-folded has no word to keep, and neither has one that was never judged."""
+    if punch in world.unfolded:
+        punch.release()
+    punch.show(punch.word or "awaiting")
 
 
 def lines_1_to_5(world, punch, now):

@@ -15,14 +15,44 @@ def order_of_judging(shift):
 
 def judge_shift(world, who, shift, now):
     lift_deletion(shift)
-    word = word_of(world, who, shift, now)
-    record = None
-    if word == "imported" and any(not tap.stands for tap in shift.taps):
+    record = record_that_says_so(who, shift)
+    word = "imported" if record is not None else word_of(world, who, shift, now)
+    if record is None and word == "imported" and has_news(shift):
         record = write(world, who, shift, records_of(shift))
     for tap in shift.taps:
         settle(tap, who, word, record)
     for tap in shift.folds:
-        settle_fold(tap, who)
+        if word != "imported" and leaves_an_old_hour(tap):
+            settle(tap, who, word, None)
+        else:
+            settle_fold(tap, who)
+
+
+def has_news(shift):
+    return any(not tap.stands for tap in shift.taps) or any(leaves_an_old_hour(tap) for tap in shift.folds)
+
+
+def leaves_an_old_hour(fold):
+    """An edited punch that became a fold: its record has an hour that no punch gives any more."""
+    record = fold.punch.record_behind()
+    return record is not None and not record.deleted
+
+
+def record_that_says_so(who, shift):
+    """The record that all edited taps of the shift left, if it has the hours of the shift already: there is nothing to write."""
+    records = records_of(shift)
+    if len(records) != 1 or shift.clock_in is None or any(tap.punch.lost_a_record for tap in shift.members()):
+        return None
+    (record,) = records
+    if record.employee != who or record.kind != kind_of(shift.first().role) or not has_news(shift):
+        return None
+    clock_out = None if shift.clock_out is None else shift.clock_out.at
+    says_so = (record.clock_in, record.clock_out, tuple(sorted(record.breaks))) == (
+        shift.clock_in.at,
+        clock_out,
+        shift.written_breaks(),
+    )
+    return record if says_so and all(tap.stands or tap.punch.left is record for tap in shift.taps) else None
 
 
 def word_of(world, who, shift, now):
@@ -42,8 +72,9 @@ def word_of(world, who, shift, now):
 
 
 def records_of(shift):
-    """A shift finds its record through any of its taps, folds included. The earliest first."""
-    found = {tap.punch.record.id: tap.punch.record for tap in shift.members() if tap.stands}
+    """A shift finds its record through any of its taps, folds and edited ones included. The earliest first."""
+    through = [tap.punch.record if tap.stands else tap.punch.record_behind() for tap in shift.members()]
+    found = {record.id: record for record in through if record is not None and not record.deleted}
     return sorted(found.values(), key=lambda record: (record.clock_in, record.id))
 
 
@@ -89,13 +120,15 @@ def is_late(who, shift, records):
 
 
 def reaches_beyond(record, shift):
-    """Of the hours that the import last wrote. An open record reaches as far as its breaks do."""
-    clock_in, clock_out, breaks = record.written
-    if clock_in < shift.clock_in.at:
+    """Of the hours that the import last wrote. An open record reaches as far as its breaks do. What an edited tap of the shift gave
+    went with it."""
+    moved = [tap.punch.left_at for tap in shift.members() if tap.punch.left is record]
+    hours = [at for at in record.hours() if at not in moved]
+    if any(at < shift.clock_in.at for at in hours):
         return True
     if shift.clock_out is None:
-        return clock_out is not None
-    return max([clock_in, clock_out or clock_in, *(back for _, back in breaks)]) > shift.clock_out.at
+        return record.written[1] in hours
+    return any(at > shift.clock_out.at for at in hours)
 
 
 def is_locked(world, shift, records):

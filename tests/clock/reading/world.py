@@ -24,6 +24,9 @@ class Punch:
     lost_a_record: bool = False  # the record it was imported into was deleted
     lifted: bool = False  # a Retry lifted that
     asked: bool = False  # a person asked for it again
+    left: "Record | None" = None  # the record that it was in when the server edited it
+    left_at: object = None  # the hour that it had there
+    gone: bool = False  # the server has it no more
 
     def show(self, word):
         self.word = word
@@ -35,11 +38,17 @@ class Punch:
         self.role = None if record is None else role
         if record is not None:
             self.lost_a_record = self.lifted = False
+            self.left = self.left_at = None
 
     def release(self):
         """It is judged like a new one."""
         self.record = self.role = self.word = self.repeats = None
         self.lost_a_record = self.lifted = self.asked = False
+        self.left = self.left_at = None
+
+    def record_behind(self):
+        """The record that an edited punch left, as long as it has the hour that the punch gave it."""
+        return self.left if self.left is not None and self.left_at in self.left.hours() else None
 
 
 @dataclass(eq=False)
@@ -60,6 +69,11 @@ class Record:
 
     def is_edited(self):
         return self.written != (self.clock_in, self.clock_out, tuple(sorted(self.breaks)))
+
+    def hours(self):
+        """Every instant that the import last wrote."""
+        clock_in, clock_out, breaks = self.written
+        return [clock_in, *(at for one in breaks for at in one), *([] if clock_out is None else [clock_out])]
 
     def write(self, clock_in, clock_out, breaks):
         self.clock_in, self.clock_out, self.breaks = clock_in, clock_out, breaks
@@ -100,6 +114,10 @@ class World:
     def stands(self, punch):
         """It belongs to a record that stands."""
         return punch.record is not None and not punch.record.deleted and punch not in self.unfolded
+
+    def is_out(self, punch):
+        """The server has it no more, and it belongs to no record: it takes no part in pairing, and keeps its word."""
+        return punch.gone and not self.stands(punch)
 
 
 def by_time(punches):
