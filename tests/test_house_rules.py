@@ -316,6 +316,19 @@ def blank(comment: re.Match[str]) -> str:
     return "\n" * comment[0].count("\n")
 
 
+def test_every_cell_of_a_list_says_what_it_is() -> None:
+    """Without its mark (app.web.cards) a cell stands on a phone without its label."""
+    lists = [path for path in TEMPLATES if "<td{{" in path.read_text()]
+    assert len(lists) > 15
+    bare = {
+        f"{path.name}: {cell}"
+        for path in lists
+        for cell in re.findall(r"<td[^>]*", path.read_text())
+        if not re.search(r'cells\["\w+"\] \}\}| data-(label|title|acts)|col-select|d-none', cell)
+    }
+    assert bare == set()
+
+
 def test_every_post_form_carries_the_csrf_token() -> None:
     wrong = []
     for path in TEMPLATES:

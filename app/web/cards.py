@@ -4,35 +4,22 @@ What the marks look like: static/css/lists.css.
 """
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
+
+from app.web.list_spec import Column
 
 
-def labelled(rows: str, labels: Sequence[str | None]) -> Markup:
-    """`rows` with a mark on each cell: the first labelled one is the title of its card, one with "" holds what can be done.
+def marks(columns: Sequence[Column]) -> dict[str, Markup]:
+    """The mark in the opening tag of each column's cells, by the column's key, in the order of `columns`.
 
-    `labels` are those of the cells of a row in their order; None leaves a cell alone (the box that selects the row).
+    The first column with a label is the title of the card, one with "" holds what can be done.
     """
-    marks = _marks(labels)
-    head, *bodies = str(rows).split("<tr")  # as plain text: each piece of a Markup would be one again
-    return Markup("<tr".join([head, *(_marked(row, marks) for row in bodies)]))  # noqa: S704 - rendered by a template
+    titled = next((column.key for column in columns if column.label), None)
+    return {column.key: _mark(column, is_title=column.key == titled) for column in columns}
 
 
-def _marks(labels: Sequence[str | None]) -> list[str]:
-    title = next((label for label in labels if label), None)
-    return [_mark(label, is_title=label is title) for label in labels]
-
-
-def _mark(label: str | None, *, is_title: bool) -> str:
-    if label is None:
-        return ""
-    if not label:
-        return " data-acts"
-    return " data-title" if is_title else f' data-label="{escape(label)}"'
-
-
-def _marked(row: str, marks: Sequence[str]) -> str:
-    start, *cells = row.split("<td")
-    marked = [f"{mark}{cell}" for mark, cell in zip_longest(marks[: len(cells)], cells, fillvalue="")]
-    return "<td".join([start, *marked])
+def _mark(column: Column, *, is_title: bool) -> Markup:
+    if not column.label:
+        return Markup(" data-acts")
+    return Markup(" data-title") if is_title else Markup(' data-label="{}"').format(column.label)

@@ -16,6 +16,7 @@ from sqlalchemy import Select, UnaryExpression, and_, false, func, select, true
 from app.db.among import among
 from app.errors import Invalid
 from app.texts import whole
+from app.web.cards import marks
 from app.web.context import LARGEST_ID, Context
 from app.web.list_spec import Column, Condition, Filter, ListSpec, Query, day_of
 from app.web.templating import with_query
@@ -69,6 +70,7 @@ class ListPage:
         self.columns_url = f"/preferences/columns/{self.spec.name}"
         self.sort, self.page, self.per_page = self.asked.sort, self.asked.page, self.asked.per_page
         self.shown = len(self.rows)
+        self.cells = marks([column for column in self.columns if column.key in self.visible])
         self.errors = self.asked.errors
         self.back_query = with_query("", {"back": self.link()})
 

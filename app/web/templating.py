@@ -12,7 +12,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2_fragments import render_block
 
 from app.counting import percent
-from app.web.cards import labelled
 from app.web.escaping import SparingEnvironment
 from app.web.icons import icon
 
@@ -41,7 +40,6 @@ def environment() -> Environment:
         number=number,
         ago=ago,
         duration=duration,
-        labelled=labelled,
         percent_of=percent,
     )
     # Macros are globals: a block that is rendered alone sees no import of the page around it.
