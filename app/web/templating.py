@@ -12,7 +12,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2_fragments import render_block
 
 from app.counting import percent
-from app.web.escaping import SparingEnvironment
 from app.web.icons import icon
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +22,7 @@ UNITS = (172_800, 86_400, "d"), (7_200, 3_600, "h"), (60, 60, "min")
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    env = SparingEnvironment(
+    env = Environment(
         loader=FileSystemLoader(ROOT / "templates"),
         undefined=StrictUndefined,
         autoescape=True,
