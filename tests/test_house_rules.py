@@ -108,6 +108,7 @@ LAYERS = {
         "pages",
         "api jobs",
         "demo",
+        "erasing",
         "ratings",
         "results",
         "asking",
@@ -215,6 +216,24 @@ def test_the_modules_stay_apart() -> None:
         if any(reaches(target, other) for other in others)
     ]
     assert wrong == []
+
+
+def test_pages_and_apis_write_no_table_themselves() -> None:
+    """A row is written in the room that knows what belongs to it: its audit, its marks, its counts."""
+    inside = [path for path in SOURCES if {"pages", "api"} & set(name_of(path).split(".")[2:3])]
+    imported = {
+        f"{name_of(path)} imports {alias.name}"
+        for path in inside
+        for node in nodes_of(path)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sqlalchemy")
+        for alias in node.names
+        if alias.name in {"insert", "update", "delete"}
+    }
+    written = {
+        name_of(path) for path in inside if re.search(r"INSERT INTO|UPDATE \w+ SET|DELETE FROM", path.read_text())
+    }
+    assert len(inside) > 50
+    assert imported | written == set()
 
 
 def test_no_folder_holds_more_modules_than_one_can_look_through() -> None:

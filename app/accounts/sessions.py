@@ -1,9 +1,12 @@
 """Rows of browser sessions, and ending them when an account changes. What a browser does with one: app.web.sessions."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import Session
+from app.db.among import among
 
 
 async def end_others(db: AsyncSession, user_id: int, *, keep: bytes = b"") -> int:
@@ -12,3 +15,14 @@ async def end_others(db: AsyncSession, user_id: int, *, keep: bytes = b"") -> in
         delete(Session).where(Session.user_id == user_id, Session.id_hash != keep).returning(Session.public_id)
     )
     return len(ended.all())
+
+
+async def end_one(db: AsyncSession, user_id: int, public_id: int, *, keep: bytes) -> bool:
+    """Ends one session of a user, unless it is the one given. False where they have no such session (any more)."""
+    theirs = delete(Session).where(Session.public_id == public_id, Session.user_id == user_id, Session.id_hash != keep)
+    return await db.scalar(theirs.returning(Session.public_id)) is not None
+
+
+async def end_all_of(db: AsyncSession, user_ids: Sequence[int], *, keep: bytes) -> None:
+    """Ends every session of these users but the one given."""
+    await db.execute(delete(Session).where(among(Session.user_id, user_ids), Session.id_hash != keep))

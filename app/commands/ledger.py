@@ -15,7 +15,7 @@ from app.commands import frame
 
 if TYPE_CHECKING:
     from app.parts import Parts
-    from app.surveys.ledger.evidence import EvidenceOwner, Held
+    from app.surveys.erasing import EvidenceOwner, Held
     from app.surveys.ledger.verifying import LedgerVerdict
 
 
@@ -93,19 +93,19 @@ def _agreed(question: str) -> bool:
 
 async def _held(parts: "Parts", *, workspace: str, email: str) -> "tuple[EvidenceOwner, Held]":
     from app.accounts import accounts
-    from app.surveys.ledger import evidence
+    from app.surveys import erasing
 
     async with parts.database.transaction(workspace) as db:
         account = await accounts.find_by_email(db, email)
-    person = evidence.EvidenceOwner(account.id, account.email, workspace)
-    return person, await evidence.held(parts.database, person)
+    person = erasing.EvidenceOwner(account.id, account.email, workspace)
+    return person, await erasing.held(parts.database, person)
 
 
 async def _erase(parts: "Parts", *, person: "EvidenceOwner") -> "Held":
     from app.accounts.audit import COMMAND_LINE
-    from app.surveys.ledger import evidence
+    from app.surveys import erasing
 
-    return await evidence.erase(parts.database, COMMAND_LINE, person)
+    return await erasing.erase(parts.database, COMMAND_LINE, person)
 
 
 def _told(erased: "Held") -> str:

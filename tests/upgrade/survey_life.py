@@ -13,11 +13,11 @@ from app.accounts import accounts, tokens
 from app.accounts.accounts import NewUser
 from app.accounts.audit import COMMAND_LINE
 from app.parts import Parts
+from app.surveys import erasing
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring.stored import Stored
 from app.surveys.demo import seed as demo
-from app.surveys.ledger import evidence
-from app.surveys.ledger.evidence import EvidenceOwner
+from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger.verifying import note_head
 from app.surveys.results import tallies
 from tests.surveys.drafted import AUTHOR, CONSENT, defined
@@ -51,7 +51,7 @@ class SurveyLife:
         await self._everybody_answers()
         await self._remove_demo()
         person = EvidenceOwner(self.users[ERASED], _email(ERASED, self.workspace), self.workspace)
-        await evidence.erase(self.parts.database, COMMAND_LINE, person)
+        await erasing.erase(self.parts.database, COMMAND_LINE, person)
         async with self._transaction() as db:
             await note_head(db)
             await tallies.count_up(db)

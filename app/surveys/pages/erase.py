@@ -7,8 +7,8 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.accounts import accounts
-from app.surveys.ledger import evidence
-from app.surveys.ledger.evidence import EvidenceOwner, Held
+from app.surveys import erasing
+from app.surveys.erasing import EvidenceOwner, Held
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
@@ -36,7 +36,7 @@ async def erase(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Respon
     held = await _held(ctx, account)
     if held.anything and (await ctx.form()).get("confirmed") != "1":
         return await _ask_again(ctx, account, held)
-    await evidence.erase(ctx.parts.database, ctx.actor, _person(ctx, account))
+    await erasing.erase(ctx.parts.database, ctx.actor, _person(ctx, account))
     return go(f"/people/erase/{user_id}")
 
 
@@ -61,7 +61,7 @@ async def _held(ctx: Context, account: Any) -> Held:
     """Both ledgers are asked in transactions of their own, so what was flashed waits for the next page."""
     ctx.flashes = []
     await ctx.settle()
-    return await evidence.held(ctx.parts.database, _person(ctx, account))
+    return await erasing.held(ctx.parts.database, _person(ctx, account))
 
 
 def _person(ctx: Context, account: Any) -> EvidenceOwner:

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, bindparam, delete, func, or_, select, text
+from sqlalchemy import and_, bindparam, delete, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -165,6 +165,18 @@ async def figures(db: AsyncSession) -> RatingFigures:
 async def counts(db: AsyncSession) -> Sequence[Any]:
     """By name of the app: uid, name, platform, rating, number, latest. An app without ratings has one row of None."""
     return (await db.execute(_COUNTS)).all()
+
+
+async def held(db: AsyncSession, user_id: int) -> Any:
+    """Of one person, removed demo ratings too: a row of `ratings`, and how many of them have a comment, `comments`."""
+    numbers = select(func.count().label("ratings"), func.count(AppRating.comment).label("comments"))
+    return (await db.execute(numbers.where(AppRating.user_id == user_id))).one()
+
+
+async def forget_comments(db: AsyncSession, user_id: int) -> None:
+    """Stars and counts stay."""
+    theirs = AppRating.user_id == user_id, AppRating.comment.is_not(None)
+    await db.execute(update(AppRating).where(*theirs).values(comment=None))
 
 
 async def recount(db: AsyncSession) -> None:

@@ -10,8 +10,8 @@ from app.accounts.audit import SYSTEM
 from app.accounts.models import AuditEntry
 from app.db.session import Database
 from app.parts import Parts
-from app.surveys.ledger import evidence
-from app.surveys.ledger.evidence import EvidenceOwner
+from app.surveys import erasing
+from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger.verifying import NOTE, note_head
 from tests.cluster import DatabaseUrls
 from tests.surveys.drafted import Stored
@@ -139,11 +139,11 @@ async def test_a_changed_key_is_found_at_the_first_row_that_needs_it(
 
 
 async def test_an_erased_person_is_no_lost_key(database: Database, survey: Stored) -> None:
-    await evidence.erase(database, SYSTEM, EvidenceOwner(2, "two@example.org", "main"))
+    await erasing.erase(database, SYSTEM, EvidenceOwner(2, "two@example.org", "main"))
     assert (await verify(database, "main")).fits
 
 
 async def test_an_erasure_of_another_person_or_time_does_not_account_for_it(database: Database, survey: Stored) -> None:
-    await evidence.erase(database, SYSTEM, EvidenceOwner(1, "one@example.org", "main"))
+    await erasing.erase(database, SYSTEM, EvidenceOwner(1, "one@example.org", "main"))
     await change(database, "UPDATE survey_person_keys SET sealed_key = NULL, erased_at = now() WHERE user_id = 2")
     assert (await verify(database, "main")).number == 2

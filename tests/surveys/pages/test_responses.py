@@ -16,8 +16,9 @@ from app.accounts.audit import COMMAND_LINE, Actor
 from app.accounts.models import ApiToken, User
 from app.db.session import Database
 from app.parts import Parts
-from app.surveys.ledger import chain, evidence
-from app.surveys.ledger.evidence import EvidenceOwner
+from app.surveys import erasing
+from app.surveys.erasing import EvidenceOwner
+from app.surveys.ledger import chain
 from app.surveys.models import Response, Survey
 from app.surveys.results import tallies
 from tests.conftest import Browser, SignIn
@@ -251,7 +252,7 @@ async def test_an_answer_by_a_token_that_somebody_else_made_says_so(
             entry = await db.scalar(select(Response.entry).where(Response.row_hash == bytes.fromhex(receipt)))
         assert maker is None or maker.name not in (entry or "")
     assert (await vera.get("/surveys/responses")).text.count(">Token</span>") == 2
-    await evidence.erase(database, ALICE, EvidenceOwner(nora, "nora@example.org", "main"))
+    await erasing.erase(database, ALICE, EvidenceOwner(nora, "nora@example.org", "main"))
     assert ">Token</span>" not in (await vera.get("/surveys/responses")).text
     assert (await verify(database, "main")).fits
 
@@ -272,7 +273,7 @@ async def test_an_erased_person_has_no_name_text_or_evidence_anywhere(
     database: Database, receipts: dict[str, str], vera: Browser
 ) -> None:
     nora = await user_id(database, "nora")
-    await evidence.erase(database, ALICE, EvidenceOwner(nora, "nora@example.org", "main"))
+    await erasing.erase(database, ALICE, EvidenceOwner(nora, "nora@example.org", "main"))
     pages = [
         (await vera.get("/surveys/responses")).text,
         (await vera.get("/surveys/responses?export=csv")).text,

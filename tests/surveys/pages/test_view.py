@@ -11,10 +11,10 @@ from sqlalchemy import update
 from app.accounts.models import Tenant
 from app.db.session import Database
 from app.parts import Parts
+from app.surveys import erasing
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring.stored import load
-from app.surveys.ledger import evidence
-from app.surveys.ledger.evidence import EvidenceOwner
+from app.surveys.erasing import EvidenceOwner
 from app.surveys.results import tallies
 from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE
@@ -171,7 +171,7 @@ async def test_a_version_that_never_was_is_not_found(meal: Stored, vera: Browser
 
 
 async def test_what_erased_people_wrote_is_gone(database: Database, meal: Stored, vera: Browser) -> None:
-    await evidence.erase(database, ALICE, EvidenceOwner(await user_id(database, "nora"), "nora@example.org", "main"))
+    await erasing.erase(database, ALICE, EvidenceOwner(await user_id(database, "nora"), "nora@example.org", "main"))
     page = await shown(vera, meal)
     assert "Cold soup" not in page
     assert "Warm salad" in page

@@ -6,10 +6,11 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import delete, or_, select
+from sqlalchemy import or_, select
 
 from app.accounts import accounts, audit, browsers, identity, second_factor, tokens
 from app.accounts.models import ApiToken, Session, User
+from app.accounts.sessions import end_one as end_one_session
 from app.accounts.sessions import end_others as end_other_sessions
 from app.counting import count
 from app.errors import Invalid, NotFound
@@ -112,10 +113,7 @@ async def end_others(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/account/sessions/{session_id:int}/end", guards=[signed_in], status_code=200)
 async def end_one(ctx: NamedDependency[Context], session_id: FromPath[int]) -> Response[Any]:
-    own = delete(Session).where(
-        Session.public_id == session_id, Session.user_id == ctx.user.id, Session.id_hash != ctx.user.session_key
-    )
-    if await ctx.db.scalar(own.returning(Session.public_id)) is None:
+    if not await end_one_session(ctx.db, ctx.user.id, session_id, keep=ctx.user.session_key):
         raise NotFound("That browser is signed out already.")
     await audit.record(ctx.db, ctx.actor, "user.sign_out", "user", ctx.user.id, after={"sessions_ended": 1})
     return await done(ctx, "/account", "That browser was signed out.")

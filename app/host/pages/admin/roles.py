@@ -6,13 +6,13 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Select, func, select
 
 from app.accounts import roles
-from app.accounts.models import Role, Session, UserRole
+from app.accounts.models import Role, UserRole
 from app.accounts.permissions import EXPLAINED, GROUPS
+from app.accounts.sessions import end_all_of
 from app.counting import count
-from app.db.among import among
 from app.db.held import hold
 from app.db.searching import contains
 from app.errors import Conflict, Invalid
@@ -161,8 +161,7 @@ async def _ask(ctx: Context, role: Any) -> Response[str]:
 async def _begin_anew(ctx: Context, user_ids: Sequence[int]) -> None:
     """Ends the sessions of everybody whose rights changed; the acting person's own goes on under a new id."""
     if user_ids:
-        theirs = delete(Session).where(among(Session.user_id, user_ids), Session.id_hash != ctx.user.session_key)
-        await ctx.db.execute(theirs)
+        await end_all_of(ctx.db, user_ids, keep=ctx.user.session_key)
     if ctx.user.id in user_ids:
         await sessions.renew(ctx)
 

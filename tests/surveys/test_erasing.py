@@ -12,10 +12,11 @@ from app.db.session import Database
 from app.host.models import Application, AppRating
 from app.jobs import KINDS
 from app.parts import Parts
+from app.surveys import erasing
+from app.surveys.erasing import EvidenceOwner, Held
 from app.surveys.jobs import FUNCTIONS
-from app.surveys.ledger import answers, evidence
+from app.surveys.ledger import answers
 from app.surveys.ledger import append as ledger
-from app.surveys.ledger.evidence import EvidenceOwner, Held
 from app.surveys.models import PersonKey
 from tests.command_line import CommandLine
 from tests.conftest import Browser
@@ -74,9 +75,9 @@ async def test_nothing_of_an_erased_person_opens_and_the_proof_stands(
     database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
     await rate(database, nora, "Slow")
-    held = await evidence.held(database, nora)
+    held = await erasing.held(database, nora)
     assert held == Held(responses=1, evidence=1, texts=1, keys=1, ratings=1, comments=1)
-    assert await evidence.erase(database, SYSTEM, nora) == held
+    assert await erasing.erase(database, SYSTEM, nora) == held
     assert await opened(database, parts, 1) is None
     assert (await opened(database, parts, 3)).texts  # Vera's
     assert (await verify(database, "main")).rows == 3
@@ -85,7 +86,7 @@ async def test_nothing_of_an_erased_person_opens_and_the_proof_stands(
         assert (key.sealed_key, key.erased_at is None) == (None, False)
         assert await db.scalar(select(AppRating.comment)) is None
         assert await db.scalar(select(AppRating.rating)) == 4
-    after = await evidence.held(database, nora)
+    after = await erasing.held(database, nora)
     assert after == Held(responses=1, ratings=1, erased_at=key.erased_at)
     assert not after.anything
 
@@ -96,11 +97,11 @@ async def test_a_tenants_person_is_erased_in_both_ledgers(
     await record(database, parts.keys, survey, eve_herself.id)
     await record(database, parts.keys, await lunch(database, "globex"), eve_herself.id)
     await rate(database, eve_herself, "Slow")
-    assert (await evidence.held(database, eve_herself)).evidence == 2
-    await evidence.erase(database, SYSTEM, eve_herself)
+    assert (await erasing.held(database, eve_herself)).evidence == 2
+    await erasing.erase(database, SYSTEM, eve_herself)
     assert await opened(database, parts, 4) is None
     assert await opened(database, parts, 1, "globex") is None
-    assert not (await evidence.held(database, eve_herself)).anything
+    assert not (await erasing.held(database, eve_herself)).anything
     assert (await verify(database, "main")).fits
     assert (await verify(database, "globex")).fits
     assert [one.workspace for one in await audits(database)] == ["main", "globex"]
@@ -109,7 +110,7 @@ async def test_a_tenants_person_is_erased_in_both_ledgers(
 async def test_the_audit_says_who_was_erased_and_nothing_of_what_they_said(
     database: Database, survey: Stored, nora: EvidenceOwner
 ) -> None:
-    await evidence.erase(database, SYSTEM, nora)
+    await erasing.erase(database, SYSTEM, nora)
     (entry_,) = await audits(database)
     assert (entry_.subject_type, entry_.subject_id, entry_.actor_name) == ("user", str(nora.id), "Muster")
     assert entry_.before == {"email": nora.email, "keys": 1, "evidence": 1, "texts": 1, "comments": 0}
@@ -119,7 +120,7 @@ async def test_the_audit_says_who_was_erased_and_nothing_of_what_they_said(
 async def test_who_answers_again_after_that_gets_a_fresh_key(
     database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
-    await evidence.erase(database, SYSTEM, nora)
+    await erasing.erase(database, SYSTEM, nora)
     again = await record(database, parts.keys, await lunch(database), nora.id)
     assert await opened(database, parts, 1) is None
     assert (await opened(database, parts, again.number)).texts
@@ -131,7 +132,7 @@ async def test_who_answers_again_after_that_gets_a_fresh_key(
 async def test_what_an_erased_person_recorded_reads_without_their_texts(
     database: Database, parts: Parts, survey: Stored, nora: EvidenceOwner
 ) -> None:
-    await evidence.erase(database, SYSTEM, nora)
+    await erasing.erase(database, SYSTEM, nora)
     async with database.transaction() as db:
         found = await ledger.recorded(db, parts.keys, survey.id, 1, nora.id)
     assert found is not None
