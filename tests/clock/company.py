@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from app.clock.pairing import judge as pairing
-from app.clock.pairing.inputs import FOLDS, UNPAIRED, PairingEmployee, Unbound
+from app.clock.pairing.inputs import FOLDS, UNPAIRED, Case, PairingEmployee, Unbound
 from app.clock.pairing.use_punches import Use, use_punches
 from tests.clock.mirror_store import Store
 
@@ -48,17 +48,14 @@ class Company(Store):
 
     def judge_all(self, now):
         for who, codes in self.groups():
-            judgement = pairing.judge(
-                who,
-                self.punches_of(codes),
-                self.records.values(),
-                self.locked,
-                self.rules,
-                now,
-                unread=self.unread,
-                elsewhere=self.elsewhere(codes),
-            )
-            self.apply(judgement)
+            self.apply(pairing.judge(self.case_of(who, codes, now)))
+
+    def case_of(self, who, codes, now):
+        punches, records = self.punches_of(codes), list(self.records.values())
+        elsewhere = self.elsewhere(codes)
+        return Case(
+            who, punches, records, self.rules, now, locked_days=self.locked, unread=self.unread, elsewhere=elsewhere
+        )
 
     def bind(self, code, employee):
         self.bindings[code] = employee
@@ -95,10 +92,8 @@ class Company(Store):
 
     def use(self, number, now):
         codes = self.codes_of(self.bindings[self.punches[number].emp_code])
-        punches = self.punches_of(codes)
         linked = self.elsewhere(codes) + [punch for punch in self.punches.values() if punch.edited_record is not None]
-        who = self.who_of(codes[0])
-        found = use_punches(who, punches, self.records.values(), self.locked, self.rules, now, number, linked)
+        found = use_punches(self.case_of(self.who_of(codes[0]), codes, now), number, linked)
         if isinstance(found, Use):
             self.carry_out(found)
 

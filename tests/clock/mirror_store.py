@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from app.clock.pairing import judge as pairing
-from app.clock.pairing.inputs import PairingEmployee, PairingPunch, Record, Rules, Written
+from app.clock.pairing.inputs import Case, PairingEmployee, PairingPunch, Record, Rules, Written
 from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
 
 MONDAY = date(2026, 3, 2)
@@ -67,11 +67,13 @@ class Store:
 
     def judge(self, now=FAR, **more) -> Judgement:
         moment = when(now, self.zone) if isinstance(now, str) else now
-        judgement = pairing.judge(
-            self.who, self.punches.values(), self.records.values(), self.locked, self.rules, moment, **more
-        )
+        judgement = pairing.judge(self.case(moment, **more))
         self.apply(judgement)
         return judgement
+
+    def case(self, now=FAR, **more) -> Case:
+        punches, records = list(self.punches.values()), list(self.records.values())
+        return Case(self.who, punches, records, self.rules, now, locked_days=self.locked, **more)
 
     def apply(self, judgement):
         keys = {}

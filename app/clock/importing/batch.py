@@ -6,17 +6,17 @@ meanwhile keeps its mark.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import rows as import_rows
-from app.clock.importing.owners import Owners, Who, codes_of_people, held_owners, read_owners
-from app.clock.importing.rows import Read, Settled, World
-from app.clock.pairing import widening
-from app.clock.pairing.inputs import PairingEmployee, TimeSpan
+from app.clock.importing.facts import Facts, near
+from app.clock.importing.owners import Owners, held_owners
+from app.clock.importing.rows import Settled
+from app.clock.pairing.inputs import PairingEmployee
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
 from app.host.attendance.hours import Hours
@@ -43,31 +43,19 @@ class ImportCounts:
         self.updated += other.updated
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One cluster of changed punches of one person, ready to be judged."""
-
-    who: Who
-    codes: tuple[str, ...]
-    read: Read
-    within: TimeSpan
-
-
 async def import_batch(
     db: AsyncSession, codes: Sequence[str], now: datetime, newest_found: int = 0, owners: Owners | None = None
 ) -> ImportCounts:
     """Judges what is due of these codes and writes what it comes to; `newer` are punches above `newest_found`. Raises
     OwnersChangedError."""
-    cases, world = await _prepare(db, codes, now, owners)
-    locked = await import_rows.locked_days(db, days_of(cases, world))
     result = ImportCounts()
     creates: list[CreateRecord] = []
-    judgements: list[tuple[Case, Judgement, dict[int, int]]] = []
-    for case in cases:
-        judgement = _judge(case, world, locked, now)
+    judgements: list[tuple[Facts, Judgement, dict[int, int]]] = []
+    for facts in await _due(db, codes, now, owners):
+        judgement = judge(facts.case)
         places = {one.key: len(creates) + place for place, one in enumerate(judgement.creates)}
         creates += judgement.creates
-        judgements.append((case, judgement, places))
+        judgements.append((facts, judgement, places))
         for update in judgement.updates:
             await import_rows.update_record(db, update.record_id, _hours(update), update.workday)
         result.add(_counted(judgement, newest_found))
@@ -78,129 +66,26 @@ async def import_batch(
 
 async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> ImportCounts:
     """The same, and writes nothing."""
-    cases, world = await _prepare(db, codes, now)
-    locked = await import_rows.locked_days(db, days_of(cases, world))
     result = ImportCounts()
-    for case in cases:
-        result.add(_counted(_judge(case, world, locked, now), newest_found=0))
+    for facts in await _due(db, codes, now):
+        result.add(_counted(judge(facts.case), newest_found=0))
     return result
 
 
-async def _prepare(
-    db: AsyncSession, codes: Sequence[str], now: datetime, owners: Owners | None = None
-) -> tuple[list[Case], World]:
+async def _due(db: AsyncSession, codes: Sequence[str], now: datetime, owners: Owners | None = None) -> list[Facts]:
     """Holds the people first: what changes later marks its punches again."""
     held = owners or await held_owners(db, codes)
     due = await import_rows.due_instants(db, codes, now)
-    world = await import_rows.read_world(db, now)
-    return await _cases(db, world, await _changed(db, held, due, world), now), world
-
-
-async def _changed(
-    db: AsyncSession, owners: Mapping[str, Who], due: Mapping[str, list[datetime]], world: World
-) -> list[tuple[Who, tuple[str, ...], TimeSpan]]:
-    """Clusters of due instants: per employee over all their codes, per code where nobody stands behind it."""
-    siblings = await codes_of_people(db, {who.id for who in owners.values() if isinstance(who, PairingEmployee)})
-    people: dict[object, tuple[Who, tuple[str, ...], list[datetime]]] = {}
-    for code, instants in due.items():
-        who = owners[code]
-        key, codes = (who.id, tuple(siblings[who.id])) if isinstance(who, PairingEmployee) else (code, (code,))
-        people.setdefault(key, (who, codes, []))[2].extend(instants)
-    return [
-        (who, codes, span)
-        for who, codes, instants in people.values()
-        for span in widening.clusters(instants, world.rules)
-    ]
-
-
-async def cases_around(
-    db: AsyncSession, world: World, instants: Mapping[str, list[datetime]], now: datetime
-) -> list[Case]:
-    """What surrounds these instants of these codes, as an import of them would read it; nobody is held."""
-    owners = await read_owners(db, instants)
-    return await _cases(db, world, await _changed(db, owners, instants, world), now)
-
-
-async def _cases(
-    db: AsyncSession, world: World, changed: Sequence[tuple[Who, tuple[str, ...], TimeSpan]], now: datetime
-) -> list[Case]:
-    """Reads around each cluster, wider and wider, until judging the part gives what judging everything would."""
-    cases: list[Case] = []
-    waiting = [(who, codes, span, widening.first_reading(span, world.rules)) for who, codes, span in changed]
-    while waiting:
-        reads = await import_rows.read_spans(db, world, [(who, codes, reading) for who, codes, _, reading in waiting])
-        wider = []
-        for (who, codes, span, reading), read in zip(waiting, reads, strict=True):
-            window = widening.widen(who, read.punches, read.records, span, reading, world.rules, now)
-            if window.within is None:
-                wider.append((who, codes, span, window.reading))
-            else:
-                cases.append(Case(who, codes, read, window.within))
-        waiting = wider
-        if not waiting:
-            cases, joined = _joined(cases)
-            waiting = [(who, codes, span, widening.first_reading(span, world.rules)) for who, codes, span in joined]
-    return cases
-
-
-def _joined(cases: list[Case]) -> tuple[list[Case], list[tuple[Who, tuple[str, ...], TimeSpan]]]:
-    """Cases of one person whose parts grew into each other are one case: a shift must not be judged twice."""
-    apart: list[Case] = []
-    joined: list[tuple[Who, tuple[str, ...], TimeSpan]] = []
-    cases = sorted(cases, key=lambda case: (case.codes, case.within.start))
-    for number, case in enumerate(cases):
-        before = cases[number - 1] if number else None
-        after = cases[number + 1] if number + 1 < len(cases) else None
-        if _meet(before, case) or _meet(case, after):
-            if joined and joined[-1][1] == case.codes and joined[-1][2].end > case.within.start:
-                end = max(joined[-1][2].end, case.within.end)
-                joined[-1] = (case.who, case.codes, TimeSpan(joined[-1][2].start, end))
-            else:
-                joined.append((case.who, case.codes, case.within))
-        else:
-            apart.append(case)
-    return apart, joined
-
-
-def _meet(one: Case | None, other: Case | None) -> bool:
-    return one is not None and other is not None and one.codes == other.codes and one.within.end > other.within.start
-
-
-def _judge(case: Case, world: World, locked: set[date], now: datetime) -> Judgement:
-    return judge(
-        case.who,
-        case.read.punches,
-        case.read.records,
-        locked,
-        world.rules,
-        now,
-        unread=world.unread,
-        within=case.within,
-        elsewhere=case.read.elsewhere,
-    )
-
-
-def days_of(cases: Sequence[Case], world: World) -> set[date]:
-    """Every local day that a shift of these cases may have as its workday, those between them, and those of the records that
-    stand: a look at each punch would cost more than the days that nobody asks for."""
-    zone = world.rules.zone
-    found: set[date] = set()
-    for case in cases:
-        found |= {one.workday for one in case.read.records}
-        instants = [one.at for one in case.read.punches]
-        if instants:
-            first, last = (at.astimezone(zone).date() for at in (min(instants), max(instants)))
-            found |= {first + timedelta(days=n) for n in range((last - first).days + 1)}
-    return found
+    return await near(db, await import_rows.read_world(db, now), held, due, now)
 
 
 async def _store(
-    db: AsyncSession, judgements: Sequence[tuple[Case, Judgement, dict[int, int]]], ids: Sequence[int]
+    db: AsyncSession, judgements: Sequence[tuple[Facts, Judgement, dict[int, int]]], ids: Sequence[int]
 ) -> None:
     rows = []
-    for case, judgement, places in judgements:
+    for facts, judgement, places in judgements:
         for verdict in judgement.verdicts:
-            seen = case.read.judge_at[verdict.punch_id]
+            seen = facts.judge_at[verdict.punch_id]
             is_news = verdict.is_news
             if not is_news and verdict.judge_at == seen and verdict.repeats == verdict.punch.repeats:
                 continue
@@ -222,8 +107,8 @@ async def _store(
             )
     alone = {
         one.punch_id
-        for case, judged, _ in judgements
-        if not isinstance(case.who, PairingEmployee)
+        for facts, judged, _ in judgements
+        if not isinstance(facts.who, PairingEmployee)
         for one in judged.verdicts
     }
     await import_rows.hold_punches(db, [row.id for row in rows if row.id in alone])

@@ -1,71 +1,79 @@
-"""What surrounds one punch, read as the import reads it, so that a page or a person's decision judges by the same facts.
-Reads only; what is made of it is in why.py and review/decisions.py."""
+"""What surrounds punches, read the same way for everybody who judges them: the import, a preview of other rules, *Why?*, and a
+person's decision. Reads only; nothing is held."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.importing import batch
 from app.clock.importing import rows as import_rows
-from app.clock.importing.owners import Who, codes_of_people, read_owners
-from app.clock.importing.rows import Read, World
+from app.clock.importing.owners import OwnedCodes, Owners, owned_codes, read_owners
+from app.clock.importing.rows import World
 from app.clock.models import Punch
 from app.clock.pairing import widening
-from app.clock.pairing.inputs import PairingEmployee, PairingPunch, Record, TimeSpan
+from app.clock.pairing.inputs import Case, PairingPunch, Record, TimeSpan, Who
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import Judgement, Verdict
+from app.clock.punches.marks import NEAR
 from app.db.among import among
 from app.errors import NotFound
 
-_MOMENT = timedelta(microseconds=1)
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A case as it was read, with the codes that it is about and the mark that each of its punches bore, by the punch's id."""
+
+    case: Case
+    codes: tuple[str, ...]
+    judge_at: Mapping[int, datetime | None]
+    world: World
+
+    @property
+    def who(self) -> Who:
+        return self.case.who
+
+    @property
+    def within(self) -> TimeSpan:
+        """The part that is judged."""
+        assert self.case.within is not None  # noqa: S101 -- nothing is handed out before it is known
+        return self.case.within
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Everything that decides about the punch `punch_id`: whose it is, the punches and records around it, locked days."""
+    """The facts that decide about one punch."""
 
     punch_id: int
-    world: World
-    who: Who
-    codes: tuple[str, ...]
-    read: Read
-    within: TimeSpan
-    locked: set[date]
-    now: datetime
+    facts: Facts
+
+    @property
+    def case(self) -> Case:
+        return self.facts.case
+
+    @property
+    def who(self) -> Who:
+        return self.facts.who
 
     @property
     def punch(self) -> PairingPunch:
-        return next(one for one in self.read.punches if one.id == self.punch_id)
+        return next(one for one in self.case.punches if one.id == self.punch_id)
 
     @property
     def records(self) -> Sequence[Record]:
-        return self.read.records
+        return self.case.records
 
     def judged(self) -> Judgement:
         """What the import would make of it now."""
-        return self._judged(self.read.punches)
+        return judge(self.case)
 
     def judged_after_retry(self) -> Judgement:
         """What it would make of it once a person has asked again."""
         again = replace(self.punch, retry=True, reviewed=False)
-        return self._judged([again if one.id == self.punch_id else one for one in self.read.punches])
-
-    def _judged(self, punches: Sequence[PairingPunch]) -> Judgement:
-        world = self.world
         return judge(
-            self.who,
-            punches,
-            self.records,
-            self.locked,
-            world.rules,
-            self.now,
-            unread=world.unread,
-            within=self.within,
-            elsewhere=self.read.elsewhere,
+            replace(self.case, punches=[again if one.id == self.punch_id else one for one in self.case.punches])
         )
 
 
@@ -75,27 +83,16 @@ def verdict_on(punch_id: int, judgement: Judgement) -> Verdict | None:
 
 
 async def around(db: AsyncSession, punch_id: int, now: datetime) -> Surroundings:
-    """Reads wider and wider until judging the part gives what judging everything would. Raises NotFound."""
+    """Everything that decides about a punch. Raises NotFound."""
     return await around_in(db, await import_rows.read_world(db, now), punch_id, now)
 
 
 async def around_in(db: AsyncSession, world: World, punch_id: int, now: datetime) -> Surroundings:
     """The same for many punches, which share a world."""
-    row = await _place(db, punch_id)
-    who = (await read_owners(db, [row.emp_code]))[row.emp_code]
-    codes: tuple[str, ...] = (row.emp_code,)
-    if isinstance(who, PairingEmployee):
-        codes = tuple((await codes_of_people(db, [who.id]))[who.id])
-    changed = TimeSpan(row.punched_at_utc, row.punched_at_utc + _MOMENT)
-    reading = widening.first_reading(changed, world.rules)
-    while True:
-        (read,) = await import_rows.read_spans(db, world, [(who, codes, reading)])
-        window = widening.widen(who, read.punches, read.records, changed, reading, world.rules, now)
-        if window.within is not None:
-            break
-        reading = window.reading
-    locked = await import_rows.locked_days(db, _days(read, world))
-    return Surroundings(punch_id, world, who, codes, read, window.within, locked, now)
+    found = await around_all(db, world, [punch_id], now)
+    if punch_id not in found:
+        raise NotFound("There is no such punch.")
+    return found[punch_id]
 
 
 async def around_all(
@@ -106,25 +103,131 @@ async def around_all(
     instants: dict[str, list[datetime]] = {}
     for code, at in await db.execute(places):
         instants.setdefault(code, []).append(at)
-    cases = await batch.cases_around(db, world, instants, now)
-    locked = await import_rows.locked_days(db, batch.days_of(cases, world))
     wanted = set(punch_ids)
     return {
-        punch.id: Surroundings(punch.id, world, case.who, case.codes, case.read, case.within, locked, now)
-        for case in cases
-        for punch in case.read.punches
-        if punch.id in wanted and case.within.start <= punch.at < case.within.end
+        punch.id: Surroundings(punch.id, facts)
+        for facts in await near(db, world, await read_owners(db, instants), instants, now)
+        for punch in facts.case.punches
+        if punch.id in wanted and facts.within.start <= punch.at < facts.within.end
     }
 
 
-async def _place(db: AsyncSession, punch_id: int) -> Any:
-    found = select(Punch.emp_code, Punch.punched_at_utc).where(Punch.id == punch_id)
-    row: Any = (await db.execute(found)).one_or_none()
-    if row is None:
-        raise NotFound("There is no such punch.")
-    return row
+async def near(
+    db: AsyncSession, world: World, owners: Owners, instants: Mapping[str, Sequence[datetime]], now: datetime
+) -> list[Facts]:
+    """What surrounds the punches of these codes at these instants: enough that judging the part gives what judging everything
+    would."""
+    changed = await _changed(db, owners, instants, world)
+    found: list[Facts] = []
+    while changed:
+        apart, joined = _joined([*found, *await _widened(db, world, changed, now)])
+        found, changed = apart, joined
+    return await _with_locks(db, found, world)
 
 
-def _days(read: Read, world: World) -> set[date]:
+async def over(
+    db: AsyncSession, world: World, owned: Sequence[OwnedCodes], within: TimeSpan, now: datetime
+) -> list[Facts]:
+    """What surrounds all punches of these codes `within`; one for each, in their order."""
+    reading = TimeSpan(within.start - NEAR, within.end)
+    found = await _read(db, world, [_Reading(one, within, reading) for one in owned], now)
+    return await _with_locks(db, [_judging(one, within) for one in found], world)
+
+
+class _Reading(NamedTuple):
+    """What is to be read because of punches that `changed`."""
+
+    owned: OwnedCodes
+    changed: TimeSpan
+    span: TimeSpan
+
+
+async def _changed(
+    db: AsyncSession, owners: Owners, instants: Mapping[str, Sequence[datetime]], world: World
+) -> list[_Reading]:
+    """Clusters of instants: per employee over all their codes, per code where no employee stands behind it."""
+    owned = await owned_codes(db, {code: owners[code] for code in instants})
+    together: dict[OwnedCodes, list[datetime]] = {}
+    for code, some in instants.items():
+        together.setdefault(owned[code], []).extend(some)
+    return [
+        _first_reading(codes, span, world)
+        for codes, some in together.items()
+        for span in widening.clusters(some, world.rules)
+    ]
+
+
+def _first_reading(owned: OwnedCodes, changed: TimeSpan, world: World) -> _Reading:
+    return _Reading(owned, changed, widening.first_reading(changed, world.rules))
+
+
+async def _widened(db: AsyncSession, world: World, wanted: Sequence[_Reading], now: datetime) -> list[Facts]:
+    """Reads around each change, wider and wider, until it is known which part can be judged."""
+    found: list[Facts] = []
+    waiting = list(wanted)
+    while waiting:
+        wider = []
+        for asked, facts in zip(waiting, await _read(db, world, waiting, now), strict=True):
+            window = widening.widen(facts.case, asked.changed, asked.span)
+            if window.within is None:
+                wider.append(asked._replace(span=window.reading))
+            else:
+                found.append(_judging(facts, window.within))
+        waiting = wider
+    return found
+
+
+async def _read(db: AsyncSession, world: World, wanted: Sequence[_Reading], now: datetime) -> list[Facts]:
+    reads = await import_rows.read_spans(db, world, [(one.owned, one.span) for one in wanted])
+    found = []
+    for (owned, _, _), read in zip(wanted, reads, strict=True):
+        case = Case(
+            owned.who, read.punches, read.records, world.rules, now, unread=world.unread, elsewhere=read.elsewhere
+        )
+        found.append(Facts(case, owned.codes, read.judge_at, world))
+    return found
+
+
+def _judging(facts: Facts, within: TimeSpan) -> Facts:
+    return replace(facts, case=replace(facts.case, within=within))
+
+
+def _joined(found: list[Facts]) -> tuple[list[Facts], list[_Reading]]:
+    """Cases of one person whose parts grew into each other are one case: a shift must not be judged twice."""
+    apart: list[Facts] = []
+    joined: list[_Reading] = []
+    found = sorted(found, key=lambda one: (one.codes, one.within.start))
+    for number, one in enumerate(found):
+        before = found[number - 1] if number else None
+        after = found[number + 1] if number + 1 < len(found) else None
+        if not (_meet(before, one) or _meet(one, after)):
+            apart.append(one)
+        elif joined and joined[-1].owned.codes == one.codes and joined[-1].changed.end > one.within.start:
+            whole = TimeSpan(joined[-1].changed.start, max(joined[-1].changed.end, one.within.end))
+            joined[-1] = _first_reading(joined[-1].owned, whole, one.world)
+        else:
+            joined.append(_first_reading(OwnedCodes(one.who, one.codes), one.within, one.world))
+    return apart, joined
+
+
+def _meet(one: Facts | None, other: Facts | None) -> bool:
+    return one is not None and other is not None and one.codes == other.codes and one.within.end > other.within.start
+
+
+async def _with_locks(db: AsyncSession, found: Sequence[Facts], world: World) -> list[Facts]:
+    locked = await import_rows.locked_days(db, _days(found, world))
+    return [replace(one, case=replace(one.case, locked_days=locked)) for one in found]
+
+
+def _days(found: Sequence[Facts], world: World) -> set[date]:
+    """Every local day that a shift of these cases may have as its workday, those between them, and those of the records that
+    stand: a look at each punch would cost more than the days without one."""
     zone = world.rules.zone
-    return {one.workday for one in read.records} | {one.at.astimezone(zone).date() for one in read.punches}
+    days: set[date] = set()
+    for one in found:
+        days |= {record.workday for record in one.case.records}
+        instants = [punch.at for punch in one.case.punches]
+        if instants:
+            first, last = (at.astimezone(zone).date() for at in (min(instants), max(instants)))
+            days |= {first + timedelta(days=n) for n in range((last - first).days + 1)}
+    return days

@@ -1,18 +1,25 @@
 """Which host employee stands behind a clock code, read and held for an import."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Binding
-from app.clock.pairing.inputs import PairingEmployee, Unbound
+from app.clock.pairing.inputs import PairingEmployee, Unbound, Who
 from app.db.among import among
 from app.host.attendance import records as attendance
 from app.host.models import Employee
 
-Who = PairingEmployee | Unbound
 Owners = Mapping[str, Who]
+
+
+class OwnedCodes(NamedTuple):
+    """Codes whose punches are judged together: all of one host employee, or a single one without an employee."""
+
+    who: Who
+    codes: tuple[str, ...]
 
 
 class OwnersChangedError(Exception):
@@ -46,8 +53,19 @@ async def read_owners(db: AsyncSession, codes: Collection[str]) -> dict[str, Who
     return found
 
 
+async def owned_codes(db: AsyncSession, owners: Owners) -> dict[str, OwnedCodes]:
+    """For each of these codes, those that are judged together with it: others of the employee too."""
+    employees = {who.id: who for who in owners.values() if isinstance(who, PairingEmployee)}
+    siblings = await codes_of_people(db, employees)
+    together = {number: OwnedCodes(who, tuple(siblings[number])) for number, who in employees.items()}
+    return {
+        code: together[who.id] if isinstance(who, PairingEmployee) else OwnedCodes(who, (code,))
+        for code, who in owners.items()
+    }
+
+
 async def codes_of_people(db: AsyncSession, employee_ids: Collection[int]) -> dict[int, list[str]]:
-    """All codes of each host employee: they are judged together."""
+    """All codes of each host employee."""
     rows = await db.execute(
         select(Binding.host_employee_id, Binding.emp_code).where(among(Binding.host_employee_id, employee_ids))
     )

@@ -8,20 +8,20 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import rows as import_rows
-from app.clock.importing.owners import Who, codes_of_people, read_owners
-from app.clock.importing.rows import Read, World
+from app.clock.importing.facts import Facts, over
+from app.clock.importing.owners import owned_codes, read_owners
+from app.clock.importing.rows import World
 from app.clock.models import Punch
-from app.clock.pairing.inputs import PairingEmployee, TimeSpan
+from app.clock.pairing.inputs import Case, TimeSpan
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import Judgement
-from app.clock.punches.marks import NEAR
 from app.clock.settings import ClockSettings
 from app.db.days import midnight
 
@@ -67,78 +67,42 @@ async def preview(db: AsyncSession, after: ClockSettings, now: datetime, *, seco
     today = now.astimezone(before.rules.zone).date()
     first = today - timedelta(days=DAYS - 1)
     codes = (await db.scalars(_CODES, {"first": first, "last": today})).all()
-    groups = await _people(db, codes)
-    locked = await import_rows.locked_days(db, {first + timedelta(days=n) for n in range(-3, DAYS + 3)})
-    since = midnight(first, before.rules.zone)
-    comparison = _Comparison(before, then, locked, now, TimeSpan(since, now + AHEAD), Preview(people=len(groups)))
+    owned = await owned_codes(db, await read_owners(db, codes))
+    groups = list(dict.fromkeys(owned[code] for code in codes))
+    within = TimeSpan(midnight(first, before.rules.zone), now + AHEAD)
+    comparison = _Comparison(then, Preview(people=len(groups)))
     for start in range(0, len(groups), BATCH):
-        batch = groups[start : start + BATCH]
-        reading = TimeSpan(since - NEAR, comparison.within.end)
-        reads = await import_rows.read_spans(db, before, [(who, mine, reading) for who, mine in batch])
-        cases = [(who, read) for (who, _), read in zip(batch, reads, strict=True)]
+        found = await over(db, before, groups[start : start + BATCH], within, now)
         # In a thread: judging takes the processor for itself, and other requests wait for this loop.
-        await asyncio.to_thread(comparison.look_at, cases)
+        await asyncio.to_thread(comparison.look_at, found)
         if time.monotonic() > ends:
             break
     return comparison.found
 
 
-async def _people(db: AsyncSession, codes: Sequence[str]) -> list[tuple[Who, tuple[str, ...]]]:
-    """Owners with all their codes, as the import judges them: those with the most punches first."""
-    owners = await read_owners(db, codes)
-    siblings = await codes_of_people(db, {who.id for who in owners.values() if isinstance(who, PairingEmployee)})
-    groups: dict[object, tuple[Who, tuple[str, ...]]] = {}
-    for code in codes:
-        who = owners[code]
-        if isinstance(who, PairingEmployee):
-            groups.setdefault(who.id, (who, tuple(siblings[who.id])))
-        else:
-            groups.setdefault(code, (who, (code,)))
-    return list(groups.values())
-
-
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """Two worlds that differ in their rules, and what was found so far. Only punches `within` count."""
+    """The world with other rules, and what was found so far."""
 
-    before: World
     then: World
-    locked: set[date]
-    now: datetime
-    within: TimeSpan
     found: Preview
 
-    def look_at(self, cases: Sequence[tuple[Who, Read]]) -> None:
-        for who, read in cases:
-            old = self._fates(who, read, self.before)
-            new = self._fates(who, _as_in(read, self.then), self.then)
+    def look_at(self, people: Sequence[Facts]) -> None:
+        for facts in people:
+            old, new = _fates(judge(facts.case)), _fates(judge(_as_in(facts.case, self.then)))
             self.found.looked_at += 1
-            self.found.punches += sum(1 for one in read.punches if self.within.start <= one.at < self.within.end)
+            within = facts.within
+            self.found.punches += sum(1 for one in facts.case.punches if within.start <= one.at < within.end)
             for punch_id in old.keys() | new.keys():
                 was, will_be = old.get(punch_id, (None, None)), new.get(punch_id, (None, None))
                 if was != will_be:
                     self.found.moves[was[0], will_be[0]] += 1
 
-    def _fates(self, who: Who, read: Read, world: World) -> dict[int, Fate]:
-        judged = judge(
-            who,
-            read.punches,
-            read.records,
-            self.locked,
-            world.rules,
-            self.now,
-            unread=world.unread,
-            within=self.within,
-            elsewhere=read.elsewhere,
-        )
-        return _fates(judged)
 
-
-def _as_in(read: Read, world: World) -> Read:
-    """The same punches with the directions that their terminals would have."""
-    return replace(
-        read, punches=[replace(one, direction=world.terminal(one.terminal_sn).direction) for one in read.punches]
-    )
+def _as_in(case: Case, world: World) -> Case:
+    """The same punches under other rules, with the directions that their terminals would have."""
+    punches = [replace(one, direction=world.terminal(one.terminal_sn).direction) for one in case.punches]
+    return replace(case, punches=punches, rules=world.rules)
 
 
 def _fates(judgement: Judgement) -> dict[int, Fate]:

@@ -14,7 +14,7 @@ import asyncpg
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.importing.owners import Who
+from app.clock.importing.owners import OwnedCodes
 from app.clock.mirror import devices
 from app.clock.mirror.unread import unread_spans
 from app.clock.models import Device
@@ -25,7 +25,7 @@ from app.clock.settings import ClockSettings, read_settings
 from app.clock.zones import zone_name
 from app.db.direct import driver
 from app.host.attendance import imported
-from app.host.attendance.hours import Hours
+from app.host.attendance.hours import LONGEST, Hours
 from app.host.attendance.imported import NewRecord
 from app.host.models import DayLock
 
@@ -40,12 +40,12 @@ SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p
 FROM unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s(place, code, first, last)
 JOIN clock_transactions p ON p.emp_code = s.code AND p.punched_at_utc >= s.first AND p.punched_at_utc < s.last
 """
-# The host bounds how long a record may be, so older ones cannot reach into the hours asked for.
+# The host bounds how long a record may be ($5), so older ones cannot reach into the hours asked for.
 _RECORDS = """
 WITH wanted AS (
     SELECT r.id FROM unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[]) AS s(employee_id, first, last)
     JOIN attendance_records r ON r.employee_id = s.employee_id AND r.deleted_at IS NULL
-     AND r.clock_in < s.last AND r.clock_in >= s.first - interval '8 days'
+     AND r.clock_in < s.last AND r.clock_in >= s.first - $5::interval
      AND coalesce(r.clock_out, r.clock_in) >= s.first
     UNION SELECT unnest($4::bigint[])
 )
@@ -181,13 +181,11 @@ async def due_instants(db: AsyncSession, codes: Collection[str], now: datetime) 
     return found
 
 
-async def read_spans(
-    db: AsyncSession, world: World, asked: Sequence[tuple[Who, Sequence[str], TimeSpan]]
-) -> list[Read]:
-    """For each (who, codes, span): every punch of the codes in the span, and every record that matters to them."""
+async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[OwnedCodes, TimeSpan]]) -> list[Read]:
+    """For each of them: every punch of the codes in the span, and every record that matters to them."""
     connection = driver(db)
     found = [Read() for _ in asked]
-    places = [(place, code, span.start, span.end) for place, (_, codes, span) in enumerate(asked) for code in codes]
+    places = [(place, code, span.start, span.end) for place, (owned, span) in enumerate(asked) for code in owned.codes]
     terminal = cache(world.terminal)  # few terminals, many punches
     for row in await connection.fetch(_PUNCHES, *_columns(places, 4)):
         read = found[row[0]]
@@ -206,16 +204,16 @@ async def read_spans(
 
 
 async def _read_records(
-    connection: asyncpg.Connection, asked: Sequence[tuple[Who, Sequence[str], TimeSpan]], found: Sequence[Read]
+    connection: asyncpg.Connection, asked: Sequence[tuple[OwnedCodes, TimeSpan]], found: Sequence[Read]
 ) -> None:
-    touching = [(who.id, span.start, span.end) for who, _, span in asked if isinstance(who, PairingEmployee)]
+    touching = [(who.id, span.start, span.end) for (who, _), span in asked if isinstance(who, PairingEmployee)]
     held = {record_id for read in found for record_id in _behind(read)}
-    rows = await connection.fetch(_RECORDS, *_columns(touching, 3), sorted(held))
+    rows = await connection.fetch(_RECORDS, *_columns(touching, 3), sorted(held), LONGEST)
     by_id = {row["id"]: _record(row) for row in rows}
     by_employee: dict[int, list[Record]] = {}
     for record in by_id.values():
         by_employee.setdefault(record.employee_id, []).append(record)
-    for (who, _, span), read in zip(asked, found, strict=True):
+    for ((who, _), span), read in zip(asked, found, strict=True):
         ids = _behind(read)
         read.records.extend(by_id[one] for one in ids)
         if isinstance(who, PairingEmployee):
@@ -223,14 +221,14 @@ async def _read_records(
 
 
 async def _read_elsewhere(
-    connection: asyncpg.Connection, asked: Sequence[tuple[Who, Sequence[str], TimeSpan]], found: Sequence[Read]
+    connection: asyncpg.Connection, asked: Sequence[tuple[OwnedCodes, TimeSpan]], found: Sequence[Read]
 ) -> None:
     folded = [{one.record_id for one in read.punches if one.outcome in FOLDS} - {None} for read in found]
     ids = set().union(*folded)
     if not ids:
         return
     taps = await punches_of_records(connection, ids)
-    for (_, codes, _), read, records in zip(asked, found, folded, strict=True):
+    for ((_, codes), _), read, records in zip(asked, found, folded, strict=True):
         read.elsewhere.extend(one for one in taps if one.record_id in records and one.emp_code not in codes)
 
 

@@ -124,11 +124,10 @@ async def use(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Respons
 
 async def _act(ctx: Context, punch_id: int, action: str) -> Response[Any]:
     this_one = Punch.id == punch_id
-    if not await punches.number_of(ctx.db, this_one):
-        raise NotFound("There is no such punch.")
     resolved = await ACTS[action].verb(ctx.db, ctx.actor, this_one)
     if not resolved.punches:
-        raise Invalid(ACTS[action].not_this_one)
+        is_there = await punches.number_of(ctx.db, this_one)
+        raise Invalid(ACTS[action].not_this_one) if is_there else NotFound("There is no such punch.")
     return await _answer(ctx, punch_id, told(action, resolved))
 
 

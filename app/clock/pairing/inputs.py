@@ -3,7 +3,7 @@
 No pairing and no judging lives here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
@@ -153,6 +153,9 @@ class Unbound:
     state: str = BindingState.UNBOUND.value
 
 
+Who = PairingEmployee | Unbound
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The settings pairing depends on and the connection's zone."""
@@ -199,6 +202,28 @@ class TimeSpan:
 
     start: datetime
     end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is judged together: the punches of all codes of one host employee, or those of one code without one, and everything
+    that decides about them.
+
+    `records`: those the punches belong to, whoever owns them and deleted or not, and every record of the employee that touches
+    these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `elsewhere`: punches of these
+    records whose codes are not this employee's now. `within`: the part that gets verdicts, from `widening`; the rest is
+    context.
+    """
+
+    who: Who
+    punches: Sequence[PairingPunch]
+    records: Sequence[Record]
+    rules: Rules
+    now: datetime
+    locked_days: Container[date] = ()
+    unread: Sequence[TimeSpan] = ()
+    elsewhere: Sequence[PairingPunch] = ()
+    within: TimeSpan | None = None
 
 
 def role_now(punch: PairingPunch) -> TapRole | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from operator import attrgetter
 
@@ -11,6 +11,7 @@ from app.clock.pairing.inputs import (
     FOLDS,
     OVERTIME_ROLES,
     ROLES,
+    Case,
     PairingEmployee,
     PairingPunch,
     Record,
@@ -42,30 +43,15 @@ _UNPAIRED = {
 _ACCESS_PUNCH = Reason(Rule.ACCESS_PUNCH)
 
 
-def judge(  # noqa: PLR0917 -- the world as the import reads it
-    who: PairingEmployee | Unbound,
-    punches: Iterable[PairingPunch],
-    records: Iterable[Record],
-    locked_days: Container[date],
-    rules: Rules,
-    now: datetime,
-    *,
-    unread: Sequence[TimeSpan] = (),
-    within: TimeSpan | None = None,
-    elsewhere: Sequence[PairingPunch] = (),
-) -> Judgement:
-    """Judges the punches of all codes of one host employee, or those of one code without one.
-
-    `records`: those the punches belong to, whoever owns them and deleted or not, and every record of the employee that touches
-    these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `within`: the part that gets
-    verdicts, from `widening`; the rest is context. `elsewhere`: punches of these records whose codes are
-    not this employee's now. Raises KeyError when a record that a punch belongs to is not given.
-    """
-    judgement = Judgement(who, rules, now)
-    known = {record.id: record for record in records}
-    punches, gone = part_gone(punches, known)
+def judge(case: Case) -> Judgement:
+    """A verdict for each punch `within`, and the records to write. Raises KeyError when the case lacks a record that a punch of
+    it belongs to."""
+    who, now, within = case.who, case.now, case.within
+    judgement = Judgement(who, case.rules, now)
+    known = {record.id: record for record in case.records}
+    punches, gone = part_gone(case.punches, known)
     judgement.verdicts += [_is_gone(punch) for punch in gone if _asked(punch.at, within)]
-    lone = lone_folds(punches, elsewhere, rules)
+    lone = lone_folds(punches, case.elsewhere, case.rules)
     taps: list[Tap] = []
     for punch in punches:
         held = punch.record_id is not None and not known[punch.record_id].deleted
@@ -74,16 +60,15 @@ def judge(  # noqa: PLR0917 -- the world as the import reads it
         if word is None and role is not None and isinstance(who, PairingEmployee) and who.active:
             taps.append(Tap(punch, role, held=held, lone=punch.id in lone))
         elif _asked(punch.at, within):
-            _settle_alone(judgement, punch, word, known, unread, lone=punch.id in lone)
-    shifts = _shifts(in_time_order(taps), rules)
+            _settle_alone(judgement, punch, word, known, case.unread, lone=punch.id in lone)
+    shifts = _shifts(in_time_order(taps), case.rules)
     let_go = {tap.punch.id for tap in taps if tap.let_go}
     if let_go:
         again = [released(punch) if punch.id in let_go else punch for punch in (*punches, *gone)]
-        return judge(
-            who, again, known.values(), locked_days, rules, now, unread=unread, within=within, elsewhere=elsewhere
-        )
+        return judge(replace(case, punches=again))
     if taps:
-        _judge_shifts(judgement, shifts, taps, known, locked_days, unread, within)
+        judging = ShiftJudge(judgement, known, case.locked_days, remembered=_remembers_anything(taps))
+        _judge_shifts(judging, shifts, case)
     return judgement
 
 
@@ -93,20 +78,15 @@ def released(punch: PairingPunch) -> PairingPunch:
     return replace(punch, outcome=None, record_id=None, imported_role=role, repeats=None)
 
 
-def find_lanes(
-    who: PairingEmployee | Unbound,
-    punches: Iterable[PairingPunch],
-    known: Mapping[int, Record],
-    now: datetime,
-    lone: Container[int] = (),
-) -> tuple[list[Tap], list[Tap]]:
-    """The taps of both lanes in time order, as `judge` pairs them: regular, overtime. `lone`: the ids of `lone_folds`."""
-    punches, _ = part_gone(punches, known)
+def find_lanes(case: Case, known: Mapping[int, Record], lone: Container[int] = ()) -> tuple[list[Tap], list[Tap]]:
+    """The taps of both lanes in time order, as `judge` pairs them: regular, overtime. `known`: the case's records by id; `lone`:
+    the ids of `lone_folds`."""
+    punches, _ = part_gone(case.punches, known)
     taps = []
     for punch in punches:
         held = punch.record_id is not None and not known[punch.record_id].deleted
         role = _role(punch, held=held)
-        if role is not None and (held or _unpaired(punch, who, now) is None):
+        if role is not None and (held or _unpaired(punch, case.who, case.now) is None):
             taps.append(Tap(punch, role, held=held, lone=punch.id in lone))
     return split_lanes(in_time_order(taps))
 
@@ -234,23 +214,14 @@ def split_lanes(taps: list[Tap]) -> tuple[list[Tap], list[Tap]]:
     return [tap for tap in taps if tap.role not in OVERTIME_ROLES], overtime
 
 
-def _judge_shifts(  # noqa: PLR0917 -- the world as the import reads it
-    judgement: Judgement,
-    found: list[Shift],
-    taps: list[Tap],
-    known: dict[int, Record],
-    locked_days: Container[date],
-    unread: Sequence[TimeSpan],
-    within: TimeSpan | None,
-) -> None:
-    shifts = ShiftJudge(judgement, known, locked_days, remembered=_remembers_anything(taps))
-    for shift in found:
-        if not _asked(shift.first.at, within):
+def _judge_shifts(judging: ShiftJudge, shifts: list[Shift], case: Case) -> None:
+    for shift in shifts:
+        if not _asked(shift.first.at, case.within):
             continue
-        if unread and _waits_for_reading(shift, unread):
-            judgement.unjudged += [tap.punch.id for tap in (*shift.taps, *shift.folds)]
+        if case.unread and _waits_for_reading(shift, case.unread):
+            judging.judgement.unjudged += [tap.punch.id for tap in (*shift.taps, *shift.folds)]
             continue
-        shifts.judge(shift)
+        judging.judge(shift)
 
 
 def _shifts(taps: list[Tap], rules: Rules) -> list[Shift]:

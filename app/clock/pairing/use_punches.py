@@ -5,12 +5,12 @@ It only says what to write.
 *Keep the record* needs no rule: it marks the punch reviewed.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 
 from app.clock.codes import Outcome
-from app.clock.pairing.inputs import PairingEmployee, PairingPunch, Record, Rules, kind_of
+from app.clock.pairing.inputs import Case, PairingEmployee, PairingPunch, Record, kind_of
 from app.clock.pairing.judge import find_lanes, released
 from app.clock.pairing.lanes import pair
 from app.clock.pairing.lone_folds import lone_folds
@@ -36,33 +36,27 @@ class UseRefusal:
     because: Reason
 
 
-def use_punches(  # noqa: PLR0917 -- the world as the import reads it
-    who: PairingEmployee,
-    punches: Iterable[PairingPunch],
-    records: Iterable[Record],
-    locked_days: Container[date],
-    rules: Rules,
-    now: datetime,
-    punch_id: int,
-    linked: Sequence[PairingPunch] = (),
-) -> Use | UseRefusal:
+def use_punches(case: Case, punch_id: int, linked: Sequence[PairingPunch] = ()) -> Use | UseRefusal:
     """Resolves the shift that this punch is in, as it is now.
 
-    `punches` and `records` as for `pairing.judge`; `linked`: punches that belong to those records but to other employees now.
+    The case is an employee's; `linked`: punches that belong to its records but to other employees now.
     """
-    punches = list(punches)
-    known = {record.id: record for record in records}
-    shift = _shift_of(punch_id, who, punches, linked, known, rules, now)
+    who, rules = case.who, case.rules
+    assert isinstance(who, PairingEmployee)  # noqa: S101 -- only an employee's punches pair
+    known = {record.id: record for record in case.records}
+    shift = _shift_of(punch_id, case, known, linked)
     standing = [] if shift is None else standing_records((*shift.taps, *shift.folds), known)
     if shift is None or not standing:
         return UseRefusal(Reason(Rule.NOT_LATE, shift))
     workday = shift.first.at.astimezone(rules.zone).date()
-    refused = _refused(shift, standing, workday, locked_days, rules) or _overlapping(shift, standing, who, known)
+    refused = _refused(shift, standing, workday, case) or _overlapping(shift, standing, who, known)
     if refused is not None:
         return UseRefusal(refused)
     members = {tap.punch.id for tap in (*shift.taps, *shift.folds)}
     gone = {record.id for record in standing}
-    loose = {each.id for each in (*punches, *linked) if each.record_id in gone or each.edited_record in gone} - members
+    loose = {
+        each.id for each in (*case.punches, *linked) if each.record_id in gone or each.edited_record in gone
+    } - members
     return Use(
         update=_update(shift, standing[0], who, workday),
         delete=tuple(record.id for record in standing[1:]),
@@ -71,36 +65,26 @@ def use_punches(  # noqa: PLR0917 -- the world as the import reads it
     )
 
 
-def _shift_of(  # noqa: PLR0917 -- the world as the import reads it
-    punch_id: int,
-    who: PairingEmployee,
-    punches: Sequence[PairingPunch],
-    linked: Sequence[PairingPunch],
-    known: Mapping[int, Record],
-    rules: Rules,
-    now: datetime,
-) -> Shift | None:
+def _shift_of(punch_id: int, case: Case, known: Mapping[int, Record], linked: Sequence[PairingPunch]) -> Shift | None:
     """Paired once more whenever a fold is let go, as `judge` does."""
-    for lane in find_lanes(who, punches, known, now, lone_folds(punches, linked, rules)):
+    for lane in find_lanes(case, known, lone_folds(case.punches, linked, case.rules)):
         mine = next((tap for tap in lane if tap.punch.id == punch_id), None)
         if mine is None:
             continue
-        pair(lane, kind_of(mine.role), rules)
+        pair(lane, kind_of(mine.role), case.rules)
         let_go = {tap.punch.id for tap in lane if tap.let_go}
         if not let_go:
             return mine.shift
-        again = [released(punch) if punch.id in let_go else punch for punch in punches]
-        return _shift_of(punch_id, who, again, linked, known, rules, now)
+        again = [released(punch) if punch.id in let_go else punch for punch in case.punches]
+        return _shift_of(punch_id, replace(case, punches=again), known, linked)
     return None
 
 
-def _refused(
-    shift: Shift, standing: list[Record], workday: date, locked_days: Container[date], rules: Rules
-) -> Reason | None:
+def _refused(shift: Shift, standing: list[Record], workday: date, case: Case) -> Reason | None:
     """The page names decided, edited and locked; a shift that no record could hold is refused as well."""
     clock_in, clock_out = shift.clock_in, shift.clock_out
     if clock_in is None or (
-        clock_out is None and not rules.import_single_punches and standing[0].clock_out is not None
+        clock_out is None and not case.rules.import_single_punches and standing[0].clock_out is not None
     ):
         return Reason(Rule.ONLY_ONE_PUNCH, shift)
     if clock_out is not None and clock_out.at - clock_in.at > DAY:
@@ -112,7 +96,7 @@ def _refused(
     if edited:
         return Reason(Rule.RECORD_EDITED, shift, edited)
     for day in (workday, *(record.workday for record in standing)):
-        if day in locked_days:
+        if day in case.locked_days:
             return Reason(Rule.DATE_LOCKED, shift, tuple(standing), workday=day)
     return None
 

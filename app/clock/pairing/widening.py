@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from operator import attrgetter
 
-from app.clock.pairing.inputs import FOLDS, PairingEmployee, PairingPunch, Record, Rules, TimeSpan, Unbound
+from app.clock.pairing.inputs import FOLDS, Case, Rules, TimeSpan, Unbound
 from app.clock.pairing.judge import find_lanes
 from app.clock.pairing.shifts import ANY, FOLDS_REACH, IN, OUT, REACH, Tap
 
@@ -46,25 +46,17 @@ def margin(rules: Rules) -> timedelta:
     return max(rules.fold_limit, rules.undirected_min, FOLDS_REACH) + _MOMENT
 
 
-def widen(  # noqa: PLR0917 -- the world as the import reads it
-    who: PairingEmployee | Unbound,
-    punches: Iterable[PairingPunch],
-    records: Iterable[Record],
-    changed: TimeSpan,
-    reading: TimeSpan,
-    rules: Rules,
-    now: datetime,
-) -> JudgingWindow:
+def widen(case: Case, changed: TimeSpan, reading: TimeSpan) -> JudgingWindow:
     """Looks for instants on both sides of `changed` at which pairing starts afresh, whatever happened before.
 
-    `punches` are all punches of the employee in `reading`, `records` those they belong to. `changed` covers the instants of
+    The case has all punches of the employee in `reading`. `changed` covers the instants of
     punches that came, went, or were touched. Call it again with what was read while `within` is None: it ends, at the
     latest, where 48 h hold no tap.
     """
-    if isinstance(who, Unbound) or not who.active:
+    if isinstance(case.who, Unbound) or not case.who.active:
         return JudgingWindow(reading, changed)
-    lanes = find_lanes(who, punches, {record.id: record for record in records}, now)
-    edges = _Edges([lane for lane in lanes if lane], reading, rules)
+    lanes = find_lanes(case, {record.id: record for record in case.records})
+    edges = _Edges([lane for lane in lanes if lane], reading, case.rules)
     left, right = edges.before(changed.start), edges.after(changed.end)
     if left is not None and right is not None:
         return JudgingWindow(reading, TimeSpan(left, right))

@@ -145,7 +145,7 @@ async def use_shift(
     await _carry_out(db, actor, planned, seen)
     codes = await release(db, Punch.id.in_(planned.released))
     touched = [*(one.punch_id for one in planned.verdicts), *planned.released]
-    return Used(touched, sorted({*seen.codes, *codes}))
+    return Used(touched, sorted({*seen.facts.codes, *codes}))
 
 
 def planned_for(seen: Surroundings, judgement: Judgement, linked: Sequence[PairingPunch]) -> Use:
@@ -172,22 +172,12 @@ def plan(seen: Surroundings, linked: Sequence[PairingPunch]) -> Use | UseRefusal
     """What *Use the punches* would write. Raises Conflict where nobody stands behind the code."""
     if not isinstance(seen.who, PairingEmployee):
         raise Unusable(Rule.NOT_BOUND.value, "Nobody stands behind this code any more.")
-    world = seen.world
-    return resolving.use_punches(
-        seen.who,
-        seen.read.punches,
-        seen.records,
-        seen.locked,
-        world.rules,
-        seen.now,
-        seen.punch_id,
-        linked,
-    )
+    return resolving.use_punches(seen.case, seen.punch_id, linked)
 
 
 def what_happens(use: Use, seen: Surroundings) -> str:
     """The plan as a sentence for whoever is about to decide."""
-    update_, zone = use.update, seen.world.rules.zone
+    update_, zone = use.update, seen.case.rules.zone
     end = f"{update_.clock_out.astimezone(zone):%H:%M}" if update_.clock_out else "(open)"
     pauses = [f"{out.astimezone(zone):%H:%M}–{back.astimezone(zone):%H:%M}" for out, back in update_.breaks]
     breaks = f" with a break {' and '.join(pauses)}" if pauses else ""
@@ -207,7 +197,7 @@ async def read_linked(db: AsyncSession, seen: Surroundings) -> list[PairingPunch
     ids = [one.id for one in seen.records]
     found = await linked_rows.punches_of_records(driver(db), ids)
     edited = await linked_rows.edited_punches_of(driver(db), ids)
-    return [*(one for one in found if one.emp_code not in seen.codes), *edited]
+    return [*(one for one in found if one.emp_code not in seen.facts.codes), *edited]
 
 
 async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[PairingPunch]) -> set[int]:
@@ -223,7 +213,7 @@ async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surrounding
     await import_rows.update_record(db, update_.record_id, _hours(update_), update_.workday)
     await imported.set_owner(db, [update_.record_id], update_.employee_id)
     await imported.delete_records(db, use.delete, actor.name)
-    marks = seen.read.judge_at
+    marks = seen.facts.judge_at
     await import_rows.store_verdicts(
         db,
         [

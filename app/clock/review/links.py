@@ -62,7 +62,7 @@ def _records(_: Surroundings, because: Reason) -> list[ReviewLink]:
 def _by_hand(seen: Surroundings, because: Reason) -> list[ReviewLink]:
     if not isinstance(seen.who, PairingEmployee) or because.shift is None:
         return []
-    day = because.shift.first.at.astimezone(seen.world.rules.zone).date()
+    day = because.shift.first.at.astimezone(seen.case.rules.zone).date()
     url = f"/attendance/add?employee=%23{seen.who.id}&day={day}"
     return [ReviewLink("Add a record by hand", url, "host.attendance.decide")]
 

@@ -88,9 +88,9 @@ async def foretell(db: AsyncSession, which: ColumnElement[bool]) -> dict[str, in
         one = seen.get(punch_id)
         if one is None:
             raise NotFound
-        if id(one.read) not in shared:
-            shared[id(one.read)] = one.judged(), await decisions.read_linked(db, one)
-        planned = decisions.planned_for(one, *shared[id(one.read)])
+        if id(one.facts) not in shared:
+            shared[id(one.facts)] = one.judged(), await decisions.read_linked(db, one)
+        planned = decisions.planned_for(one, *shared[id(one.facts)])
         return [*(verdict.punch_id for verdict in planned.verdicts), *planned.released], ItemOutcome(DONE)
 
     return Counter(answer.became for answer in (await _each(ids, look)).values())

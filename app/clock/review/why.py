@@ -75,13 +75,13 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
     outcome = Outcome(row.import_outcome) if row.import_outcome else None
     return Why(
         punch=row,
-        zone=seen.world.rules.zone.key,
+        zone=seen.case.rules.zone.key,
         label=outcome_label(outcome),
         meaning=OUTCOMES[outcome or Outcome.AWAITING].meaning,
         owner=await _owner(db, seen),
         sentence=sentence,
         change=change,
-        history=await punch_history.told(db, punch_id, seen.world.rules.zone),
+        history=await punch_history.told(db, punch_id, seen.case.rules.zone),
         links=remedies.links(seen, because),
         line=await _named(db, timeline.draw(seen.punch, _shown(seen, because), judgement, behind)),
         records=because.records if because is not None else (),
@@ -89,8 +89,8 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         retry=_retry(seen, outcome),
         use=await _use(db, seen, verdict),
         keep=_keep(row, verdict),
-        shows_photos=seen.world.settings.show_photos,
-        shows_temperature=seen.world.settings.show_temperature,
+        shows_photos=seen.facts.world.settings.show_photos,
+        shows_temperature=seen.facts.world.settings.show_temperature,
     )
 
 
@@ -122,10 +122,10 @@ async def _owner(db: AsyncSession, seen: Surroundings) -> Any:
 
 def _shown(seen: Surroundings, because: Reason | None) -> list[Any]:
     """The taps of the shift, and whatever else came on the same local day."""
-    zone, shift = seen.world.rules.zone, because.shift if because is not None else None
+    zone, shift = seen.case.rules.zone, because.shift if because is not None else None
     members = {tap.punch.id for tap in (*shift.taps, *shift.folds)} if shift is not None else set()
     day = seen.punch.at.astimezone(zone).date()
-    return [one for one in seen.read.punches if one.id in members or one.at.astimezone(zone).date() == day]
+    return [one for one in seen.case.punches if one.id in members or one.at.astimezone(zone).date() == day]
 
 
 async def _named(db: AsyncSession, line: dict[str, Any]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ async def _named(db: AsyncSession, line: dict[str, Any]) -> dict[str, Any]:
 
 def _behind(seen: Surroundings, judgement: Judgement, because: Reason | None) -> list[timeline.Band]:
     """Records of the sentence and of the day, and the ones that the next import makes of the taps shown."""
-    zone = seen.world.rules.zone
+    zone = seen.case.rules.zone
     day = seen.punch.at.astimezone(zone).date()
     named = {one.id for one in because.records} if because is not None else set()
     ids = {one.id for one in _shown(seen, because)}
@@ -148,7 +148,7 @@ def _behind(seen: Surroundings, judgement: Judgement, because: Reason | None) ->
 
 
 def _is_on(record: Record, day: date, seen: Surroundings) -> bool:
-    zone = seen.world.rules.zone
+    zone = seen.case.rules.zone
     first = record.clock_in.astimezone(zone).date()
     return first <= day <= (record.clock_out or record.clock_in).astimezone(zone).date()
 

@@ -10,8 +10,9 @@ from sqlalchemy import insert, select, text, update
 
 from app.clock.importing import import_due, unbound
 from app.clock.importing import rows as import_rows
+from app.clock.importing.owners import OwnedCodes
 from app.clock.models import Binding, Cursor, Punch, StaleDay
-from app.clock.pairing.inputs import TimeSpan, Unbound
+from app.clock.pairing.inputs import Case, TimeSpan, Unbound
 from app.clock.pairing.judge import judge
 from app.clock.punches import marks
 from app.db.session import Database
@@ -69,8 +70,8 @@ async def test_whatever_is_settled_gets_the_word_of_the_core(database: Database,
         world = await import_rows.read_world(db, now)
         expected = {}
         for code in ("7", "8", "door", "memory", "again", "kept", "nobody"):
-            (read,) = await import_rows.read_spans(db, world, [(Unbound(), [code], EVER)])
-            judged = judge(Unbound(), read.punches, read.records, set(), world.rules, now, unread=world.unread)
+            (read,) = await import_rows.read_spans(db, world, [(OwnedCodes(Unbound(), (code,)), EVER)])
+            judged = judge(Case(Unbound(), read.punches, read.records, world.rules, now, unread=world.unread))
             expected |= {
                 one.punch_id: (one.outcome.value, one.judge_at, one.role, one.retry, one.is_news)
                 for one in judged.verdicts

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.clock.pairing import judge as pairing
 from app.clock.pairing import widening
-from app.clock.pairing.inputs import PairingPunch, TimeSpan
+from app.clock.pairing.inputs import Case, PairingPunch, TimeSpan
 from tests.clock.mirror_store import ALICE, FAR, RULES, Store, when
 
 START = when("08:00")
@@ -95,14 +95,14 @@ def judge_window(store, changed):
         for _ in range(40):
             span = window.reading
             read = [punch for punch in store.punches.values() if span.start <= punch.at < span.end]
-            records = store.records.values()
-            window = widening.widen(ALICE, read, records, cluster, span, store.rules, FAR)
+            records = list(store.records.values())
+            window = widening.widen(Case(ALICE, read, records, store.rules, FAR), cluster, span)
             if window.within is not None:
                 break
         assert window.within is not None
         near = {number for punch in read for number in (punch.record_id, punch.edited_record)}
         known = [r for r in records if r.id in near or touches(r, span)]
-        judgement = pairing.judge(ALICE, read, known, set(), store.rules, FAR, within=window.within)
+        judgement = pairing.judge(Case(ALICE, read, known, store.rules, FAR, within=window.within))
         store.apply(judgement)
 
 

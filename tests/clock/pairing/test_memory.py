@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from app.clock.pairing import judge as pairing
-from app.clock.pairing.inputs import PairingEmployee, TimeSpan, Unbound
+from app.clock.pairing.inputs import Case, PairingEmployee, TimeSpan, Unbound
 from app.clock.pairing.use_punches import Use, UseRefusal, use_punches
 from app.clock.pairing.verdicts import Rule
 from tests.clock.mirror_store import FAR, RULES, Store, tap, when
@@ -30,7 +30,7 @@ BOB = PairingEmployee(2)
 )
 def test_the_first_line_that_applies_gives_the_outcome(who, more, outcome):
     punch = replace(tap("I 08:00", 1), **more)
-    judgement = pairing.judge(who, [punch], [], set(), RULES, when("Mon 12:00"))
+    judgement = pairing.judge(Case(who, [punch], [], RULES, when("Mon 12:00")))
     assert [verdict.outcome for verdict in judgement.verdicts] == [outcome]
 
 
@@ -561,7 +561,7 @@ def test_nothing_is_judged_whose_48_hours_before_were_not_read():
 def test_a_window_that_ends_48_hours_before_or_begins_after_it_is_far_enough(start, end, waits):
     punch = tap("I Wed 08:00", 1)
     unread = [TimeSpan(when(start), when(end))]
-    judgement = pairing.judge(PairingEmployee(1), [punch], [], set(), RULES, FAR, unread=unread)
+    judgement = pairing.judge(Case(PairingEmployee(1), [punch], [], RULES, FAR, unread=unread))
     assert (judgement.unjudged == [1]) is waits
 
 
@@ -575,16 +575,7 @@ def test_a_shift_waits_as_a_whole_for_the_window_inside_it():
 
 
 def use(store, text, linked=()):
-    found = use_punches(
-        store.who,
-        store.punches.values(),
-        store.records.values(),
-        store.locked,
-        store.rules,
-        FAR,
-        store.texts[text],
-        linked,
-    )
+    found = use_punches(store.case(), store.texts[text], linked)
     if isinstance(found, Use):
         store._update(found.update)
         for number in found.delete:
@@ -680,7 +671,7 @@ def test_taps_of_the_record_that_belong_to_another_employee_now_are_released_too
     store.judge()
     linked = [store.punches.pop(3), store.punches.pop(4)]
     store.who = BOB
-    found = use_punches(BOB, store.punches.values(), store.records.values(), set(), RULES, FAR, 1, linked)
+    found = use_punches(store.case(), 1, linked)
     assert isinstance(found, Use)
     assert found.released == (3, 4)
     assert (found.update.employee_id, found.update.breaks) == (BOB.id, ())

@@ -9,7 +9,7 @@ import pytest
 
 from app.clock.pages.setting_fields import FORM
 from app.clock.pairing import judge as pairing
-from app.clock.pairing.inputs import PairingEmployee, Unbound
+from app.clock.pairing.inputs import Case, PairingEmployee, Unbound
 from app.clock.pairing.use_punches import use_punches
 from app.clock.review.sentences import explain, explain_refusal
 from app.clock.review.words import span
@@ -143,7 +143,7 @@ def test_after_a_rebinding_the_reason_is_the_other_employee():
 
 
 def test_an_unbound_code_names_its_binding_state():
-    judgement = pairing.judge(Unbound("not_found"), [tap("I 08:00", 1)], [], set(), RULES, FAR)
+    judgement = pairing.judge(Case(Unbound("not_found"), [tap("I 08:00", 1)], [], RULES, FAR))
     told = explain(judgement.verdicts[0], judgement)
     assert told.sentence.startswith("Code 100 has no host employee. Its binding: Not found.")
 
@@ -179,7 +179,7 @@ def test_a_refused_use_of_the_punches_says_why():
     store = imported().add("I 10:00")
     judgement = store.judge()
     store.decide(1)
-    found = use_punches(store.who, store.punches.values(), store.records.values(), set(), RULES, FAR, 3)
+    found = use_punches(store.case(), 3)
     assert "which is approved" in explain_refusal(found.because, judgement, store.punches[3])
 
 
