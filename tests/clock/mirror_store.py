@@ -118,6 +118,7 @@ class Store:
         self.records[intent.record_id] = replace(
             self.records[intent.record_id],
             employee_id=intent.employee_id,
+            kind=intent.kind.value,
             workday=intent.workday,
             clock_in=intent.clock_in,
             clock_out=intent.clock_out,

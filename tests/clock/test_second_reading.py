@@ -63,6 +63,12 @@ def test_the_reading_agrees_where_it_once_did_not(seed):
     assert described(seed) is None
 
 
+# With edits: when a fold whose old record was deleted had none, and when a record stayed regular although its punches became overtime.
+@pytest.mark.parametrize("seed", [20000799, 20008216])
+def test_the_reading_agrees_on_edits_where_it_once_did_not(seed):
+    assert described(seed, history_with_edits) is None
+
+
 @pytest.mark.parametrize("made", [history, history_with_edits])
 def test_the_reading_agrees_on_fresh_random_histories(made):
     first = secrets.randbelow(10**9)

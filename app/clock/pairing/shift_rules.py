@@ -132,9 +132,13 @@ class ShiftJudge:
             self.judgement.creates.append(
                 CreateRecord(key, self.employee.id, shift.kind, workday, clock_in, clock_out, breaks, punch_ids)
             )
-        elif (before.workday, before.clock_in, before.clock_out) != (workday, clock_in, clock_out) or tuple(
-            sorted(before.breaks)
-        ) != breaks:
+        elif (before.kind, before.workday, before.clock_in, before.clock_out, tuple(sorted(before.breaks))) != (
+            shift.kind.value,
+            workday,
+            clock_in,
+            clock_out,
+            breaks,
+        ):
             self.judgement.updates.append(
                 UpdateRecord(key, self.employee.id, shift.kind, workday, clock_in, clock_out, breaks, punch_ids)
             )
@@ -145,15 +149,20 @@ class ShiftJudge:
         """What was just written stands in the way of the shifts judged after it."""
         assert shift.clock_in is not None  # noqa: S101 -- only_one_punch came before
         clock_in, clock_out = shift.clock_in.at, None if shift.clock_out is None else shift.clock_out.at
-        hours = self.hours[shift.kind]
         if before is not None:
-            hours.uncover(key)
-        hours.cover(key, clock_in, clock_out)
+            self.hours[RecordKind(before.kind)].uncover(key)
+        self.hours[shift.kind].cover(key, clock_in, clock_out)
         breaks = shift.written_breaks()
         written = Written(clock_in, clock_out, breaks)
         if before is not None:
             self.known[key] = replace(
-                before, workday=workday, clock_in=clock_in, clock_out=clock_out, breaks=breaks, written=written
+                before,
+                kind=shift.kind.value,
+                workday=workday,
+                clock_in=clock_in,
+                clock_out=clock_out,
+                breaks=breaks,
+                written=written,
             )
         else:
             self.known[key] = Record(
@@ -215,7 +224,7 @@ class ShiftJudge:
             if tap.held:
                 own, role = tap.punch.record_id, tap.punch.imported_role
             else:
-                own, role = self._record_repeated(tap, tap.repeats, record), tap.role.value
+                own, role = self._record_repeated(tap.repeats, record), tap.role.value
             verdict = Verdict(tap.punch, tap.word, own, None if own is None else role, folded)
             verdict.reviewed = tap.punch.kept_though_gone
             own_tap = tap.punch.repeats if tap.kept else None
@@ -226,10 +235,9 @@ class ShiftJudge:
                     verdict = self._unwritten(tap, past, verdict)
             self.judgement.verdicts.append(verdict)
 
-    def _record_repeated(self, fold: Tap, repeated: Tap, record: int | None) -> int | None:
-        """The record of an imported tap; one that was re-bound away is not (it shows `arrived_late`). A fold whose old hour is
-        in a record belongs to none until that record was brought up to date."""
-        if not repeated.held or left_behind(fold.punch, self.known) is not None:
+    def _record_repeated(self, repeated: Tap, record: int | None) -> int | None:
+        """The record of an imported tap; one that was re-bound away is not (it shows `arrived_late`)."""
+        if not repeated.held:
             return record
         standing = self.known[repeated.punch.record_id or 0]
         return standing.id if standing.employee_id == self.employee.id else None

@@ -64,6 +64,8 @@ ROWS = {
         {"O Tue 17:03": "arrived_late"}),
     "a fold that is edited and still repeats the same tap asks nobody": (
         "I 08:00, O 17:00, O 17:03", {"O 17:03": "O 17:04"}, ["Mon 08:00-17:00"], {"O 17:04": "double_tap"}),
+    "clock-in and clock-out that become overtime take their record along": (
+        "I 08:00, O 17:00", {"I 08:00": "oi 08:00", "O 17:00": "oo 17:00"}, ["Mon 08:00-17:00 overtime"], {}),
     "an edit that is taken back changes nothing": (
         "I 08:00, O 17:00", {"O 17:00": "O 18:00", "O 18:00": "O 17:00"}, ["Mon 08:00-17:00"], {}),
 }  # fmt: skip
@@ -181,6 +183,29 @@ def test_a_record_that_says_so_already_takes_its_edited_tap_back(blocked):
     assert set(store.outcomes().values()) == {"imported"}
     assert store.shown() == ["Mon 08:00-18:00 [12:00-13:00]"]
     assert all(explain(verdict, judgement).sentence for verdict in judgement.verdicts)
+    changes_nothing_more(store)
+
+
+def test_a_record_that_becomes_overtime_frees_its_regular_hours_at_once():
+    store = Store("I 08:00, O 17:00")
+    store.judge()
+    for text, to in (("I 08:00", "oi 08:00"), ("O 17:00", "oo 17:00")):
+        store.edit_tap(text, to)
+    store.add("I 09:00, O 10:00")
+    store.judge()
+    assert store.shown() == ["Mon 08:00-17:00 overtime", "Mon 09:00-10:00"]
+    changes_nothing_more(store)
+
+
+def test_a_fold_has_the_record_of_the_tap_that_it_repeats_once_the_one_it_left_was_deleted():
+    store = Store("I 08:00, O 12:00, I 13:00, O 17:00")
+    store.judge()
+    store.edit_tap("O 17:00", "O 12:03")
+    store.judge()
+    assert (store.outcome("O 12:03"), store.record_of("O 12:03")) == ("arrived_late", None)
+    store.delete(2)
+    store.judge()
+    assert (store.outcome("O 12:03"), store.record_of("O 12:03")) == ("double_tap", store.record_of("O 12:00"))
     changes_nothing_more(store)
 
 

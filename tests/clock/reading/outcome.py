@@ -166,6 +166,7 @@ def write(world, who, shift, records):
     clock_out = None if shift.clock_out is None else shift.clock_out.at
     if records:
         record = records[0]
+        record.kind = kind
     else:
         number = len(world.records) + 1
         record = world.records[number] = Record(number, who, kind, None, None, None)
