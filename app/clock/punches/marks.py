@@ -14,13 +14,16 @@ from app import jobs
 from app.clock.codes import Outcome
 from app.clock.models import Binding, Connection, Punch
 from app.clock.pairing.inputs import FOLDS
+from app.clock.pairing.shifts import REACH
 from app.clock.punches.daily_totals import mark_stale
 from app.db.among import among
 from app.db.rows import affected
 from app.host.events import DaysChanged, Event, RecordsChanged
 from app.host.models import AttendanceRecord
 
-NEAR = timedelta(hours=48)
+# A punch decides about others no further away than pairing reaches.
+NEAR = REACH
+NEAR_SQL = f"interval '{NEAR // timedelta(hours=1)} hours'"
 # A new moment each time: an import that is judging a punch just now sees that it was marked again, and leaves the mark.
 DUE = "clock_timestamp()"
 NOW = func.clock_timestamp()
@@ -33,7 +36,7 @@ NEAR_PLACES = f"""near AS (
     LEFT JOIN clock_employee_bindings own ON own.emp_code = places.emp_code
     LEFT JOIN clock_employee_bindings other ON other.host_employee_id = own.host_employee_id
     JOIN clock_transactions p ON p.emp_code = coalesce(other.emp_code, places.emp_code)
-        AND p.punched_at_utc BETWEEN places.at - interval '48 hours' AND places.at + interval '48 hours'
+        AND p.punched_at_utc BETWEEN places.at - {NEAR_SQL} AND places.at + {NEAR_SQL}
     WHERE p.host_attendance_id IS NULL OR p.import_outcome = ANY('{{{",".join(sorted(FOLDS))}}}')
     ORDER BY p.id FOR UPDATE OF p
 )

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.pairing.inputs import PairingEmployee
+from app.clock.pairing.inputs import FOLDS, PairingEmployee
+from app.clock.punches.marks import NEAR
 from app.clock.review.sentences import explain
 from tests.clock.mirror_store import RULES, Store, when
 from tests.clock.pairing.random_taps import (
@@ -288,9 +289,8 @@ def test_judging_what_waits_around_the_old_time_and_the_edited_tap_gives_what_ju
         edited.add(number)
         for store in (whole, windowed):
             store.edit(number, at=before + step, **role)
-    near = timedelta(hours=48)
-    waiting = [one for one in windowed.punches.values() if one.record_id is None]
-    due = {one.at for one in waiting if any(abs(one.at - at) <= near for at in left)}
+    waiting = [one for one in windowed.punches.values() if one.record_id is None or one.outcome in FOLDS]
+    due = {one.at for one in waiting if any(abs(one.at - at) <= NEAR for at in left)}
     whole.judge()
     judge_window(windowed, due | {windowed.punches[number].at for number in edited})
     assert seen(windowed) == seen(whole)
