@@ -70,6 +70,8 @@ class Company(Store):
             if punch.record_id == number:
                 outcome = punch.outcome if punch.outcome in FOLDS else "attendance_deleted"
                 self.punches[key] = replace(punch, record_id=None, outcome=outcome, retry=False, lifted=False)
+            elif punch.edited_record == number:
+                self.punches[key] = replace(punch, retry=False, lifted=False)
 
     def change_person(self, number, emp_code):
         self._comes(number, emp_code=emp_code)

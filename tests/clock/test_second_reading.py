@@ -64,7 +64,8 @@ def test_the_reading_agrees_where_it_once_did_not(seed):
 
 
 # With edits: when a fold whose old record was deleted had none, and when a record stayed regular although its punches became overtime.
-@pytest.mark.parametrize("seed", [20000799, 20008216])
+# A Retry that was asked before a deletion undid it, where the server had edited the punch out of the record.
+@pytest.mark.parametrize("seed", [20000799, 20008216, 32031538])
 def test_the_reading_agrees_on_edits_where_it_once_did_not(seed):
     assert described(seed, history_with_edits) is None
 

@@ -108,7 +108,8 @@ async def on_host_event(db: AsyncSession, event: Event) -> None:
 
 
 async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
-    """Deleting a record turns its taps at once; they remember it by `imported_role` and are judged by the next import."""
+    """Deleting a record turns its taps at once; they remember it by `imported_role` and are judged by the next import. A Retry that
+    was asked before does not undo the deletion; nor does one of a tap that left the record when the server edited it."""
     turned = (
         update(Punch)
         .where(among(Punch.host_attendance_id, record_ids))
@@ -124,6 +125,8 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
         .returning(Punch.local_date)
     )
     days = set(await db.scalars(turned))
+    left = among(Punch.edited_record_id, record_ids)
+    await db.execute(update(Punch).where(left, Punch.retry | Punch.lifted).values(retry=False, lifted=False))
     await mark_stale(db, days)
     if days:
         await ask_for_import(db)

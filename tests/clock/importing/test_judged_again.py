@@ -116,6 +116,17 @@ async def test_a_retry_before_the_record_was_deleted_does_not_bring_it_back(data
     assert await words(database) == ["attendance_deleted"] * 2
 
 
+async def test_nor_does_one_of_a_punch_that_left_the_record_when_the_server_edited_it(database: Database) -> None:
+    await ada_works(database, "I 08:00, O 17:00")
+    async with database.transaction() as db:
+        record = await db.scalar(select(AttendanceRecord.id)) or 0
+        left = {"host_attendance_id": None, "edited_record_id": record, "edited_from_utc": Punch.punched_at_utc}
+        await db.execute(update(Punch).where(Punch.punch_code == 1).values(**left, retry=True))
+        await attendance.remove(db, SYSTEM, [record])
+    await import_all(database)
+    assert await words(database) == ["attendance_deleted"] * 2
+
+
 async def test_a_fold_remembers_the_punch_that_it_repeats(database: Database) -> None:
     await ada_works(database, "I 08:00, I 08:03, O 17:00")
     async with database.transaction() as db:
