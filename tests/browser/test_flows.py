@@ -73,6 +73,16 @@ def test_why_opens_by_keyboard_closes_by_escape_and_gives_the_focus_back(page_of
     assert page.locator("dialog[open]").count() == 0
 
 
+def test_a_drawer_is_never_wider_than_a_phone_however_long_a_name_is(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto("/clock_transactions?outcome=imported")
+    page.locator("tbody a[data-drawer]").first.click()
+    drawer = page.locator("#drawer-box")
+    drawer.locator(".drawer-head p").evaluate("(one, name) => { one.textContent = name; }", "Donaudampfschifffahrt" * 4)
+    assert drawer.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
 def test_binding_an_unknown_code_in_its_drawer_imports_its_punches(page_of: SignedIn) -> None:
     page = page_of("bob")
     add_person(page, "Nele Neumann", "N-100")
