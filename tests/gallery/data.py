@@ -1,9 +1,11 @@
 """Sample data in the shapes that the component files document. Page authors: these are the shapes to send."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
+NOW = datetime(2026, 11, 21, 8, tzinfo=UTC)
 LONG = "Wolfeschlegelsteinhausenbergerdorff-Featherstonehaugh von und zu Unaussprechlich"
 STATES = (
     "bound", "auto_matched", "suggested", "unbound", "not_found", "conflict", "missing_remote", "ignored", "disabled",

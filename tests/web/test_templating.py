@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.web.templating import ago
+from app.web.formats import ago
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

@@ -15,10 +15,11 @@ from app.clock.figures import status as reports
 from app.clock.models import DailyTotal
 from app.web import exports, lists
 from app.web.context import Context
+from app.web.formats import number
 from app.web.guards import Requires
 from app.web.list_spec import Column, Empty, Filter, ListSpec, between
 from app.web.pages import page
-from app.web.templating import number, with_query
+from app.web.templating import with_query
 
 URL = "/clock_analytics"
 SEES = Requires("clock.analytics", module="clock")

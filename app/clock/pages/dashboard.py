@@ -19,9 +19,10 @@ from app.clock.pages import code_words, health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
 from app.clock.sync import run_rows
 from app.web.context import Context
+from app.web.formats import number
 from app.web.guards import Requires
 from app.web.pages import page
-from app.web.templating import number, with_query
+from app.web.templating import with_query
 
 PUNCHES, PEOPLE = "/clock_transactions", "/clock_employees"
 TONES = {"good": "ok", "waiting": "info", "needs_person": "bad", "not_counted": "mute"}

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from app.clock.codes import TcCode
 from app.clock.models import Connection
-from app.web.templating import ago, clock
+from app.web.formats import ago, clock
 
 
 @dataclass(frozen=True, slots=True)

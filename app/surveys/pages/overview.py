@@ -13,9 +13,10 @@ from app.surveys.ratings.figures import RatingFigures
 from app.surveys.results import overview
 from app.surveys.words import OUTCOMES, TYPES
 from app.web.context import Context
+from app.web.formats import number
 from app.web.guards import Requires
 from app.web.pages import page
-from app.web.templating import number, with_query
+from app.web.templating import with_query
 
 TONES = {"answered": "info", "agreed": "ok", "declined": "bad", "opted_out": "mute"}
 SERIES = [{"label": label, "tone": TONES[outcome]} for outcome, label in OUTCOMES.items()]

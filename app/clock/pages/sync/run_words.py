@@ -11,7 +11,7 @@ from app.clock.pages.code_words import CodeWords
 from app.clock.profiles import RESOURCES
 from app.clock.settings import ClockSettings
 from app.clock.sync.run_rows import OPEN
-from app.web.templating import duration
+from app.web.formats import duration
 
 RESOURCE_LABELS = {
     "departments": "Departments",

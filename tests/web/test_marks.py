@@ -1,0 +1,53 @@
+"""The small elements that stand everywhere."""
+
+from datetime import UTC, datetime, timedelta
+
+from app.web.marks import badge, time_ago, time_as, time_at, time_day
+from app.web.templating import environment
+
+AT = datetime(2026, 11, 21, 7, 0, 5, tzinfo=UTC)
+NOW = AT + timedelta(minutes=5)
+
+
+def test_a_badge_shows_its_word_or_its_label() -> None:
+    assert badge("auto_matched") == '<span class="badge" data-state="auto_matched">Auto matched</span>'
+    assert badge("bound", "Linked", "By hand") == '<span class="badge" data-state="bound" title="By hand">Linked</span>'
+
+
+def test_a_badge_takes_its_colour_from_a_tone_where_no_state_decides_it() -> None:
+    assert badge("", "Gone", tone="bad") == '<span class="badge" data-tone="bad">Gone</span>'
+    assert badge("", "cleared") == '<span class="badge">cleared</span>'
+
+
+def test_what_people_typed_is_escaped() -> None:
+    assert badge('"x', "<b>", '"y') == '<span class="badge" data-state="&#34;x" title="&#34;y">&lt;b&gt;</span>'
+    assert "<b>" not in time_as(AT, "<b>", "<b>")
+
+
+def test_an_instant_says_its_zone_and_utc_on_hover() -> None:
+    assert time_at(AT, "Europe/Zagreb") == (
+        '<time datetime="2026-11-21T07:00:05+00:00" title="Europe/Zagreb · 2026-11-21 07:00:05 UTC">'
+        "2026-11-21 08:00:05</time>"
+    )
+    assert time_at(AT) == '<time datetime="2026-11-21T07:00:05+00:00" title="UTC">2026-11-21 07:00:05</time>'
+
+
+def test_a_distance_and_a_day_say_the_instant_on_hover() -> None:
+    assert 'title="2026-11-21 08:00:05 Europe/Zagreb">5 min ago<' in time_ago(AT, NOW, "Europe/Zagreb")
+    assert 'title="2026-11-21 07:00:05 UTC">2026-11-21<' in time_day(AT)
+
+
+def test_no_instant_is_a_dash() -> None:
+    assert {time_at(None), time_ago(None, NOW), time_day(None)} == {'<span class="none">–</span>'}
+
+
+def test_a_card_has_a_heading_a_note_and_a_body() -> None:
+    page = environment().from_string('{% call ui.card("h-x", "Days", "3 of <9>") %}<p>Body</p>{% endcall %}').render()
+    assert '<section class="card" aria-labelledby="h-x">' in page
+    assert '<h2 id="h-x">Days</h2><span class="text-secondary">3 of &lt;9&gt;</span></div>' in page
+    assert '<div class="card-body">\n<p>Body</p>\n</div>' in page
+
+
+def test_a_note_may_be_a_block_of_html() -> None:
+    page = '{% set more %}<a href="/x">All</a>{% endset %}{% call ui.panel("h-x", "Days", more) %}Rows{% endcall %}'
+    assert '</h2><a href="/x">All</a></div>' in environment().from_string(page).render()
