@@ -21,6 +21,7 @@ COPY workers workers
 COPY migrations migrations
 COPY templates templates
 COPY static static
+COPY docs docs
 USER muster
 VOLUME /data
 EXPOSE 8000

@@ -46,6 +46,7 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
             "token_id": "SELECT max(id) FROM api_tokens WHERE revoked_at IS NULL",
         },
     ),
+    ("/help", {"name": "rules"}),
     ("/admin/tokens", {"token_id": "SELECT max(id) FROM api_tokens WHERE revoked_at IS NULL"}),
     ("/admin/audit", {"entry_id": "SELECT max(id) FROM audit_entries WHERE workspace = 'main'"}),
     ("/admin/jobs", {"job_id": "SELECT max(id) FROM jobs WHERE status = 'failed'"}),

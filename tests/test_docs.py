@@ -5,16 +5,22 @@ from collections.abc import Iterator
 
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, TcCode
 from app.clock.days import CHECK_DAYS
+from app.clock.pages.setting_fields import ABOUT, FORM
 from app.clock.profiles import PROFILES
 from app.clock.settings import EARLIEST, ClockSettings
 from app.errors import Refusal
 from app.outbound.client import Limits
 from app.outbound.strict_json import MAX_DEPTH
 from app.registry import modules
+from app.surveys import words
+from app.surveys.asking import pacing
+from app.web import help as manual
 from app.web.errors import Gone
 from tests.cluster import ROOT
 
 DOCS = ROOT / "docs"
+# What the macro ui.about is given: a whole target, or the part before an anchor that is made of a word.
+_ABOUT = re.compile(r'ui\.about\("([^"]*)"( ~)?')
 
 
 def pages() -> dict[str, str]:
@@ -171,3 +177,81 @@ def test_what_stands_in_italics_with_a_capital_is_a_word_of_the_portal() -> None
     }
     assert len(named) > 25
     assert {(name, label) for name, label in named if label.lower() not in product} == set()
+
+
+def test_the_portal_shows_every_page_that_is_not_for_developers() -> None:
+    assert set(manual.SHOWN) == {path.stem for path in DOCS.glob("*.md")} - {"architecture"}
+
+
+def test_a_heading_of_help_has_the_anchor_that_links_name() -> None:
+    for name, page in manual.pages().items():
+        assert page.anchors == anchors((DOCS / f"{name}.md").read_text()) - {manual.slug(page.title)}
+        assert all(f'id="{anchor}"' in page.text for anchor in page.anchors)
+
+
+def test_links_between_pages_of_help_stay_in_the_portal() -> None:
+    linked = {link for page in manual.pages().values() for link in re.findall(r'href="([^"]+)"', page.text)}
+    assert len(linked) > 40
+    assert [link for link in linked if ".md" in link] == []
+    assert [link for link in linked if link.startswith("/") and not is_in_help(link.removeprefix("/help/"))] == []
+
+
+def is_in_help(target: str) -> bool:
+    name, _, anchor = target.partition("#")
+    found = manual.pages().get(name)
+    return found is not None and (not anchor or anchor in found.anchors)
+
+
+def test_every_link_to_help_leads_to_a_heading() -> None:
+    """Whoever renames a heading learns here which page of the portal leads to it."""
+    given = [
+        (target, more)
+        for path in (ROOT / "templates").rglob("*.html")
+        for target, more in _ABOUT.findall(path.read_text())
+    ]
+    whole = {target for target, more in given if not more} | set(ABOUT.values())
+    made = {target for target, more in given if more}
+    assert made == {"rules#", "glossary#", "clock-servers#"}
+    whole |= {f"rules#{manual.slug(one.label)}" for one in OUTCOMES.values()}
+    whole |= {f"glossary#{manual.slug(one.label)}" for one in BINDING_STATES.values()}
+    whole |= {f"clock-servers#{manual.slug(one.value)}" for one in TcCode}
+    assert [target for target in sorted(whole) if not is_in_help(target)] == []
+
+
+def test_every_setting_of_the_clock_says_where_help_tells_more() -> None:
+    assert set(FORM.fields) - set(ABOUT) == {"show_photos", "show_temperature"}
+
+
+def test_the_page_of_surveys_names_the_words_and_bounds_of_the_product() -> None:
+    text = pages()["surveys.md"]
+    for heading, labels in (
+        ("Life of a survey", words.STATUSES),
+        ("Kind and questions", words.QUESTION_TYPES),
+        ("Answers and their proof", words.OUTCOMES),
+    ):
+        table = subpart(text, heading)
+        assert re.findall(r"(?m)^\| (?!state|question|outcome|-)([^|]+) \|", table) == list(labels.values())
+    for label, bounds, default in (
+        ("Snooze", words.SNOOZE_HOURS, f"{words.DEFAULT_SNOOZE_HOURS} hours"),
+        ("Cooldown", words.COOLDOWN_DAYS, f"{words.DEFAULT_COOLDOWN_DAYS} day"),
+        ("Max prompts", words.MAX_PROMPTS, str(words.DEFAULT_MAX_PROMPTS)),
+    ):
+        assert f"| {label} | {default} | {bounds[0]} – {bounds[1]} |" in text
+    assert f"at most {words.MOST_QUESTIONS} questions" in text
+    assert f"has {words.FEWEST_OPTIONS} to {words.MOST_OPTIONS} options" in text
+    assert f"Up to {words.LONGEST_TEXT:,} characters" in text
+    assert f"at most {words.MOST_IN_QUEUE} at a time" in text
+    assert f"One to {words.MOST_STARS} stars" in text
+
+
+def subpart(text: str, heading: str) -> str:
+    """Up to the next heading of any level."""
+    return re.split(r"\n#+ ", re.split(rf"\n#+ {heading}\n", text)[1])[0]
+
+
+def test_the_page_of_surveys_names_every_reason_in_the_order_of_the_judge() -> None:
+    said = re.findall(r"(?m)^\| `(\w+)` \| (yes|no) \| (yes|no) \|", pages()["surveys.md"])
+    assert said == [
+        (reason, "yes" if case.answerable else "no", "yes" if case.promptable else "no")
+        for reason, case in pacing.CASES.items()
+    ]

@@ -424,6 +424,24 @@ def test_files_are_cut_by_noun() -> None:
     assert [str(path) for path in SOURCES if path.stem in kinds] == []
 
 
+def test_the_top_level_is_fixed() -> None:
+    """What a newcomer sees first. `deploy/` is there as soon as something is deployed with it."""
+    ours = {"app", "deploy", "docs", "migrations", "static", "templates", "tests", "workers"}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    folders = {path.split("/")[0] for path in tracked if "/" in path and not path.startswith(".")}
+    assert folders | {"deploy"} == ours
+
+
+def test_the_image_holds_what_the_portal_reads() -> None:
+    copied = (ROOT / "Dockerfile").read_text()
+    let_in = (ROOT / ".dockerignore").read_text().split("\n")
+    for folder in ("app", "docs", "migrations", "static", "templates", "workers"):
+        assert f"\nCOPY {folder} {folder}\n" in copied
+        assert f"!{folder}" in let_in
+
+
 def test_the_repository_stands_alone() -> None:
     """It refers to its own docs/, and to no page that only its makers had."""
     words = (

@@ -11,6 +11,7 @@ from jinja2_fragments import render_block
 
 from app.counting import percent
 from app.web.formats import ago, clock, day, duration, instant, local_instant, number
+from app.web.help import slug
 from app.web.icons import icon
 from app.web.marks import badge, time_ago, time_as, time_at, time_day
 
@@ -42,6 +43,7 @@ def environment() -> Environment:
         time_ago=time_ago,
         time_day=time_day,
         time_as=time_as,
+        slug=slug,
     )
     # Macros are globals: a block that is rendered alone sees no import of the page around it.
     for path in sorted((ROOT / "templates" / "components").glob("*.html")):

@@ -112,6 +112,27 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
         ),
     ),
 )
+# Where Help says more: page and anchor. Display says all there is to say.
+ABOUT = {
+    "sync_interval_minutes": "clock-servers#how-punches-are-read",
+    "history_start": "clock-servers#how-punches-are-read",
+    "run_budget_seconds": "clock-servers#limits",
+    "run_budget_calls": "clock-servers#limits",
+    "page_size": "clock-servers#profiles",
+    "repeat_tap_seconds": "rules#repeat-tap",
+    "double_tap_fix": "rules#double-tap",
+    "double_tap_minutes": "rules#double-tap",
+    "shift_gap_hours": "rules#undirected-terminals",
+    "undirected_min_minutes": "rules#undirected-terminals",
+    "undirected_max_hours": "rules#undirected-terminals",
+    "default_direction": "rules#direction-and-role",
+    "import_single_punches": "rules#only-one-punch",
+    "ignore_leading_zeros": "glossary#auto-matched",
+    "retain_transactions_days": "operate#keep-it-running",
+    "retain_api_logs_days": "operate#keep-it-running",
+    "silence_hours": "clock-servers#habits-of-real-servers",
+    "skew_warn_seconds": "clock-servers#habits-of-real-servers",
+}
 FORM = Form(*(field for _, _, fields in SECTIONS for field in fields))
 FLAGS = tuple(name for name, field in FORM.fields.items() if field.kind == "flag")
 

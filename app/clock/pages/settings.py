@@ -14,7 +14,7 @@ from app.clock.connection import saved as connection
 from app.clock.importing import preview
 from app.clock.importing.preview import Preview
 from app.clock.pages import connecting, health
-from app.clock.pages.setting_fields import FLAGS, FORM, SECTIONS, shown
+from app.clock.pages.setting_fields import ABOUT, FLAGS, FORM, SECTIONS, shown
 from app.clock.punches.day_counts import count_by_day
 from app.clock.settings import JUDGED_BY, NAMES, ClockSettings, checked, hold_settings, read_settings, write_settings
 from app.errors import Invalid
@@ -109,6 +109,7 @@ async def _show(
         zones=connecting.zones(),
         form=settings_form or edits.opened(ctx, FORM, shown(await read_settings(ctx.db, now))),
         sections=SECTIONS,
+        about=ABOUT,
         test=test,
         live=None,
         then="",

@@ -1,11 +1,15 @@
-"""`/help`: how to find things, the keys, whom to ask, and what is kept of an answer. Everybody who is signed in has it."""
+"""`/help`: how to find things, the keys, whom to ask, and what is kept of an answer; below it the pages of docs/. Everybody who is
+signed in has it."""
 
 from typing import Any
 
 from litestar import Response, get
 from litestar.di import NamedDependency
+from litestar.params import FromPath
 
 from app.accounts import administrators
+from app.errors import NotFound
+from app.web import help as manual
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.pages import page
@@ -13,7 +17,16 @@ from app.web.pages import page
 
 @get("/help", guards=[signed_in])
 async def show(ctx: NamedDependency[Context]) -> Response[Any]:
-    return await page(ctx, "host/help.html", to_ask=await administrators.to_ask(ctx.db))
+    pages = [(one, manual.SHOWN[name]) for name, one in manual.pages().items()]
+    return await page(ctx, "host/help.html", to_ask=await administrators.to_ask(ctx.db), pages=pages)
 
 
-ROUTES = [show]
+@get("/help/{name:str}", guards=[signed_in])
+async def show_page(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[Any]:
+    found = manual.pages().get(name)
+    if found is None:
+        raise NotFound("Help has no such page.")
+    return await page(ctx, "host/help_page.html", found=found)
+
+
+ROUTES = [show, show_page]

@@ -113,7 +113,7 @@ class _Case(NamedTuple):
     until: Callable[[_Situation], datetime | None] = lambda _: None
 
 
-_CASES = {
+CASES = {
     "draft": _Case(False, False,
         lambda _: "It is a draft; nobody is asked before it is published."),
     "archived": _Case(False, False,
@@ -156,13 +156,13 @@ def judge(  # noqa: PLR0917 - all that decides, and what its sentence calls them
 ) -> PacingVerdict:
     """The first case that holds. `now` has a zone; without `names` the sentence has keys."""
     reason = _reason(offer, state, caller, now, gap)
-    case, situation = _CASES[reason], _Situation(offer, state, caller, now, gap, names)
+    case, situation = CASES[reason], _Situation(offer, state, caller, now, gap, names)
     return PacingVerdict(case.answerable, case.promptable, reason, case.says(situation), case.until(situation))
 
 
 def is_promptable(offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap) -> bool:
     """The same, for hundreds at a time: nobody reads why."""
-    return _CASES[_reason(offer, state, caller, now, gap)].promptable
+    return CASES[_reason(offer, state, caller, now, gap)].promptable
 
 
 def _reason(offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap) -> str:  # noqa: C901, PLR0911 - a line a case

@@ -6,6 +6,7 @@ from sqlalchemy import update
 from app.accounts import policies
 from app.accounts.models import User
 from app.db.session import Database
+from app.web import help as manual
 from tests.conftest import Browser, SignIn
 
 
@@ -45,3 +46,27 @@ async def test_the_prompt_is_explained_where_people_are_asked(vera: Browser, dat
     answer = (await vera.get("/help")).text
     assert 'id="kept"' not in answer
     assert "/survey_prompt" not in answer
+
+
+@pytest.mark.parametrize("name", manual.SHOWN)
+async def test_everybody_who_is_signed_in_reads_the_pages(sign_in: SignIn, name: str) -> None:
+    answer = await (await sign_in("nora")).get(f"/help/{name}")
+    assert answer.status_code == 200
+    assert manual.pages()[name].title in answer.text
+    assert f'href="/help/{name}"' in (await (await sign_in("nora")).get("/help")).text
+
+
+async def test_a_page_of_help_needs_sign_in(visitor: Browser) -> None:
+    assert (await visitor.get("/help/rules")).headers["location"] == "/sign-in?next=/help/rules"
+
+
+@pytest.mark.parametrize("name", ["architecture", "none", "..%2Fapi"])
+async def test_there_are_no_other_pages(alice: Browser, name: str) -> None:
+    assert (await alice.get(f"/help/{name}")).status_code == 404
+
+
+def test_what_could_be_html_in_a_page_is_text() -> None:
+    assert "<script" not in manual.pages()["rules"].text
+    assert manual._reader().render("<script>x</script>\n\n`<b>`") == (
+        "<p>&lt;script&gt;x&lt;/script&gt;</p>\n<p><code>&lt;b&gt;</code></p>\n"
+    )
