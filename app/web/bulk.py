@@ -1,17 +1,21 @@
 """Acts that ask first: one act's question as a dialog or a page of its own; and acts on many rows: which are meant, and how many."""
 
+from collections.abc import Awaitable, Callable, Container, Sequence
 from typing import Any
 
 from litestar import Response
 from sqlalchemy import Select
 
+from app.errors import NotFound, Refusal
 from app.web import lists
 from app.web.context import Context
 from app.web.list_spec import ListSpec
-from app.web.pages import page
+from app.web.pages import done, page
 from app.web.returning import with_its_query
 
 Carried = list[tuple[str, str]]
+Ask = Callable[[], Awaitable[dict[str, Any]]]
+Do = Callable[[], Awaitable[str | Response[Any]]]
 # A longer name stands in the question alone.
 SHORT = 40
 
@@ -36,6 +40,34 @@ async def chosen_ids(ctx: Context, spec: ListSpec, base: Select[Any]) -> list[An
     """The keys of the ticked rows, or of the whole filter. Raises Invalid when nothing is ticked."""
     which = await lists.selected(ctx, spec)
     return list(await ctx.db.scalars(base.with_only_columns(spec.key).where(which).order_by(spec.key)))
+
+
+async def action_of(ctx: Context, known: Container[str]) -> str:
+    """Which act was posted. Raises NotFound for one that the page does not have."""
+    action = str((await ctx.form()).get("action", ""))
+    if action not in known:
+        raise NotFound
+    return action
+
+
+async def act_on_many(
+    ctx: Context, number: int, *, url: str, none: Refusal, ask: Ask, do: Do, also: Sequence[tuple[str, str]] = ()
+) -> Response[Any]:
+    """Asks first, then acts, and leads back to the list at `url`: the whole of a bulk act.
+
+    `number`: how many rows the act changes; with 0 of them `none` is raised. `ask` gives the values of `ask_to` or of
+    `ask_first`. `also`: names and values of what else the question says, which must hold when the answer comes. `do` gives the
+    sentence that says what was done, or its own way back.
+    """
+    if not number:
+        raise none
+    form = await ctx.form()
+    agreed = form.get("confirmed") == "1" and form.get("number") == str(number)
+    if agreed and all(form.get(name) == value for name, value in also):
+        told = await do()
+        return await done(ctx, url, told) if isinstance(told, str) else told
+    asks = ask_to if "verb" in (values := await ask()) else ask_first
+    return await asks(ctx, fields=[*await carried(ctx, number), *also], cancel_url=url, **values)
 
 
 async def carried(ctx: Context, number: int) -> Carried:

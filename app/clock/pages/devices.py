@@ -21,7 +21,7 @@ from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host.pages.admin.history import history
 from app.web import edits, exports
-from app.web.bulk import ask_first, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires
@@ -64,20 +64,23 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/clock_devices/bulk", guards=[ACT], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    act = terminals.ACTS.get(str((await ctx.form()).get("action", "")))
-    if act is None:
-        raise NotFound
+    act = terminals.ACTS[await action_of(ctx, terminals.ACTS)]
     ids = await chosen_ids(ctx, terminals.spec_of(await terminals.frame(ctx)), terminals.chosen(act))
-    if not ids:
-        raise Conflict(f"The {act.what} of these terminals is {_word(act.what, act.value)} already.")
     serials = await devices.serials_of(ctx.db, ids)
-    number = await devices.judged_again(ctx.db, serials, **{act.what: act.value})
-    if not await confirmed(ctx, len(ids)) or (await ctx.form()).get("punches") != str(number):
-        return await _ask_of_many(ctx, act, len(ids), number)
-    changed = [await VERBS[act.what](ctx.db, ctx.actor, serial, act.value) for serial in serials]
-    are = count(sum(one.changed for one in changed), "terminal", "terminals")
-    again = _again(sum(one.judged_again for one in changed))
-    return await done(ctx, "/clock_devices", f"The {act.what} of {are} is {_word(act.what, act.value)} now.{again}")
+    punches = await devices.judged_again(ctx.db, serials, **{act.what: act.value})
+
+    async def ask() -> dict[str, Any]:
+        return _question_of_many(act, len(ids), punches)
+
+    async def set_them() -> str:
+        changed = [await VERBS[act.what](ctx.db, ctx.actor, serial, act.value) for serial in serials]
+        are = count(sum(one.changed for one in changed), "terminal", "terminals")
+        again = _again(sum(one.judged_again for one in changed))
+        return f"The {act.what} of {are} is {_word(act.what, act.value)} now.{again}"
+
+    none = Conflict(f"The {act.what} of these terminals is {_word(act.what, act.value)} already.")
+    also = [("punches", str(punches))]
+    return await act_on_many(ctx, len(ids), url="/clock_devices", none=none, ask=ask, do=set_them, also=also)
 
 
 @get("/clock_devices/{device_id:int}", guards=[SEE])
@@ -156,20 +159,17 @@ async def _ask(ctx: Context, name: str, form: Bound, *, what: str, number: int) 
     )
 
 
-async def _ask_of_many(ctx: Context, act: terminals.BulkAct, number: int, punches: int) -> Response[Any]:
+def _question_of_many(act: terminals.BulkAct, number: int, punches: int) -> dict[str, Any]:
     which = count(number, "terminal", "terminals")
     judged = f"Their {JUDGING}" if punches else "None of their punches is judged again."
-    return await ask_first(
-        ctx,
-        question=f"Set the {act.what} of {which} to {_word(act.what, act.value)}?",
-        consequence=f"{MEANS.get(act.value or '', '')} {judged}".strip(),
-        submit=f"Set {which}",
-        number=punches or None,
-        unit="punch is judged again" if punches == 1 else "punches are judged again",
-        danger=False,
-        fields=[*await carried(ctx, number), ("punches", str(punches))],
-        cancel_url="/clock_devices",
-    )
+    return {
+        "question": f"Set the {act.what} of {which} to {_word(act.what, act.value)}?",
+        "consequence": f"{MEANS.get(act.value or '', '')} {judged}".strip(),
+        "submit": f"Set {which}",
+        "number": punches or None,
+        "unit": "punch is judged again" if punches == 1 else "punches are judged again",
+        "danger": False,
+    }
 
 
 async def _leave(ctx: Context, said: str) -> Response[Any]:

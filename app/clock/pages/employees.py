@@ -18,9 +18,9 @@ from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding
 from app.clock.pages import employee_list, long_act_words, undo
 from app.counting import count
-from app.errors import Conflict, Invalid, NotFound
+from app.errors import Conflict, Invalid
 from app.web import exports, lists, sessions
-from app.web.bulk import carried, chosen_ids, confirmed
+from app.web.bulk import action_of, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER
@@ -96,9 +96,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/clock_employees/bulk", guards=[ACT], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    act = str((await ctx.form()).get("action", ""))
-    if act not in ACTS:
-        raise NotFound
+    act = await action_of(ctx, ACTS)
     around = await employee_list.around(ctx.db, may_act=True)
     rows = employee_list.base(ctx.request.query_params).where(Binding.state.in_(bindings.OPEN_TO[act]))
     ids = await chosen_ids(ctx, around.spec, rows)

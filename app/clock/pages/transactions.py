@@ -32,7 +32,7 @@ from app.clock.review.why import why
 from app.counting import count
 from app.errors import Invalid, NotFound
 from app.web import exports, lists
-from app.web.bulk import ask_to, carried, confirmed
+from app.web.bulk import act_on_many, action_of
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page
@@ -85,19 +85,21 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/clock_transactions/bulk", guards=[ACT], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    action = str((await ctx.form()).get("action", ""))
-    if action not in (*ACTS, "use"):
-        raise NotFound
+    action = await action_of(ctx, (*ACTS, "use"))
     framed = await punches.frame(ctx)
     which = and_(await lists.selected(ctx, framed.spec), punches.able(action))
     number = await punches.number_of(ctx.db, which)
-    if not number:
-        raise Invalid(ACTS["keep" if action == "use" else action].none_of_them)
-    if not await confirmed(ctx, number):
-        return await _ask(ctx, action, number, which)
-    if action == "use":
-        return await using.carry_out(ctx, which)
-    return await done(ctx, "/clock_transactions", told(action, await ACTS[action].verb(ctx.db, ctx.actor, which)))
+    none = Invalid(ACTS["keep" if action == "use" else action].none_of_them)
+
+    async def ask() -> dict[str, Any]:
+        return await _question(ctx, action, number, which)
+
+    async def act_on_them() -> str | Response[Any]:
+        if action == "use":
+            return await using.carry_out(ctx, which)
+        return told(action, await ACTS[action].verb(ctx.db, ctx.actor, which))
+
+    return await act_on_many(ctx, number, url="/clock_transactions", none=none, ask=ask, do=act_on_them)
 
 
 @get("/clock_transactions/{punch_id:int}", guards=[SEE])
@@ -157,17 +159,14 @@ async def _show(
     )
 
 
-async def _ask(ctx: Context, action: str, number: int, which: ColumnElement[bool]) -> Response[Any]:
-    label = "Use" if action == "use" else ACTS[action].label
-    return await ask_to(
-        ctx,
-        label,
-        count(number, "punch", "punches"),
-        consequence=await using.consequence(ctx, which) if action == "use" else ACTS[action].consequence,
-        danger=action == "use",
-        fields=await carried(ctx, number),
-        cancel_url="/clock_transactions",
-    )
+async def _question(ctx: Context, action: str, number: int, which: ColumnElement[bool]) -> dict[str, Any]:
+    uses = action == "use"
+    return {
+        "verb": "Use" if uses else ACTS[action].label,
+        "what": count(number, "punch", "punches"),
+        "consequence": await using.consequence(ctx, which) if uses else ACTS[action].consequence,
+        "danger": uses,
+    }
 
 
 def told(action: str, resolved: Resolved) -> str:

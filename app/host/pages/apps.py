@@ -22,7 +22,7 @@ from app.host.applications.applications import KEPT, RATEABLE
 from app.host.models import Application, AppRatingCount
 from app.host.pages.admin.history import history
 from app.web import exports, lists
-from app.web.bulk import ask_to, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, ask_to, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
@@ -145,18 +145,19 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/apps/bulk", guards=[MANAGES], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    action = str((await ctx.form()).get("action", ""))
-    chosen = _act(action)
-    past = applications.MADE[action]
+    action = await action_of(ctx, ACTS)
+    chosen, past = ACTS[action], applications.MADE[action]
     ids = await chosen_ids(ctx, SPEC, BASE.where(chosen.open_to))
-    if not ids:
-        raise Conflict(f"None of the selected apps can be {past}.")
-    if not await confirmed(ctx, len(ids)):
-        fields = await carried(ctx, len(ids))
-        return await _ask(ctx, action, count(len(ids), "app", "apps"), chosen.consequence, fields=fields)
-    changed = await chosen.verb(ctx.db, ctx.actor, ids)
-    answer = f"{count(len(changed), 'app was', 'apps were')} {past}."
-    return await done(ctx, "/apps", answer)
+
+    async def ask() -> dict[str, Any]:
+        return _question(action, count(len(ids), "app", "apps"), chosen.consequence)
+
+    async def act_on_them() -> str:
+        changed = await chosen.verb(ctx.db, ctx.actor, ids)
+        return f"{count(len(changed), 'app was', 'apps were')} {past}."
+
+    none = Conflict(f"None of the selected apps can be {past}.")
+    return await act_on_many(ctx, len(ids), url="/apps", none=none, ask=ask, do=act_on_them)
 
 
 @get("/apps/{app_id:int}", guards=[MANAGES])
@@ -180,7 +181,8 @@ async def ask(ctx: NamedDependency[Context], app_id: FromPath[int], action: From
     if action == "delete" and app.ratings:
         raise Conflict(applications.rated(app.name))
     consequence = DELETING if action == "delete" else _act(action).consequence
-    return await _ask(ctx, action, app.name, consequence, url=f"/apps/{app_id}/{action}")
+    url = f"/apps/{app_id}/{action}"
+    return await ask_to(ctx, url=url, cancel_url="/apps", **_question(action, app.name, consequence))
 
 
 @post("/apps/{app_id:int}/{action:str}", guards=[MANAGES], status_code=200)
@@ -208,11 +210,8 @@ def sees_ratings(ctx: Context) -> bool:
     return ctx.may("surveys.view") and enabled(ctx.policies, "module_surveys")
 
 
-async def _ask(ctx: Context, action: str, what: str, consequence: str, **more: Any) -> Response[str]:
-    danger = action == "delete"
-    return await ask_to(
-        ctx, action.capitalize(), what, consequence=consequence, danger=danger, cancel_url="/apps", **more
-    )
+def _question(action: str, what: str, consequence: str) -> dict[str, Any]:
+    return {"verb": action.capitalize(), "what": what, "consequence": consequence, "danger": action == "delete"}
 
 
 def _act(word: str) -> ApplicationAct:

@@ -1,6 +1,5 @@
 """`/attendance`: all records, one day, one person; and bulk acts over each. One record: attendance_record; forms: attendance_forms."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -21,11 +20,11 @@ from app.host.pages import attendance_list as records
 from app.host.pages.people import answer_options
 from app.host.pages.picking import pick
 from app.web import exports
-from app.web.bulk import ask_first, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import Empty, ListSpec
-from app.web.pages import done, go, page
+from app.web.pages import go, page
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,40 +215,30 @@ async def _show(ctx: Context, view: View, template: str, *more: Any, **values: A
 
 
 async def _bulk(ctx: Context, view: View) -> Response[Any]:
-    action = str((await ctx.form()).get("action", ""))
-    if action not in ACTS:
-        raise NotFound
+    action = await action_of(ctx, ACTS)
     act = ACTS[action]
     spec = view.spec(ctx, await zone.of(ctx.db))
     reachable = records.base(view.scope)
     ids = await chosen_ids(ctx, spec, reachable)
     able = await attendance_queries.changeable(ctx.db, ids, None if action == "delete" else action)
-    if not able:
-        raise Conflict(f"None of these records can be {act.past}: each is {act.stands}.")
-    if not await confirmed(ctx, len(able)):
-        return await _ask(ctx, view, action, able, len(ids) - len(able))
-    done_to = await (
-        attendance.remove(ctx.db, ctx.actor, able)
-        if action == "delete"
-        else attendance.decide(ctx.db, ctx.actor, able, action)
-    )
-    answer = f"{count(len(done_to), 'record was', 'records were')} {act.past}."
-    return await done(ctx, view.url, answer)
 
+    async def ask() -> dict[str, Any]:
+        others = len(ids) - len(able)
+        stay = f"{count(others, 'selected record stays as it is: it is', 'selected records stay as they are: each is')} {act.stands}."
+        what = act.label.format(count(len(able), "record", "records"))
+        consequence = act.consequence + (f" {stay}" if others else "")
+        return {"question": f"{what}?", "submit": what, "consequence": consequence, "danger": action == "delete"}
 
-async def _ask(ctx: Context, view: View, action: str, able: Sequence[int], others: int) -> Response[Any]:
-    act = ACTS[action]
-    stay = f"{count(others, 'selected record stays as it is: it is', 'selected records stay as they are: each is')} {act.stands}."
-    what = act.label.format(count(len(able), "record", "records"))
-    return await ask_first(
-        ctx,
-        question=f"{what}?",
-        submit=what,
-        consequence=act.consequence + (f" {stay}" if others else ""),
-        danger=action == "delete",
-        fields=await carried(ctx, len(able)),
-        cancel_url=view.url,
-    )
+    async def act_on_them() -> str:
+        done_to = await (
+            attendance.remove(ctx.db, ctx.actor, able)
+            if action == "delete"
+            else attendance.decide(ctx.db, ctx.actor, able, action)
+        )
+        return f"{count(len(done_to), 'record was', 'records were')} {act.past}."
+
+    none = Conflict(f"None of these records can be {act.past}: each is {act.stands}.")
+    return await act_on_many(ctx, len(able), url=view.url, none=none, ask=ask, do=act_on_them)
 
 
 ROUTES = [

@@ -14,7 +14,7 @@ from app.host.models import Employee, KioskEnrolment
 from app.host.pages.picking import name_picked, pick
 from app.host.people import kiosk
 from app.web import exports, lists
-from app.web.bulk import ask_first, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import Requires
@@ -107,23 +107,22 @@ async def enrol(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/kiosk/bulk", guards=[Requires("host.people")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    if (await ctx.form()).get("action") != "remove":
-        raise NotFound
+    await action_of(ctx, ("remove",))
     ids = await chosen_ids(ctx, SPEC, BASE)
-    if not ids:
-        raise Conflict("These codes were removed already.")
-    if not await confirmed(ctx, len(ids)):
-        which = count(len(ids), "code", "codes")
-        return await ask_first(
-            ctx,
-            question=f"Remove {count(len(ids), 'kiosk code', 'kiosk codes')}?",
-            consequence=WHAT_REMOVING_DOES,
-            submit=f"Remove {which}",
-            fields=await carried(ctx, len(ids)),
-            cancel_url="/kiosk",
-        )
-    codes = await kiosk.remove(ctx.db, ctx.actor, ids)
-    return await done(ctx, "/kiosk", f"{count(len(codes), 'code is', 'codes are')} free now.")
+
+    async def ask() -> dict[str, Any]:
+        return {
+            "question": f"Remove {count(len(ids), 'kiosk code', 'kiosk codes')}?",
+            "consequence": WHAT_REMOVING_DOES,
+            "submit": f"Remove {count(len(ids), 'code', 'codes')}",
+        }
+
+    async def remove() -> str:
+        codes = await kiosk.remove(ctx.db, ctx.actor, ids)
+        return f"{count(len(codes), 'code is', 'codes are')} free now."
+
+    none = Conflict("These codes were removed already.")
+    return await act_on_many(ctx, len(ids), url="/kiosk", none=none, ask=ask, do=remove)
 
 
 async def _form(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

@@ -9,12 +9,12 @@ from litestar.di import NamedDependency
 from sqlalchemy import Select, func, select
 
 from app.counting import count
-from app.errors import Conflict, Invalid, NotFound
+from app.errors import Conflict, Invalid
 from app.host import zone
 from app.host.attendance import day_locks
 from app.host.models import AttendanceRecord, DayLock
 from app.web import exports, lists
-from app.web.bulk import ask_first, ask_to, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, DayField, Form
 from app.web.guards import Requires
@@ -67,6 +67,8 @@ WHAT_UNLOCKING_DOES = (
     " change."
 )
 
+ALREADY_OPEN = "These days are open already."
+
 
 @get("/attendance/locks", guards=[Requires("host.locks")])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
@@ -107,24 +109,26 @@ async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/attendance/locks/bulk", guards=[Requires("host.locks")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    if (await ctx.form()).get("action") != "unlock":
-        raise NotFound
+    await action_of(ctx, ("unlock",))
     days = await chosen_ids(ctx, SPEC, BASE)
-    if not days:
-        raise Conflict("These days are open already.")
     day_locks.check_number(len(days))
-    if not await confirmed(ctx, len(days)):
-        return await ask_to(
-            ctx,
-            "Unlock",
-            count(len(days), "day", "days"),
-            consequence=f"{_between(days)} {WHAT_UNLOCKING_DOES}",
-            danger=False,
-            fields=await carried(ctx, len(days)),
-            cancel_url="/attendance/locks",
-        )
-    opened = await day_locks.unlock_days(ctx.db, ctx.actor, days)
-    return await _said(ctx, opened, "open again", "open")
+
+    async def ask() -> dict[str, Any]:
+        consequence = f"{_between(days)} {WHAT_UNLOCKING_DOES}"
+        return {
+            "verb": "Unlock",
+            "what": count(len(days), "day", "days"),
+            "consequence": consequence,
+            "danger": False,
+        }
+
+    async def unlock_them() -> str:
+        opened = await day_locks.unlock_days(ctx.db, ctx.actor, days)
+        return f"{count(len(opened), 'day is', 'days are')} open again." if opened else ALREADY_OPEN
+
+    return await act_on_many(
+        ctx, len(days), url="/attendance/locks", none=Conflict(ALREADY_OPEN), ask=ask, do=unlock_them
+    )
 
 
 async def _said(ctx: Context, days: Sequence[date], is_now: str, was: str) -> Response[Any]:

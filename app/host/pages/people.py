@@ -20,7 +20,7 @@ from app.host.models import AttendanceRecord, Employee, KioskEnrolment
 from app.host.pages.admin.history import history
 from app.host.people import people
 from app.web import exports, lists
-from app.web.bulk import ask_to, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, ask_to, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec
@@ -147,17 +147,19 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/people/bulk", guards=[Requires("host.people")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    action = str((await ctx.form()).get("action", ""))
-    chosen = _act(action)
+    action = await action_of(ctx, ACTS)
+    chosen = ACTS[action]
     ids = await chosen_ids(ctx, await _spec(ctx), _base(ctx).where(chosen.open_to))
-    if not ids:
-        raise Conflict(f"None of the selected people can be {chosen.past}.")
-    if not await confirmed(ctx, len(ids)):
-        who = count(len(ids), "person", "people")
-        return await _ask(ctx, action, who, fields=await carried(ctx, len(ids)))
-    changed = await chosen.verb(ctx.db, ctx.actor, ids)
-    answer = f"{count(len(changed), 'person was', 'people were')} {chosen.past}."
-    return await done(ctx, "/people", answer)
+
+    async def ask() -> dict[str, Any]:
+        return _question(action, count(len(ids), "person", "people"))
+
+    async def act_on_them() -> str:
+        changed = await chosen.verb(ctx.db, ctx.actor, ids)
+        return f"{count(len(changed), 'person was', 'people were')} {chosen.past}."
+
+    none = Conflict(f"None of the selected people can be {chosen.past}.")
+    return await act_on_many(ctx, len(ids), url="/people", none=none, ask=ask, do=act_on_them)
 
 
 @get("/people/{employee_id:int}", guards=[Requires("host.people")])
@@ -176,7 +178,8 @@ async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
 @get("/people/{employee_id:int}/{action:str}", guards=[Requires("host.people")])
 async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
     person = await person_of(ctx, employee_id)
-    return await _ask(ctx, action, person.name, url=f"/people/{employee_id}/{action}")
+    url = f"/people/{employee_id}/{action}"
+    return await ask_to(ctx, url=url, cancel_url="/people", **_question(action, person.name))
 
 
 @post("/people/{employee_id:int}/{action:str}", guards=[Requires("host.people")], status_code=200)
@@ -231,11 +234,9 @@ async def person_of(ctx: Context, employee_id: int) -> Row[Any]:
     return row
 
 
-async def _ask(ctx: Context, action: str, who: str, **more: Any) -> Response[str]:
+def _question(action: str, who: str) -> dict[str, Any]:
     consequence, danger = _act(action).consequence, action == "delete"
-    return await ask_to(
-        ctx, action.capitalize(), who, consequence=consequence, danger=danger, cancel_url="/people", **more
-    )
+    return {"verb": action.capitalize(), "what": who, "consequence": consequence, "danger": danger}
 
 
 def _act(word: str) -> EmployeeAct:

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from app.accounts.permissions import needed
 from app.counting import count
-from app.errors import Conflict, Forbidden, NotFound
+from app.errors import Conflict, Forbidden
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
@@ -21,10 +21,9 @@ from app.surveys.authoring.stored import Stored, load_all
 from app.surveys.models import Survey
 from app.surveys.pages.acts_allowed import Hindrance, hindrance, needed_for
 from app.surveys.pages.survey_list import around, spec_of
-from app.web.bulk import ask_to, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.pages import done
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +43,29 @@ ACTS = {
 
 @post("/surveys/list/bulk", guards=[Requires("surveys.view", module="surveys")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    act = str((await ctx.form()).get("action", ""))
+    act = await action_of(ctx, ACTS)
     ceiling = await _may(ctx, act)
     there = select(Survey.id).where(Survey.deleted_at.is_(None))
     chosen = await load_all(ctx.db, await chosen_ids(ctx, spec_of(await around(ctx)), there))
     now = datetime.now(UTC)
     hindered = {one.uid: why for one in chosen if (why := hindrance(act, one, ceiling, now))}
     able = [one for one in chosen if one.uid not in hindered]
-    if not able:
-        raise Conflict(f"None of these surveys can be {ACTS[act].past}: {_told(hindered.values())}.")
-    if not await confirmed(ctx, len(able)):
-        return await _ask(ctx, act, able, _staying(hindered.values(), len(chosen)))
-    for stored in able:
-        await _do(ctx, act, stored, now, ceiling)
-    one, many = ACTS[act].what
-    were = count(len(able), f"{one} was", f"{many} were")
-    return await done(ctx, "/surveys/list", f"{were} {ACTS[act].past}.")
+
+    async def ask() -> dict[str, Any]:
+        return await _question(ctx, act, able, _staying(hindered.values(), len(chosen)))
+
+    async def act_on_them() -> str:
+        for stored in able:
+            await _do(ctx, act, stored, now, ceiling)
+        one, many = ACTS[act].what
+        return f"{count(len(able), f'{one} was', f'{many} were')} {ACTS[act].past}."
+
+    none = Conflict(f"None of these surveys can be {ACTS[act].past}: {_told(hindered.values())}.")
+    return await act_on_many(ctx, len(able), url="/surveys/list", none=none, ask=ask, do=act_on_them)
 
 
 async def _may(ctx: Context, act: str) -> str:
-    """The workspace's ceiling. Raises NotFound for another act, Forbidden for a person who may not."""
-    if act not in ACTS:
-        raise NotFound
+    """The workspace's ceiling. Raises Forbidden for a person who may not."""
     if not ctx.may(needed_for(act)):
         raise Forbidden(needed(needed_for(act)))
     ceiling = await ceiling_of(ctx.db)
@@ -84,19 +84,16 @@ async def _do(ctx: Context, act: str, stored: Stored, now: datetime, ceiling: st
             await authoring.delete(ctx.db, ctx.actor, stored.uid)
 
 
-async def _ask(ctx: Context, act: str, able: Sequence[Stored], staying: str) -> Response[Any]:
+async def _question(ctx: Context, act: str, able: Sequence[Stored], staying: str) -> dict[str, Any]:
     consequence, number, unit = await _consequence(ctx, act, able)
-    return await ask_to(
-        ctx,
-        act.capitalize(),
-        count(len(able), *ACTS[act].what),
-        consequence=consequence + staying,
-        number=number,
-        unit=unit,
-        danger=act != "publish",
-        fields=await carried(ctx, len(able)),
-        cancel_url="/surveys/list",
-    )
+    return {
+        "verb": act.capitalize(),
+        "what": count(len(able), *ACTS[act].what),
+        "consequence": consequence + staying,
+        "number": number,
+        "unit": unit,
+        "danger": act != "publish",
+    }
 
 
 async def _consequence(ctx: Context, act: str, able: Sequence[Stored]) -> tuple[str, int, str]:

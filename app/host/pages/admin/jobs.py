@@ -13,7 +13,7 @@ from app.accounts.models import Job, WorkerHeartbeat
 from app.counting import count
 from app.errors import Conflict, NotFound
 from app.web import exports, lists
-from app.web.bulk import ask_to, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
@@ -102,32 +102,26 @@ async def retry(ctx: NamedDependency[Context], job_id: FromPath[int]) -> Respons
 
 @post("/admin/jobs/bulk", guards=[MAY], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    if (await ctx.form()).get("action") != "retry":
-        raise NotFound
+    await action_of(ctx, ("retry",))
     failed = await chosen_ids(ctx, SPEC, _base(ctx).where(Job.status == "failed"))
     able = await jobs.retryable(ctx.db, failed)
-    if not able:
-        raise Conflict(f"None of the selected jobs can be retried: {SAME_WORK if failed else 'none of them failed'}.")
-    if not await confirmed(ctx, len(able)):
-        return await _ask_to_retry(ctx, len(able), len(failed) - len(able))
-    for job_id in able:
-        await jobs.retry(ctx.db, ctx.actor, job_id)
-    answer = count(len(able), "job is queued again and starts", "jobs are queued again and start")
-    return await done(ctx, "/admin/jobs", f"{answer} as soon as a worker is free.")
 
+    async def ask() -> dict[str, Any]:
+        others = len(failed) - len(able)
+        stay = count(others, "other failed job stays as it is", "other failed jobs stay as they are")
+        consequence = "Each is queued for one more attempt and starts as soon as a worker is free." + (
+            f" {stay}: {SAME_WORK}, or is retried with a later one." if others else ""
+        )
+        return {"verb": "Retry", "what": count(len(able), "job", "jobs"), "consequence": consequence, "danger": False}
 
-async def _ask_to_retry(ctx: Context, number: int, others: int) -> Response[str]:
-    stay = count(others, "other failed job stays as it is", "other failed jobs stay as they are")
-    return await ask_to(
-        ctx,
-        "Retry",
-        count(number, "job", "jobs"),
-        consequence="Each is queued for one more attempt and starts as soon as a worker is free."
-        + (f" {stay}: {SAME_WORK}, or is retried with a later one." if others else ""),
-        danger=False,
-        fields=await carried(ctx, number),
-        cancel_url="/admin/jobs",
-    )
+    async def retry_them() -> str:
+        for job_id in able:
+            await jobs.retry(ctx.db, ctx.actor, job_id)
+        are = count(len(able), "job is queued again and starts", "jobs are queued again and start")
+        return f"{are} as soon as a worker is free."
+
+    none = Conflict(f"None of the selected jobs can be retried: {SAME_WORK if failed else 'none of them failed'}.")
+    return await act_on_many(ctx, len(able), url="/admin/jobs", none=none, ask=ask, do=retry_them)
 
 
 def _base(ctx: Context) -> Select[Any]:

@@ -15,7 +15,7 @@ from app.db.held import hold
 from app.db.searching import contains
 from app.errors import Conflict, NotFound
 from app.web import edits, exports, lists
-from app.web.bulk import ask_first, ask_to, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires
@@ -68,6 +68,12 @@ FORM = Form(
 )
 
 
+WHAT_ACTIVATING_DOES = {
+    "consequence": "Their people can sign in again, their tokens work again, and their time clocks are read again.",
+    "danger": False,
+}
+
+
 @get("/admin/tenants", guards=[MAY])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
@@ -78,28 +84,19 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/admin/tenants", guards=[MAY], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    action = str((await ctx.form()).get("action", ""))
-    if action not in VERBS:
-        raise NotFound
+    action = await action_of(ctx, VERBS)
     keys = await chosen_ids(ctx, SPEC, BASE.where(Tenant.active == (action == "deactivate")))
-    if not keys:
-        raise Conflict(f"The selected tenants can't be {action}d: all of them were {action}d before.")
-    if not await confirmed(ctx, len(keys)):
-        return await _ask_several(ctx, action, keys)
-    changed = [key for key in keys if await VERBS[action](ctx.db, ctx.actor, key)]
-    return await done(ctx, "/admin/tenants", f"{count(len(changed), 'tenant was', 'tenants were')} {action}d.")
 
+    async def ask() -> dict[str, Any]:
+        does = await _what_deactivating_does(ctx, keys) if action == "deactivate" else WHAT_ACTIVATING_DOES
+        return {"verb": action.capitalize(), "what": count(len(keys), "tenant", "tenants"), **does}
 
-async def _ask_several(ctx: Context, action: str, keys: list[str]) -> Response[str]:
-    does: dict[str, Any] = {
-        "consequence": "Their people can sign in again, their tokens work again, and their time clocks are read again.",
-        "danger": False,
-    }
-    if action == "deactivate":
-        does = await _what_deactivating_does(ctx, keys)
-    which = count(len(keys), "tenant", "tenants")
-    fields = await carried(ctx, len(keys))
-    return await ask_to(ctx, action.capitalize(), which, fields=fields, cancel_url="/admin/tenants", **does)
+    async def act_on_them() -> str:
+        changed = [key for key in keys if await VERBS[action](ctx.db, ctx.actor, key)]
+        return f"{count(len(changed), 'tenant was', 'tenants were')} {action}d."
+
+    none = Conflict(f"The selected tenants can't be {action}d: all of them were {action}d before.")
+    return await act_on_many(ctx, len(keys), url="/admin/tenants", none=none, ask=ask, do=act_on_them)
 
 
 async def _what_deactivating_does(ctx: Context, keys: list[str]) -> dict[str, Any]:

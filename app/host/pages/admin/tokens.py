@@ -17,7 +17,7 @@ from app.db.among import among
 from app.db.searching import contains
 from app.errors import Conflict, Invalid, NotFound
 from app.web import exports, lists
-from app.web.bulk import ask_first, ask_to, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
 from app.web.guards import Requires
@@ -147,28 +147,21 @@ async def revoke(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Resp
 
 @post("/admin/tokens/bulk", guards=[MAY], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    if (await ctx.form()).get("action") != "revoke":
-        raise NotFound
+    await action_of(ctx, ("revoke",))
     ids = await chosen_ids(ctx, SPEC, _base(ctx).where(ApiToken.revoked_at.is_(None)))
-    if not ids:
-        raise Conflict("The selected tokens can't be revoked: all of them were revoked before.")
-    if not await confirmed(ctx, len(ids)):
-        return await _ask_to_revoke_several(ctx, ids)
-    revoked = await tokens.revoke_several(ctx.db, ctx.actor, ids)
-    return await done(ctx, "/admin/tokens", f"{count(len(revoked), 'token was', 'tokens were')} revoked.")
 
+    async def ask() -> dict[str, Any]:
+        latest = await ctx.db.scalar(select(func.max(ApiToken.last_used_at)).where(among(ApiToken.id, ids)))
+        used = f"The latest use was on {latest:%Y-%m-%d}." if latest else "None of them was ever used."
+        consequence = f"Programs that use them are refused from now on. This can't be undone. {used}"
+        return {"verb": "Revoke", "what": count(len(ids), "token", "tokens"), "consequence": consequence}
 
-async def _ask_to_revoke_several(ctx: Context, ids: list[int]) -> Response[str]:
-    latest = await ctx.db.scalar(select(func.max(ApiToken.last_used_at)).where(among(ApiToken.id, ids)))
-    used = f"The latest use was on {latest:%Y-%m-%d}." if latest else "None of them was ever used."
-    return await ask_to(
-        ctx,
-        "Revoke",
-        count(len(ids), "token", "tokens"),
-        consequence=f"Programs that use them are refused from now on. This can't be undone. {used}",
-        fields=await carried(ctx, len(ids)),
-        cancel_url="/admin/tokens",
-    )
+    async def revoke_them() -> str:
+        revoked = await tokens.revoke_several(ctx.db, ctx.actor, ids)
+        return f"{count(len(revoked), 'token was', 'tokens were')} revoked."
+
+    none = Conflict("The selected tokens can't be revoked: all of them were revoked before.")
+    return await act_on_many(ctx, len(ids), url="/admin/tokens", none=none, ask=ask, do=revoke_them)
 
 
 async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_id: int | None = None) -> Response[str]:

@@ -17,7 +17,7 @@ from app.db.searching import contains
 from app.errors import Conflict, NotFound
 from app.host.pages.admin.history import history
 from app.web import exports, lists
-from app.web.bulk import ask_first, ask_to, carried, chosen_ids, confirmed
+from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
@@ -232,27 +232,23 @@ BULK = {
 
 @post("/admin/users/bulk", guards=[MAY], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    action = str((await ctx.form()).get("action", ""))
-    if action not in BULK:
-        raise NotFound
+    action = await action_of(ctx, BULK)
     several = BULK[action]
     chosen = await chosen_ids(ctx, _spec(*await offers(ctx)), _base(ctx).where(several.changes))
     able = await accounts.open_to(ctx.db, ctx.actor, chosen, reach=ctx.user.permissions)
     refused = _refused(ctx, set(chosen) - able)
-    if not able:
-        raise Conflict(f"None of the selected users can be {several.past}.{refused}")
-    if not await confirmed(ctx, len(able)):
-        return await ask_to(
-            ctx,
-            ACTS[action].submit,
-            count(len(able), "user", "users"),
-            consequence=ACTS[action].consequence + refused,
-            danger=ACTS[action].danger,
-            fields=await carried(ctx, len(able)),
-            cancel_url="/admin/users",
-        )
-    changed = await several.verb(ctx.db, ctx.actor, able, reach=ctx.user.permissions)
-    return await done(ctx, "/admin/users", f"{count(len(changed), 'user was', 'users were')} {several.past}.")
+
+    async def ask() -> dict[str, Any]:
+        one = ACTS[action]
+        who = count(len(able), "user", "users")
+        return {"verb": one.submit, "what": who, "consequence": one.consequence + refused, "danger": one.danger}
+
+    async def act_on_them() -> str:
+        changed = await several.verb(ctx.db, ctx.actor, able, reach=ctx.user.permissions)
+        return f"{count(len(changed), 'user was', 'users were')} {several.past}."
+
+    none = Conflict(f"None of the selected users can be {several.past}.{refused}")
+    return await act_on_many(ctx, len(able), url="/admin/users", none=none, ask=ask, do=act_on_them)
 
 
 def _refused(ctx: Context, left: set[int]) -> str:
