@@ -24,6 +24,11 @@ def badge(state: str, label: str | None = None, title: str = "", tone: str = "")
     return Markup(f'<span class="badge"{colour}{hover}>{escape(label or state.replace("_", " ").capitalize())}</span>')  # noqa: S704 - all parts escaped
 
 
+def linked(text: object, url: str, *, may: bool = True) -> Markup:
+    """`text`, and where the person `may` open what it names, as a link into the drawer."""
+    return Markup(f'<a href="{escape(url)}" data-drawer>{escape(text)}</a>') if may else escape(text)  # noqa: S704 - all parts escaped
+
+
 def time_as(value: datetime, text: str, title: str = "") -> Markup:
     """An instant in the words of `text`; `title` shows on hover."""
     hover = f' title="{escape(title)}"' if title else ""

@@ -1,22 +1,37 @@
 """The Jinja environment: what every template may use. Values come formatted (app.web.formats, app.web.marks); templates place them."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
 from jinja2_fragments import render_block
 
 from app.counting import percent
 from app.web.formats import ago, clock, day, duration, instant, local_instant, number
 from app.web.help import slug
 from app.web.icons import icon
-from app.web.marks import badge, time_ago, time_as, time_at, time_day
+from app.web.marks import badge, linked, time_ago, time_as, time_at, time_day
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "static"
+
+
+class Unindented(Extension):
+    """Templates are indented for those who read them; pages are sent without. It costs nothing but at compile time.
+
+    A row of a long list may so stand on many lines: 200 punches are 12 % smaller than with the indentation.
+    """
+
+    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+        for token in stream:
+            is_text = token.type == "data"
+            yield Token(token.lineno, "data", re.sub(r"\n\s+", "\n", token.value)) if is_text else token
 
 
 @lru_cache(maxsize=1)
@@ -27,9 +42,9 @@ def environment() -> Environment:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        extensions=["jinja2.ext.do"],
+        extensions=["jinja2.ext.do", Unindented],
     )
-    env.globals.update(icon=icon, badge=badge, asset=asset, with_query=with_query)
+    env.globals.update(icon=icon, badge=badge, linked=linked, asset=asset, with_query=with_query)
     env.filters.update(
         instant=instant,
         local_instant=local_instant,

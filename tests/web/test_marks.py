@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from app.web.marks import badge, time_ago, time_as, time_at, time_day
+from app.web.marks import badge, linked, time_ago, time_as, time_at, time_day
 from app.web.templating import environment
 
 AT = datetime(2026, 11, 21, 7, 0, 5, tzinfo=UTC)
@@ -22,6 +22,11 @@ def test_a_badge_takes_its_colour_from_a_tone_where_no_state_decides_it() -> Non
 def test_what_people_typed_is_escaped() -> None:
     assert badge('"x', "<b>", '"y') == '<span class="badge" data-state="&#34;x" title="&#34;y">&lt;b&gt;</span>'
     assert "<b>" not in time_as(AT, "<b>", "<b>")
+
+
+def test_a_name_is_a_link_only_for_those_who_may_open_it() -> None:
+    assert linked("Ann <3", "/people/1?a=1&b=2") == '<a href="/people/1?a=1&amp;b=2" data-drawer>Ann &lt;3</a>'
+    assert linked("Ann <3", "/people/1", may=False) == "Ann &lt;3"
 
 
 def test_an_instant_says_its_zone_and_utc_on_hover() -> None:

@@ -1,5 +1,6 @@
 """`/clock`: is the mirror healthy, how far is it complete, and what needs a person."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from app.clock.pages import code_words, health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
 from app.clock.sync import run_rows
 from app.web.context import Context
-from app.web.formats import number
+from app.web.formats import ago, instant, number
 from app.web.guards import Requires
 from app.web.pages import page
 from app.web.templating import with_query
@@ -61,6 +62,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     up_to, held_back_by = await progress.complete_up_to(ctx.db, now)
     last = await dashboard.last_run(ctx.db)
     state = health.of(found, now)
+    aside = set_aside.standing(last, await cursors.read_all(ctx.db))
+    current = await run_rows.current_run(ctx.db)
     return await page(
         ctx,
         "clock/dashboard.html",
@@ -69,12 +72,12 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         zone=found.timezone,
         health=state,
         words=code_words.words(state.code),
-        up_to=up_to,
-        held_back_by=held_back_by,
-        current=await run_rows.current_run(ctx.db),
+        may_see_sync=ctx.may("clock.sync.view"),
+        complete=complete_tile(up_to, held_back_by, aside.rows if aside else 0, found.timezone),
+        aside=aside,
         last=last,
-        aside=set_aside.standing(last, await cursors.read_all(ctx.db)),
-        next_due=await run_rows.next_due(ctx.db),
+        current=current,
+        next=next_tile(current, state.state, await run_rows.next_due(ctx.db), now, found.timezone),
         status_labels=STATUS_LABELS,
         states=_states(await reports.binding_counts(ctx.db)),
         days=[_day(one) for one in punches.days],
@@ -83,6 +86,45 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         since=punches.since,
         warnings=[_warning(ctx, one) for one in await progress.warnings(ctx.db, now)],
     )
+
+
+@dataclass(frozen=True)
+class CompleteTile:
+    at: datetime | None
+    tone: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class NextTile:
+    """Without a hint where the badge of the run under way stands for it."""
+
+    value: str
+    hint: str = ""
+
+
+def complete_tile(up_to: datetime | None, held_back_by: str | None, aside: int, zone: str) -> CompleteTile:
+    """How far the mirror is complete, and what is in the way: a cause, or rows that were set aside."""
+    parts = [f"{instant(up_to, zone)}."] if up_to else []
+    if held_back_by:
+        parts.append(held_back_by)
+    elif not aside:
+        parts.append("Everything until then has been read.")
+    if aside:
+        rows = "1 row was set aside and is" if aside == 1 else f"{number(aside)} rows were set aside and are"
+        parts.append(f"{rows} missing here.")
+    return CompleteTile(up_to, "warn" if held_back_by or aside else "ok" if up_to else "", " ".join(parts))
+
+
+def next_tile(current: object | None, state: str, due: datetime | None, now: datetime, zone: str) -> NextTile:
+    """What happens next: the run under way, nothing while the connection rests, the next planned run, or a start by hand."""
+    if current is not None:
+        return NextTile("Now")
+    if state in ("paused", "locked"):
+        return NextTile(state.capitalize(), "No sync starts by itself.")
+    if due is not None:
+        return NextTile(ago(due, now) if due > now else "Due now", instant(due, zone))
+    return NextTile("By hand", "The schedule is off.")
 
 
 def _states(counts: Any) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The list of terminals: columns, filters, and for each row its punches of the last days, in three SELECTs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -15,8 +16,10 @@ from app.clock.settings import ClockSettings
 from app.db.searching import contains
 from app.web import lists
 from app.web.context import Context
+from app.web.formats import number
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 from app.web.lists import ListPage
+from app.web.templating import with_query
 
 DAYS = 14
 STATES = {"online": "Online", "offline": "Offline", "unknown": "Unknown"}
@@ -168,6 +171,16 @@ def backlog(row: Any) -> int | None:
     if row.transaction_count is None or row.absent_since is not None:
         return None
     return max(0, int(row.transaction_count) - int(row.mirrored))
+
+
+def days_url(framed: DeviceListFrame, serial: str) -> str:
+    """The punches behind the bars of a row."""
+    shown = {"terminal": serial, "from": framed.first.isoformat(), "to": framed.today.isoformat()}
+    return with_query("/clock_transactions", shown)
+
+
+def days_words(days: Sequence[int]) -> str:
+    return f"{number(sum(days))} punches in {len(days)} days, at most {number(max(days))} a day"
 
 
 def bulk(framed: DeviceListFrame) -> tuple[BulkAction, ...]:

@@ -195,6 +195,8 @@ def _drawn(ctx: Context, framed: terminals.DeviceListFrame) -> dict[str, Any]:
         "kinds": KINDS,
         "means": MEANS,
         "backlog": terminals.backlog,
+        "days_url": terminals.days_url,
+        "days_words": terminals.days_words,
         "zone_words": zone_words,
         "hints": {"skew": terminals.SKEW, "backlog": terminals.BACKLOG, "there": terminals.THERE},
         "may_act": ctx.may("clock.devices.edit"),

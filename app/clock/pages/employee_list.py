@@ -14,7 +14,9 @@ from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
 from app.db.searching import contains
 from app.host.models import Employee
+from app.web.formats import number
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.templating import with_query
 
 STATES = {state.value: words.label for state, words in BINDING_STATES.items()}
 METHODS = {"manual": "By hand", "kiosk": "Kiosk code", "id_number": "ID number", "name": "Name"}
@@ -191,6 +193,16 @@ def base(query: Query) -> Select[Any]:
     return BASE if asks else BASE.where(LISTED)
 
 
+def waiting_url(code: str) -> str:
+    """The punches of a code that wait for a person."""
+    return with_query("/clock_transactions", {"emp_code": code, "outcome": ["not_bound", "unjudged"]})
+
+
+def is_off_on_server(row: Any) -> bool:
+    """True where the server switched off a person whose binding does not say so."""
+    return not row.active and row.state in (BindingState.BOUND, BindingState.IGNORED, BindingState.MISSING_REMOTE)
+
+
 class EmployeeListFrame:
     """What surrounds the list, read at once: the spec with its choices, the zone of its times, who is left out, and the act
     on records that is under way."""
@@ -204,6 +216,12 @@ class EmployeeListFrame:
         self.left_out: int = row.left_out
         self.left_out_waiting: int = row.left_out_waiting
         self.acting: int | None = row.acting
+
+    def left_out_words(self) -> str:
+        """How many people the list leaves out, and how many of them have punches that wait."""
+        people = "1 person is" if self.left_out == 1 else f"{number(self.left_out)} people are"
+        waiting = f" Punches of {number(self.left_out_waiting)} of them wait." if self.left_out_waiting else ""
+        return f"{people} no longer on the server. Only a filter shows them.{waiting}"
 
 
 async def around(db: AsyncSession, *, may_act: bool) -> EmployeeListFrame:

@@ -91,6 +91,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         enrolled=employee_list.ENROLLED,
         states=BINDING_STATES,
         methods=employee_list.METHODS,
+        waiting_url=employee_list.waiting_url,
+        is_off_on_server=employee_list.is_off_on_server,
     )
 
 

@@ -34,6 +34,7 @@ from app.errors import Invalid, NotFound
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of
 from app.web.context import Context
+from app.web.formats import instant
 from app.web.guards import Requires
 from app.web.pages import done, page
 
@@ -79,8 +80,17 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return await exports.export(ctx, framed.spec, punches.in_order(ctx, framed.spec), kind)
     view = await punches.load(ctx, framed)
     return await page(
-        ctx, "clock/transactions.html", fragment="list", view=view, zone=framed.zone, acting=framed.acting, hover=hover, now=datetime.now(UTC), **WORDS
-    )  # fmt: skip
+        ctx,
+        "clock/transactions.html",
+        fragment="list",
+        view=view,
+        zone=framed.zone,
+        acting=framed.acting,
+        hover=hover,
+        sent_as=sent_as,
+        now=datetime.now(UTC),
+        **WORDS,
+    )
 
 
 @post("/clock_transactions/bulk", guards=[ACT], status_code=200)
@@ -184,6 +194,11 @@ def told(action: str, resolved: Resolved) -> str:
 
 def label(outcome: str | None) -> str:
     return outcome_label(outcome or None)
+
+
+def sent_as(row: Any) -> str:
+    """What the Time column says on hover."""
+    return f"{instant(row.punched_at_utc)} UTC · as sent: {row.punched_at_raw}"
 
 
 def hover(row: Any) -> str:

@@ -15,6 +15,7 @@ from app.clock.figures import completeness as progress
 from app.clock.figures import dashboard
 from app.clock.mirror import cursors, set_aside
 from app.clock.models import Connection, Punch, StaleDay
+from app.clock.pages import dashboard as page
 from app.clock.pages import health
 from app.clock.punches import daily_totals, day_counts
 from app.clock.punches.queries import PunchFilter, counted_by_day
@@ -295,3 +296,39 @@ async def test_without_rows_set_aside_everything_has_been_read(parts: Parts, dat
             starts_on=date(2020, 1, 1),
         )  # fmt: skip
     assert EVERYTHING in (await vera.get("/clock")).text
+
+
+IN_AN_HOUR = datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("current", "state", "due", "value", "hint"),
+    [
+        (object(), "connected", IN_AN_HOUR, "Now", ""),
+        (None, "paused", IN_AN_HOUR, "Paused", "No sync starts by itself."),
+        (None, "locked", None, "Locked", "No sync starts by itself."),
+        (None, "connected", IN_AN_HOUR, "in 60 min", "2026-11-21 10:00:00"),
+        (None, "connected", IN_AN_HOUR - timedelta(hours=1), "Due now", "2026-11-21 09:00:00"),
+        (None, "connected", None, "By hand", "The schedule is off."),
+    ],
+)
+def test_the_tile_of_the_next_sync(
+    current: object | None, state: str, due: datetime | None, value: str, hint: str
+) -> None:
+    now = IN_AN_HOUR - timedelta(hours=1)
+    assert page.next_tile(current, state, due, now, "Europe/Zagreb") == page.NextTile(value, hint)
+
+
+@pytest.mark.parametrize(
+    ("up_to", "cause", "aside", "tone", "hint"),
+    [
+        (IN_AN_HOUR, None, 0, "ok", "2026-11-21 09:00:00. Everything until then has been read."),
+        (IN_AN_HOUR, "History is read.", 0, "warn", "2026-11-21 09:00:00. History is read."),
+        (IN_AN_HOUR, None, 1200, "warn", "2026-11-21 09:00:00. 1,200 rows were set aside and are missing here."),
+        (None, "No run has ended.", 1, "warn", "No run has ended. 1 row was set aside and is missing here."),
+    ],
+)
+def test_the_tile_of_what_is_complete(
+    up_to: datetime | None, cause: str | None, aside: int, tone: str, hint: str
+) -> None:
+    assert page.complete_tile(up_to, cause, aside, "UTC") == page.CompleteTile(up_to, tone, hint)

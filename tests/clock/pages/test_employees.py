@@ -111,7 +111,7 @@ class TestList:
         page = await bob.get("/clock_employees")
         assert page.status_code == 200
         assert codes(page.text) == ["901", "900", "999", "100"]
-        assert "1 person is no longer on the server and left out unless a filter asks for them" in page.text
+        assert "1 person is no longer on the server. Only a filter shows them." in page.text
 
     async def test_htmx_gets_the_list_alone(self, bob, floor):
         fragment = (await bob.fragment("/clock_employees")).text
