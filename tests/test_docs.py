@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, TcCode
-from app.clock.days import CHECK_DAYS
+from app.clock.days import CHECK_DAYS, LIVE_DAYS
 from app.clock.pages.setting_fields import ABOUT, FORM
+from app.clock.pairing.shifts import DAY
 from app.clock.profiles import PROFILES
+from app.clock.punches.marks import NEAR
 from app.clock.settings import EARLIEST, ClockSettings
 from app.errors import Refusal
 from app.outbound.client import Limits
@@ -129,6 +132,16 @@ def test_the_limits_that_the_pages_name_are_those_of_the_product() -> None:
     assert f"`run_budget_seconds` ({settings.run_budget_seconds})" in text
     assert f"`run_budget_calls` ({settings.run_budget_calls})" in text
     assert f"last {CHECK_DAYS} days" in text
+    assert LIVE_DAYS == 3
+    assert "**last three days** are read in every run" in text
+
+
+def test_the_reach_of_marks_on_the_page_of_the_rules_is_that_of_the_product() -> None:
+    text = pages()["rules.md"]
+    assert f"arrives within {NEAR // timedelta(hours=1)} hours of it" in text
+    assert NEAR.days == 2
+    assert "a day within two days of it is unlocked" in text
+    assert f"it is more than {DAY // timedelta(hours=1)} hours" in text
 
 
 def test_a_number_beside_a_setting_of_the_rules_is_its_default() -> None:

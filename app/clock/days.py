@@ -12,6 +12,10 @@ from datetime import date, datetime, time, timedelta
 
 DAY = timedelta(days=1)
 PAD = DAY
+# No clock is further from UTC.
+LONGEST_OFFSET = timedelta(hours=18)
+# Two clocks that show the same instant are no further apart, in whole days.
+CLOCKS_APART = -(-2 * LONGEST_OFFSET // DAY) * DAY
 LIVE_DAYS = 3
 CHECK_DAYS = 31
 CHECK_HOUR = 2

@@ -13,8 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import jobs
 from app.accounts import audit
 from app.clock.codes import Direction
-from app.clock.days import DAY, LIVE_DAYS
+from app.clock.days import CHECK_DAYS, DAY, LIVE_DAYS
 from app.clock.models import Connection, Setting
+from app.clock.pairing import shifts
+from app.clock.profiles import PROFILES
 from app.clock.punches import marks
 from app.clock.zones import local_today
 from app.db.held import hold_name
@@ -22,7 +24,8 @@ from app.errors import FieldError, Invalid
 from app.texts import whole
 
 HISTORY = timedelta(days=90)
-SHORTEST_RETENTION_DAYS = 62
+# The nightly check counts the last days at the server. They must be kept, and as many again to spare.
+SHORTEST_RETENTION_DAYS = 2 * CHECK_DAYS
 EARLIEST = date(1990, 1, 1)
 
 
@@ -75,16 +78,17 @@ JUDGED_BY = frozenset(
     }
 )  # fmt: skip
 
+_MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
 BOUNDS = {
     "sync_interval_minutes": (0, 1440),
     "run_budget_seconds": (1, 7200),
     "run_budget_calls": (1, 1_000_000),
-    "page_size": (1, 5000),
+    "page_size": (1, max(one.paging.cap for one in PROFILES.values())),
     "repeat_tap_seconds": (0, 3600),
-    "double_tap_minutes": (0, 240),
-    "shift_gap_hours": (1, 24),
+    "double_tap_minutes": (0, shifts.FOLDS_REACH // _MINUTE),
+    "shift_gap_hours": (1, shifts.DAY // _HOUR),
     "undirected_min_minutes": (0, 240),
-    "undirected_max_hours": (1, 24),
+    "undirected_max_hours": (1, shifts.DAY // _HOUR),
     "retain_transactions_days": (0, 36500),
     "retain_api_logs_days": (1, 3650),
     "silence_hours": (1, 8760),

@@ -24,7 +24,7 @@ from app.clock.punches.releasing import release
 from app.db.among import among
 from app.host.attendance import imported
 from app.host.attendance import records as attendance
-from app.host.attendance.hours import LONGEST, Hours
+from app.host.attendance.hours import INSTANT, LONGEST, Hours
 from app.host.models import AttendanceRecord
 
 Undo = Literal["leave", "take_back", "move"]
@@ -53,6 +53,8 @@ _OWNERS = text(
 _MEANT = f"""
     SELECT r.id FROM ({_MADE_BY_CODES}) made JOIN attendance_records r USING (id)
     WHERE r.deleted_at IS NULL AND r.employee_id IS DISTINCT FROM CAST(:target AS bigint)"""
+_LONGEST = f"interval '{LONGEST.days} days'"
+_INSTANT = f"interval '{INSTANT.microseconds} microseconds'"
 # A record is edited as the import sees it: its times are not what the import wrote. One that is open covers its clock-in alone.
 _WHY_LEFT = f"""
     owners AS (
@@ -78,9 +80,9 @@ _WHY_LEFT = f"""
                     OR o.employee_id IN (SELECT employee_id FROM owners) AND o.employee_id <> r.employee_id
                         AND o.id < r.id AND o.id IN (SELECT id FROM meant))
                   AND o.id <> r.id AND o.kind = r.kind AND o.deleted_at IS NULL
-                  AND o.clock_in >= r.clock_in - interval '{LONGEST.days} days'
-                  AND o.clock_in < coalesce(r.clock_out, r.clock_in + interval '1 microsecond')
-                  AND coalesce(o.clock_out, o.clock_in + interval '1 microsecond') > r.clock_in
+                  AND o.clock_in >= r.clock_in - {_LONGEST}
+                  AND o.clock_in < coalesce(r.clock_out, r.clock_in + {_INSTANT})
+                  AND coalesce(o.clock_out, o.clock_in + {_INSTANT}) > r.clock_in
             ) THEN 'overlaps'
         END AS why
         FROM meant JOIN attendance_records r USING (id) LEFT JOIN held h USING (id)

@@ -10,6 +10,7 @@ from sqlalchemy import and_, bindparam, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import OUTCOMES, BindingState, Outcome, OutcomeGroup
+from app.clock.days import LONGEST_OFFSET
 from app.clock.models import Binding, Punch, PunchCount, StaleDay, SyncRun
 from app.clock.punches.day_counts import NOT_JUDGED
 from app.clock.review.decisions import GONE_WAITS
@@ -43,7 +44,7 @@ _IGNORED = (
         Punch.gone_at_utc.is_(None),
         Punch.local_date >= bindparam("since"),
         Punch.punched_at_utc
-        >= bindparam("since_utc"),  # a day sooner than the first local day: the index goes by instants
+        >= bindparam("since_utc"),  # before the first local day on any clock: the index goes by instants
     )
     .group_by(Punch.local_date)
 )
@@ -96,7 +97,7 @@ async def _ignored(db: AsyncSession, rows: Sequence[tuple[date, str, int]], sinc
     """Punches of ignored codes that show "Not bound", by local day."""
     if not any(outcome == Outcome.NOT_BOUND for _, outcome, _ in rows):
         return {}
-    since_utc = datetime.combine(since - timedelta(days=1), time(), UTC)
+    since_utc = datetime.combine(since, time(), UTC) - LONGEST_OFFSET
     found = await db.execute(_IGNORED, {"since": since, "since_utc": since_utc})
     return {row.local_date: row.punches for row in found}
 

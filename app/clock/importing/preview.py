@@ -21,6 +21,7 @@ from app.clock.importing.rows import World
 from app.clock.models import Punch
 from app.clock.pairing.inputs import Case, TimeSpan
 from app.clock.pairing.judge import judge
+from app.clock.pairing.shifts import AHEAD
 from app.clock.pairing.verdicts import Judgement
 from app.clock.settings import ClockSettings
 from app.db.days import midnight
@@ -28,7 +29,6 @@ from app.db.days import midnight
 DAYS = 30
 SECONDS = 4.0
 BATCH = 50
-AHEAD = timedelta(days=2)
 _CODES = (
     select(Punch.emp_code)
     .where(Punch.local_date.between(bindparam("first"), bindparam("last")))
@@ -69,7 +69,7 @@ async def preview(db: AsyncSession, after: ClockSettings, now: datetime, *, seco
     codes = (await db.scalars(_CODES, {"first": first, "last": today})).all()
     owned = await owned_codes(db, await read_owners(db, codes))
     groups = list(dict.fromkeys(owned[code] for code in codes))
-    within = TimeSpan(midnight(first, before.rules.zone), now + AHEAD)
+    within = TimeSpan(midnight(first, before.rules.zone), now + 2 * AHEAD)
     comparison = _Comparison(then, Preview(people=len(groups)))
     for start in range(0, len(groups), BATCH):
         found = await over(db, before, groups[start : start + BATCH], within, now)

@@ -13,8 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import Outcome
 from app.clock.importing import rows as import_rows
-from app.clock.pairing.judge import AHEAD
-from app.clock.pairing.shifts import REACH
+from app.clock.pairing.shifts import AHEAD, REACH
 from app.clock.punches.daily_totals import noting_days
 from app.db.direct import driver
 

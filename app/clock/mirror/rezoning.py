@@ -13,12 +13,12 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock.days import CLOCKS_APART, DAY
 from app.clock.punches import daily_totals, marks
 
 Segment = tuple[datetime, timedelta]
 """From when on (naive) which offset holds."""
 
-_DAY = timedelta(days=1)
 _SECOND = timedelta(seconds=1)
 _WROTE_ITS_OFFSET = r"punched_at_raw ~ '\:[0-9]{2}([.][0-9]+)? ?(Z|[+-][0-9]{2}\:?[0-9]{2}) *$'"
 _DAYS = text("SELECT DISTINCT local_date FROM clock_transactions")
@@ -100,7 +100,7 @@ def _segments(first: datetime, last: datetime, offset_at: Callable[[datetime], t
     moment, offset = first, offset_at(first)
     found = [(moment, offset)]
     while moment < last:
-        following = moment + _DAY
+        following = moment + DAY
         if offset_at(following) != offset:
             following = _change(moment, following, offset_at)
             offset = offset_at(following)
@@ -124,11 +124,11 @@ async def _days(db: AsyncSession) -> set[date]:
 
 
 async def _reach(db: AsyncSession) -> tuple[datetime, datetime] | None:
-    """What the segments have to cover, two days wider than any time held."""
+    """What the segments have to cover, wider than any time held by as much as two clocks can differ."""
     first, last = (await db.execute(_REACH)).one()
     if first is None:
         return None
-    return first.replace(microsecond=0) - 2 * _DAY, last.replace(microsecond=0) + 2 * _DAY
+    return first.replace(microsecond=0) - CLOCKS_APART, last.replace(microsecond=0) + CLOCKS_APART
 
 
 def _named(name: str, segments: list[Segment]) -> dict[str, Any]:

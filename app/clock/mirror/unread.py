@@ -1,7 +1,7 @@
 """Which windows of punches were not yet read completely: the import judges nothing that follows one of them within 48 h."""
 
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,6 +10,7 @@ from app.clock import days as windows
 from app.clock.mirror import cursors
 from app.clock.models import Cursor
 from app.clock.pairing.inputs import TimeSpan
+from app.clock.pairing.shifts import AHEAD
 from app.clock.settings import ClockSettings
 from app.db.days import midnight
 
@@ -30,6 +31,6 @@ def _open(rows: Sequence[Cursor], horizon: date, zone: ZoneInfo, now: datetime) 
     A backfill's rest is a gap already; the row that remembers the nightly check itself is no stretch of days."""
     for row in rows:
         if row.state == "open" and row.kind in ("live", "check") and row.window != cursors.CHECK:
-            end = midnight(row.ends_on + timedelta(days=1), zone) if row.ends_on else now + timedelta(days=1)
+            end = midnight(row.ends_on + windows.DAY, zone) if row.ends_on else now + AHEAD
             start = midnight(row.done_until or row.starts_on or horizon, zone)
             yield TimeSpan(max(start, row.covered_until or start), end)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from app.clock.settings import BOUNDS, ClockSettings
+from app.clock.importing import preview
+from app.clock.settings import BOUNDS, SHORTEST_RETENTION_DAYS, ClockSettings
 from app.web.forms import Choice, DayField, Field, Flag, Form, Number
 
 DIRECTIONS = {
@@ -43,7 +44,7 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
     ),
     (
         "Import rules",
-        "How punches become attendance. A change is shown with what it would do to the last 30 days before it is saved.",
+        f"How punches become attendance. Before a change is saved, you see what it would do to the last {preview.DAYS} days.",
         (
             _number(
                 "repeat_tap_seconds", "Repeat tap within", "seconds", "The reader fired twice: folded. 0 folds none."
@@ -94,7 +95,12 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
         "Retention",
         "Daily totals stay whatever is removed. A punch that still waits is never removed.",
         (
-            _number("retain_transactions_days", "Keep punches", "days", "0 keeps them for ever; else at least 62."),
+            _number(
+                "retain_transactions_days",
+                "Keep punches",
+                "days",
+                f"0 keeps them for ever; else at least {SHORTEST_RETENTION_DAYS}.",
+            ),
             _number(
                 "retain_api_logs_days",
                 "Keep API logs",

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter
 
@@ -27,10 +27,9 @@ from app.clock.pairing.inputs import (
 from app.clock.pairing.lanes import pair
 from app.clock.pairing.lone_folds import lone_folds
 from app.clock.pairing.shift_rules import ShiftJudge
-from app.clock.pairing.shifts import REACH, Shift, Tap
+from app.clock.pairing.shifts import AHEAD, REACH, Shift, Tap
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, Verdict
 
-AHEAD = timedelta(days=1)
 _AT = attrgetter("at")
 
 _UNPAIRED = {

@@ -12,7 +12,9 @@ from app.clock.pairing.inputs import FOLDS, RANKS, UNPAIRED, Breaks, PairingPunc
 
 REACH: Final = timedelta(hours=48)
 DAY: Final = timedelta(hours=24)
-# A tap this long before cannot be the one that a fold with a record repeats: no setting ever folded as far as that.
+# A punch further in the future than this comes from a wrong clock.
+AHEAD: Final = timedelta(days=1)
+# A tap longer before cannot be the one that a fold with a record repeats: no setting folds further.
 FOLDS_REACH: Final = timedelta(hours=4)
 
 # Rows of the pairing table, by Role.rank: the overtime lane uses those of OUT and IN.

@@ -4,11 +4,11 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from app.clock.days import LONGEST_OFFSET
 from app.outbound import shortened
 
 EARLIEST_YEAR, LATEST_YEAR = 1900, 9990
 _CACHED_HOURS = 20_000
-_LONGEST_OFFSET = timedelta(hours=18)
 
 _CLOCK = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]{1,6}))?"
 _YMD = r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
@@ -110,6 +110,6 @@ def _written_offset(written: str | None, text: str) -> timedelta | None:
     if written == "Z":
         return timedelta()
     size = timedelta(hours=int(written[1:3]), minutes=int(written[-2:]))
-    if size > _LONGEST_OFFSET:
+    if size > LONGEST_OFFSET:
         raise TimeError(f"{shortened(text, 40)!r} is further from UTC than any place")
     return -size if written[0] == "-" else size

@@ -181,6 +181,6 @@ async def _mark_days(db: AsyncSession, days: Sequence[date]) -> None:
     lie far from the record that it left."""
     if not days or not await db.scalar(select(Connection.id)):
         return
-    reach = {one + timedelta(days=away) for one in days for away in range(-2, 3)}
+    reach = {one + timedelta(days=away) for one in days for away in range(-NEAR.days, NEAR.days + 1)}
     left = select(AttendanceRecord.id).where(AttendanceRecord.workday.in_(days))
     await mark(db, or_(and_(Punch.local_date.in_(reach), _UNSETTLED), Punch.edited_record_id.in_(left)))

@@ -13,14 +13,16 @@ from typing import Self
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock.days import CLOCKS_APART, DAY
 from app.clock.punches.day_counts import Days, count_by_day
 from app.db.located import Counted
 
 # Fewer people than this are counted by day at once: one look into the index for each.
 MANY = 20
-# An instant lies within two days of its local date, wherever its clock hangs; so the index on people and instants serves.
-_OF_PEOPLE = """FROM clock_transactions t WHERE t.emp_code = ANY(CAST(:codes AS text[])) AND {day} BETWEEN {first} AND {last}
-            AND t.punched_at_utc >= {first} - interval '2 days' AND t.punched_at_utc < {last} + interval '3 days'"""
+# An instant lies near its local date, wherever its clock hangs; so the index on people and instants serves.
+_OF_PEOPLE = f"""FROM clock_transactions t WHERE t.emp_code = ANY(CAST(:codes AS text[])) AND {{day}} BETWEEN {{first}} AND {{last}}
+            AND t.punched_at_utc >= {{first}} - interval '{CLOCKS_APART.days} days'
+            AND t.punched_at_utc < {{last}} + interval '{(CLOCKS_APART + DAY).days} days'"""
 # Of a range that it does not know, the planner would take the index on days, and read everybody's punches: the `+ 0` forbids it.
 _FRESH = _OF_PEOPLE.format(day="t.local_date + 0", first="open.first", last="open.last")
 _BY_WEEK = text(

@@ -5,6 +5,7 @@ What happens to one shift is resolutions' verb; beyond `long_acts.INLINE_LIMIT` 
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import timedelta
 
 from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -39,10 +40,13 @@ LEFT: Mapping[str, str] = {
     "changed": "changed meanwhile",
     "gone": "removed meanwhile",
 }
+# A chosen punch's shift, and the records that it touches, lie nearer. A shift that reaches further is left: "changed".
+AROUND = timedelta(days=30)
+_AROUND = f"interval '{AROUND.days} days'"
 # Employees whose records or punches may be touched: those behind the codes, owners of records that any of their punches near
 # belong to, and those behind other codes in these records.
 _PEOPLE = text(
-    """
+    f"""
     WITH chosen AS (
         SELECT b.host_employee_id AS who, p.punched_at_utc AS at
         FROM clock_transactions p JOIN clock_employee_bindings b USING (emp_code)
@@ -51,7 +55,7 @@ _PEOPLE = text(
         SELECT DISTINCT record
         FROM chosen c JOIN clock_employee_bindings b ON b.host_employee_id = c.who
         JOIN clock_transactions q ON q.emp_code = b.emp_code
-         AND q.punched_at_utc BETWEEN c.at - interval '30 days' AND c.at + interval '30 days'
+         AND q.punched_at_utc BETWEEN c.at - {_AROUND} AND c.at + {_AROUND}
         CROSS JOIN LATERAL (VALUES (q.host_attendance_id), (q.edited_record_id)) AS of (record)
         WHERE record IS NOT NULL
     )

@@ -17,7 +17,8 @@ from app.clock.sync import run_rows
 from app.clock.zones import zone_day
 from app.errors import Invalid
 
-LONGEST = 3660
+LONGEST_YEARS = 10
+LONGEST = LONGEST_YEARS * 366
 # It is part of the name of a stretch, which an index holds.
 LONGEST_CODE = 200
 
@@ -81,7 +82,7 @@ def _check(first: date, last: date, today: date) -> None:
     if first > last:
         sentence = "The range ends before it begins."
     elif first < EARLIEST or (last - first).days > LONGEST:
-        sentence = "The range is longer than ten years, or lies before 1990."
+        sentence = f"The range is longer than {LONGEST_YEARS} years, or lies before {EARLIEST.year}."
     elif first > today:
         sentence = "The range begins in the future."
     else:

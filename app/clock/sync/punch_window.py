@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.days import DAY, asked_bounds
+from app.clock.days import CLOCKS_APART, DAY, asked_bounds
 from app.clock.mirror import cursors, punch_edits
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.cursors import PUNCHES, WalkPosition
@@ -25,7 +25,6 @@ from app.clock.sync.page_walk import to_the_end, walk_until_complete
 from app.clock.sync.run_state import RunState, Step
 from app.clock.sync.window_completeness import Next, Seen, WalkTally, next_step
 
-FARTHEST_SHIFT = 2 * DAY
 _HELD = text(
     """
     SELECT count(*) FROM clock_transactions
@@ -229,7 +228,7 @@ def _hashes_of(aside: Sequence[UnreadableRow]) -> Iterator[int]:
 def _has_strays(window: PunchWindow, punches: Sequence[ParsedPunch]) -> bool:
     """Rows that no way of reading the bounds explains."""
     start, end = asked_bounds(window.first, window.until)
-    low, high = start - FARTHEST_SHIFT, end + FARTHEST_SHIFT if end is not None else None
+    low, high = start - CLOCKS_APART, end + CLOCKS_APART if end is not None else None
     return any(punch.punched_at_local < low or (high and punch.punched_at_local > high) for punch in punches)
 
 

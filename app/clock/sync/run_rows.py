@@ -180,7 +180,7 @@ async def get_run(db: AsyncSession, run_id: int) -> SyncRun:
     return found
 
 
-async def set_aside_of(db: AsyncSession, run_id: int, limit: int = 200) -> Sequence[SetAside]:
+async def set_aside_of(db: AsyncSession, run_id: int, limit: int) -> Sequence[SetAside]:
     """The rows that a run could not read, oldest first."""
     return (
         await db.scalars(select(SetAside).where(SetAside.run_id == run_id).order_by(SetAside.id).limit(limit))

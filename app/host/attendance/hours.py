@@ -17,6 +17,8 @@ KINDS = ("regular", "overtime")
 STATUSES = ("pending", "approved", "rejected", "auto_closed")
 SOURCES = ("clock", "manual")
 LONGEST = timedelta(days=7)
+# What a record without a clock-out covers; instants go to the microsecond.
+INSTANT = timedelta(microseconds=1)
 MOST_BREAKS = 20
 YEARS = range(2000, 2101)
 WRONG_YEAR = f"Give a year from {YEARS[0]} to {YEARS[-1]}."
@@ -55,8 +57,8 @@ class Hours:
 
     @property
     def covered_until(self) -> datetime:
-        """The end of what the record covers: an open one ends right after its clock-in (instants go to the microsecond)."""
-        return self.clock_out or self.clock_in + timedelta(microseconds=1)
+        """The end of what the record covers: an open one ends right after its clock-in."""
+        return self.clock_out or self.clock_in + INSTANT
 
     def workday(self, zone: ZoneInfo) -> date:
         """The local date of the clock-in."""

@@ -20,7 +20,7 @@ from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import events, zone
 from app.host.attendance import day_locks
-from app.host.attendance.hours import STATUSES, Hours, in_order, problems
+from app.host.attendance.hours import INSTANT, STATUSES, Hours, in_order, problems
 from app.host.models import AttendanceRecord, Employee
 
 LONGEST_NOTE = 1000
@@ -40,8 +40,7 @@ _NEXT_TO = (
         AttendanceRecord.deleted_at.is_(None),
         AttendanceRecord.id != bindparam("except_id"),
         AttendanceRecord.clock_in < bindparam("covered_until"),
-        func.coalesce(AttendanceRecord.clock_out, AttendanceRecord.clock_in + text("interval '1 microsecond'"))
-        > bindparam("clock_in"),
+        func.coalesce(AttendanceRecord.clock_out, AttendanceRecord.clock_in + INSTANT) > bindparam("clock_in"),
     )
     .order_by(AttendanceRecord.clock_in)
     .limit(1)

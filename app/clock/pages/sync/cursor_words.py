@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
+from app.clock.days import CHECK_DAYS
 from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES
 from app.clock.mirror.shortfalls import Shortfall
 from app.clock.models import Cursor
 from app.clock.pages.sync.run_words import RESOURCE_LABELS
 from app.clock.profiles import RESOURCES
 
-DAY = timedelta(days=1)
 KINDS = {"live": "Last days", "check": "Nightly check", "backfill": "History", "asked": "Asked for"}
 
 
@@ -86,7 +86,7 @@ def _stretch(row: Cursor) -> Stretch:
     if row.window == LIVE and row.covered_until:
         detail = f"{detail} Complete at its last walk.".strip() if row.state == "complete" else detail
     elif row.window == CHECK:
-        detail = detail or f"{row.page} of the last 31 days compared with the server's counts."
+        detail = detail or f"{row.page} of the last {CHECK_DAYS} days compared with the server's counts."
         return Stretch(
             CHECK, "check", KINDS["check"], row.state, row.ends_on, row.ends_on, 0, 0, None, detail, row.updated_at
         )

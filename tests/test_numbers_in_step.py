@@ -1,0 +1,72 @@
+"""Numbers that have to stay in step, where the code cannot take the one from the other: layers lie between them, or one is a
+setting, a file that is not Python, or a bound with room to spare."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from app import jobs
+from app.clock import settings as clock_settings
+from app.clock.api.people import BindingRow
+from app.clock.bindings.matching import KEPT_CANDIDATES
+from app.clock.days import CHECK_DAYS, CLOCKS_APART, LONGEST_OFFSET
+from app.clock.figures import dashboard, status
+from app.clock.importing import preview
+from app.clock.pairing import overlaps, shifts
+from app.clock.review import using_many
+from app.clock.settings import BOUNDS
+from app.commands.clock_runs import clock_sync
+from app.host.attendance.hours import INSTANT, LONGEST
+
+
+def longest(name: str) -> timedelta:
+    """The most that a setting of the clock may be; its name ends with the unit."""
+    return timedelta(**{name.rsplit("_", 1)[1]: BOUNDS[name][1]})
+
+
+def test_no_setting_folds_further_than_a_fold_with_a_record_is_followed() -> None:
+    assert longest("double_tap_minutes") == shifts.FOLDS_REACH
+    assert longest("repeat_tap_seconds") <= shifts.FOLDS_REACH
+
+
+def test_no_setting_makes_pairing_reach_further_than_it_is_read_and_marked() -> None:
+    assert longest("undirected_max_hours") == shifts.DAY
+    assert longest("shift_gap_hours") + shifts.DAY <= shifts.REACH
+    assert longest("undirected_min_minutes") < shifts.DAY
+
+
+def test_employees_are_held_as_far_around_a_punch_as_its_shift_and_records_reach() -> None:
+    assert using_many.AROUND >= LONGEST + 4 * shifts.REACH
+
+
+def test_a_record_without_a_clock_out_covers_the_same_instant_for_pairing_and_for_the_host() -> None:
+    at = datetime(2026, 1, 5, 8, tzinfo=UTC)
+    assert overlaps.Covered(1, at, None).end - at == INSTANT
+
+
+def test_two_clocks_are_at_most_as_far_apart_as_both_may_be_from_utc() -> None:
+    assert 2 * LONGEST_OFFSET <= CLOCKS_APART < 2 * LONGEST_OFFSET + timedelta(days=1)
+
+
+def test_a_retention_keeps_every_day_that_a_page_or_a_check_looks_back_on() -> None:
+    assert (
+        max(CHECK_DAYS, dashboard.BAR_DAYS, dashboard.PERSON_DAYS, status.OUTCOME_DAYS, preview.DAYS)
+        < clock_settings.SHORTEST_RETENTION_DAYS
+    )
+
+
+def test_the_job_of_a_run_lasts_as_long_as_the_largest_budget_and_the_import_after_it() -> None:
+    assert jobs.KINDS["clock_sync"].timeout >= longest("run_budget_seconds") + jobs.KINDS["clock_import"].timeout
+
+
+def test_the_command_takes_the_budgets_that_the_setting_takes() -> None:
+    option = next(one for one in clock_sync.params if one.name == "budget_seconds")
+    assert isinstance(option.type, click.IntRange)
+    assert (option.type.min, option.type.max) == BOUNDS["run_budget_seconds"]
+
+
+def test_the_document_of_the_api_has_room_for_every_candidate_that_is_kept() -> None:
+    bound = re.search(r"max_length=(\d+)", str(BindingRow.__annotations__["candidates"]))
+    assert bound is not None
+    assert int(bound[1]) >= 2 * KEPT_CANDIDATES  # free ones and taken ones
