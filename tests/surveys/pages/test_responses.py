@@ -23,6 +23,7 @@ from app.surveys.models import Response, Survey
 from app.surveys.results import tallies
 from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE
+from tests.markup import squeezed
 from tests.surveys.calling import App
 from tests.surveys.drafted import CONSENT, Stored, published
 from tests.surveys.ledger_rows import bury
@@ -215,7 +216,7 @@ async def test_each_response_says_how_far_the_survey_came_to_the_person(
     receipts[await record_as_before(database, meal, 21, prompted=False)] = ("not_known", "Not known")
     for receipt, (_, told) in receipts.items():
         evidence = (await vera.get(f"/surveys/response_modal/{receipt}")).text
-        assert f"<dt>Shown</dt><dd>{told}</dd>" in evidence
+        assert f"<dt>Shown</dt><dd>{told}</dd>" in squeezed(evidence)
         assert "they were shown" not in evidence, "no other sentence says more than that"
     async with database.shared_transaction() as db:
         chosen = {"columns": {"responses": ["shown", "receipt"]}}
@@ -246,7 +247,7 @@ async def test_an_answer_by_a_token_that_somebody_else_made_says_so(
             if maker is None:  # made before makers were kept
                 await db.execute(update(ApiToken).where(ApiToken.id == made.id).values(made_by=None, made_by_id=None))
         receipt = (await App(visitor, made.text).recorded(stored.uid, "agree"))["receipt"]
-        page = (await vera.get(f"/surveys/response_modal/{receipt}")).text
+        page = squeezed((await vera.get(f"/surveys/response_modal/{receipt}")).text)
         assert (said in page, "API token" in page) == (True, bool(said))
         async with database.transaction() as db:
             entry = await db.scalar(select(Response.entry).where(Response.row_hash == bytes.fromhex(receipt)))

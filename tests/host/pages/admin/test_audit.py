@@ -26,6 +26,7 @@ from app.db.session import Database
 from app.host.applications import applications
 from tests.cluster import ROOT
 from tests.conftest import Browser
+from tests.markup import squeezed
 
 
 async def entry(database: Database, act: str, *, workspace: str = "main", **values: object) -> int:
@@ -148,7 +149,7 @@ async def test_a_survey_is_called_by_its_last_title_as_far_as_the_audit_knows_on
     assert text.count("Survey “The canteen”") == 3
     assert "Not ours" not in text
     assert "Survey untitled" in text
-    assert "Everything done to Survey “The canteen”" in (await alice.get(f"/admin/audit/{published}")).text
+    assert "Everything done to Survey “The canteen”" in squeezed((await alice.get(f"/admin/audit/{published}")).text)
 
 
 async def test_only_what_is_still_there_is_led_to(alice: Browser, database: Database, selects: list[str]) -> None:
