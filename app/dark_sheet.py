@@ -32,6 +32,7 @@ _CONDITIONAL = re.compile(r"@[\w-]+[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _DARK = re.compile(r'(?::root)?\[data-bs-theme="?dark"?\](?=$|\s)')
 # Not the commas within `:not(a, b)`.
+_SEMICOLON = re.compile(r";(?![^()]*\))")
 _COMMA = re.compile(r",(?![^()]*\))")
 
 
@@ -46,7 +47,8 @@ def _rules(css: str) -> Iterator[str]:
     for selectors, body in _RULE.findall(_CONDITIONAL.sub("", _COMMENT.sub("", css))):
         dark = [one.strip() for one in _COMMA.split(selectors) if _DARK.match(one.strip())]
         if dark:
-            yield f"{', '.join(_DARK.sub(':root', one) for one in dark)} {{{' '.join(body.split())}}}\n"
+            lines = "".join(f"  {' '.join(one.split())};\n" for one in _SEMICOLON.split(body) if one.strip())
+            yield f"{', '.join(_DARK.sub(':root', one) for one in dark)} {{\n{lines}}}\n"
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from app.web.errors import handle
 from app.web.gate import Gate
 from app.web.templating import STATIC
 from app.web.transport.body import LARGEST
+from app.web.transport.sheets import sheet
 from app.web.transport.streams import Watch
 
 
@@ -37,7 +38,7 @@ def build_site() -> Litestar:
     browser = Router(path="/", route_handlers=[*pages, *preferences.ROUTES], before_request=csrf.check)
     static = create_static_files_router("/static", [STATIC], include_in_schema=False)
     return Litestar(
-        route_handlers=[browser, *(api for site in sites for api in site.apis), static],
+        route_handlers=[browser, *(api for site in sites for api in site.apis), sheet, static],
         dependencies={"ctx": Provide(provide_context)},
         exception_handlers={Exception: handle},
         middleware=[Measured],
