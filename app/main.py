@@ -16,6 +16,7 @@ from app.host.pages.metrics import Measured
 from app.parts import Parts, make_parts
 from app.registry import modules
 from app.web import csrf, preferences
+from app.web import help as manual
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
@@ -34,6 +35,7 @@ def build_site() -> Litestar:
     wiring.connect()
     wiring.connect_pages()
     sites = [module.site() for module in modules()]
+    manual.pages()  # once, before the first reader waits for it; a page that is missing is missed here
     pages = [page for site in sites for page in site.pages]
     browser = Router(path="/", route_handlers=[*pages, *preferences.ROUTES], before_request=csrf.check)
     static = create_static_files_router("/static", [STATIC], include_in_schema=False)

@@ -15,8 +15,6 @@ from app.errors import Refusal
 from app.outbound.client import Limits
 from app.outbound.strict_json import MAX_DEPTH
 from app.registry import modules
-from app.surveys import words
-from app.surveys.asking import pacing
 from app.web import help as manual
 from app.web.errors import Gone
 from tests.cluster import ROOT
@@ -40,6 +38,11 @@ def anchors(text: str) -> set[str]:
 
 def part(text: str, heading: str) -> str:
     return text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def subpart(text: str, heading: str) -> str:
+    """Up to the next heading of any level."""
+    return re.split(r"\n#+ ", re.split(rf"\n#+ {heading}\n", text)[1])[0]
 
 
 def headed(text: str) -> list[tuple[str, str]]:
@@ -163,6 +166,11 @@ def test_every_link_between_the_pages_leads_somewhere() -> None:
     assert dead == []
 
 
+def test_the_readme_leads_to_every_page() -> None:
+    table = part(pages()["README.md"], "Read on")
+    assert set(re.findall(r"(?m)^\| \[[^\]]+\]\(docs/([\w-]+\.md)\) \| \S", table)) == set(pages()) - {"README.md"}
+
+
 def test_every_heading_that_the_code_names_is_there() -> None:
     """As in (docs/rules.md, "Pairing", "Outcomes")."""
     texts, dead, named = pages(), [], 0
@@ -231,40 +239,18 @@ def test_every_link_to_help_leads_to_a_heading() -> None:
     assert [target for target in sorted(whole) if not is_in_help(target)] == []
 
 
+def test_every_address_of_help_that_is_written_out_is_there() -> None:
+    """In templates, scripts and Python, beside those of the macro."""
+    own = set(re.findall(r' id="([\w-]+)"', (ROOT / "templates/host/help.html").read_text()))
+    sources = [
+        *(ROOT / "templates").rglob("*.html"),
+        *(ROOT / "static/js").glob("*.js"),
+        *(ROOT / "app").rglob("*.py"),
+    ]
+    named = {found for path in sources for found in re.findall(r"/help([/#][\w#-]+)", path.read_text())}
+    assert "#prompt" in named
+    assert [one for one in sorted(named) if not (one[1:] in own if one[0] == "#" else is_in_help(one[1:]))] == []
+
+
 def test_every_setting_of_the_clock_says_where_help_tells_more() -> None:
     assert set(FORM.fields) - set(ABOUT) == {"show_photos", "show_temperature"}
-
-
-def test_the_page_of_surveys_names_the_words_and_bounds_of_the_product() -> None:
-    text = pages()["surveys.md"]
-    for heading, labels in (
-        ("Life of a survey", words.STATUSES),
-        ("Kind and questions", words.QUESTION_TYPES),
-        ("Answers and their proof", words.OUTCOMES),
-    ):
-        table = subpart(text, heading)
-        assert re.findall(r"(?m)^\| (?!state|question|outcome|-)([^|]+) \|", table) == list(labels.values())
-    for label, bounds, default in (
-        ("Snooze", words.SNOOZE_HOURS, f"{words.DEFAULT_SNOOZE_HOURS} hours"),
-        ("Cooldown", words.COOLDOWN_DAYS, f"{words.DEFAULT_COOLDOWN_DAYS} day"),
-        ("Max prompts", words.MAX_PROMPTS, str(words.DEFAULT_MAX_PROMPTS)),
-    ):
-        assert f"| {label} | {default} | {bounds[0]} – {bounds[1]} |" in text
-    assert f"at most {words.MOST_QUESTIONS} questions" in text
-    assert f"has {words.FEWEST_OPTIONS} to {words.MOST_OPTIONS} options" in text
-    assert f"Up to {words.LONGEST_TEXT:,} characters" in text
-    assert f"at most {words.MOST_IN_QUEUE} at a time" in text
-    assert f"One to {words.MOST_STARS} stars" in text
-
-
-def subpart(text: str, heading: str) -> str:
-    """Up to the next heading of any level."""
-    return re.split(r"\n#+ ", re.split(rf"\n#+ {heading}\n", text)[1])[0]
-
-
-def test_the_page_of_surveys_names_every_reason_in_the_order_of_the_judge() -> None:
-    said = re.findall(r"(?m)^\| `(\w+)` \| (yes|no) \| (yes|no) \|", pages()["surveys.md"])
-    assert said == [
-        (reason, "yes" if case.answerable else "no", "yes" if case.promptable else "no")
-        for reason, case in pacing.CASES.items()
-    ]

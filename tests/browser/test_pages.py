@@ -81,7 +81,7 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_and_fits_desk_
     page_of: SignedIn, rare: list[str]
 ) -> None:
     page, faults, seen, looked_at_dark = page_of("alice", color_scheme="light"), [], [], set()
-    dark = {kind_of(address) for address in (*_menu(page), "/clock_sync/runs/1")}
+    dark = {kind_of(address) for address in (*_menu(page), "/clock_sync/runs/1", "/help/rules")}
     page.goto("/surveys/list")
     survey = page.locator("a[href*='/surveys/view/']").first.get_attribute("href")
     for address in walk(page, "/clock", "/clock_settings/setup", "/surveys", f"{survey}/why", *rare):

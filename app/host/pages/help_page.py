@@ -25,7 +25,7 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
 async def show_page(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[Any]:
     found = manual.pages().get(name)
     if found is None:
-        raise NotFound("Help has no such page.")
+        raise NotFound("Help has no such page. Its pages are listed under Help.")
     return await page(ctx, "host/help_page.html", found=found)
 
 

@@ -6,6 +6,7 @@ from sqlalchemy import update
 from app.accounts import policies
 from app.accounts.models import User
 from app.db.session import Database
+from app.main import build_site
 from app.web import help as manual
 from tests.conftest import Browser, SignIn
 
@@ -60,9 +61,21 @@ async def test_a_page_of_help_needs_sign_in(visitor: Browser) -> None:
     assert (await visitor.get("/help/rules")).headers["location"] == "/sign-in?next=/help/rules"
 
 
-@pytest.mark.parametrize("name", ["architecture", "none", "..%2Fapi"])
-async def test_there_are_no_other_pages(alice: Browser, name: str) -> None:
-    assert (await alice.get(f"/help/{name}")).status_code == 404
+@pytest.mark.parametrize("name", ["architecture", "none", "rules.md"])
+async def test_there_are_no_other_pages_and_the_answer_says_so(alice: Browser, name: str) -> None:
+    answer = await alice.get(f"/help/{name}")
+    assert answer.status_code == 404
+    assert "Help has no such page." in answer.text
+
+
+async def test_no_address_leads_out_of_the_folder_of_help(alice: Browser) -> None:
+    assert (await alice.get("/help/..%2Fapi")).status_code == 404
+
+
+def test_the_pages_are_made_before_anybody_asks_for_one() -> None:
+    manual.pages.cache_clear()
+    build_site()
+    assert manual.pages.cache_info().currsize == 1
 
 
 def test_what_could_be_html_in_a_page_is_text() -> None:
