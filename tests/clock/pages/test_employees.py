@@ -345,6 +345,9 @@ class TestTakingBack:
         page = (await bob.get(link)).text
         assert "Approved, rejected or auto-closed" in page
         assert len(re.findall(r'href="/attendance/\d+"', page)) == 1
+        assert "Which stay" in answer.text
+        assert "Which stay" in (await bob.fragment(link)).text
+        assert "Which stay" not in page
         assert await owners(database) == [worked["ada"]]
 
     async def test_clearing_that_says_nothing_leaves_the_records(self, bob, worked, database):
