@@ -11,6 +11,12 @@ from app.clock.models import Cursor
 from app.clock.pages.sync.run_words import RESOURCE_LABELS
 from app.clock.profiles import RESOURCES
 
+# The word that decides the colour, and what is shown.
+LISTING_STATES = {
+    "complete": ("succeeded", "Complete"),
+    "open": ("running", "Not complete"),
+    "refused": ("partial", "Not believed"),
+}
 KINDS = {"live": "Last days", "check": "Nightly check", "backfill": "History", "asked": "Asked for"}
 
 
@@ -23,6 +29,10 @@ class ResourceProgress:
     state: str
     detail: str
     updated_at: datetime
+
+    @property
+    def badge(self) -> tuple[str, str]:
+        return LISTING_STATES[self.state]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,12 @@ class Stretch:
     detail: str
     updated_at: datetime
     short: Shortfall | None = None
+
+    @property
+    def badge(self) -> tuple[str, str]:
+        if self.is_accepted:
+            return "succeeded", "Accepted"
+        return ("succeeded", "Complete") if self.state == "complete" else ("running", "Not complete")
 
     @property
     def is_accepted(self) -> bool:

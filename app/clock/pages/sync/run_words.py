@@ -11,7 +11,7 @@ from app.clock.pages.code_words import CodeWords
 from app.clock.profiles import RESOURCES
 from app.clock.settings import ClockSettings
 from app.clock.sync.run_rows import OPEN
-from app.web.formats import duration
+from app.web.formats import duration, number
 
 RESOURCE_LABELS = {
     "departments": "Departments",
@@ -40,6 +40,7 @@ TRIGGER_LABELS = {
     "command": "By command",
 }
 COUNTS = ("fetched", "created", "updated", "unchanged", "missing", "set_aside")
+LEVELS = {"succeeded": "success", "failed": "danger", "partial": "warning", "truncated": "info"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,16 @@ class Described:
     seconds_budget: int
     per_resource: Sequence[tuple[str, Mapping[str, int]]]
     outcomes: Sequence[tuple[str, str, str, int]]
+
+    @property
+    def level(self) -> str:
+        """Of the alert that says how the run ended."""
+        return LEVELS.get(self.status, "info")
+
+    @property
+    def fetched(self) -> list[tuple[str, str]]:
+        """How many rows of each resource were read so far."""
+        return [(label, number(counts.get("fetched", 0))) for label, counts in self.per_resource]
 
     @property
     def seconds_left(self) -> int:
