@@ -15,10 +15,12 @@ from app.db.migrate import SHARED, out_of_step
 from app.db.session import PLATFORM, Database
 from app.jobs import WORKER_SILENT_AFTER
 from app.outbound.policy import parse_allow_list
+from app.pace import PACE
 from app.parts import Parts
 
 OLDEST_POSTGRES = 150_000
-SILENT_AFTER = timedelta(minutes=1)
+# Longer than another worker needs to take the job over.
+SILENT_AFTER = PACE.stale_after * 2
 OVERDUE_AFTER = timedelta(minutes=5)
 WIDE_V4, WIDE_V6 = 8, 16
 

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from app import jobs
+from app import doctor, jobs
+from app.accounts import housekeeping
 from app.clock import settings as clock_settings
 from app.clock.api.people import BindingRow
 from app.clock.bindings.matching import KEPT_CANDIDATES
@@ -16,8 +17,18 @@ from app.clock.importing import preview
 from app.clock.pairing import overlaps, shifts
 from app.clock.review import using_many
 from app.clock.settings import BOUNDS
+from app.commands import children, serve
 from app.commands.clock_runs import clock_sync
+from app.config import read_settings
+from app.host.applications import icons
 from app.host.attendance.hours import INSTANT, LONGEST
+from app.host.models import AppRating
+from app.pace import PACE
+from app.surveys.authoring import files
+from app.surveys.words import MOST_STARS
+from app.web.transport import body
+from tests.cluster import ROOT
+from workers import ending
 
 
 def longest(name: str) -> timedelta:
@@ -70,3 +81,40 @@ def test_the_document_of_the_api_has_room_for_every_candidate_that_is_kept() -> 
     bound = re.search(r"max_length=(\d+)", str(BindingRow.__annotations__["candidates"]))
     assert bound is not None
     assert int(bound[1]) >= 2 * KEPT_CANDIDATES  # free ones and taken ones
+
+
+def test_a_process_that_is_asked_to_end_has_done_so_before_its_parent_insists() -> None:
+    drain_s = read_settings({}).drain_s
+    assert drain_s == 5
+    assert "`serve` goes on for five seconds" in (ROOT / "docs" / "operate.md").read_text()
+    assert drain_s + serve.GRACE_S < children.END_WAIT_S
+    assert ending.GIVING_BACK_S < children.END_WAIT_S
+    assert ending.CANCELLED_S < ending.GIVING_BACK_S
+
+
+def test_a_worker_misses_two_signs_of_life_before_it_counts_as_dead() -> None:
+    assert 2 * PACE.beat_s < PACE.stale_s
+    assert timedelta(seconds=PACE.stale_s + PACE.look_s) < jobs.WORKER_SILENT_AFTER < doctor.SILENT_AFTER
+
+
+def test_ended_jobs_are_kept_for_as_long_as_somebody_asks_about_them() -> None:
+    a_day = timedelta(days=1)  # of the daily requests, and of the failed jobs that the doctor counts
+    assert a_day <= housekeeping.JOBS_KEPT
+    assert housekeeping.WORKERS_KEPT > jobs.WORKER_SILENT_AFTER
+
+
+def test_the_gate_takes_every_file_that_a_form_takes() -> None:
+    assert max(files.LARGEST_FILE, icons.LARGEST) < body.LARGEST
+
+
+def test_the_database_takes_the_stars_that_the_form_offers() -> None:
+    checks = [str(one.sqltext) for one in AppRating.__table__.constraints if hasattr(one, "sqltext")]
+    assert f"rating BETWEEN 1 AND {MOST_STARS}" in checks
+
+
+def test_the_health_check_of_the_image_ends_by_itself() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    allowed, asked = re.search(r"--timeout=(\d+)s", text), re.search(r"timeout=(\d+)\)", text)
+    assert allowed is not None
+    assert asked is not None
+    assert int(asked[1]) < int(allowed[1])

@@ -10,8 +10,9 @@ from typing import Any
 from saq import Worker
 
 AGAIN_S = 0.5
-# SAQ gives a cancelled job five seconds of its own.
-GIVING_BACK_S = 6.0
+# What SAQ gives a cancelled job of its own; we wait a little longer before we ask again.
+CANCELLED_S = 5.0
+GIVING_BACK_S = CANCELLED_S + 1
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:

@@ -20,14 +20,14 @@ from saq.queue.postgres import PostgresQueue
 from sqlalchemy import text
 
 from app import wiring
-from app.db.migrate import out_of_step
+from app.db.migrate import LOCK, out_of_step
 from app.db.session import PLATFORM, Database
 from app.errors import Conflict
 from app.jobs import Function
 from app.pace import PACE, Pace
 from app.parts import Parts
 from app.registry import modules
-from workers.ending import EndingWorker, end
+from workers.ending import CANCELLED_S, EndingWorker, end
 from workers.running import run
 from workers.schedule import schedule
 from workers.wakeups import ENTRY, alive, keep_waking
@@ -36,8 +36,8 @@ FUNCTIONS: Mapping[str, Function] = {
     name: function for module in modules() for name, function in module.work().FUNCTIONS.items()
 }
 QUEUE = "muster"
-# Any number, as long as nobody else takes it: two workers that start at once make SAQ's tables one after the other.
-TABLES_LOCK = 5_201_002
+# Any number that no other lock has: two workers that start at once make SAQ's tables one after the other.
+TABLES_LOCK = LOCK + 1
 START_PATIENCE_S = 30
 _log = structlog.get_logger("muster.jobs")
 
@@ -51,7 +51,7 @@ async def work(
     await _await_database(parts.database)
     pool = _pool(parts.database.url, concurrency)
     queue = PostgresQueue(pool=pool, name=QUEUE, swept_error_message="its worker was silent")
-    await pool.open(wait=True, timeout=30)
+    await pool.open(wait=True, timeout=START_PATIENCE_S)
     try:
         await _make_tables(parts.database, queue)
         await _work(parts, queue, concurrency, functions, pace)
@@ -118,7 +118,7 @@ def _worker(
         concurrency=concurrency,
         cron_jobs=[every_minute],
         timers=cast("Any", {"sweep": 20}),
-        cancellation_hard_deadline_s=5.0,
+        cancellation_hard_deadline_s=CANCELLED_S,
     )
 
 
@@ -135,7 +135,7 @@ def _pool(url: str, concurrency: int) -> AsyncConnectionPool[Any]:
 
 async def _make_tables(database: Database, queue: PostgresQueue) -> None:
     """SAQ's own lock lets the second of two workers go on before there are tables; so they come here one by one."""
-    gate = await asyncpg.connect(database.url, timeout=30)
+    gate = await asyncpg.connect(database.url, timeout=START_PATIENCE_S)
     try:
         await gate.execute("SELECT pg_advisory_lock($1)", TABLES_LOCK)
         await queue.connect()

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from app.api.bodies import LARGEST_BODY
+
 REF = "#/components/schemas/{name}"
 EVERY_ENDPOINT = (401, 403, 404, 422, 429, 500, 503)
 POSTED = (*EVERY_ENDPOINT, 408, 409, 413, 415)
@@ -17,7 +19,7 @@ REASONS = {
     404: "There is no such thing here, or the module is switched off.",
     408: "The request came too slowly.",
     409: "It does not fit the state that the thing is in.",
-    413: "The body is larger than 64 KiB.",
+    413: f"The body is larger than {LARGEST_BODY // 1024} KiB.",
     415: "The body is not application/json.",
     422: "A parameter, or the body, is wrong; `details` names each field.",
     429: "Too many requests; see Retry-After.",

@@ -35,6 +35,7 @@ def user_create(
     """Add a user. Without a password it prints a one-time link, where the person sets one."""
     from app.accounts import accounts
     from app.accounts.audit import COMMAND_LINE
+    from app.accounts.identity import LINK_LIFE
 
     password = first_line_of_stdin() if password_stdin else None
     new = accounts.NewUser(email, name, kind, roles, password)
@@ -52,7 +53,7 @@ def user_create(
     }
     lines = [f"{user.email} may sign in at {base_url}/sign-in."]
     if link:
-        lines = [f"{user.email} sets a password here, once, within three days:", link]
+        lines = [f"{user.email} sets a password here, once, within {LINK_LIFE.days} days:", link]
     frame.answer(document, *lines, as_json=as_json)
 
 

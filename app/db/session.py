@@ -60,7 +60,7 @@ class Database:
         server_settings = {"application_name": application_name, **AT_FIRST}
         self.engine: AsyncEngine = create_async_engine(
             DIALECT,
-            async_creator=connecting(url, server_settings=server_settings, timeout=10),
+            async_creator=connecting(url, server_settings=server_settings, timeout=PATIENCE_S),
             pool_size=pool_size,
             max_overflow=0,  # those would be opened and closed all the time when they are needed most
             pool_use_lifo=True,

@@ -51,6 +51,11 @@ class Preview:
     moves: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
 
     @property
+    def days(self) -> int:
+        """How many local days were looked at, today included."""
+        return DAYS
+
+    @property
     def changed(self) -> int:
         return sum(self.moves.values())
 

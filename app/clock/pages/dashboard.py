@@ -14,7 +14,7 @@ from app.clock.connection import saved as connection
 from app.clock.figures import completeness as progress
 from app.clock.figures import dashboard
 from app.clock.figures import status as reports
-from app.clock.figures.dashboard import GROUPS, DayBar, Punches
+from app.clock.figures.dashboard import GROUPS, PERSON_DAYS, DayBar, Punches
 from app.clock.mirror import cursors, set_aside
 from app.clock.pages import code_words, health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
@@ -84,6 +84,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         series=[{"label": GROUP_LABELS[group], "tone": TONES[group]} for group in GROUPS],
         person=_person(punches),
         since=punches.since,
+        person_days=PERSON_DAYS,
         warnings=[_warning(ctx, one) for one in await progress.warnings(ctx.db, now)],
     )
 

@@ -30,7 +30,8 @@ def read(data: bytes) -> Icon:
     """The icon in an uploaded file. Raises Invalid for anything that is not a small picture."""
     if len(data) > LARGEST:
         raise Invalid.at(
-            "icon", f"At most 64 KiB; this file has {len(data):,} bytes. Make the picture smaller, such as 256 × 256."
+            "icon",
+            f"At most {LARGEST // 1024} KiB; this file has {len(data):,} bytes. Make the picture smaller, such as 256 × 256.",
         )
     kind = _type_of(data)
     if kind is None:

@@ -49,7 +49,7 @@ FORM = Form(
     File(
         "icon",
         "Icon",
-        help="PNG, JPEG or WebP, at most 64 KiB; square, such as 256 × 256. Anybody who has its address can see the icon of a"
+        help=f"PNG, JPEG or WebP, at most {icons.LARGEST // 1024} KiB; square, such as 256 × 256. Anybody who has its address can see the icon of a"
         " published app.",
     ),
     Flag("remove_icon", "Take the icon away"),

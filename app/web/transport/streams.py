@@ -19,8 +19,9 @@ from app.web.context import Context
 from app.web.sessions import Rights
 
 log = structlog.get_logger()
-# Together they are less than the five seconds within which a stream has to end.
-LOOK_S, PATIENCE_S = 2.0, 2.5
+# A stream has to end within so many seconds: those until the next look, those of the look, and half a second to send it.
+ENDS_WITHIN_S, LOOK_S = 5.0, 2.0
+PATIENCE_S = ENDS_WITHIN_S - LOOK_S - 0.5
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 # The page then asks for itself again, and so learns whether it may still be seen.
 OVER = ServerSentEventMessage("over", event="end")

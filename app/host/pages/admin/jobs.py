@@ -9,6 +9,7 @@ from litestar.params import FromPath
 from sqlalchemy import Select, func, select
 
 from app import jobs
+from app.accounts.housekeeping import WORKERS_KEPT
 from app.accounts.models import Job, WorkerHeartbeat
 from app.counting import count
 from app.errors import Conflict, NotFound
@@ -23,7 +24,6 @@ MAY = Requires("admin.jobs")
 STATES = {"queued": "Queued", "running": "Running", "failed": "Failed", "done": "Done"}
 KINDS = {name: kind.label for name, kind in jobs.KINDS.items()}
 SAME_WORK = "the same work is queued or running already"
-SHOWN_WORKERS_FOR = timedelta(hours=24)
 
 
 def _seconds(row: Any) -> float | None:
@@ -79,7 +79,13 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return await exports.export(ctx, SPEC, base, kind)
     view = await lists.load(ctx, SPEC, base)
     now = datetime.now(UTC)
-    values: dict[str, Any] = {"states": STATES, "kinds": KINDS, "now": now, "workers": await _workers(ctx, now)}
+    values: dict[str, Any] = {
+        "states": STATES,
+        "kinds": KINDS,
+        "now": now,
+        "workers": await _workers(ctx, now),
+        "workers_kept_h": WORKERS_KEPT // timedelta(hours=1),
+    }
     return await page(ctx, "host/admin/jobs.html", fragment="list", view=view, **values)
 
 
@@ -136,7 +142,7 @@ async def _workers(ctx: Context, now: datetime) -> list[dict[str, Any]]:
         WorkerHeartbeat.pid,
         WorkerHeartbeat.started_at,
         WorkerHeartbeat.seen_at,
-    ).where(WorkerHeartbeat.seen_at > func.now() - SHOWN_WORKERS_FOR)
+    ).where(WorkerHeartbeat.seen_at > func.now() - WORKERS_KEPT)
     rows = (await ctx.db.execute(statement.order_by(WorkerHeartbeat.seen_at.desc()).limit(50))).all()
     return [
         {

@@ -8,6 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.accounts import accounts, user_types
+from app.accounts.identity import LINK_LIFE
 from app.accounts.models import User
 from app.db.held import hold, hold_name
 from app.errors import Invalid
@@ -87,7 +88,7 @@ async def ask_for_link(ctx: NamedDependency[Context], user_id: FromPath[int]) ->
         ctx,
         question=f"Make a link for {user.name}?",
         consequence=(
-            "With the link they choose a new password, once, within three days. Links that were made before stop working;"
+            f"With the link they choose a new password, once, within {LINK_LIFE.days} days. Links that were made before stop working;"
             " the password they have now works until they choose the new one."
         ),
         submit="Make the link",
@@ -180,7 +181,9 @@ async def _edit_page(ctx: Context, user: Any, form: Bound, *, status: int = 200)
 async def _link_page(ctx: Context, user_id: int, name: str, email: str, secret: str) -> Response[str]:
     """The only time that the link is shown: what is stored is its hash."""
     link = f"{ctx.parts.settings.base_url}/welcome/{secret}"
-    return await page(ctx, "host/admin/user_link.html", link=link, user_id=user_id, name=name, email=email)
+    return await page(
+        ctx, "host/admin/user_link.html", link=link, days=LINK_LIFE.days, user_id=user_id, name=name, email=email
+    )
 
 
 async def _types_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

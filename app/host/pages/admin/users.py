@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from litestar import Response, get, post
@@ -11,6 +11,7 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, case, exists, func, literal, select, union_all
 
 from app.accounts import accounts, user_types
+from app.accounts.identity import LOCK_AFTER, LOCKED_FOR
 from app.accounts.models import ApiToken, Role, Session, User, UserRole, UserType
 from app.counting import count
 from app.db.searching import contains
@@ -164,7 +165,7 @@ ACTS = {
     "unlock": UserAct(
         _unlock,
         "Unlock {name}?",
-        "Five wrong passwords locked the account for 15 minutes. Unlock it if they mistyped; if it may have been somebody"
+        f"{LOCK_AFTER} wrong passwords locked the account for {LOCKED_FOR // timedelta(minutes=1)} minutes. Unlock it if they mistyped; if it may have been somebody"
         " else, let the lock run out.",
         "Unlock",
         "{name} was unlocked.",
