@@ -26,7 +26,13 @@ function settle() {
   box.dataset.enforcement = shown.dataset.enforcement;
   box.setAttribute("closedby", insists() ? "none" : "closerequest");
   document.getElementById("prompt-status").textContent = body.querySelector("[data-said]")?.textContent.trim() ?? "";
-  if (box.open || insists() || !(wasClosed() || document.querySelector("dialog[open]"))) open();
+  if (box.open || insists() || !(wasClosed() || isTyping() || document.querySelector("dialog[open]"))) open();
+}
+
+// Then an optional one waits behind the badge until the next page.
+function isTyping() {
+  const TYPED = "input:not([type=checkbox], [type=radio], [type=submit], [type=button], [type=file]), textarea, select";
+  return document.activeElement.matches(TYPED);
 }
 
 function count(waiting) {

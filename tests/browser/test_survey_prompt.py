@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, StorageState, expect
+from playwright.sync_api import Browser, Page, Route, StorageState, expect
 
 from tests.browser import asking
 from tests.browser.asking import AGREE, EVERY_TYPE, REQUIRED, STARS, WHERE, WHY
@@ -152,6 +152,30 @@ def test_a_closed_one_stays_closed_for_the_sign_in_and_waits_behind_the_badge(
     expect(nora.get_by_role("heading", name="Dinner")).to_be_focused()
     nora.get_by_role("button", name="Don’t ask me again").click()
     expect(nora.locator("#flashes")).to_contain_text("You won’t be asked this again.")
+
+
+@pytest.mark.parametrize(("more", "opens"), [({}, 0), (REQUIRED, 1)], ids=["optional", "required"])
+def test_an_optional_one_takes_no_focus_from_a_field_in_which_somebody_types(
+    ask: Callable[..., None], nora: Page, more: dict[str, Any], opens: int
+) -> None:
+    ask({"title": "Lunch", "questions": [STARS], **more})
+    held: list[Route] = []
+    nora.route("**/survey_prompt", lambda route: held.append(route))  # noqa: PLW0108 - Playwright can wrap no built-in method
+    nora.goto("/account/password", wait_until="domcontentloaded")
+    nora.get_by_label("New password").focus()
+    nora.keyboard.type("half a sent")
+    for _ in range(100):
+        if held:
+            break
+        nora.wait_for_timeout(50)
+    held[0].continue_()
+    expect(nora.locator(".prompt-badge-count")).to_have_text("1")
+    nora.keyboard.type("ence")
+    expect(nora.locator(OPEN)).to_have_count(opens)
+    if not opens:
+        expect(nora.get_by_label("New password")).to_have_value("half a sentence")
+        nora.unroute("**/survey_prompt")
+        open_prompt(nora, "Lunch")
 
 
 def test_every_type_of_question_is_accessible_and_fits_desk_and_phone(ask: Callable[..., None], nora: Page) -> None:
