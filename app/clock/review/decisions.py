@@ -26,12 +26,10 @@ from app.clock.pairing import use_punches as resolving
 from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, PairingPunch
 from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, UpdateRecord
-from app.clock.punches import linked_rows
 from app.clock.punches import marks as due
 from app.clock.punches.releasing import release
 from app.clock.review import sentences
 from app.counting import count
-from app.db.direct import driver
 from app.errors import Conflict, NotFound
 from app.host.attendance import imported
 from app.host.attendance import records as attendance
@@ -124,7 +122,7 @@ async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: 
     """
     now = await at_once.database_time(db)
     before = await surroundings.around(db, punch_id, now)
-    people = await _people(db, before, await read_linked(db, before))
+    people = await _people(db, before, await surroundings.read_linked(db, before.facts))
     await attendance.hold(db, people)
     used = await use_shift(db, actor, await surroundings.around(db, punch_id, now), people, agreed=agreed)
     await due.ask_for_import(db)
@@ -135,7 +133,7 @@ async def use_shift(
     db: AsyncSession, actor: Actor, seen: Surroundings, held: Collection[int], *, agreed: str | None = None
 ) -> Used:
     """The same for a caller who holds the employees `held` and asks for the import. Raises Unusable with nothing written."""
-    linked = await read_linked(db, seen)
+    linked = await surroundings.read_linked(db, seen.facts)
     if await _people(db, seen, linked) - set(held):
         raise Unusable("changed", "Somebody changed a binding just now. Reload the page and look.")
     planned = planned_for(seen, seen.judged(), linked)
@@ -189,15 +187,6 @@ def what_happens(use: Use, seen: Surroundings) -> str:
         taps = ("tap outside this shift is", "taps outside this shift are")
         parts.append(f"{count(len(use.released), *taps)} judged again")
     return "; ".join(parts) + "."
-
-
-async def read_linked(db: AsyncSession, seen: Surroundings) -> list[PairingPunch]:
-    """Punches that belong to the records around but are of other codes, now: a re-binding left them there. And those that left
-    these records when they were edited on the server."""
-    ids = [one.id for one in seen.records]
-    found = await linked_rows.punches_of_records(driver(db), ids)
-    edited = await linked_rows.edited_punches_of(driver(db), ids)
-    return [*(one for one in found if one.emp_code not in seen.facts.codes), *edited]
 
 
 async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[PairingPunch]) -> set[int]:

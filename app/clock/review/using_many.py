@@ -93,7 +93,7 @@ async def foretell(db: AsyncSession, which: ColumnElement[bool]) -> dict[str, in
         if one is None:
             raise NotFound
         if id(one.facts) not in shared:
-            shared[id(one.facts)] = one.judged(), await decisions.read_linked(db, one)
+            shared[id(one.facts)] = one.judged(), await surroundings.read_linked(db, one.facts)
         planned = decisions.planned_for(one, *shared[id(one.facts)])
         return [*(verdict.punch_id for verdict in planned.verdicts), *planned.released], ItemOutcome(DONE)
 

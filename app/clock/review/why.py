@@ -171,7 +171,7 @@ def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
 async def _use(db: AsyncSession, seen: Surroundings, verdict: Verdict | None) -> PossibleAct | None:
     if verdict is None or verdict.outcome is not Outcome.ARRIVED_LATE:
         return None
-    linked = await decisions.read_linked(db, seen)
+    linked = await surroundings.read_linked(db, seen.facts)
     match decisions.plan(seen, linked):
         case UseRefusal(because):
             sentence = sentences.explain_refusal(because, seen.judged(), seen.punch)
