@@ -1,6 +1,6 @@
 """How values read on a page: instants, days, numbers, spans. As elements with a hover: app.web.marks."""
 
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 # From how many seconds on a distance is told in which unit, and how many seconds that has.
@@ -9,7 +9,9 @@ UNITS = (172_800, 86_400, "d"), (7_200, 3_600, "h"), (60, 60, "min")
 
 def instant(value: datetime | None, zone: str = "UTC") -> str:
     """`2026-11-21 08:00:05` in the given zone; an en dash for none."""
-    return local_instant(value.astimezone(ZoneInfo(zone)) if value else None)
+    if value is None or (zone == "UTC" and value.tzinfo is UTC):  # as the database gives them
+        return local_instant(value)
+    return local_instant(value.astimezone(ZoneInfo(zone)))
 
 
 def local_instant(value: datetime | None) -> str:

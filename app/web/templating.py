@@ -23,9 +23,8 @@ STATIC = ROOT / "static"
 
 
 class Unindented(Extension):
-    """Templates are indented for those who read them; pages are sent without. It costs nothing but at compile time.
-
-    A row of a long list may so stand on many lines: 200 punches are 12 % smaller than with the indentation.
+    """Templates are indented for those who read them; pages are sent without the indentation. It costs nothing but at
+    compile time, and a list of 200 punches is 3.5 kB smaller.
     """
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
