@@ -233,6 +233,9 @@ def test_every_link_to_help_leads_to_a_heading() -> None:
     whole = {target for target, more in given if not more} | set(ABOUT.values())
     made = {target for target, more in given if more}
     assert made == {"rules#", "glossary#", "clock-servers#"}
+    templates = [path.read_text() for path in (ROOT / "templates").rglob("*.html")]
+    settings = sum(text.count("ui.about(about[field.name]") for text in templates)
+    assert len(given) + settings == sum(text.count("ui.about(") for text in templates), "one that this test cannot read"
     whole |= {f"rules#{manual.slug(one.label)}" for one in OUTCOMES.values()}
     whole |= {f"glossary#{manual.slug(one.label)}" for one in BINDING_STATES.values()}
     whole |= {f"clock-servers#{manual.slug(one.value)}" for one in TcCode}
