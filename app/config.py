@@ -92,7 +92,7 @@ def _postgres_url(environ: Mapping[str, str], name: str) -> str | None:
         return None
     address = _split(value)
     if address is None:
-        raise ConfigError(f"{name} is no address; in a password, write / @ : [ and ] as %2F %40 %3A %5B and %5D")
+        raise ConfigError(f"{name} is not an address; in a password, write / @ : [ and ] as %2F %40 %3A %5B and %5D")
     if address.scheme not in ("postgresql", "postgres"):
         raise ConfigError(f"{name} must start with postgresql://")
     return value
@@ -106,7 +106,7 @@ def _base_url(environ: Mapping[str, str]) -> str:
         raise ConfigError(f"MUSTER_BASE_URL is {value!r}; it must be an address such as https://muster.example")
     if address.path not in ("", "/") or address.query or address.fragment:
         raise ConfigError(
-            f"MUSTER_BASE_URL is {value!r}; it must end with the host or the port: Muster needs a host of its own"
+            f"MUSTER_BASE_URL is {value!r}; it must end with the host or the port: Muster can't run below a path"
         )
     return f"{address.scheme}://{address.netloc.lower().removesuffix(_PORTS[address.scheme])}"
 

@@ -56,9 +56,9 @@ async def _database(parts: Parts, owner_url: str | None) -> list[Finding]:
     level = "ok" if who.version >= OLDEST_POSTGRES else "failed"
     found = [Finding("database", level, f"PostgreSQL {who.label}, as {app_role}")]
     if who.may_rewrite or (owner_url and make_url(owner_url).username == app_role):
-        found.append(Finding("roles", "failed", "The app's role may alter or rewrite what it must only append to."))
+        found.append(Finding("roles", "failed", "The app's role may change rows that it must only append."))
     else:
-        found.append(Finding("roles", "ok", "The app's role can neither alter tables nor rewrite the audit."))
+        found.append(Finding("roles", "ok", "The app's role can't alter tables or rewrite the audit."))
     if not who.may_queue:
         found.append(Finding("queue", "failed", "The app's role may not create in schema saq: run migrate:modules."))
     return found
@@ -109,7 +109,7 @@ async def _jobs(database: Database) -> list[Finding]:
             .where(WorkerHeartbeat.seen_at > func.now() - WORKER_SILENT_AFTER)
             .select_from(WorkerHeartbeat)
         )
-    sentence = f"{jobs.overdue} overdue, {jobs.silent} without a sign of life, {jobs.failed} failed in a day"
+    sentence = f"{jobs.overdue} overdue, {jobs.silent} without a heartbeat, {jobs.failed} failed in a day"
     level = "failed" if jobs.overdue or jobs.silent else "warning" if jobs.failed else "ok"
     workers = Finding("workers", "ok", f"{alive} alive") if alive else _NO_WORKER
     return [Finding("jobs", level, sentence), workers]
@@ -143,7 +143,7 @@ def outbound(settings: Settings) -> Finding:
         return Finding("outbound", "ok", "Public addresses only.")
     wide = [str(one.network) for one in allowed if one.network.prefixlen < _narrowest(one.network.version)]
     if wide:
-        return Finding("outbound", "warning", f"MUSTER_OUTBOUND_ALLOW opens very much: {', '.join(wide)}.")
+        return Finding("outbound", "warning", f"MUSTER_OUTBOUND_ALLOW allows very large networks: {', '.join(wide)}.")
     return Finding("outbound", "ok", f"Public addresses, and {settings.outbound_allow}.")
 
 

@@ -43,7 +43,7 @@ class InsufficientScope(Refusal):
 class NotFound(Refusal):
     status, code = 404, "not_found"
 
-    def __init__(self, message: str = "There is nothing here.") -> None:
+    def __init__(self, message: str = "This was not found.") -> None:
         super().__init__(message)
 
 
@@ -61,14 +61,14 @@ class RequestTimeout(Refusal):
     status, code = 408, "request_timeout"
 
     def __init__(self) -> None:
-        super().__init__("The request came too slowly. Try again on a faster connection, or send less at once.")
+        super().__init__("The request took too long to arrive. Retry on a faster connection, or send less at once.")
 
 
 class TooLarge(Refusal):
     status, code = 413, "too_large"
 
     def __init__(self) -> None:
-        super().__init__("That is larger than this address takes. Send a smaller file, or less at once.")
+        super().__init__("The request is too large for this address. Send a smaller file, or less at once.")
 
 
 class Invalid(Refusal):

@@ -32,7 +32,7 @@ CHANNEL = "muster_jobs"
 LONGEST_ERROR = 500
 # After this long without a sign of life, pages and metrics take a worker for gone.
 WORKER_SILENT_AFTER = PACE.stale_after * 1.5
-DIED = "Its worker stopped during attempt {}, the last one. Retry it; the worker's log says more."
+DIED = "Its worker stopped during attempt {}, the last one. Retry it, or read the worker's log."
 # Those that wait behind them are found at a later look; each look wakes what still waits again.
 WOKEN_AT_ONCE = 50
 _OPEN = text("status IN ('queued', 'running')")

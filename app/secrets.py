@@ -97,7 +97,7 @@ class KeyRing:
         for number, item in enumerate(filter(None, (part.strip() for part in text.split(","))), 1):
             key_id, colon, encoded = item.partition(":")
             if not colon or not _KEY_ID.fullmatch(key_id):
-                raise SecretError(f"Secret key number {number} has no proper id; {_SYNTAX}.")
+                raise SecretError(f"Secret key number {number} has an invalid id; {_SYNTAX}.")
             if key_id in keys:
                 raise SecretError(f"The secret key id {key_id!r} is there twice.")
             keys[key_id] = _decoded_key(key_id, encoded)
@@ -208,7 +208,7 @@ def _parts(sealed: str) -> tuple[str, bytes, bytes]:
     try:
         nonce, ciphertext = (base64.b64decode(part + "=" * (-len(part) % 4), "-_", validate=True) for part in encoded)
     except (binascii.Error, ValueError):
-        raise SecretError("This is no sealed text (keyid.nonce.ciphertext).") from None
+        raise SecretError("This is not a sealed text (keyid.nonce.ciphertext).") from None
     if len(nonce) != NONCE_BYTES:
-        raise SecretError("This is no sealed text (keyid.nonce.ciphertext).")
+        raise SecretError("This is not a sealed text (keyid.nonce.ciphertext).")
     return key_id, nonce, ciphertext

@@ -229,7 +229,7 @@ async def test_what_is_said_names_the_days_the_number_and_the_instant(muster: Co
         ended = await muster(command, "--from", BACKWARDS[0], "--to", BACKWARDS[1])
         assert (ended.code, ended.refusal) == (
             1,
-            "The range ends before it begins: it is from 2026-02-02 to 2026-02-01.",
+            "The range ends before it starts: it is from 2026-02-02 to 2026-02-01.",
         )
     assert f"{HUGE} is not in the range" in refused(await muster("attendance:delete", HUGE))
     assert "'0001-01-01T00:00+14:00' is out of range." in refused(
@@ -261,7 +261,7 @@ async def test_bytes_that_are_no_text_are_refused_by_every_command(muster: Comma
     ended = await muster(name, "\udcff@x")
     assert (ended.code, refused(ended)) == (
         1,
-        "Argument 2 is no UTF-8 text, or holds control characters: '\\udcff@x'.",
+        "Argument 2 is not UTF-8 text, or holds control characters: '\\udcff@x'.",
     )
 
 
@@ -328,7 +328,7 @@ def test_a_process_that_is_given_bytes_says_one_line(muster: CommandLine) -> Non
     process = _outside(muster, "user:create", b"\xff@x", "--name", "Ada")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (1, b"")
-    assert err.decode() == "Error: Argument 2 is no UTF-8 text, or holds control characters: '\\udcff@x'.\n"
+    assert err.decode() == "Error: Argument 2 is not UTF-8 text, or holds control characters: '\\udcff@x'.\n"
 
 
 def test_a_process_whose_standard_input_is_no_text_says_one_line(muster: CommandLine) -> None:

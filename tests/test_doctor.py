@@ -80,7 +80,7 @@ async def test_overdue_silent_and_failed_jobs_are_counted(muster: CommandLine, d
         silent = {"workspace": "main", "name": "clock_sync", "status": "running", "heartbeat_at": HOURS_AGO}
         await db.execute(insert(Job).values(**silent, key="b"))
     ended = await muster("doctor")
-    assert "1 overdue, 1 without a sign of life, 1 failed" in ended.out
+    assert "1 overdue, 1 without a heartbeat, 1 failed" in ended.out
     assert ended.refusal == "Not in order: jobs."
 
 

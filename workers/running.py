@@ -97,7 +97,7 @@ async def _keep_beating(parts: Parts, pace: Pace, claim: Claim, touch: Touch) ->
                 ours = await jobs.beat(db, claim.id, claim.attempt)
             await touch()
         except Exception as error:
-            _log.warning("job's sign of life did not arrive", reason=type(error).__name__)
+            _log.warning("the job's heartbeat could not be written", reason=type(error).__name__)
             if loop.time() - heard > pace.stale_s:
                 raise TakenOver from error
             continue

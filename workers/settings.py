@@ -50,7 +50,7 @@ async def work(
     logging.getLogger("saq").setLevel(logging.ERROR)
     await _await_database(parts.database)
     pool = _pool(parts.database.url, concurrency)
-    queue = PostgresQueue(pool=pool, name=QUEUE, swept_error_message="its worker was silent")
+    queue = PostgresQueue(pool=pool, name=QUEUE, swept_error_message="its worker stopped responding")
     await pool.open(wait=True, timeout=START_PATIENCE_S)
     try:
         await _make_tables(parts.database, queue)

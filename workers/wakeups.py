@@ -95,5 +95,5 @@ async def _keep_alive(database: Database, worker: str, host: str, pid: int, pace
             async with database.shared_transaction() as db:
                 await db.execute(seen)
         except Exception as error:  # noqa: BLE001 - a worker without database says so and waits
-            _log.warning("the worker's sign of life did not arrive", reason=type(error).__name__)
+            _log.warning("the worker's heartbeat could not be written", reason=type(error).__name__)
         await asyncio.sleep(pace.beat_s)

@@ -101,7 +101,7 @@ async def create(db: AsyncSession, actor: Actor, new: NewUser, *, reach: frozens
     statement = insert(User).values(**values, password_hash=password_hash).on_conflict_do_nothing()
     user_id = await db.scalar(statement.returning(User.id))
     if user_id is None:
-        raise Invalid.at("email", "There is an account with this e-mail address already.")
+        raise Invalid.at("email", "An account already has this e-mail address.")
     await _give(db, user_id, role_ids)
     after = {"email": email, "name": name, "type": new.kind, "roles": sorted(new.roles)}
     await audit.record(db, actor, "user.create", "user", user_id, after=after)

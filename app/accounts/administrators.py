@@ -28,7 +28,7 @@ async def kept(db: AsyncSession) -> AsyncIterator[None]:
     yield
     if had_one and await _count(db) == 0:
         raise Conflict(
-            "That would leave nobody here who can manage users and roles. Make somebody else an administrator first."
+            "A workspace needs one person who can manage users and roles. Make another person an administrator first."
         )
 
 

@@ -18,8 +18,8 @@ ISSUER = "Muster"
 STEP_S = 30
 PASSED_FOR = timedelta(minutes=5)
 WRONG = (
-    "These are not the digits of this moment. Type those that the app shows now: each works once, and the phone's clock has"
-    " to be right."
+    "These digits are not valid now. Type the digits that the app shows now: each code works once, and the phone's"
+    " clock must be right."
 )
 
 
@@ -47,7 +47,7 @@ def open_setup(keys: KeyRing, workspace: str, user_id: int, sealed: str) -> Secr
     try:
         return keys.open(sealed, _setup_place(workspace, user_id))
     except SecretError:
-        raise Conflict("This set-up is too old, or it is another person's. Begin again.") from None
+        raise Conflict("This set-up is too old, or belongs to another person. Start again.") from None
 
 
 def seal_passed(keys: KeyRing, user: User, now: datetime) -> str:
@@ -75,7 +75,7 @@ async def enable(
     sealed = keys.seal(secret, place(workspace_of(db), user_id))
     switched = update(User).where(User.id == user_id, User.totp_secret.is_(None))
     if await db.scalar(switched.values(totp_secret=sealed, totp_used_step=step).returning(User.id)) is None:
-        raise Conflict("A second factor is on already. Switch it off first.")
+        raise Conflict("A second factor is already on. Switch it off first.")
     await audit.record(db, actor, "user.enable_second_factor", "user", user_id)
 
 

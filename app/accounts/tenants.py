@@ -16,7 +16,7 @@ from app.errors import Conflict, Invalid, NotFound
 
 LONGEST_NAME = 200
 CEILINGS = {
-    "none": "None: they see surveys and make none",
+    "none": "None: they see surveys but can't make any",
     "optional": "Optional: they make surveys that people may skip",
     "full": "Full: they make every kind of survey",
 }

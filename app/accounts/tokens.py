@@ -87,7 +87,7 @@ async def create(
     chosen = tuple(scope for scope in SCOPES if scope in scopes)
     _check(chosen, scopes, name, days)
     if await count_live(db, user_id) >= MOST_LIVE:
-        raise Conflict(f"{owner} has {MOST_LIVE} tokens. Revoke some that are not used any more.")
+        raise Conflict(f"{owner} has {MOST_LIVE} tokens. Revoke the ones that are no longer used.")
     text = f"muster_{secrets.token_urlsafe(32)}"
     expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
     name = name.strip() or "Unnamed"

@@ -77,7 +77,7 @@ async def remove(db: AsyncSession, actor: audit.Actor, key: str) -> None:
     if used := (await in_use(db)).get(key, 0):
         raise Conflict(f"{used:,} {'account has' if used == 1 else 'accounts have'} this type. Change them first.")
     if len(types) == 1:
-        raise Conflict("This is the last user type, and one has to stay.")
+        raise Conflict("This is the last user type. At least one must remain.")
     await db.execute(delete(UserType).where(_here(db), UserType.key == key))
     await audit.record(db, actor, "user_type.remove", "user_type", key, before={"label": types[key]})
 

@@ -12,18 +12,18 @@ REF = "#/components/schemas/{name}"
 EVERY_ENDPOINT = (401, 403, 404, 422, 429, 500, 503)
 POSTED = (*EVERY_ENDPOINT, 408, 409, 413, 415)
 REASONS = {
-    200: "What was asked for.",
+    200: "Success.",
     201: "Made.",
-    401: "No, unknown, expired or revoked token.",
+    401: "The token is missing, unknown, expired or revoked.",
     403: "The token lacks the scope, or its owner the permission.",
     404: "There is no such thing here, or the module is switched off.",
-    408: "The request came too slowly.",
-    409: "It does not fit the state that the thing is in.",
+    408: "The request took too long to arrive.",
+    409: "The action does not fit the current state.",
     413: f"The body is larger than {LARGEST_BODY // 1024} KiB.",
     415: "The body is not application/json.",
     422: "A parameter, or the body, is wrong; `details` names each field.",
     429: "Too many requests; see Retry-After.",
-    500: "A fault on our side; the message is the request id.",
+    500: "Server error; the message is the request id.",
     503: "The database can't be reached.",
 }
 

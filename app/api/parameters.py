@@ -126,7 +126,7 @@ def _together(values: Mapping[str, Any]) -> list[FieldError]:
             wrong.append(FieldError(name, "There is no such day; give YYYY-MM-DD."))
     if len(days) == 2:  # noqa: PLR2004 -- a range has two days
         if days["from"] > days["to"]:
-            wrong.append(FieldError("from", "It comes after `to`."))
+            wrong.append(FieldError("from", "It is after `to`."))
         elif (days["to"] - days["from"]).days > MOST_DAYS:
             wrong.append(FieldError("to", f"At most {MOST_DAYS} days after `from`."))
     try:
@@ -169,9 +169,9 @@ def decode_cursor(text: str, listing: str, *kinds: Any) -> tuple[Any, ...]:
         made_for = listing
     elsewhere = isinstance(made_for, str) and made_for != listing
     sentence = (
-        "It is the cursor of another list; send one that came from this list."
+        "The cursor belongs to another list. Send a cursor of this list."
         if elsewhere
-        else "Send `next_cursor` as it came."
+        else "Send `next_cursor` unchanged."
     )
     raise Invalid("Some parameters can't be used.", details=[FieldError("cursor", sentence)])
 

@@ -72,7 +72,7 @@ class TokenGuard:
         if missing:
             raise InsufficientScope(f"The scope {self.scope} needs the permission {' and '.join(missing)}.")
         if not all(enabled(context.policies, name) for name in self.switches):
-            raise ModuleUnavailable("This is switched off here.")
+            raise ModuleUnavailable("This is switched off in this workspace.")
         _limits.take(token_id, context.parts.settings.api_rate)
 
 

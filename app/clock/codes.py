@@ -122,7 +122,7 @@ OUTCOMES: dict[Outcome, OutcomeWords] = {
     ),
     Outcome.NOT_BOUND: OutcomeWords("Not bound", _PERSON, "No host employee stands behind this code yet."),
     Outcome.NO_DIRECTION: OutcomeWords(
-        "No direction", _PERSON, "The code says neither in nor out, and the terminal's direction is by code."
+        "No direction", _PERSON, "The code does not say in or out, and the terminal's direction is by code."
     ),
     Outcome.ONLY_ONE_PUNCH: OutcomeWords(
         "Only one punch", _PERSON, "The shift lacks its clock-in or its clock-out; nothing was written."

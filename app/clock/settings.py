@@ -144,7 +144,7 @@ def checked(settings: ClockSettings, changes: Mapping[str, Any], *, today: date)
     if "history_start" in values and values["history_start"] > today:
         errors.append(
             FieldError(
-                "history_start", f"it lies in the future, so no punch would be read: give {today} or an earlier date"
+                "history_start", f"it is in the future, so no punch would be read: give {today} or an earlier date"
             )
         )
     if errors:
@@ -194,7 +194,7 @@ def _number(name: str, raw: Any) -> int:
     if number is None or not low <= number <= high:
         raise ValueError(f"give a whole number from {low} to {high}")
     if name == "retain_transactions_days" and 0 < number < SHORTEST_RETENTION_DAYS:
-        raise ValueError(f"give 0 to keep them for ever, or at least {SHORTEST_RETENTION_DAYS} days")
+        raise ValueError(f"give 0 to keep them forever, or at least {SHORTEST_RETENTION_DAYS} days")
     return number
 
 

@@ -62,7 +62,7 @@ def user_create(
 @click.option(
     "--scope", "scopes", multiple=True, required=True, type=click.Choice(("clock:read", "me", "metrics:read"))
 )
-@click.option("--days", type=click.IntRange(1, 3650), help="Expires after so many days; default: never.")
+@click.option("--days", type=click.IntRange(1, 3650), help="Days until it expires; default: never.")
 @click.option("--name", default="", help="What it is for; shown in the list of tokens.")
 @frame.workspace_option
 @frame.json_option
@@ -99,11 +99,11 @@ def first_line_of_stdin() -> str:
     try:
         line = sys.stdin.readline().rstrip("\r\n")
     except UnicodeDecodeError:
-        frame.refuse("The password on standard input is no UTF-8 text.")
+        frame.refuse("The password on standard input is not UTF-8 text.")
     if not line:
         frame.refuse("There was no password on standard input.")
     if not is_keepable(line):
-        frame.refuse("The password on standard input is no UTF-8 text, or holds control characters.")
+        frame.refuse("The password on standard input is not UTF-8 text, or holds control characters.")
     return line
 
 

@@ -26,11 +26,11 @@ PROFILES = ("cloud", "onprem")
 @click.option("--username", required=True)
 @click.option("--profile", type=click.Choice(PROFILES), required=True)
 @click.option("--timezone", metavar="ZONE", required=True, help="IANA name, such as Europe/Berlin.")
-@click.option("--company", help="Where the server asks for one.")
+@click.option("--company", help="Only for servers that ask for one.")
 @click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input; default: ask, or keep the saved one."
 )
-@click.option("--no-test", is_flag=True, help="Save without trying it.")
+@click.option("--no-test", is_flag=True, help="Save without a test.")
 @frame.workspace_option
 @frame.json_option
 def clock_connect(
@@ -152,7 +152,7 @@ def _zone(_: click.Context, __: click.Parameter, name: str) -> str:
     try:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise click.BadParameter(f"{name!r} is no time zone.") from None
+        raise click.BadParameter(f"{name!r} is not a time zone.") from None
 
 
 @click.command("clock:simulate")
@@ -162,7 +162,7 @@ def _zone(_: click.Context, __: click.Parameter, name: str) -> str:
 @click.option("--days", type=click.IntRange(0, 3650), default=30, show_default=True, help="Days of history.")
 @click.option("--seed", type=int, default=7, show_default=True)
 @click.option("--fault", "faults", multiple=True, metavar="NAME", help="May be given several times.")
-@click.option("--list-faults", is_flag=True, help="Name the faults, and end.")
+@click.option("--list-faults", is_flag=True, help="List the faults and exit.")
 @click.option("--zone", default="Europe/Berlin", show_default=True, callback=_zone, help="The server's own time zone.")
 def clock_simulate(
     *,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "--take-back",
     "undo",
     flag_value="take_back",
-    help="Delete the records that the code's punches made for somebody else.",
+    help="Delete the records that the code's punches made for another employee.",
 )
 @click.option("--move", "undo", flag_value="move", help="Give those records to this employee.")
 @frame.workspace_option

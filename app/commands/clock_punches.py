@@ -21,7 +21,7 @@ def _chosen_punches(command: Callable[..., None]) -> Callable[..., None]:
     @click.option("--emp-code", metavar="C", help="Punches of this code alone.")
     @click.option("--from", "first", type=frame.DAY, help="First local day.")
     @click.option("--to", "last", type=frame.DAY, help="Last local day, included.")
-    @click.option("--outcome", metavar="O", help="Only those that show this, such as attendance_deleted.")
+    @click.option("--outcome", metavar="O", help="Only punches with this outcome, such as attendance_deleted.")
     @wraps(command)
     def chosen(
         *, emp_code: str | None, first: date | None, last: date | None, outcome: str | None, **others: Any

@@ -45,7 +45,7 @@ def clock_sync(
 @click.command("clock:backfill")
 @click.argument("first", type=frame.DAY, metavar="FROM")
 @click.argument("last", type=frame.DAY, metavar="TO")
-@click.option("--emp-code", "emp_codes", multiple=True, metavar="C", help="These people alone; default: everybody.")
+@click.option("--emp-code", "emp_codes", multiple=True, metavar="C", help="Only these people; default: all.")
 @frame.workspace_option
 @frame.json_option
 def clock_backfill(*, first: date, last: date, emp_codes: Sequence[str], workspace: str, as_json: bool) -> None:
@@ -84,7 +84,7 @@ async def _sync(parts: "Parts", *, workspace: str, request: dict[str, Any]) -> d
     async with parts.database.transaction(workspace) as db:
         run_id, joined = await runs.start_run(db, "command", request, COMMAND_LINE)
     if joined:
-        click.echo(f"Run {run_id} is under way already; this joins it.", err=True)
+        click.echo(f"Run {run_id} is already running; this joins it.", err=True)
     with _bar() as bar:
         carry_out = partial(sync.run, parts, workspace, watch=partial(_show, bar, bar.add_task("starting", total=None)))
         try:
@@ -149,7 +149,7 @@ def _told(run: dict[str, Any]) -> list[str]:
 
 
 @click.command("clock:import")
-@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
 @frame.workspace_option
 @frame.json_option
 def clock_import(*, dry_run: bool, workspace: str, as_json: bool) -> None:

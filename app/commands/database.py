@@ -17,7 +17,7 @@ MODULES = ("host", "clock", "surveys")
 
 @click.command("migrate:modules")
 @click.option("--module", "modules", type=click.Choice(MODULES), multiple=True, help="Default: all.")
-@click.option("--workspace", metavar="KEY", help="One workspace alone.")
+@click.option("--workspace", metavar="KEY", help="Only this workspace.")
 @click.option("--all-workspaces", is_flag=True, help="Every workspace; the default.")
 @frame.json_option
 def migrate_modules(*, modules: tuple[str, ...], workspace: str | None, all_workspaces: bool, as_json: bool) -> None:

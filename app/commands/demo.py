@@ -67,7 +67,7 @@ def _prepare_environment(port: int, clock_port: int) -> None:
     """What this process and its children read as settings. The demo has a database of its own, whatever is configured."""
     for name in OWN_DATABASE:
         if os.environ.pop(name, None):
-            click.echo(f"{name} is left aside: the demo keeps to its own database.", err=True)
+            click.echo(f"{name} is ignored: the demo uses its own database.", err=True)
     os.environ.setdefault("MUSTER_BASE_URL", f"http://{HOST}:{port}")
     os.environ.setdefault("MUSTER_DRAIN_S", "0")  # no proxy has to be told
     allowed = os.environ.get("MUSTER_OUTBOUND_ALLOW", "")
@@ -94,10 +94,8 @@ def _introduce(base_url: str, clock_url: str, sign_ins: "Sequence[DemoSignIn]") 
     click.echo(f"\nMuster is ready: {base_url}\n")
     for one in sign_ins:
         click.echo(f"  {one.role or 'No role':14} {one.email:24} {one.password:24} {one.note}".rstrip())
-    click.echo(f"\nThe simulated time clock: {clock_url}/   Ctrl-C ends everything.")
-    click.echo(
-        "In another terminal this lets commands reach it, which they refuse by themselves, and print links to here:"
-    )
+    click.echo(f"\nThe simulated time clock: {clock_url}/   Ctrl-C stops everything.")
+    click.echo("To use commands with the demo, set this in another shell:")
     click.echo(f"  export MUSTER_OUTBOUND_ALLOW={os.environ['MUSTER_OUTBOUND_ALLOW']} MUSTER_BASE_URL={base_url}\n")
 
 

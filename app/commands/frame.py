@@ -33,7 +33,7 @@ T = TypeVar("T")
 AppliesOption = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 workspace_option: AppliesOption = click.option(
-    "--workspace", metavar="KEY", default=PLATFORM, show_default=True, help="The workspace that it is about."
+    "--workspace", metavar="KEY", default=PLATFORM, show_default=True, help="The workspace to use."
 )
 json_option: AppliesOption = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -49,7 +49,7 @@ class _Day(click.ParamType[date]):
         try:
             return value if isinstance(value, date) else date.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is no day; write it as 2026-11-21.", param, ctx)
+            self.fail(f"{value!r} is not a day; write it as 2026-11-21.", param, ctx)
 
 
 class _Instant(click.ParamType[datetime]):
@@ -59,7 +59,7 @@ class _Instant(click.ParamType[datetime]):
         try:
             time = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is no time; write it as 2026-11-21T08:00.", param, ctx)
+            self.fail(f"{value!r} is not a time; write it as 2026-11-21T08:00.", param, ctx)
         if time.year in _EDGES:
             self.fail(f"{value!r} is out of range.", param, ctx)
         return time
@@ -190,7 +190,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 def refuse_backwards(first: date | None, last: date | None) -> None:
     """Ends the command where both sides of a range are given and the last day comes before the first."""
     if first is not None and last is not None and first > last:
-        refuse(f"The range ends before it begins: it is from {first} to {last}.")
+        refuse(f"The range ends before it starts: it is from {first} to {last}.")
 
 
 def read(file: Path) -> bytes:
@@ -206,7 +206,7 @@ def refuse_unkeepable(arguments: Sequence[str]) -> None:
     characters. Python reads bytes that are no UTF-8 as halves of surrogate pairs."""
     for number, argument in enumerate(arguments, 1):
         if not is_keepable(argument):
-            refuse(f"Argument {number} is no UTF-8 text, or holds control characters: {argument!r}.")
+            refuse(f"Argument {number} is not UTF-8 text, or holds control characters: {argument!r}.")
 
 
 def refuse(message: str) -> NoReturn:
@@ -238,18 +238,18 @@ def _database_reason(error: Exception) -> str | None:
         ),
         (asyncpg.InvalidAuthorizationSpecificationError,): "The database refuses the sign-in: {}",
         (asyncpg.InvalidCatalogNameError,): "The database of the given URL does not exist: {}",
-        (asyncpg.LockNotAvailableError,): "Somebody else holds what this needs; try again in a moment.",
+        (asyncpg.LockNotAvailableError,): "Another process holds a lock that this needs. Retry in a moment.",
         (asyncpg.InsufficientPrivilegeError,): "The database's role may not do that: {}",
         (asyncpg.UndefinedObjectError, asyncpg.ClientConfigurationError): "The given URL does not fit the database: {}",
-        (asyncpg.InsufficientResourcesError,): "The database has no room for this: {}",
-        (asyncpg.ReadOnlySQLTransactionError,): "The database takes no changes, as a standby does: {}",
+        (asyncpg.InsufficientResourcesError,): "The database is out of space or connections: {}",
+        (asyncpg.ReadOnlySQLTransactionError,): "The database is read-only, as a standby is: {}",
         (asyncpg.AdminShutdownError, asyncpg.CrashShutdownError, asyncpg.CannotConnectNowError): _AWAY,
         (OSError, asyncpg.PostgresConnectionError): _AWAY,
     }
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename} can't be used: {error.strerror}."
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "What this prints can't be written: no space is left."
+        return "The output can't be written: no space is left."
     cause = getattr(error.orig, "__cause__", None) or error.orig if isinstance(error, DBAPIError) else error
     found = next((sentence for kinds, sentence in sentences.items() if isinstance(cause, kinds)), None)
     return found and found.format(str(cause) or "it gave no answer in time")

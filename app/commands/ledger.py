@@ -87,7 +87,7 @@ def _agreed(question: str) -> bool:
     except click.Abort as stopped:
         if isinstance(stopped.__context__, EOFError):
             click.echo(err=True)
-            frame.refuse("There was no answer, so nothing was erased; --yes erases without asking.")
+            frame.refuse("No confirmation was given, so nothing was erased. --yes erases without asking.")
         raise
 
 

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 @click.command("db:seed")
 @click.argument("name", type=click.Choice(("ClockDemo", "SurveysDemo")))
-@click.option(
-    "--dry-run", is_flag=True, help="Print what would be made, or what of SurveysDemo would go; write nothing."
-)
-@click.option("--remove", is_flag=True, help="Soft-delete exactly what it made.")
+@click.option("--dry-run", is_flag=True, help="Print what would be added or removed; write nothing.")
+@click.option("--remove", is_flag=True, help="Remove what the seed made.")
 @frame.workspace_option
 @frame.json_option
 def db_seed(*, name: str, dry_run: bool, remove: bool, workspace: str, as_json: bool) -> None:
@@ -127,7 +125,7 @@ def _named(going: "DemoRemoval") -> Iterator[str]:
     for name in going.retired:
         yield f"  retired   {name} (people rated it)"
     for email in going.kept:
-        yield f"  kept      {email} (somebody used this account)"
+        yield f"  kept      {email} (this account was used)"
 
 
 def _counted(numbers: tuple[int, int, int, int, int]) -> str:

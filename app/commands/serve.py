@@ -24,7 +24,9 @@ MOST_UNSENT = 128 * 1024  # bytes that the system takes ahead of the client
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Web processes.")
-@click.option("--worker/--no-worker", "worker", default=None, help="A job worker beside it; default: in development.")
+@click.option(
+    "--worker/--no-worker", "worker", default=None, help="Also run a job worker; default: yes in development."
+)
 def serve(*, host: str, port: int, workers: int, worker: bool | None) -> None:
     """Serve the portal and both APIs."""
     settings = frame.settings_of_environment()
@@ -94,7 +96,7 @@ def bound(host: str, port: int) -> socket.socket:
         frame.refuse(f"Cannot listen on {host}, port {port}: {error.strerror}.")
     except TypeError:  # so a name that can't be encoded as that of a host is met
         opened.close()
-        frame.refuse(f"Cannot listen on {host}: that is no name of a host.")
+        frame.refuse(f"Cannot listen on {host}: that is not a host name.")
     return opened
 
 

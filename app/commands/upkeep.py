@@ -21,9 +21,7 @@ ROOT = Path(__file__).parents[2]
 TESTS = {"clock": "tests/clock", "host": "tests/host", "surveys": "tests/surveys"}
 # What the tests import beside the product, by module.
 RUNS_TESTS = ("pytest", "pytest_asyncio", "hypothesis", "schemathesis")
-HOW_TO_TEST = (
-    "In a copy of the source, `make test` installs what is needed; so does `pip install -r requirements-dev.lock`."
-)
+HOW_TO_TEST = "In a copy of the source, run `make test` or `pip install -r requirements-dev.lock` to install them."
 NAMED = 3
 MARKS = {"ok": "ok  ", "warning": "warn", "failed": "FAIL"}
 

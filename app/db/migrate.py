@@ -118,7 +118,7 @@ def _upgrade(connection: Connection, schema: str, module: str, app_role: str) ->
     before = _current(connection, module)
     if before is not None and before not in _steps()[module]:
         raise Conflict(
-            f"The tables of {schema}.{module} are at {before}, which only a newer Muster knows. Run that one."
+            f"The tables of {schema}.{module} are at {before}, which only a newer Muster knows. Run the newer version."
         )
     config = config_of(module)
     config.attributes["connection"] = connection

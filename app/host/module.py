@@ -84,7 +84,7 @@ ACTS = {
     "user.change_password": "Own password changed",
     "user.create": "User made",
     "user.deactivate": "User deactivated",
-    "user.drop_second_factor": "Second factor taken off",
+    "user.drop_second_factor": "Second factor switched off",
     "user.edit": "User edited",
     "user.enable_second_factor": "Second factor set up",
     "user.make_link": "Link for a password made",

@@ -31,7 +31,7 @@ def _window_bits(response: httpx.Response) -> int | None:
     if encoding not in _KNOWN:
         raise OutboundError(
             SHAPE,
-            f"The answer is packed as {shortened(encoding, 40)!r}, which was not asked for.",
+            f"The answer is compressed as {shortened(encoding, 40)!r}, which the request did not accept.",
             status=response.status_code,
         )
     return _KNOWN[encoding]
@@ -58,11 +58,11 @@ class _Body:
         try:
             self._unpack(self._unpacker, chunk)
         except zlib.error:
-            raise network_failure("The packed answer is broken.") from None
+            raise network_failure("The compressed answer is damaged.") from None
 
     def finish(self) -> bytes:
         if self._unpacker is not None and self._started and not self._unpacker.eof:
-            raise network_failure("The packed answer is cut off.")
+            raise network_failure("The compressed answer is cut off.")
         return b"".join(self._parts)
 
     def _keep(self, part: bytes) -> None:

@@ -73,9 +73,9 @@ class OutboundReply:
         except strict_json.JsonCutShortError:
             if self.may_be_cut:
                 raise network_failure("The answer was cut off.") from None
-            raise OutboundError(SHAPE, "The answer is no JSON: ends in the middle.") from None
+            raise OutboundError(SHAPE, "The answer is not JSON: it is cut off.") from None
         except strict_json.JsonError as error:
-            raise OutboundError(SHAPE, f"The answer is no strict JSON: {error}.") from None
+            raise OutboundError(SHAPE, f"The answer is not strict JSON: {error}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ def _request(call: Call, watch: Callable[..., Awaitable[None]], connect_s: float
             extensions={"trace": watch, "timeout": {"connect": connect_s}},
         )
     except (httpx.InvalidURL, UnicodeError):
-        raise network_failure(f"{_host(call)} is no address that can be called.") from None
+        raise network_failure(f"{_host(call)} is not an address that can be called.") from None
 
 
 def _complete(error: OutboundError, reply: OutboundReply | None, redactor: Redactor) -> None:
@@ -296,5 +296,5 @@ def _network_sentence(host: str, error: BaseException) -> str:
     if isinstance(error, (TimeoutError, httpcore.TimeoutException)):
         return f"{host}: no answer in time."
     if isinstance(error, httpcore.RemoteProtocolError):
-        return f"{host} broke off or sent no proper HTTP: {shortened(text, 160)}"
+        return f"{host} broke off, or its answer is not valid HTTP: {shortened(text, 160)}"
     return f"The connection to {host} failed: {shortened(text, 160) or type(error).__name__}."

@@ -129,7 +129,7 @@ def _person(simulator: "Simulator", body: bytes) -> dict[str, Any]:
         index = world.add_person(asked.emp_code)
         asked.action = "rename" if asked.first_name else "return"
     if index is None:
-        raise Refused(f"nobody has the code {asked.emp_code}")
+        raise Refused(f"no employee has the code {asked.emp_code}")
     change = PERSON_CHANGES.get(asked.action)
     if change is None:
         raise Refused(f"action is one of add, {', '.join(PERSON_CHANGES)}")

@@ -65,7 +65,7 @@ POLICIES = (
         0,
         "prompts",
         "Pause between two optional surveys",
-        "0 is no pause. Required surveys neither wait for it nor start it.",
+        "0 = no pause. Required surveys don't wait for it and don't start it.",
         unit="hours",
         most=24 * 365,
     ),

@@ -50,7 +50,7 @@ async def _read(request: Request[Any, Any, Any]) -> FormMultiDict:
         for name, value in form.multi_items():
             (name + value if isinstance(value, str) else name).encode()
     except (UnicodeError, LookupError):
-        raise Invalid("The form holds something that is no text. Reload the page and repeat.") from None
+        raise Invalid("The form holds something that is not text. Reload the page and repeat.") from None
     return form
 
 

@@ -36,11 +36,11 @@ TITLES = {
     401: "Sign in first",
     403: "You may not do this",
     404: "Not found",
-    405: "Nothing to look at here",
+    405: "This is not a page to open",
     408: "Too slow",
     409: "Not possible now",
     413: "Too large",
-    422: "Something in it is wrong",
+    422: "Something in the request is wrong",
     429: "Too many requests",
     500: "Something went wrong here",
     503: "Not available right now",
@@ -70,7 +70,7 @@ class Gone(Refusal):
     status, code = 400, "invalid_body"
 
     def __init__(self) -> None:
-        super().__init__("The request ended before all of it was here.")
+        super().__init__("The request ended before it was complete.")
 
 
 def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
@@ -142,12 +142,12 @@ def _of_database(sqlstate: str) -> Refusal | None:
     """What no request is to blame for, nor we. The codes are PostgreSQL's (its manual, appendix A)."""
     if sqlstate[:2] == "53":
         return Unavailable(
-            "The database has no room for this right now. The people who run this server have to make some."
+            "The database is full, or has no free connection. The people who run this server must make room."
         )
     if sqlstate == "25006":
         return Unavailable("The database takes no changes right now. Try again in a moment.")
     if sqlstate in _OTHER_TABLES:
-        return Unavailable("This server is being updated, or has to be: its tables are not those of the program.")
+        return Unavailable("This server must be updated, or an update is running: its tables do not fit the program.")
     return None
 
 
@@ -177,7 +177,7 @@ def _of_litestar(error: HTTPException) -> Refusal:
     extra = error.extra if isinstance(error.extra, list) else []
     details = [FieldError(str(item.get("key", "")), str(item.get("message", ""))) for item in extra if item]
     return Invalid(
-        "The form can't be read: it broke off, or has too many parts. Reload the page and repeat.", details=details
+        "The form can't be read: it was cut off, or has too many parts. Reload the page and repeat.", details=details
     )
 
 

@@ -18,7 +18,7 @@ from app.errors import Conflict, FieldError, Invalid
 from app.texts import EMAIL, is_keepable, trimmed
 from app.web.merging import Stale
 
-BOTH = "You and somebody else both changed this. What you typed will be saved, unless you choose theirs above."
+BOTH = "You and another person both changed this. Your text will be saved, unless you choose theirs above."
 
 
 class Wrong(Exception):
@@ -294,7 +294,7 @@ class Bound:
 
 def _clean(text: str) -> str:
     if not is_keepable(text):
-        raise Wrong("There are characters in here that can't be kept, such as control characters. Remove them.")
+        raise Wrong("The text has characters that can't be stored, such as control characters. Remove them.")
     return trimmed(text)
 
 

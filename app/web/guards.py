@@ -30,9 +30,7 @@ class Requires:
         if self.permission and not context.may(self.permission):
             raise Forbidden(needed(self.permission))
         if self.platform_only and context.workspace != PLATFORM:
-            raise Forbidden(
-                "This page is for the platform's own workspace alone, and your account belongs to a tenant."
-            )
+            raise Forbidden("This page is only for the platform's own workspace, and your account belongs to a tenant.")
         if self.module and not enabled(context.policies, f"module_{self.module}"):
             raise ModuleUnavailable(
                 "This part of Muster is switched off in your workspace. An administrator can switch it on under Policies."

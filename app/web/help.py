@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[2] / "docs"
 SHOWN = {
     "rules": "What becomes of a punch, and why: every outcome, with worked cases.",
     "clock-servers": "What Muster reads from a time-clock server, what each failure code means, and what to do.",
-    "surveys": "How a survey lives, whom it asks and when, and what is kept of an answer.",
+    "surveys": "How a survey works: whom it asks and when, and what is kept of an answer.",
     "glossary": "What the words on the pages mean.",
     "operate": "For the people who run this server: updates, backups, tenants, commands.",
     "api": "For those who write programs against the two APIs.",

@@ -90,7 +90,7 @@ class Filter:
     def _range(self, first: str, last: str) -> tuple[date | None, date | None]:
         low, high = self._date(first), self._date(last)
         if low and high and low > high:
-            raise self._wrong("The first day comes after the last.")
+            raise self._wrong("The first day is after the last day.")
         return low, high
 
     def _date(self, text: str) -> date | None:

@@ -174,7 +174,7 @@ async def test_wrong_digits_are_told_at_their_field_and_the_password_is_not_type
     assert 'class="alert alert-danger error-summary"' not in asked.text  # nobody did anything wrong yet
     wrong = await digits(visitor, asked, wrong_code(secret))
     assert wrong.status_code == 422
-    assert "Authenticator code: These are not the digits of this moment." in wrong.text
+    assert "Authenticator code: These digits are not valid now." in wrong.text
     assert 'id="f-otp-error"' in wrong.text
     assert f'value="{wrong_code(secret)}"' in wrong.text
     assert 'name="password"' not in wrong.text

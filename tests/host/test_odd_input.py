@@ -87,7 +87,7 @@ async def test_a_form_that_is_no_text_is_refused_in_words(alice: Browser, encodi
     headers = {"content-type": "multipart/form-data; boundary=xx", "x-csrf-token": alice.csrf_token}
     answer = await alice.post("/people/add", content=head.encode() + value + b"\r\n--xx--\r\n", headers=headers)
     assert answer.status_code == 422
-    assert "The form holds something that is no text." in answer.text
+    assert "The form holds something that is not text." in answer.text
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://h:x"])

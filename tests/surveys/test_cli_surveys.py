@@ -152,7 +152,7 @@ async def test_a_survey_that_is_not_there_or_in_another_workspace_is_refused(mus
 
 async def test_the_commands_obey_the_life_of_a_survey(muster: CommandLine, file: Path) -> None:
     uid = (await muster("surveys:create", write(file, {**LUNCH, "questions": []}))).out.strip()
-    assert (await muster("surveys:archive", uid)).refusal.startswith("Nobody is asked a draft")
+    assert (await muster("surveys:archive", uid)).refusal.startswith("A draft can't be archived")
     assert (await muster("surveys:publish", uid)).refusal == (
         "The survey can't be published. Questions: Add at least one question."
     )
@@ -164,7 +164,7 @@ async def test_the_commands_obey_the_ceiling_of_a_tenant(muster: CommandLine, da
     assert (await muster("surveys:publish", made, "--workspace", "globex")).code == 0
     required = write(file, {**LUNCH, "enforcement": "required"})
     refused = await muster("surveys:create", required, "--workspace", "globex")
-    assert refused.refusal.startswith("This workspace makes optional surveys only")
+    assert refused.refusal.startswith("This workspace can make only optional surveys")
     assert (await muster("surveys:update", made, required, "--workspace", "globex")).code == 1
     tenants = await muster("surveys:create", write(file, {**LUNCH, "tenants": ["globex"]}), "--workspace", "globex")
     assert tenants.refusal.endswith("Tenants: Only surveys of the platform choose tenants; leave this out.")
@@ -172,5 +172,5 @@ async def test_the_commands_obey_the_ceiling_of_a_tenant(muster: CommandLine, da
         await db.execute(update(Tenant).where(Tenant.key == "globex").values(ceiling="none"))
     write(file, LUNCH)
     for command in (("surveys:create", file), ("surveys:update", made, file), ("surveys:publish", made)):
-        assert (await muster(*command, "--workspace", "globex")).refusal.startswith("This workspace makes no surveys")
+        assert (await muster(*command, "--workspace", "globex")).refusal.startswith("This workspace can't make surveys")
     assert (await muster("surveys:archive", made, "--workspace", "globex")).code == 0

@@ -240,7 +240,7 @@ async def test_the_command_asks_twice_before_it_erases(
     unanswered = await muster("person:erase", nora.email)
     assert (unanswered.code, unanswered.err.splitlines()[-1]) == (
         1,
-        "Error: There was no answer, so nothing was erased; --yes erases without asking.",
+        "Error: No confirmation was given, so nothing was erased. --yes erases without asking.",
     )
     for answers_ in ("n\n", "y\nn\n"):
         refused = await muster("person:erase", nora.email, stdin=answers_)

@@ -61,11 +61,11 @@ async def test_what_is_gone_leads_to_the_list_it_was_in(alice: Browser) -> None:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (asyncpg.DiskFullError("could not extend file"), "has no room"),
-        (asyncpg.TooManyConnectionsError("too many clients"), "has no room"),
+        (asyncpg.DiskFullError("could not extend file"), "is full"),
+        (asyncpg.TooManyConnectionsError("too many clients"), "is full"),
         (asyncpg.ReadOnlySQLTransactionError("cannot execute INSERT"), "takes no changes"),
-        (asyncpg.UndefinedColumnError("column"), "being updated"),
-        (asyncpg.InvalidCachedStatementError("cached plan must not change result type"), "being updated"),
+        (asyncpg.UndefinedColumnError("column"), "must be updated"),
+        (asyncpg.InvalidCachedStatementError("cached plan must not change result type"), "must be updated"),
     ],
 )
 def test_what_the_database_alone_is_to_blame_for_is_503_and_tells_nothing_of_it(error: Exception, words: str) -> None:

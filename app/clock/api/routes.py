@@ -129,7 +129,7 @@ def _summed_days(asked: Range, today: date) -> tuple[date, date]:
         too_long = (last - since).days > parameters.MOST_DAYS
         return (last - timedelta(days=parameters.MOST_DAYS) if too_long else since), last
     if last - date.min < DEFAULT_SPAN:
-        problem = FieldError("to", "Give `from` too: the thirty days up to it would begin before the year 1.")
+        problem = FieldError("to", "Give `from` too: the thirty days before this date begin before the year 1.")
         raise Invalid("Some parameters can't be used.", details=[problem])
     return last - DEFAULT_SPAN, last
 

@@ -87,7 +87,7 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
     code = await one(db, clock_employee_id)
     person = await _bindable(db, host_employee_id)
     if code.state == BindingState.IGNORED:
-        raise Conflict(f"The code {code.emp_code} is ignored. Take it back first.")
+        raise Conflict(f"The code {code.emp_code} is ignored. Stop ignoring it first.")
     if code.state == BindingState.BOUND and code.host_employee_id == person.id:
         raise Conflict(f"The code {code.emp_code} is bound to {person.name} already.")
     why = f"{actor.name} bound it to {person.name}."
@@ -211,7 +211,7 @@ def _rejected(code: Code, actor: Actor) -> BindingTransition:
 
 
 def _cleared(code: Code, actor: Actor) -> BindingTransition:
-    why = f"{actor.name} cleared it; it stays so until “Match again”."
+    why = f"{actor.name} cleared it; it stays cleared until “Match again”."
     return BindingTransition(code, Decision(BindingState.UNBOUND, why, cleared=True))
 
 
@@ -220,7 +220,7 @@ def _ignored(code: Code, actor: Actor) -> BindingTransition:
 
 
 def _taken_back(code: Code, actor: Actor) -> BindingTransition:
-    return BindingTransition(code, Decision(BindingState.UNBOUND, f"{actor.name} took “ignore” back."))
+    return BindingTransition(code, Decision(BindingState.UNBOUND, f"{actor.name} stopped ignoring it."))
 
 
 def _unattempted(code: Code, actor: Actor) -> BindingTransition:

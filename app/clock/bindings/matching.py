@@ -164,7 +164,7 @@ def _by_standing_link(code: Code, host: Directory) -> Decision | None:
         return None
     if code.method != "kiosk" and host.key(employee.id_number) != host.key(code.emp_code):
         return None
-    why = f"{employee.name} is inactive or deleted; the link that was there stays, and nobody is matched again."
+    why = f"{employee.name} is inactive or deleted. The old link stays, and no other employee is matched."
     return Decision(BindingState.AUTO_MATCHED, why, code.method, employee.id, candidates=(_sure(employee),))
 
 
@@ -258,7 +258,7 @@ def _by_name(code: Code, number: str, host: Directory, linked: Claims) -> Decisi
     )
     if not free:
         why = (
-            f"{number}, and nobody without a code has a similar name."
+            f"{number}, and no employee without a code has a similar name."
             if taken
             else f"{number}, and no name is similar."
         )

@@ -35,7 +35,7 @@ LEFT: Mapping[str, str] = {
     "locked": "on a locked day",
     "shared": "with punches of another code of the same person",
     "overlaps": "overlapping a record of the new person",
-    "rebound": "left, since the code was bound to somebody else meanwhile",
+    "rebound": "left, because the code was bound to another employee meanwhile",
     "gone": "changed or deleted meanwhile",
 }
 # A punch that was edited on the server still tells of the record that it left.

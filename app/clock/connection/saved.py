@@ -76,7 +76,7 @@ async def test(parts: Parts, workspace: str, actor: audit.Actor, log: Log) -> As
     async with parts.database.transaction(workspace) as db:
         found = await required(db)
         if found.status == "locked":
-            raise Conflict("The connection is locked; save the right password, or try again when the lock has run out.")
+            raise Conflict("The connection is locked. Save the right password, or try again when the lock has expired.")
     remote = open_remote(parts, workspace, found, log)
     failed: TestStep | None = None
     async for step in remote.test_steps():
@@ -216,7 +216,7 @@ def _refuse_without_password(before: Mapping[str, Any] | None, values: Mapping[s
     if before is None:
         raise Invalid.at("password", "Give the password.")
     if before["base_url"] != values["base_url"]:
-        raise Invalid.at("password", "Give the password again: it is about to be sent to another address.")
+        raise Invalid.at("password", "Give the password again: it will be sent to another address.")
 
 
 def _checked(form: ConnectionForm) -> dict[str, Any]:
@@ -238,7 +238,7 @@ def _checked(form: ConnectionForm) -> dict[str, Any]:
     if form.profile not in PROFILES:
         errors.append(FieldError("profile", f"Choose one of {', '.join(PROFILES)}."))
     if form.timezone not in zones.all_zones():
-        errors.append(FieldError("timezone", f"{form.timezone!r} is no time zone; write it like Europe/Berlin."))
+        errors.append(FieldError("timezone", f"{form.timezone!r} is not a time zone; write it like Europe/Berlin."))
     if form.password is not None and not form.password:
         errors.append(FieldError("password", "Give the password."))
     if form.profile in PROFILES:

@@ -61,7 +61,7 @@ async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str 
     if text is not None and len(text) > LONGEST_REMARKS:
         raise Invalid.at("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")
     if text is not None and not is_keepable(text):
-        raise Invalid.at("remarks", "There are characters in here that can't be kept.")
+        raise Invalid.at("remarks", "The text has characters that can't be stored.")
     return await _set(db, actor, await _held(db, serial), "remarks", text, judge=False)
 
 

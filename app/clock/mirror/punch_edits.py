@@ -14,8 +14,8 @@ from app.clock.punches import marks
 # A restore is believed from this many rows and this share of those known on one page (docs/clock-servers.md).
 FEWEST, SHARE = 3, 0.01
 ASIDE = (
-    "The number of a known punch, with another person and another time. Many such rows would mean that the server's database "
-    "was restored; these are too few to believe it, so the punch stays as it was."
+    "The number of a known punch, with another person and another time. Many such rows mean that the server's database was "
+    "restored. These are too few for that, so the punch stays as it was."
 )
 JOIN = "incoming_punches i JOIN clock_transactions t ON t.id_generation = :generation AND t.remote_id = i.remote_id"
 # A person whose code was changed on the server keeps the server's id; anybody else under a known punch is another person.
@@ -83,7 +83,7 @@ class RestoredError(Exception):
     def __init__(self, remote_id: str) -> None:
         super().__init__(remote_id)
         self.sentence = (
-            f"Punch {remote_id} of the server is another punch now: its database was restored, and its ids began again. "
+            f"Punch {remote_id} of the server is another punch now: its database was restored, and its ids started over. "
             "Choose “Start over from a date” in the Sync Center."
         )
 

@@ -109,7 +109,7 @@ async def accept(db: AsyncSession, actor: audit.Actor, windows: Sequence[str], n
         row = await _locked(db, window)
         short = Shortfall.of(row)
         if short is None or not short.may_be_accepted:
-            raise Conflict("The server gave other figures meanwhile. Look at them first.")
+            raise Conflict("The server's figures have changed. Look at the new ones first.")
         taken = replace(short, accepted_by=actor.name, accepted_at=now.isoformat())
         values: dict[str, Any] = {"pending": pending_with(row, taken), "note": None}
         if row.ends_on is not None:

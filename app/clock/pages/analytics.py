@@ -90,7 +90,7 @@ def _range(given: tuple[date | None, date | None], today: date) -> tuple[date, d
     last = given[1] or (min(_days_on(given[0], DAYS - 1), today) if given[0] else today)
     first = given[0] or _days_on(last, 1 - DAYS)
     if first > last:
-        return _days_on(last, 1 - DAYS), last, "The first day comes after the last."
+        return _days_on(last, 1 - DAYS), last, "The first day is after the last day."
     if (last - first).days >= MOST_DAYS:
         return last - timedelta(days=MOST_DAYS - 1), last, f"At most {MOST_DAYS} days; these are the last of them."
     return first, last, ""

@@ -18,7 +18,7 @@ class CodeWords:
 _ADVICE: dict[TcCode, str] = {
     TcCode.NET: (
         "Test the connection in Settings: it names the step that fails. Look at the server, its name and the firewall."
-        " What was read is kept; the next run goes on."
+        " Rows that were read are kept; the next run continues."
     ),
     TcCode.POLICY: (
         "Ask the administrator of this server to allow the address (MUSTER_OUTBOUND_ALLOW), or give one that may be reached."
@@ -29,11 +29,11 @@ _ADVICE: dict[TcCode, str] = {
         "See in the run which rows or which answer could not be read. A proxy or a new version of the server is the usual"
         " reason; a redirect names the address to use."
     ),
-    TcCode.REMOTE: "Look at the message and the API calls of the run. It is the server's fault; the next run tries again.",
-    TcCode.RATE: "Wait; the next run begins when the server allows it. A longer interval or smaller budget helps for good.",
+    TcCode.REMOTE: "Look at the message and the API calls of the run. The fault is on the server; the next run tries again.",
+    TcCode.RATE: "Wait: the next run starts when the server allows it. To avoid it, set a longer interval or a smaller budget.",
     TcCode.CONFLICT: "Open Employees & Bindings with the state Conflict, and bind each code to the right person.",
-    TcCode.LOCKED: "Save the right password in Settings, or wait until the lock has run out and try once more.",
-    TcCode.TRUNCATED: "Nothing: the next run goes on where this one stopped.",
+    TcCode.LOCKED: "Save the right password in Settings, or wait until the lock has expired and retry.",
+    TcCode.TRUNCATED: "Nothing: the next run continues where this one stopped.",
     TcCode.IMPORT: "Look at the log of the host under the time of the run. Punches are kept and are imported once it works.",
 }
 ALL = {code.value: CodeWords(code.value, words.meaning, words.cause, _ADVICE[code]) for code, words in TC_CODES.items()}

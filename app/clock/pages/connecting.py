@@ -50,11 +50,11 @@ FORM = Form(
         "Kind of server",
         required=True,
         options={name: profile.title for name, profile in PROFILES.items()},
-        help="Which kind of server it is: this decides the paths, field names and codes.",
+        help="The kind of server. It decides the paths, field names and codes.",
     ),
     Text("username", "User name", required=True, longest=200),
     Password("password", "Password", help="Kept encrypted and never shown. Leave it empty to keep the saved one."),
-    Text("company", "Company", longest=200, help="Only for servers that several companies share; else leave it empty."),
+    Text("company", "Company", longest=200, help="Only for servers that several companies share."),
     Text("timezone", "Time zone", required=True, longest=64),
     Text(
         "overrides",
@@ -147,7 +147,7 @@ def _overrides(text: str) -> dict[str, str]:
     for line in filter(None, (line.strip() for line in text.splitlines())):
         name, equals, value = line.partition("=")
         if not equals:
-            raise Invalid.at("overrides", f"“{line}” has no =; write name = value.")
+            raise Invalid.at("overrides", f"“{line}” has no “=”. Write name = value.")
         found[name.strip()] = value.strip()
     return found
 

@@ -47,7 +47,7 @@ NOT_CONNECTED = Empty(
 NOTHING_YET = Empty(
     "devices",
     "No terminals yet",
-    "A sync reads them from the time clock. The Sync Center shows how far it is and starts one.",
+    "A sync reads them from the time clock. Start one in the Sync Center, which also shows its progress.",
     "/clock_sync",
     "Open the Sync Center",
 )

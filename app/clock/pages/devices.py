@@ -35,14 +35,14 @@ Verb = Callable[[AsyncSession, Actor, str, str | None], Awaitable[DeviceChange]]
 VERBS: dict[str, Verb] = {"direction": devices.set_direction, "kind": devices.set_kind}
 MEANS = {
     "by_code": "Each punch says by its code whether it is in, out or a break.",
-    "in": "Every tap is a clock-in, whatever code it carries.",
-    "out": "Every tap is a clock-out, whatever code it carries.",
-    "undirected": "Taps come in pairs: the first of a shift is the clock-in, the last the clock-out.",
+    "in": "Every punch is a clock-in; its code is ignored.",
+    "out": "Every punch is a clock-out; its code is ignored.",
+    "undirected": "Punches come in pairs: the first of a shift is the clock-in, the last is the clock-out.",
     "attendance": "Its punches become attendance.",
     "access": "It only opens a door: its punches never become attendance.",
 }
 JUDGING = (
-    "punches that belong to no record yet are judged again by the next import, and may become attendance. Records that stand"
+    "punches that belong to no record yet are judged again by the next import, and may become attendance. Existing records"
     " stay as they are."
 )
 SETTINGS = {
@@ -161,7 +161,7 @@ async def _ask(ctx: Context, name: str, form: Bound, *, what: str, number: int) 
 
 def _question_of_many(act: terminals.BulkAct, number: int, punches: int) -> dict[str, Any]:
     which = count(number, "terminal", "terminals")
-    judged = f"Their {JUDGING}" if punches else "None of their punches is judged again."
+    judged = f"Their {JUDGING}" if punches else "Their punches are not judged again."
     return {
         "question": f"Set the {act.what} of {which} to {_word(act.what, act.value)}?",
         "consequence": f"{MEANS.get(act.value or '', '')} {judged}".strip(),

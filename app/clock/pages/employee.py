@@ -184,8 +184,8 @@ def _sentences(host: Any, foretold: Foretold) -> list[str]:
     if foretold.rivals:
         codes = ", ".join(foretold.rivals)
         said.append(
-            f"{host.name} is auto-matched to {codes}, which nobody confirmed: it will become a conflict. Accept it first if"
-            " both are theirs."
+            f"{host.name} is auto-matched to {codes}. That match is not confirmed, so it will become a conflict. If"
+            " both codes are theirs, accept it first."
         )
     if foretold.beside:
         said.append(f"{host.name} has {', '.join(foretold.beside)} already; punches of all codes are judged together.")

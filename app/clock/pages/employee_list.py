@@ -111,8 +111,8 @@ NOT_CONNECTED = Empty(
 )
 NOBODY_YET = Empty(
     "users",
-    "Nobody is mirrored yet",
-    "A sync reads the people from the time clock. The Sync Center shows how far it is and starts one.",
+    "No employees mirrored yet",
+    "A sync reads the people from the time clock. Start one in the Sync Center, which also shows its progress.",
     "/clock_sync",
     "Open the Sync Center",
 )
@@ -149,7 +149,7 @@ SPEC = ListSpec(
         Column("host", "Host employee", lambda row: row.host_name, Employee.name),
         Column("host_number", "ID number", lambda row: row.host_number, Employee.id_number_key, shown=False),
         Column(
-            "waiting", "Waiting", lambda row: row.waiting, WAITING, numeric=True, hint="Punches that wait on this code"
+            "waiting", "Waiting", lambda row: row.waiting, WAITING, numeric=True, hint="Punches that wait for this code"
         ),
         Column("last_punch", "Last punch", lambda row: row.last_punch, LAST_PUNCH),
         Column("decided_by", "Decided by", lambda row: row.decided_by, Binding.decided_by, shown=False),

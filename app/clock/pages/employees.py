@@ -65,7 +65,7 @@ ACTS = {
     "ignore": BindingAct(
         bindings.ignore,
         "ignored",
-        "The codes are left out on purpose, and their links end. “Stop ignoring” takes it back.",
+        "The codes are left out on purpose, and their links end. “Stop ignoring” undoes it.",
         danger=True,
     ),
     "un_ignore": BindingAct(

@@ -56,7 +56,7 @@ def of(found: Connection | None, now: datetime) -> Health:
                 "TC-LOCKED",
             )
         case _:
-            return Health("paused", "warn", f"Syncing with {host} is paused: nothing is read until it is resumed.")
+            return Health("paused", "warn", f"Syncing with {host} is paused: no punches are read until it is resumed.")
 
 
 def _until(found: Connection, now: datetime) -> str:

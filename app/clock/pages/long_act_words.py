@@ -50,9 +50,7 @@ class LongActView:
         """What it did and what it left, or that a job does it."""
         words, progress = self.words, self.progress
         if not self.is_over:
-            return (
-                f"{count(progress.total, words.one, words.several)}: a job does it, and the page shows how far it is."
-            )
+            return f"{count(progress.total, words.one, words.several)}: a job does it, and the page shows its progress."
         was = "was" if progress.done == 1 else "were"
         done = f"{count(progress.done, words.one, words.several)} {was} {words.past}."
         return f"{done} {stay(progress.left, words.left)}".strip()

@@ -24,22 +24,22 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
         "Schedule",
         "When Muster asks the server by itself, and how far back it reads.",
         (
-            _number("sync_interval_minutes", "A run every", "minutes", "0: only when somebody starts one."),
+            _number("sync_interval_minutes", "A run every", "minutes", "0 = only by hand."),
             DayField(
                 "history_start",
                 "Read history from",
                 required=True,
-                help="A local date. An earlier one has older days read, oldest first; a later one deletes nothing.",
+                help="A local date. An earlier date reads older days, oldest first. A later date deletes nothing.",
             ),
         ),
     ),
     (
         "Budget of a run",
-        "A run that has spent it ends with TC-TRUNCATED; the next one goes on from the same place.",
+        "A run that uses it up ends with TC-TRUNCATED. The next run continues from the same place.",
         (
             _number("run_budget_seconds", "Time", "seconds", ""),
             _number("run_budget_calls", "Calls", "calls", "Every attempt counts, sign-ins included."),
-            _number("page_size", "Rows asked for in a page", "rows", "A server may give fewer; that is no fault."),
+            _number("page_size", "Rows asked for in a page", "rows", "Some servers give fewer. That is not an error."),
         ),
     ),
     (
@@ -47,26 +47,33 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
         f"How punches become attendance. Before a change is saved, you see what it would do to the last {preview.DAYS} days.",
         (
             _number(
-                "repeat_tap_seconds", "Repeat tap within", "seconds", "The reader fired twice: folded. 0 folds none."
+                "repeat_tap_seconds",
+                "Repeat tap within",
+                "seconds",
+                "The reader fired twice: the second punch is folded. 0 = never.",
             ),
-            Flag("double_tap_fix", "Fold double taps", help="Somebody badged again minutes later."),
-            _number("double_tap_minutes", "Double tap within", "minutes", "Counts only while the fix is on."),
+            Flag(
+                "double_tap_fix",
+                "Fold double taps",
+                help="The person punched again minutes later: the second punch is folded.",
+            ),
+            _number("double_tap_minutes", "Double tap within", "minutes", "Used only while the fix is on."),
             _number(
                 "shift_gap_hours",
                 "Undirected: a shift is over after",
                 "hours",
-                "Without a tap for so long, a shift that could have ended has ended.",
+                "After this long without a punch, a shift that can end has ended.",
             ),
             _number(
                 "undirected_min_minutes",
                 "Undirected: shortest shift",
                 "minutes",
-                "A tap sooner after the first is inside.",
+                "A punch sooner after the first one does not end the shift.",
             ),
-            _number("undirected_max_hours", "Undirected: longest shift", "hours", "A later tap begins another one."),
+            _number("undirected_max_hours", "Undirected: longest shift", "hours", "A later punch starts a new shift."),
             Choice(
                 "default_direction",
-                "Direction of a terminal that nobody set",
+                "Default direction of a terminal",
                 required=True,
                 options=DIRECTIONS,
                 help="Each terminal can be set on the Devices page.",
@@ -87,25 +94,27 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
         "Display",
         "Decides pages, exports and the API alike.",
         (
-            Flag("show_photos", "Show photographs", help="Fetched through Muster when somebody looks; never stored."),
+            Flag(
+                "show_photos", "Show photographs", help="Fetched through Muster when a page shows them; never stored."
+            ),
             Flag("show_temperature", "Show temperatures"),
         ),
     ),
     (
         "Retention",
-        "Daily totals stay whatever is removed. A punch that still waits is never removed.",
+        "Daily totals are always kept. A punch that still waits is never removed.",
         (
             _number(
                 "retain_transactions_days",
                 "Keep punches",
                 "days",
-                f"0 keeps them for ever; else at least {SHORTEST_RETENTION_DAYS}.",
+                f"0 = keep forever; otherwise at least {SHORTEST_RETENTION_DAYS}.",
             ),
             _number(
                 "retain_api_logs_days",
                 "Keep API logs",
                 "days",
-                "With them go rows that were set aside, and runs of the schedule that succeeded.",
+                "Rows that were set aside, and successful runs of the schedule, are removed with them.",
             ),
         ),
     ),

@@ -58,17 +58,17 @@ ACTS = {
     "retry": PunchAct(
         decisions.retry,
         "Retry",
-        "They are judged again: deleted records may be made again, and kept records are looked at again. Punches of records"
-        " that stand stay as they are.",
-        "None of these punches can be judged again: each belongs to a record that stands, or is gone from the server.",
-        "This punch can't be judged again: it belongs to a record that stands, or is gone from the server.",
+        "They are judged again: deleted records may be made again, and kept records are looked at again. Punches of existing"
+        " records stay as they are.",
+        "These punches can't be judged again: each belongs to a record, or is gone from the server.",
+        "This punch can't be judged again: it belongs to a record, or is gone from the server.",
     ),
     "keep": PunchAct(
         decisions.keep_record,
         "Keep the record of",
-        "Nothing is written: their records stay as they are and the punches count as settled. Retry undoes it.",
-        "None of these punches waits for that decision: only those do that arrived after the import, or are gone from the server.",
-        "This punch does not wait for that decision: only those do that arrived after the import, or are gone from the server.",
+        "Records stay as they are, and the punches leave this list. Retry undoes it.",
+        "These punches don't wait for that decision. Only punches that arrived after the import, or are gone from the server, do.",
+        "This punch does not wait for that decision. Only punches that arrived after the import, or are gone from the server, do.",
     ),
 }
 
@@ -185,7 +185,7 @@ def told(action: str, resolved: Resolved) -> str:
         return f"{count(resolved.punches, 'punch counts', 'punches count')} as settled; nothing was written."
     if resolved.outcomes is None:
         are = count(resolved.punches, "punch is", "punches are")
-        return f"{are} judged again by the import that was just asked for; it may take a minute."
+        return f"{are} judged again by the import that just started; it may take a minute."
     if resolved.punches == 1:
         return f"1 punch was judged again: {', '.join(label(word) for word in resolved.outcomes)}."
     became = ", ".join(f"{number:,} × {label(word)}" for word, number in sorted(resolved.outcomes.items()))
@@ -208,14 +208,14 @@ def hover(row: Any) -> str:
         return f"Record {row.host_attendance_id}{kept}"
     match row.import_outcome:
         case None:
-            return "The import has not come to it yet"
+            return "Not judged yet"
         case Outcome.NOT_BOUND:
             return (
                 f"Binding of code {row.emp_code}: {BINDING_STATES[BindingState(row.binding_state or 'unbound')].label}"
             )
         case Outcome.NO_DIRECTION:
             direction = Direction(row.terminal_direction or Direction.BY_CODE).replace("_", " ")
-            return f"The terminal's direction is {direction}; in, out or undirected would let it count"
+            return f"The terminal's direction is {direction}; with in, out or undirected it would count"
         case word:
             return OUTCOMES[Outcome(word)].meaning
 

@@ -101,7 +101,7 @@ def _hint_of_leaving(host: str | None) -> str:
 
 
 def _how(undoable: Undoable) -> str:
-    return "A job does it, and the page shows how far it is." if undoable.total > INLINE_LIMIT else ""
+    return "A job does it, and the page shows its progress." if undoable.total > INLINE_LIMIT else ""
 
 
 async def latest(ctx: Context, emp_code: str) -> LongActView | None:

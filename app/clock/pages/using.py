@@ -23,11 +23,11 @@ async def consequence(ctx: Context, which: ColumnElement[bool]) -> str:
     """What using them does: how many are used, how many stay and why. Raises Conflict where none can be used."""
     foretold = await using_many.foretell(ctx.db, which)
     if foretold is None:
-        return f"{GENERAL} Each shift stands for itself. A job does it; a page shows how far it is, what stays and why."
+        return f"{GENERAL} Each shift is decided on its own. A job does it; a page shows its progress, and which punches stay and why."
     used = foretold.pop(DONE, 0)
     said = stay(foretold, using_many.LEFT)
     if not used:
-        raise Conflict(f"None of these punches can be used. {said}")
+        raise Conflict(f"These punches can't be used. {said}")
     return " ".join(filter(None, [f"{count(used, 'punch is', 'punches are')} used.", said, GENERAL]))
 
 

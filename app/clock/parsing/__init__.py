@@ -97,7 +97,7 @@ class Parser:
         for row, named in zip(rows, self._named(resource, rows), strict=True):
             try:
                 if not isinstance(named, Mapping):
-                    raise RowError("the row is no object")  # noqa: TRY301 -- one row fails, not the page
+                    raise RowError("the row is not an object")  # noqa: TRY301 -- one row fails, not the page
                 parsed.rows.append(read(named))
             except RowError as error:
                 parsed.set_aside.append(self._set_aside(row, error))

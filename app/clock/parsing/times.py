@@ -89,7 +89,7 @@ def _date(found: re.Match[str], text: str) -> date:
     try:
         day = date(int(found["year"]), int(found["month"]), int(found["day"]))
     except ValueError:
-        raise TimeError(f"{shortened(text, 40)!r} is no day of the calendar") from None
+        raise TimeError(f"{shortened(text, 40)!r} is not a day of the calendar") from None
     if not EARLIEST_YEAR <= day.year <= LATEST_YEAR:
         raise TimeError(f"{shortened(text, 40)!r} lies outside the years {EARLIEST_YEAR} to {LATEST_YEAR}")
     return day
@@ -101,7 +101,7 @@ def _local(found: re.Match[str], text: str) -> datetime:
     try:
         return datetime.combine(day, time(int(found["hour"]), int(found["minute"]), int(found["second"]), fraction))
     except ValueError:
-        raise TimeError(f"{shortened(text, 40)!r} is no time of day") from None
+        raise TimeError(f"{shortened(text, 40)!r} is not a time of day") from None
 
 
 def _written_offset(written: str | None, text: str) -> timedelta | None:
@@ -111,5 +111,5 @@ def _written_offset(written: str | None, text: str) -> timedelta | None:
         return timedelta()
     size = timedelta(hours=int(written[1:3]), minutes=int(written[-2:]))
     if size > LONGEST_OFFSET:
-        raise TimeError(f"{shortened(text, 40)!r} is further from UTC than any place")
+        raise TimeError(f"{shortened(text, 40)!r} is further from UTC than any time zone")
     return -size if written[0] == "-" else size

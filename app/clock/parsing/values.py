@@ -82,7 +82,7 @@ def flag(value: Any, field: str) -> bool | None:
         return False
     if not word:
         return None
-    raise RowError(f"{field} is neither yes nor no")
+    raise RowError(f"{field} is not yes or no")
 
 
 def is_no(value: Any) -> bool:

@@ -13,7 +13,7 @@ ONPREM = Profile(
         refresh_path="/jwt-api-token-refresh/",
         refresh_sends="token",
         refresh_with="access",
-        bare_400_hint="Servers with several companies answer like this when the company is missing: fill in Company.",
+        bare_400_hint="A server with several companies answers this when the company is missing. Fill in Company.",
     ),
     paths={
         "departments": "/personnel/api/departments/",

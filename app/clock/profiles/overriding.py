@@ -40,7 +40,7 @@ def _checked_path(name: str, path: str) -> str:
         raise OverrideError(f"{name}: every path of the server ends in a slash; {path!r} does not.")
     segments = path.strip("/").split("/")
     if not _PATH.fullmatch(path) or "." in segments or ".." in segments:
-        raise OverrideError(f"{name}: {path!r} is no path; write it like /iclock/api/transactions/.")
+        raise OverrideError(f"{name}: {path!r} is not a path; write it like /iclock/api/transactions/.")
     if any(path == wrong or path.endswith(wrong) for wrong in WRONG_PATHS):
         raise OverrideError(f"{name}: {path} is known to be wrong on these servers and is never called.")
     return path

@@ -133,7 +133,9 @@ class RemoteClock:
                 yield TestStep(step.name, True, round(step.duration_ms), step.detail)
                 started, name = perf_counter(), {"resolve": "connect", "connect": "tls"}.get(step.name, "sign_in")
             if not self.base_url.startswith("https:"):
-                yield TestStep("tls", True, 0, "Not used: what is sent, the password too, can be read on the way.")
+                yield TestStep(
+                    "tls", True, 0, "Not encrypted: others on the network can read everything, the password too."
+                )
             started, name = perf_counter(), "sign_in"
             await self.sign_in()
             yield TestStep(name, True, _ms(started), f"Signed in as {self._credentials.username}.")
@@ -168,7 +170,7 @@ class RemoteClock:
         except UnauthenticatedError as error:
             raise ClockError(
                 TOKEN,
-                "The server refused the session, and then the new one as well.",
+                "The server refused the session, and then the new one too.",
                 excerpt=error.excerpt,
                 status=error.status,
             ) from None

@@ -107,10 +107,10 @@ def _refuse_redirect(reply: OutboundReply, url: str) -> None:
         return
     location = reply.headers.get("location", "").strip()
     if not location:
-        raise ClockError(SHAPE, f"The server answered {reply.status} without saying where to go instead.")
+        raise ClockError(SHAPE, f"The server answered {reply.status} without a new address.")
     target = _target(url, location)
     raise ClockError(
-        SHAPE, f"The server sends us on to {target}. Redirects are not followed: use that address.", redirect_to=target
+        SHAPE, f"The server redirects to {target}. Redirects are not followed: use that address.", redirect_to=target
     )
 
 
@@ -187,13 +187,13 @@ def _document(reply: OutboundReply) -> dict[str, Any]:
     if reply.media_type != "application/json":
         shown = shortened(reply.media_type, 60) or "no type"
         page = "a web page" if "html" in shown else shown
-        raise ClockError(SHAPE, f"The server answered with {page} instead of JSON; something may stand in between.")
+        raise ClockError(SHAPE, f"The server answered with {page} instead of JSON. A proxy may be in between.")
     try:
         document = reply.json()
     except OutboundError as error:
         raise ClockError.of(error) from None
     if not isinstance(document, dict):
-        raise ClockError(SHAPE, "The answer is JSON, but no object.")
+        raise ClockError(SHAPE, "The answer is JSON, but not an object.")
     return document
 
 
@@ -211,7 +211,7 @@ def _code(document: dict[str, Any], profile: Profile) -> str | None:
     if code is None:
         return None
     if isinstance(code, bool) or not isinstance(code, int | str):
-        raise ClockError(SHAPE, "The code of the answer is neither text nor a number.")
+        raise ClockError(SHAPE, "The code of the answer is not a text or a number.")
     return shortened(str(code), 64)
 
 

@@ -20,5 +20,5 @@ def photo_of(content: bytes) -> Photo:
         return Photo(content, "image/webp")
     media_type = next((name for magic, name in _IMAGES.items() if content.startswith(magic)), None)
     if media_type is None:
-        raise ClockError(SHAPE, "The answer is no picture.")
+        raise ClockError(SHAPE, "The answer is not a picture.")
     return Photo(content, media_type)

@@ -135,10 +135,10 @@ async def use_shift(
     """The same for a caller who holds the employees `held` and asks for the import. Raises Unusable with nothing written."""
     linked = await surroundings.read_linked(db, seen.facts)
     if await _people(db, seen, linked) - set(held):
-        raise Unusable("changed", "Somebody changed a binding just now. Reload the page and look.")
+        raise Unusable("changed", "A binding changed just now. Reload the page.")
     planned = planned_for(seen, seen.judged(), linked)
     if agreed is not None and agreed != what_happens(planned, seen):
-        raise Unusable("changed", f"Something changed meanwhile. It would now do this: {what_happens(planned, seen)}")
+        raise Unusable("changed", f"Something has changed. It would now do this: {what_happens(planned, seen)}")
     await _audit_use(db, actor, seen.punch_id, planned)
     await _carry_out(db, actor, planned, seen)
     codes = await release(db, Punch.id.in_(planned.released))
@@ -150,7 +150,7 @@ def planned_for(seen: Surroundings, judgement: Judgement, linked: Sequence[Pairi
     """The plan of a punch that arrived late. Raises Unusable with the reason where there is none."""
     verdict = surroundings.verdict_on(seen.punch_id, judgement)
     if verdict is None:
-        raise Unusable("unread", "The days before this punch were not read completely yet.")
+        raise Unusable("unread", "The days before this punch are not fully read yet.")
     planned = plan(seen, linked)
     if isinstance(planned, UseRefusal):
         because = planned.because
@@ -169,7 +169,7 @@ def _taps(because: Reason) -> frozenset[int]:
 def plan(seen: Surroundings, linked: Sequence[PairingPunch]) -> Use | UseRefusal:
     """What *Use the punches* would write. Raises Conflict where nobody stands behind the code."""
     if not isinstance(seen.who, PairingEmployee):
-        raise Unusable(Rule.NOT_BOUND.value, "Nobody stands behind this code any more.")
+        raise Unusable(Rule.NOT_BOUND.value, "This code is no longer bound to an employee.")
     return resolving.use_punches(seen.case, seen.punch_id, linked)
 
 

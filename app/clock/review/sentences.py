@@ -11,8 +11,8 @@ from app.clock.review.words import EFFECT_LABELS, ROLE_LABELS, LocalWords, dated
 
 _GONE = "The server no longer has this punch."
 _GONE_CHANGE = (
-    "Editing the record by hand, or deleting it: Retry of its other punches then makes it again without this one."
-    " Keep the record says that it is right as it is."
+    "Edit the record by hand. Or delete it: Retry of its other punches then makes it again without this one."
+    " Keep the record confirms it as it is."
 )
 
 
@@ -31,7 +31,7 @@ def explain(verdict: Verdict, judgement: Judgement) -> Explanation:
 def explain_refusal(because: Reason, judgement: Judgement, punch: PairingPunch) -> str:
     """Why *Use the punches* was refused."""
     if because.rule is Rule.NOT_LATE:
-        return "Nothing here arrived late any more; reload the page."
+        return "These punches no longer count as late arrivals. Reload the page."
     return _Sentences(punch, because, judgement, None).say()[0]
 
 
@@ -50,7 +50,7 @@ class _Sentences:
         if not self.punch.gone:
             return self._said()
         if self.because.rule is Rule.GONE:
-            return f"{_GONE} It counts for nothing.", "The server having it again: it is judged at once then."
+            return f"{_GONE} It no longer counts.", "If the server has it again, it is judged at once."
         return f"{_GONE} {self._said()[0]}", _GONE_CHANGE
 
     def _said(self) -> tuple[str, str]:
@@ -79,7 +79,7 @@ class _Sentences:
                         f"The punch is stamped {dated(punch.at.astimezone(self.rules.zone))}, more than one day ahead of now"
                         f" ({self.tell.time(self.judgement.now)}): the terminal's clock was wrong."
                     ),
-                    f"Time: it is judged again at {self.tell.time(self.until)}. Set the terminal's clock for the next ones.",
+                    f"Time: it is judged again at {self.tell.time(self.until)}. Correct the terminal's clock for later punches.",
                 )
             case Rule.ACCESS_TERMINAL | Rule.ACCESS_PUNCH as rule:
                 return _about_door(terminal, rule)
@@ -91,7 +91,7 @@ class _Sentences:
             case Rule.NO_DIRECTION:
                 return (
                     (
-                        f"{punch_label(punch.code) or 'No code'} says neither in nor out, and the direction of"
+                        f"{punch_label(punch.code) or 'No code'} does not say in or out, and the direction of"
                         f" {terminal[0].lower()}{terminal[1:]} is by code."
                     ),
                     "Setting the terminal's direction to in, out or undirected on the Devices page.",
@@ -110,11 +110,11 @@ class _Sentences:
         )
 
     def _stands(self) -> tuple[str, str]:
-        change = "Only the record's deletion, or binding the code to another employee."
+        change = "Deleting the record, or binding the code to another employee."
         numbers = " and ".join(self.tell.record(record) for record in self.because.records)
         shift = self.because.shift
         if shift is None:
-            return f"The punch is part of {numbers}, which stands.", change
+            return f"The punch is part of {numbers}.", change
         if self.because.rule is Rule.IMPORTED:
             written = f"it joins {numbers}" if numbers else "a record is made"
             return f"The shift {self.tell.hours(shift)} is complete; {written}.{self._dropped_break(shift)}", change
@@ -137,7 +137,7 @@ class _Sentences:
         limit = self.rules.repeat if is_repeat else timedelta(minutes=self.rules.double_tap_minutes)
         name = "Repeat tap within" if is_repeat else "Double tap within"
         told = f"{ROLE_LABELS[tap.role]} at {self.tell.time(tap.at)} repeats the one at {self.tell.time(repeats.at)}, {span(since)} before"
-        change = f"A tap of another role between the two, or the setting “{name}”; a fold with a record stays one."
+        change = f"A tap of another role between the two, or the setting “{name}”. A folded tap that has a record stays folded."
         if since > limit or (not is_repeat and not self.rules.double_tap_fix):
             return f"{told}; it was folded under an earlier setting and keeps its record.", change
         return f"{told}; up to {span(limit)} counts as one tap.", change
@@ -146,19 +146,19 @@ class _Sentences:
         match self.because.rule:
             case Rule.ATTENDANCE_DELETED:
                 return (
-                    "The record of this shift was deleted, and no other one stands. It is not made again by itself.",
+                    "The record of this shift was deleted, and there is no other record. Muster does not make it again by itself.",
                     "Retry makes it again.",
                 )
             case Rule.OVER_24H:
                 return (
-                    f"The shift {self.tell.hours(shift)} is {span(length(shift))} long; {span(DAY)} is the most.",
-                    "A missed tap between the two that arrives later, or the terminal's clock set right.",
+                    f"The shift {self.tell.hours(shift)} is {span(length(shift))} long; the limit is {span(DAY)}.",
+                    "A missing tap between the two that arrives later, or a corrected clock of the terminal.",
                 )
             case Rule.AWAITING_CLOSE:
                 lacks = "no clock-in before it" if shift.is_orphan else "no clock-out"
                 return (
                     f"The shift of {self.tell.time(shift.first.at)} has {lacks} yet; it waits {span(DAY)} from its first tap.",
-                    f"The missing tap; else it is judged again at {self.tell.time(self.until)}.",
+                    f"The missing tap. Without it, the punch is judged again at {self.tell.time(self.until)}.",
                 )
             case Rule.AWAITING_GAP:
                 return (
@@ -224,11 +224,11 @@ class _Sentences:
         records = self.because.records
         first = self.tell.record(records[0])
         if self.because.rule is Rule.LATE_OTHER_EMPLOYEE:
-            return (
-                f"The punches of this shift are in {first} of another employee: the code was bound to that one before."
-            )
+            return f"The punches of this shift are in {first} of another employee, who had the code before."
         if self.because.rule is Rule.LATE_BEYOND:
-            return f"{first[0].upper()}{first[1:]} reaches beyond the shift as it would be now, {self.tell.hours(self._shift)}."
+            return (
+                f"{first[0].upper()}{first[1:]} is longer than the shift would be now, {self.tell.hours(self._shift)}."
+            )
         if len(records) == 1:
             return f"The shift {self.tell.hours(self._shift)} would join {first} and one that was deleted."
         return f"The shift {self.tell.hours(self._shift)} would join {' and '.join(self.tell.record(each) for each in records)}."
@@ -247,6 +247,6 @@ def _about_door(terminal: str, rule: Rule) -> tuple[str, str]:
             "Marking the terminal as attendance on the Devices page.",
         )
     return (
-        "The time clock says of this punch that it does not count for attendance: it opened a door.",
-        f"Marking {terminal[0].lower()}{terminal[1:]} as attendance on the Devices page: then every punch of it counts.",
+        "The time clock marks this punch as not for attendance: it opened a door.",
+        f"Marking {terminal[0].lower()}{terminal[1:]} as attendance on the Devices page: then all its punches count.",
     )

@@ -35,7 +35,7 @@ LEFT: Mapping[str, str] = {
     "only_one_punch": "without a clock-in or a clock-out",
     "over_24h": "in a shift longer than 24 hours",
     "not_late": "no longer late",
-    "not_bound": "of a code that nobody stands behind",
+    "not_bound": "of a code that is not bound",
     "unread": "after days that were not read completely",
     "changed": "changed meanwhile",
     "gone": "removed meanwhile",

@@ -97,8 +97,8 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
 def _sentences(verdict: Verdict | None, judgement: Judgement) -> tuple[str, str]:
     if verdict is None:
         return (
-            "It is not judged yet: the days before it have not been read completely from the time clock.",
-            "A sync that reads them; the Sync Center shows how far it is.",
+            "It is not judged yet: the days before it are not fully read from the time clock.",
+            "A sync that reads them. The Sync Center shows its progress.",
         )
     told = sentences.explain(verdict, judgement)
     return told.sentence, told.change
@@ -161,9 +161,9 @@ def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
     judgement = seen.judged_after_retry()
     verdict = surroundings.verdict_on(punch.id, judgement)
     if verdict is None:
-        return PossibleAct("Retry: it is judged as soon as the days before it have been read completely.")
+        return PossibleAct("Retry: it is judged as soon as the days before it are fully read.")
     if verdict.outcome is outcome:
-        return PossibleAct(f"Retry: as things are, it stays {OUTCOMES[verdict.outcome].label}.")
+        return PossibleAct(f"Retry: for now it stays {OUTCOMES[verdict.outcome].label}.")
     made = " and a record is made" if any(punch.id in one.punch_ids for one in judgement.creates) else ""
     return PossibleAct(f"Retry: it becomes {OUTCOMES[verdict.outcome].label}{made}.")
 
@@ -187,9 +187,7 @@ def _keep(row: Row[Any], verdict: Verdict | None) -> PossibleAct | None:
     if row.import_outcome != Outcome.ARRIVED_LATE or verdict is None or verdict.outcome is not Outcome.ARRIVED_LATE:
         return None
     if row.reviewed:
-        return PossibleAct(
-            "A person kept the record: this punch counts as settled. Retry takes that back.", possible=False
-        )
+        return PossibleAct("A person kept the record, so this punch is settled. Retry undoes it.", possible=False)
     return PossibleAct("Keep the record: nothing is written; this punch counts as settled from then on.")
 
 

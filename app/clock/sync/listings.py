@@ -17,7 +17,7 @@ from app.clock.sync.page_walk import WalkEnd, walk
 from app.clock.sync.run_state import RunState
 
 WALKS = 4
-SET_ASIDE = "Rows were set aside, so nobody counts as missing."
+SET_ASIDE = "Rows were set aside, so no row counts as missing."
 _REFERS_TO = {
     "departments": ("departments",),
     "positions": ("positions",),

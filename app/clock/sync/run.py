@@ -90,7 +90,7 @@ async def run(
         except Exception as error:
             _log.exception("sync run broke", workspace=workspace, run_id=row.id)
             sentence = (
-                f"Muster itself failed ({type(error).__name__}); its log says where. The next run goes on from here."
+                f"Muster itself failed ({type(error).__name__}); its log says where. The next run continues from here."
             )
             broke = RunOutcome("failed", TcCode.IMPORT, sentence)  # the one code for a fault that is not the server's
             with suppress(lease.LeaseLostError):
@@ -175,7 +175,7 @@ def _finished(running: RunState) -> RunOutcome:
         else []
     )
     problems += [
-        (TcCode.SHAPE, f"The list of {name} was not believed; see Sync Center.") for name in found.get("refused", ())
+        (TcCode.SHAPE, f"The list of {name} was not accepted; see Sync Center.") for name in found.get("refused", ())
     ]
     if conflicts := found.get("conflicts"):
         problems.append(
@@ -192,7 +192,7 @@ def _stopped_by(
 ) -> RunOutcome:
     match error:
         case StoppedError():
-            return RunOutcome("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run goes on from here.")
+            return RunOutcome("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run continues from here.")
         case RestoredError():
             return RunOutcome("failed", TcCode.SHAPE, error.sentence)
         case SecretError():
@@ -208,7 +208,7 @@ def _stopped_by(
 
 def _budget_sentence(running: RunState) -> str:
     spent = "calls" if running.budget.made >= running.budget.calls else "time"
-    return f"The run used up its {spent}; the next one goes on from here."
+    return f"The run used up its {spent}; the next run continues from here."
 
 
 async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:

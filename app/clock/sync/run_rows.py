@@ -22,8 +22,8 @@ from app.clock.settings import read_settings
 from app.errors import Conflict, Invalid, NotFound
 
 OPEN = ("queued", "running")
-DIED = "Its worker died; what it had read is kept, and the next run goes on from there."
-LOST = "The connection was changed, or another worker took over; what was read is kept."
+DIED = "Its worker died. Rows that it had read are kept, and the next run continues from there."
+LOST = "The connection was changed, or another worker took over. Rows that were read are kept."
 _REQUEST = frozenset({"resources", "budget_seconds", "import"})
 
 
@@ -84,7 +84,7 @@ async def stop_run(db: AsyncSession, actor: audit.Actor, run_id: int) -> None:
     if found is None:
         raise NotFound("There is no such run.")
     if found.status not in OPEN:
-        raise Conflict("This run is over already.")
+        raise Conflict("This run has already ended.")
     values: dict[str, Any] = {"stop_requested": True}
     if found.status == "queued":
         values |= {"status": "truncated", "finished_at": func.now(), "error_code": TcCode.TRUNCATED.value,

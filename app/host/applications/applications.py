@@ -74,7 +74,7 @@ def cleaned(details: ApplicationDetails) -> ApplicationDetails:
 def _text_problem(field: str, text: str) -> str | None:
     if len(text) > LONGEST[field]:
         return f"At most {LONGEST[field]} characters; this has {len(text)}."
-    return None if is_keepable(text) else "There are characters in here that can't be kept."
+    return None if is_keepable(text) else "The text has characters that can't be stored."
 
 
 async def add(db: AsyncSession, actor: Actor, details: ApplicationDetails) -> int:
@@ -129,7 +129,7 @@ async def remove(db: AsyncSession, actor: Actor, app_id: int) -> str:
 
 def rated(name: str) -> str:
     """Why an app is not deleted."""
-    return f"{name} has ratings. Retire it instead: then it accepts no more, and they stay."
+    return f"{name} has ratings. Retire it instead: it then accepts no new ratings, and the old ones stay."
 
 
 async def _move(db: AsyncSession, actor: Actor, verb: str, ids: Iterable[int], which: ColumnElement[bool]) -> list[int]:

@@ -35,7 +35,7 @@ def read(data: bytes) -> Icon:
         )
     kind = _type_of(data)
     if kind is None:
-        raise Invalid.at("icon", "This is no PNG, JPEG or WebP picture. Save it as one of these.")
+        raise Invalid.at("icon", "This is not a PNG, JPEG or WebP picture. Save it as one of these.")
     return Icon(kind, data)
 
 

@@ -118,7 +118,7 @@ def check_lock(first: date, last: date) -> None:
 def check_unlock(first: date, last: date) -> None:
     """Raises Invalid when this is no range of days, or a longer one than is changed at once."""
     if first > last:
-        raise Invalid("The first day comes after the last.", details=[FieldError("to", "Choose a later day.")])
+        raise Invalid("The first day is after the last day.", details=[FieldError("to", "Choose a later day.")])
     check_number((last - first).days + 1)
 
 

@@ -97,7 +97,7 @@ def _span_problems(hours: Hours) -> list[FieldError]:
     if hours.clock_out is None:
         return []
     if hours.clock_out <= hours.clock_in:
-        return [FieldError("clock_out", "The clock-out must come after the clock-in.")]
+        return [FieldError("clock_out", "The clock-out must be after the clock-in.")]
     if hours.clock_out - hours.clock_in > LONGEST:
         return [FieldError("clock_out", f"A record covers at most {LONGEST.days} days. Check the dates.")]
     return []
@@ -117,7 +117,7 @@ def _break_problems(hours: Hours) -> list[FieldError]:
 def _break_problem(hours: Hours, pause: Break) -> str | None:
     out, back = pause
     if back <= out:
-        return "The end of the break must come after its start."
+        return "The end of the break must be after its start."
     if out < hours.clock_in or (hours.clock_out is not None and back > hours.clock_out):
         return "The break must lie between clock-in and clock-out."
     return None

@@ -112,7 +112,7 @@ async def edit(
     hours = _checked(hours, note)
     record = await _held(db, record_id)
     if seen is not None and seen != record.updated_at:
-        raise Conflict("This record changed since you opened it. Load it again and repeat your change.")
+        raise Conflict("This record changed since you opened it. Reload the page and repeat your change.")
     old = Hours.of(record)
     if hours == old and (note or None) == record.note:
         return Edited(changed=False)
@@ -206,7 +206,7 @@ async def _held_many(db: AsyncSession, ids: Iterable[int]) -> Sequence[Row[Any]]
         records = (await db.execute(statement.order_by(AttendanceRecord.id))).all()
         if len(records) != len(wanted):
             one = "There is no such record, or it was deleted."
-            raise NotFound(one if len(wanted) == 1 else "Some of these records were deleted. Load the list again.")
+            raise NotFound(one if len(wanted) == 1 else "Some of these records were deleted. Reload the list.")
         missing = {record.employee_id for record in records} - owners
         if not missing:
             return records

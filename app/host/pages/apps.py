@@ -119,11 +119,11 @@ ACTS = {
     "retire": ApplicationAct(
         applications.retire,
         Application.status == "published",
-        "Nobody can rate it any more, and mobile apps no longer list it. Its ratings stay in the figures. Publishing takes"
-        " it back.",
+        "People can no longer rate it, and mobile apps no longer list it. Its ratings stay in the figures. Publishing"
+        " undoes it.",
     ),
 }
-DELETING = "It leaves the library for good. Nobody has rated it."
+DELETING = "It leaves the library for good. It has no ratings."
 
 
 @get("/apps", guards=[MANAGES])

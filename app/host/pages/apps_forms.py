@@ -32,7 +32,7 @@ FORM = Form(
         "Platforms",
         required=True,
         options=PLATFORMS,
-        help="Where it runs, one or more: a rating names one of them.",
+        help="One or more. A rating names one of them.",
     ),
     Text(
         "description",

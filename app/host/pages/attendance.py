@@ -67,8 +67,8 @@ ACTS = {
         "Delete {}",
         "deleted",
         "on a locked day",
-        "Their hours no longer count. The punches behind them say “Attendance deleted” and are not imported again unless"
-        " somebody retries them. A record that was made by hand is gone for good.",
+        "Their hours no longer count. The punches behind them say “Attendance deleted” and are imported again only"
+        " by Retry. A record that was made by hand is gone for good.",
     ),
 }
 EVERYTHING = Empty(

@@ -46,7 +46,7 @@ async def ask_delete(ctx: NamedDependency[Context], record_id: FromPath[int]) ->
     record = await record_of(ctx, record_id)
     what = f"{record.name}, {attendance.span(record, await zone.of(ctx.db))}."
     punches = (
-        "The punches behind it say “Attendance deleted” and are not imported again unless somebody retries them."
+        "The punches behind it say “Attendance deleted” and are imported again only by Retry."
         if record.source == "clock"
         else "It was made by hand and is gone for good."
     )

@@ -161,8 +161,8 @@ async def _ask_lock(ctx: Context, first: date, last: date) -> Response[Any]:
     )
     days = count((last - first).days + 1, "day", "days")
     consequence = (
-        f"From {first} to {last}. Nobody can add, edit, decide or delete attendance on these days, and punches that would"
-        f" change it say “Date locked”.{waiting} Unlocking undoes it."
+        f"From {first} to {last}. Attendance on these days can't be added, edited, decided or deleted, and punches that"
+        f" would change it say “Date locked”.{waiting} Unlocking undoes it."
     )
     return await _ask(ctx, "lock", f"Lock {days}", consequence, (first, last))
 

@@ -81,7 +81,7 @@ SPEC = ListSpec(
     ),
     empty=Empty(
         "users",
-        "Nobody here yet",
+        "No people yet",
         "Add the people whose attendance you keep, one by one or from a file.",
         "/people/import",
         "Import a file",

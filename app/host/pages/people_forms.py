@@ -100,7 +100,7 @@ async def _form(ctx: Context) -> Form:
             "ID number",
             required=True,
             longest=LONGEST["id_number"],
-            help="Time-clock codes are matched with it. Two people may share one; then nobody is matched automatically.",
+            help="Time-clock codes are matched with it. Two people may share one; then neither is matched automatically.",
         ),
         Email("email", "E-mail", longest=LONGEST["email"]),
         Text("department", "Department", longest=LONGEST["department"]),
@@ -109,7 +109,7 @@ async def _form(ctx: Context) -> Form:
             "user",
             "Account",
             options={str(row.id): f"{row.name} ({row.email})" for row in users},
-            help="Whom this person signs in as, if they do.",
+            help="The account that this person signs in with, if any.",
         ),
         Flag("active", "Active", help="Punches of inactive people are not imported."),
     )

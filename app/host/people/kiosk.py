@@ -39,7 +39,7 @@ async def enrol(db: AsyncSession, actor: Actor, code: str, employee_id: int) -> 
     statement = insert(KioskEnrolment).values(values).on_conflict_do_nothing().returning(KioskEnrolment.id)
     enrolment_id = await db.scalar(statement)
     if enrolment_id is None:
-        raise Conflict(f"The code {code} is taken: {await _holder(db, code)} has it. Remove it there first.")
+        raise Conflict(f"The code {code} is taken: {await _holder(db, code)} has this code. Remove it there first.")
     await audit.record(db, actor, "kiosk.enrol", "employee", employee_id, after={"code": code})
     await events.tell(db, events.KioskChanged((code,)))
     return enrolment_id

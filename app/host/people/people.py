@@ -62,7 +62,7 @@ def _problem(name: str, text: str | None) -> str | None:
     if len(text) > LONGEST[name]:
         return f"At most {LONGEST[name]} characters; this has {len(text)}."
     if not is_keepable_line(text):
-        return "There are characters in here that can't be kept."
+        return "The text has characters that can't be stored."
     if name == "email" and not EMAIL.fullmatch(text):
         return "Give an e-mail address such as ada@example.org."
     return None
@@ -141,12 +141,12 @@ async def restore(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[in
 async def one_with_id_number(db: AsyncSession, id_number: str) -> int:
     """The one employee who is not deleted and has this ID number. Raises NotFound, and Conflict when two share it."""
     if not is_keepable_line(id_number):
-        raise NotFound("Nobody has this ID number.")
+        raise NotFound("No employee has this ID number.")
     key = id_number_key(id_number)
     statement = select(Employee.id).where(Employee.id_number_key == key, Employee.deleted_at.is_(None)).limit(2)
     found = (await db.scalars(statement)).all()
     if not found:
-        raise NotFound(f"Nobody has the ID number {id_number}.")
+        raise NotFound(f"No employee has the ID number {id_number}.")
     if len(found) > 1:
         raise Conflict(f"Two people share the ID number {id_number}; use the page, where you can choose one.")
     return found[0]

@@ -229,7 +229,7 @@ def _code(plan: _Plan, line: FileLine, person: Employee | None, holders: Mapping
     if holder is None:
         return code
     if person is None or holder != person.id:
-        plan.refuse(line, f"kiosk_code: {code} is taken by somebody else. Remove it there first, on the page Kiosk.")
+        plan.refuse(line, f"kiosk_code: {code} belongs to another employee. Remove it there first, on the page Kiosk.")
     return None
 
 
@@ -276,6 +276,6 @@ async def _enrol(db: AsyncSession, actor: Actor, codes: Mapping[str, int]) -> No
     rows = [{"code": code, "employee_id": owner} for code, owner in codes.items()]
     statement = upsert(KioskEnrolment).on_conflict_do_nothing().returning(KioskEnrolment.code)
     if len((await db.scalars(statement, rows)).all()) != len(rows):
-        raise Conflict("Somebody enrolled one of these kiosk codes just now; nothing was imported. Import again.")
+        raise Conflict("One of these kiosk codes was enrolled just now. Nothing was imported; import again.")
     changes = [AuditedChange(owner, None, {"code": code}) for code, owner in codes.items()]
     await audit.record_many(db, actor, "kiosk.enrol", "employee", changes)

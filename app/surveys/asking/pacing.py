@@ -115,9 +115,9 @@ class _Case(NamedTuple):
 
 CASES = {
     "draft": _Case(False, False,
-        lambda _: "It is a draft; nobody is asked before it is published."),
+        lambda _: "It is a draft; it is asked only after it is published."),
     "archived": _Case(False, False,
-        lambda _: "It is archived; nobody is asked any more."),
+        lambda _: "It is archived; it is no longer asked."),
     "not_started": _Case(False, False,
         lambda s: f"It starts at {_utc(s.offer.starts_at)}.",
         lambda s: s.offer.starts_at),

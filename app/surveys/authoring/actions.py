@@ -57,7 +57,7 @@ class StaleForm(Conflict):
         super().__init__(
             f"{stored.updated_by} changed this survey on {when}, after you opened it"
             + (f": {names}." if names else ".")
-            + " Nothing of yours was saved; put your changes into what is there now."
+            + " Your changes were not saved. Make them again in the current version."
         )
 
 
@@ -72,7 +72,7 @@ class NeedsNewVersion(Conflict):
         )
         super().__init__(
             f"People have responded to version {stored.version}, so this needs a new one: {names}."
-            f" {way}, or take these changes back.",
+            f" {way}, or undo these changes.",
             details=[FieldError(one.field, "This needs a new version.") for one in differences],
         )
 
@@ -175,7 +175,7 @@ async def delete(db: AsyncSession, actor: Actor, uid: UUID) -> None:
 def refuse_archiving_a_draft(stored: Stored) -> None:
     """Raises Conflict."""
     if stored.status == "draft":
-        raise Conflict("Nobody is asked a draft, so it can't be archived. Delete it if it is not needed.")
+        raise Conflict("A draft can't be archived. Delete it if it is not needed.")
 
 
 def refuse_deleting_what_was_asked(stored: Stored) -> None:

@@ -27,8 +27,10 @@ def ceiling_in(workspace: str) -> ColumnElement[str]:
 def refuse_above(ceiling: str, *enforcements: str) -> None:
     """Raises Forbidden where surveys of one of these enforcements lie above the ceiling."""
     if ceiling == "none":
-        raise Forbidden("This workspace makes no surveys: its authoring ceiling is “none”. The platform can raise it.")
+        raise Forbidden(
+            "This workspace can't make surveys: its authoring ceiling is “none”. The platform can raise it."
+        )
     if ceiling == "optional" and "required" in enforcements:
         raise Forbidden(
-            "This workspace makes optional surveys only: its authoring ceiling is “optional”. The platform can raise it."
+            "This workspace can make only optional surveys: its authoring ceiling is “optional”. The platform can raise it."
         )

@@ -73,7 +73,7 @@ def sanitise(message: str) -> Sanitised:
         current = cleaned
     else:
         current = html.escape(plain_text(current), quote=False)
-        stripped["all markup, which is too tangled to be read"] = None
+        stripped["all markup, because it could not be read"] = None
     return Sanitised(current, (*_lost_tags(message, current), *stripped))
 
 

@@ -178,10 +178,10 @@ def _options(field: str, question: QuestionDefinition) -> Iterator[FieldError]:
     elif len(options) > words.MOST_OPTIONS:
         yield FieldError(field, f"At most {words.MOST_OPTIONS} options; these are {len(options):,}.")
     elif repeated := [text for text, times in Counter(options).items() if times > 1]:
-        yield FieldError(field, f"Each option can stand here once; “{repeated[0][:60]}” stands here twice.")
+        yield FieldError(field, f"Each option can be used once; “{repeated[0][:60]}” is used twice.")
     else:
         # one message a field is enough
-        needed = "Every option needs a text that can be seen."
+        needed = "Every option needs a visible text."
         yield from [found for text in options for found in _line(field, text, words.LONGEST_OPTION, needed=needed)][:1]
 
 
@@ -194,7 +194,7 @@ def _line(field: str, text: str, longest: int, *, needed: str = "") -> Iterator[
 
 def _text(field: str, text: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
     if content.unkeepable(text):
-        yield FieldError(field, "There are characters in here that can't be kept; type it again.")
+        yield FieldError(field, "The text has characters that can't be stored. Type it again.")
     elif needed and not any(map(str.isprintable, text)):  # a zero-width space is no title
         yield FieldError(field, needed)
     elif len(text) > longest:
@@ -221,14 +221,14 @@ def _window(starts_at: datetime | None, ends_at: datetime | None) -> Iterator[Fi
     ]
     yield from far
     if starts_at and ends_at and not far and starts_at >= ends_at:
-        yield FieldError("ends_at", "The end must come after the start.")
+        yield FieldError("ends_at", "The end must be after the start.")
 
 
 def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
     """What keeps a checked definition from being published."""
     found = unaskable(definition)
     if definition.ends_at and definition.ends_at <= now:
-        found.append(FieldError("ends_at", "This is over already; give a later end, or none."))
+        found.append(FieldError("ends_at", "This end is in the past. Give a later end, or leave it empty."))
     return found
 
 

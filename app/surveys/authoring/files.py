@@ -62,7 +62,7 @@ def read(raw: bytes) -> Definition:
     except strict_json.JsonError as error:
         raise Invalid(f"The file is not strict JSON: {error}.") from None
     if not isinstance(document, dict):
-        raise Invalid("The file holds no survey: it must be one JSON object.")
+        raise Invalid("The file is not a survey: it must be one JSON object.")
     return from_document(document)
 
 

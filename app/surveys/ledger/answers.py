@@ -116,7 +116,7 @@ def _judge(question: ItemQuestion, value: Any) -> Value:
             return _ticks(question.options, value)
         case "free_text":
             return _text(value)
-    raise _Wrong("Agree and decline are the answer to this; leave its value out.")
+    raise _Wrong("Agree or decline answers this question; leave its value out.")
 
 
 def _stars(value: Any) -> int:

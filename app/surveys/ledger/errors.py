@@ -11,14 +11,14 @@ class SurveyNotFound(NotFound):
     code = "survey_not_found"
 
     def __init__(self) -> None:
-        super().__init__("There is no such survey for you to answer now.")
+        super().__init__("There is no such survey for you to answer at present.")
 
 
 class VersionSuperseded(Conflict):
     code = "version_superseded"
 
     def __init__(self) -> None:
-        super().__init__("The survey has changed since it was shown. Load it again and answer what it says now.")
+        super().__init__("The survey has changed since it was shown. Reload it and answer the new version.")
 
 
 class ActionNotAllowed(Conflict):

@@ -215,7 +215,7 @@ class _Walk:
         lost = max([number, *self.known.noted])
         if lost > self.number:
             raise _Broken(
-                self.number + 1, f"it is missing: the ledger went on to row {lost}, and ends with row {self.number}"
+                self.number + 1, f"it is missing: the ledger continued to row {lost}, and ends with row {self.number}"
             )
         if row_hash != self.hash:
             raise _Broken(number, "its hash is not the one that the head of the ledger holds")
@@ -238,11 +238,11 @@ def _refuse_other_words(known: _Expected, row: _Row, choices: Any) -> None:
     _refuse_other_columns(line, row, known.surveys.get(row.survey_id))
     wording = known.wordings.get(row.wording_id)
     if wording is None or not _is_worded(line, wording):
-        raise _Broken(number, "it points at another wording than the one that was answered (wording_id)")
+        raise _Broken(number, "it points at a different wording from the one that was answered (wording_id)")
     if not wording.intact:
         raise _Broken(number, f"the text of its wording {row.wording_id} was changed")
     if choices != chain.choices(line.answers):
-        raise _Broken(number, "survey_answers holds other choices than it says")
+        raise _Broken(number, "survey_answers holds different choices from this row")
 
 
 def _refuse_other_columns(line: chain.LedgerEntry, row: _Row, survey: str | None) -> None:

@@ -68,7 +68,7 @@ async def ask_archive(ctx: NamedDependency[Context], uid: FromPath[str]) -> Resp
 @post("/surveys/archive/{uid:str}", guards=[PUBLISHER], status_code=200)
 async def archive(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     changed = await authoring.archive(ctx.db, ctx.actor, uid_of(uid))
-    answer = "The survey is archived: nobody is asked any more." if changed else "The survey was archived already."
+    answer = "The survey is archived: it is no longer asked." if changed else "The survey was archived already."
     return await _done(ctx, answer, changed=changed)
 
 
@@ -79,7 +79,7 @@ async def ask_delete(ctx: NamedDependency[Context], uid: FromPath[str]) -> Respo
     authoring.refuse_deleting_what_was_asked(stored)
     number = len(stored.questions)
     unit = f"{'question goes' if number == 1 else 'questions go'} with it"
-    consequence = "Nobody was ever asked. It can't be brought back; the audit keeps what it said."
+    consequence = "It was never asked. It can't be restored; the audit keeps its text."
     return await _ask(ctx, stored, "delete", consequence=consequence, number=number, unit=unit)
 
 

@@ -13,11 +13,11 @@ from app.surveys.authoring.stored import Stored
 
 # Why an act leaves a survey as it is: the words after "1" and after "2".
 Hindrance = tuple[str, str]
-_UNDELETABLE = ("is no draft without responses", "are no drafts without responses")
+_UNDELETABLE = ("is not a draft without responses", "are not drafts without responses")
 _BY_STATUS: dict[tuple[str, str], Hindrance] = {
     ("publish", "published"): ("is published already", "are published already"),
     ("archive", "archived"): ("is archived already", "are archived already"),
-    ("archive", "draft"): ("is a draft, which nobody is asked", "are drafts, which nobody is asked"),
+    ("archive", "draft"): ("is a draft, which is not asked", "are drafts, which are not asked"),
     ("delete", "published"): _UNDELETABLE,
     ("delete", "archived"): _UNDELETABLE,
 }

@@ -109,7 +109,7 @@ async def _consequence(ctx: Context, act: str, able: Sequence[Stored]) -> tuple[
         )
         return says, responses, "response stays" if responses == 1 else "responses stay"
     questions = sum(len(one.questions) for one in able)
-    says = "Nobody was ever asked. They can't be brought back; the audit keeps what they said."
+    says = "They were never asked. They can't be restored; the audit keeps their text."
     return says, questions, "question goes with them" if questions == 1 else "questions go with them"
 
 

@@ -29,7 +29,7 @@ AUTHOR = Requires("surveys.author", module="surveys")
 SAMPLE = Row("samplerow")
 ENFORCEMENT_HINTS = {
     "optional": "People may put it off, or never answer.",
-    "required": "It stays, and comes first, until it is answered.",
+    "required": "It comes first and stays until it is answered.",
 }
 
 
@@ -170,7 +170,7 @@ def _note(stored: Stored | None) -> dict[str, str] | None:
         return None
     if not stored.answered:
         said = "It is being asked" if stored.status == "published" else "It is archived"
-        return {"title": f"{said}; nobody has answered.", "text": "What you save is what is asked from then on."}
+        return {"title": f"{said}; there are no answers.", "text": "After you save, people are asked this text."}
     title = f"{people(stored.responses)} responded to version {stored.version}."
     way = (
         "Publishing as a new version asks everyone again."
@@ -179,7 +179,7 @@ def _note(stored: Stored | None) -> dict[str, str] | None:
     )
     always = "Category, audience, window and pacing can change at any time."
     if stored.definition.agreement:
-        can = "It holds an agreement, so any other change needs a new version: nobody stays agreed to replaced text."
+        can = "It holds an agreement, so any other change needs a new version: agreements to the old text must not carry over."
         return {"title": title, "text": f"{always} {can} {way}"}
     can = "So can the wording of title, message and questions, for corrections; anything else needs a new version."
     return {"title": title, "text": f"{always} {can} {way}"}

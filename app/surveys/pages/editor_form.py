@@ -83,9 +83,9 @@ class Offered:
     @property
     def form(self) -> Form:
         kinds = {word: label for word, label in words.ENFORCEMENTS.items() if not limits(self.ceiling, word)}
-        audience = [Choices("user_types", "User types", help="None ticked: everyone.", options=self.types)]
+        audience = [Choices("user_types", "User types", help="Tick nothing for everyone.", options=self.types)]
         if self.tenants is not None:
-            help_ = "None ticked: everyone, here and in every tenant."
+            help_ = "Tick nothing for everyone, here and in every tenant."
             audience.append(Choices("tenants", "Tenants", help=help_, options=self.tenants))
         return Form(
             TITLE,

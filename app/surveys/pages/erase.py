@@ -16,7 +16,9 @@ from app.web.guards import Requires
 from app.web.pages import go, page
 
 MAY = Requires("admin.erase")
-FORM = Form(Text("typed", "Their e-mail address", required=True, help="Typed out, so that it is the right person."))
+FORM = Form(
+    Text("typed", "Their e-mail address", required=True, help="Type it to confirm that it is the right person.")
+)
 
 
 @get("/people/erase/{user_id:int}", guards=[MAY])

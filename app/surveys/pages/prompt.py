@@ -37,7 +37,9 @@ THANKS = {
 }
 GONE = "That question is no longer open, so nothing was recorded."
 UNDECIDED = "Nothing was sent yet. Choose one of the buttons below the questions."
-CHANGED = "The text was changed while you had it open. This is the new one; what you had answered is kept where it still fits."
+CHANGED = (
+    "The text was changed while you had it open. This is the new text. Your answers are kept where they still fit."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ async def _respond(ctx: Context, sent: Sent) -> RespondResult:
 def thanks(answer: RespondResult) -> PromptNotice:
     """What the person reads after an answer; a decision has its receipt."""
     if answer.snoozed_until:
-        return PromptNotice(f"It comes back after {answer.snoozed_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC.")
+        return PromptNotice(f"You will be asked again after {answer.snoozed_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC.")
     outcome = answer.outcome or "answered"
     text = "That was recorded already; nothing changed." if answer.status == "already_recorded" else THANKS[outcome]
     return PromptNotice(text, receipt=(answer.receipt or "") if outcome in DECISIONS else "")
@@ -152,7 +154,7 @@ async def _page(ctx: Context, shown: Shown | None, said: PromptNotice, *, status
 
 def _check_offered(ctx: Context) -> None:
     if not prompting.offered(ctx):
-        raise ModuleUnavailable("Nobody is asked in the portal here: an administrator switched that off.")
+        raise ModuleUnavailable("Surveys are not asked in this portal: an administrator switched that off.")
 
 
 ROUTES = [show, submit]

@@ -70,9 +70,7 @@ SPEC = ListSpec(
         Filter("", "Date (UTC)", lambda days: on_days(AppRating.rated_at, days), kind="range"),
         Filter("commented", "With a comment", lambda _: AppRating.comment.is_not(None), kind="check"),
     ),
-    empty=Empty(
-        "star", "Nobody has rated an app yet", "People rate the apps of the App Library from their mobile apps."
-    ),
+    empty=Empty("star", "No app has ratings yet", "People rate the apps of the App Library from their mobile apps."),
 )
 LIBRARY = {"url": "/apps", "action": "Open the App Library"}
 # Filters whose answer the kept counts know.

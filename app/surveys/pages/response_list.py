@@ -92,7 +92,7 @@ COLUMNS = (
         "evidence",
         "Evidence",
         _sealed,
-        hint="What was recorded of the person, encrypted under a key of theirs. Token: by an API token that somebody else made",
+        hint="What was recorded about the person, encrypted with their own key. Token: by an API token that another person made",
     ),
     Column("ip", "IP", _sealed, shown=False),
     Column("browser", "Browser", _sealed, shown=False),
@@ -110,7 +110,7 @@ SPEC = ListSpec(
     empty=Empty(
         "clipboard-list",
         "No response yet",
-        "Each answer, consent and opt-out is recorded here once a published survey was answered.",
+        "Each answer, consent and opt-out to a published survey is recorded here.",
         "/surveys/list",
         "Open the surveys",
     ),

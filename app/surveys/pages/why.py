@@ -92,7 +92,9 @@ async def pick(ctx: Context, text: str) -> Any:
     columns = (User.id, User.name, User.email, User.type, User.workspace, User.active)
     found = (await ctx.db.execute(select(*columns).where(known, _visible(ctx)))).one_or_none()
     if found is None:
-        raise NotFound("There is nobody of that name here. Choose a person from the list, or give an e-mail address.")
+        raise NotFound(
+            "There is no person with that name here. Choose a person from the list, or give an e-mail address."
+        )
     return found
 
 

@@ -231,7 +231,7 @@ class TestCursors:
         (detail,) = answer.json()["error"]["details"]
         assert detail == {
             "field": "cursor",
-            "message": "It is the cursor of another list; send one that came from this list.",
+            "message": "The cursor belongs to another list. Send a cursor of this list.",
         }
 
     @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ class TestDecisionOrder:
             (SimilarEmployee(2, "Ben Okri", 100.0),),
         )
         assert after.why == (
-            "No host employee has the ID number 9, and nobody without a code has a similar name."
+            "No host employee has the ID number 9, and no employee without a code has a similar name."
             " Ben Okri has a similar name, but belongs to the code 7."
         )
 

@@ -52,7 +52,7 @@ async def test_lateness_knows_its_bounds(database, week):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("from=2026-11-22&to=2026-11-16", "The first day comes after the last."),
+        ("from=2026-11-22&to=2026-11-16", "The first day is after the last day."),
         ("from=nonsense", "Give a date such as 2026-11-21."),
         ("from=2020-01-01&to=2026-11-21", "At most 366 days"),
     ],

@@ -160,7 +160,7 @@ async def test_the_drawer_shows_three_weeks_and_what_was_set(database: Database,
     today = datetime.now(UTC).date()
     assert f"{today}: 4 punches, 1 imported" in text_
     assert f"{today - timedelta(days=20)}: 0 punches" in text_
-    assert "Every tap is a clock-in" in text_
+    assert "Every punch is a clock-in" in text_
     assert "Alice Ahn" in text_
     assert "8 are not here" in text_
 
@@ -272,7 +272,7 @@ async def test_a_bulk_act_says_the_punches_before_it_judges_them_again(database:
     asked = await bob.submit("/clock_devices/bulk", form, headers={"HX-Request": "true"})
     for words in (
         "Set the direction of 2 terminals to “In”?",
-        "Every tap is a clock-in",
+        "Every punch is a clock-in",
         "<strong>3</strong> punches are judged again",
     ):
         assert words in asked.text
@@ -303,7 +303,7 @@ async def test_a_bulk_act_reaches_the_whole_filter_and_nothing_else(
     form = {"action": "kind_attendance", "all": "1"}
     asked = (await bob.submit("/clock_devices/bulk?kind=access", form)).text
     assert "Set the kind of 1 terminal to “Attendance”?" in asked
-    assert "None of their punches is judged again." in asked
+    assert "Their punches are not judged again." in asked
     assert "<html" in asked
     await bob.submit("/clock_devices/bulk?kind=access", {**form, "confirmed": "1", "number": "1", "punches": "0"})
     async with database.transaction() as db:

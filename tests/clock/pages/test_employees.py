@@ -237,7 +237,7 @@ class TestBind:
         assert await state(database, "901") == ("bound", floor["ben"])
 
     @pytest.mark.parametrize(
-        ("host", "sentence"), [("", "Choose a host employee"), ("777", "Nobody has the ID number")]
+        ("host", "sentence"), [("", "Choose a host employee"), ("777", "No employee has the ID number")]
     )
     async def test_nobody_chosen_and_nobody_found_are_said_in_place(self, bob, floor, host, sentence):
         answer = await bob.submit(f"/clock_employees/{floor['901']}/bind", {"host": host}, headers=HTMX)
@@ -370,7 +370,7 @@ class TestTakingBack:
         url = f"/clock_employees/{worked['100']}"
         asked = (await bob.fragment(f"{url}/clear")).text
         answer = await bob.submit(f"{url}/clear", {"records": "take_back", "foretold": foretold(asked)}, headers=HTMX)
-        assert "2 records: a job does it, and the page shows how far it is." in answer.text
+        assert "2 records: a job does it, and the page shows its progress." in answer.text
         (link,) = set(re.findall(r"/clock_employees/acts/\d+", answer.text))
         assert "0 of 2 records" in answer.text
         assert f'hx-get="{link}" hx-trigger="load"' in (await bob.get("/clock_employees")).text

@@ -104,7 +104,7 @@ async def test_a_connection_is_saved_sealed_and_its_password_never_shown(databas
         ("password", "", "Give the password."),
         ("timezone", "Berlin", "no time zone"),
         ("profile", "abacus", "Choose one of the list."),
-        ("overrides", "paths.transactions", "has no ="),
+        ("overrides", "paths.transactions", "has no “=”"),
         ("overrides", "paths.transactions = /no/slash", "ends in a slash"),
         ("overrides", "paths.sign_in = /web/oauth/api/v2/sign_in/", "known to be wrong"),
     ],
@@ -124,7 +124,7 @@ async def test_another_address_needs_the_password_again(parts: Parts, database: 
     await connected(parts)
     answer = await alice.submit(f"{URL}/connection", server("http://127.0.0.1:2", password=""))
     assert answer.status_code == 422
-    assert "about to be sent to another address" in answer.text
+    assert "will be sent to another address" in answer.text
     same = await alice.submit(f"{URL}/connection", server("http://127.0.0.1:1", password="", username="other"))
     assert same.status_code == 303
     found = await connection_of(database)

@@ -173,7 +173,7 @@ async def test_what_was_not_judged_yet_can_be_found(database: Database, mill: in
         await daily_totals.mark_stale(db, [date(2026, 3, 6)])
     answer = await bob.get("/clock_transactions?outcome=unjudged")
     assert shown(answer.text) == ["awaiting"]
-    assert "The import has not come to it yet" in answer.text
+    assert "Not judged yet" in answer.text
 
 
 async def test_the_oldest_can_come_first(mill: int, bob: Browser) -> None:
@@ -302,10 +302,10 @@ async def test_an_act_without_anything_to_act_on_is_refused(database: Database, 
     assert (await bob.submit("/clock_transactions/bulk", {"action": "erase", "all": "1"})).status_code == 404
     punch_id = await id_of(database, "Mon 08:00")
     for act, sentence in (
-        ("retry", "This punch can't be judged again: it belongs to a record that stands, or is gone from the server."),
+        ("retry", "This punch can't be judged again: it belongs to a record, or is gone from the server."),
         (
             "keep",
-            "This punch does not wait for that decision: only those do that arrived after the import, or are gone",
+            "This punch does not wait for that decision. Only punches that arrived after the import, or are gone",
         ),
     ):
         refused = await bob.submit(f"/clock_transactions/{punch_id}/{act}")

@@ -74,7 +74,7 @@ async def test_a_selection_that_can_not_be_used_is_refused_with_the_reason(datab
     chosen: dict[str, Any] = {"action": "use", "id": [str(await id_of(database, "Tue 08:00"))]}
     refused = await bob.submit(URL, chosen)
     assert refused.status_code == 409
-    assert "None of these punches can be used. 1 stays: 1 on a locked day." in refused.text
+    assert "These punches can&#39;t be used. 1 stays: 1 on a locked day." in refused.text
 
 
 async def test_nothing_late_is_nothing_to_use(database: Database, bob: Browser) -> None:
@@ -88,7 +88,7 @@ async def test_many_are_left_to_a_job_whose_progress_the_list_shows(
 ) -> None:
     monkeypatch.setattr(long_acts, "INLINE_LIMIT", 1)
     monkeypatch.setattr(using, "INLINE_LIMIT", 1)
-    assert "A job does it; a page shows how far it is" in (await bob.submit(URL, ALL)).text
+    assert "A job does it; a page shows its progress" in (await bob.submit(URL, ALL)).text
     done = await bob.submit(URL, {**ALL, "confirmed": "1", "number": "4"})
     link = done.headers["location"]
     assert "0 of 4 punches" in (await bob.get(link)).text

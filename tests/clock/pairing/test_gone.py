@@ -89,7 +89,7 @@ def test_why_says_that_it_is_gone_and_what_to_do():
     with_record, without = told[store.texts["O 17:00"]], told[store.texts["x 18:00"]]
     assert with_record.sentence.startswith("The server no longer has this punch. The punch is part of record 1")
     assert "Keep the record" in with_record.change
-    assert without.sentence == "The server no longer has this punch. It counts for nothing."
+    assert without.sentence == "The server no longer has this punch. It no longer counts."
 
 
 @given(some_punches(), ANY_RULES, st.data())

@@ -68,7 +68,7 @@ def imported(taps="I 08:00, O 17:00"):
             "O Tue 17:00",
             FAR,
             "Mon 2 Mar 08:00 – Tue 3 Mar 17:00 is 33 h long; 24 h is the most",
-            "missed tap",
+            "missing tap",
         ),
         (
             "I Wed 08:00",
@@ -159,7 +159,7 @@ def test_a_door_reader_and_an_inactive_employee_are_named():
 
 def test_a_punch_that_the_server_says_opened_a_door_is_named():
     told = why(Store().add("I 08:00", is_access=True, says_access=True), "I 08:00")
-    assert told.sentence == "The time clock says of this punch that it does not count for attendance: it opened a door."
+    assert told.sentence == "The time clock marks this punch as not for attendance: it opened a door."
     assert "Marking terminal T1 as attendance" in told.change
 
 

@@ -161,7 +161,7 @@ async def test_it_does_only_what_the_person_was_told(database: Database) -> None
     agreed = (await why_of(database, "Mon 10:00")).use
     assert agreed is not None
     await then(database, "bo 12:00, bi 13:00")
-    with pytest.raises(Conflict, match="Something changed meanwhile"):
+    with pytest.raises(Conflict, match="Something has changed"):
         await use(database, "Mon 10:00", agreed=agreed.agreed)
     again = (await why_of(database, "Mon 10:00")).use
     assert again is not None
@@ -170,7 +170,7 @@ async def test_it_does_only_what_the_person_was_told(database: Database) -> None
 
 async def test_a_punch_that_is_not_late_has_nothing_to_use(database: Database) -> None:
     await ada_works(database, "I 08:00")
-    with pytest.raises(Conflict, match="Nothing here arrived late"):
+    with pytest.raises(Conflict, match="no longer count as late arrivals"):
         await use(database, "Mon 08:00")
     async with database.transaction() as db:
         with pytest.raises(NotFound):
@@ -181,7 +181,7 @@ async def test_a_code_that_nobody_stands_behind_has_nothing_to_use(database: Dat
     await late_in(database)
     async with database.transaction() as db:
         await db.execute(update(Binding).values(state="unbound", host_employee_id=None, method=None))
-    with pytest.raises(Unusable, match="Nobody stands behind this code"):
+    with pytest.raises(Unusable, match="This code is no longer bound"):
         await use(database, "Mon 10:00")
 
 

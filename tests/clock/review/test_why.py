@@ -172,7 +172,7 @@ async def test_a_punch_behind_days_that_were_not_read_says_so(database: Database
             )
         )
     found = await why_of(database, "Mon 08:00")
-    assert "not been read completely" in found.sentence
+    assert "are not fully read" in found.sentence
     assert urls(found) == ["/clock_sync"]
     assert found.retry is not None
     assert [tap["effect_label"] for tap in found.line["taps"]] == ["not judged yet", "not judged yet"]
@@ -190,7 +190,7 @@ async def test_one_that_arrived_late_says_what_each_decision_would_do(database: 
     await then(database, "I 10:00")
     found = await why_of(database, "Mon 10:00")
     number = await record_id(database)
-    assert "reaches beyond the shift as it would be now, 10:00–17:00" in found.sentence
+    assert "is longer than the shift would be now, 10:00–17:00" in found.sentence
     assert found.use is not None
     assert found.use.sentence == (
         f"Use the punches: record {number} becomes 10:00–17:00; 1 tap outside this shift is judged again."

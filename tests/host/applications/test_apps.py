@@ -137,7 +137,7 @@ class TestIcons:
         ],
     )
     def test_anything_else_is_refused_svg_above_all(self, data: bytes) -> None:
-        with pytest.raises(Invalid, match="no PNG, JPEG or WebP"):
+        with pytest.raises(Invalid, match="not a PNG, JPEG or WebP"):
             icons.read(data)
 
     def test_64_kib_fit_and_one_byte_more_does_not(self) -> None:
@@ -325,10 +325,10 @@ class TestForm:
     @pytest.mark.parametrize(
         ("sent", "said"),
         [
-            ({"files": {"icon": ("i.png", b"<svg/>")}}, "no PNG, JPEG or WebP"),
+            ({"files": {"icon": ("i.png", b"<svg/>")}}, "not a PNG, JPEG or WebP"),
             ({"files": {"icon": ("i.png", PNG.ljust(70_000, b"0"))}}, "At most 64 KiB"),
             ({"icon_kept": "§"}, "Choose the picture again"),
-            ({"icon_kept": base64.b64encode(b"<svg/>").decode()}, "no PNG, JPEG or WebP"),
+            ({"icon_kept": base64.b64encode(b"<svg/>").decode()}, "not a PNG, JPEG or WebP"),
             ({"name": "shift planner "}, "Another app has this name"),
             ({"name": "x" * 201}, "At most 200 characters"),
         ],

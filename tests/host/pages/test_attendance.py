@@ -184,7 +184,7 @@ async def test_the_day_and_person_choosers_lead_there(database: Database, alice:
         ] == f"/attendance/people/{ada}"
     answer = await alice.get("/attendance/people?employee=404")
     assert answer.status_code == 422
-    assert "Nobody has the ID number 404" in answer.text
+    assert "No employee has the ID number 404" in answer.text
 
 
 async def test_an_empty_day_leads_to_the_next_one_with_records(database: Database, alice: Browser) -> None:
@@ -215,9 +215,9 @@ async def test_a_record_is_added_by_hand_in_the_workspaces_zone(
     ("typed", "words"),
     [
         ({"employee": ""}, "This is needed."),
-        ({"employee": "404"}, "Nobody has the ID number 404"),
+        ({"employee": "404"}, "No employee has the ID number 404"),
         ({"clock_in": ""}, "This is needed."),
-        ({"clock_out": "2026-11-20T07:00"}, "The clock-out must come after the clock-in."),
+        ({"clock_out": "2026-11-20T07:00"}, "The clock-out must be after the clock-in."),
         ({"clock_in": "0001-01-01T00:00"}, "Give a year"),
         ({"break_1_out": "2026-11-20T12:00"}, "Give both ends of the break"),
         ({"break_1_out": "2026-11-20T07:00", "break_1_back": "2026-11-20T09:00"}, "must lie between"),

@@ -93,7 +93,7 @@ async def test_every_bad_line_is_named_and_nothing_is_written(db: AsyncSession) 
     assert [line for line, _ in found] == [f"line {n}" for n in (3, 4, 4, 5, 6, 7, 9, 10)]
     assert "id_number: This is needed." in found[0][1]
     assert "same person as on line 2" in found[3][1]
-    assert "taken by somebody else" in found[4][1]
+    assert "belongs to another employee" in found[4][1]
     assert await db.scalar(select(func.count()).select_from(Employee)) == 1
 
 

@@ -113,7 +113,7 @@ def test_a_title_of_a_link_can_hold_any_sign_and_no_markup() -> None:
 def test_a_message_that_changes_at_each_cleaning_is_kept_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(content, "_MOST_ROUNDS", 1)
     assert sanitise("<p>1 &lt; <b>2</b></p>") == content.Sanitised(
-        "1 &lt; 2", ("<b>", "all markup, which is too tangled to be read")
+        "1 &lt; 2", ("<b>", "all markup, because it could not be read")
     )
 
 

@@ -227,11 +227,11 @@ REARRANGED: dict[str, Any] = {
     "the tail cut off": (
         ["DELETE FROM survey_answers WHERE number > 4", "DELETE FROM survey_responses WHERE number > 4"],
         5,
-        "the ledger went on to row 6",
+        "the ledger continued to row 6",
     ),
     "the head moved back": ("UPDATE survey_ledger_head SET number = 4", 5, "past the head"),
     "the head moved before the first": ("UPDATE survey_ledger_head SET number = -4", None, "its head (survey_ledger_head) is row -4"),
-    "the head moved on": ("UPDATE survey_ledger_head SET number = 9", 7, "the ledger went on to row 9"),
+    "the head moved on": ("UPDATE survey_ledger_head SET number = 9", 7, "the ledger continued to row 9"),
     "the head's hash": (
         "UPDATE survey_ledger_head SET row_hash = set_byte(row_hash, 0, get_byte(row_hash, 0) # 1)",
         6,
@@ -246,13 +246,13 @@ REARRANGED: dict[str, Any] = {
         ("UPDATE survey_wordings SET content = content || ' ', content_hash = encode(sha256(convert_to(content || ' ', 'UTF8')), 'hex')"
         " WHERE id = (SELECT min(id) FROM survey_wordings)"),
         1,
-        "another wording",
+        "a different wording",
     ),
     "a wording's questions swapped": (
         ("UPDATE survey_wordings SET question_keys[1] = question_keys[2], question_keys[2] = question_keys[1]"
         " WHERE id = (SELECT min(id) FROM survey_wordings)"),
         1,
-        "another wording",
+        "a different wording",
     ),
     "a wording nobody answered": (
         "UPDATE survey_wordings SET content = content || ' ' WHERE id = (SELECT max(id) FROM survey_wordings)",
@@ -318,7 +318,7 @@ async def test_a_cut_tail_whose_head_was_noted_is_missed(database: Database, sur
     await _cut(owner, 4)
     verdict = await verify(database, "main")
     assert (verdict.number, verdict.rows) == (5, 4)
-    assert verdict.problem == "it is missing: the ledger went on to row 6, and ends with row 4"
+    assert verdict.problem == "it is missing: the ledger continued to row 6, and ends with row 4"
 
 
 async def test_a_tail_that_was_cut_and_grew_again_is_not_the_one_that_was_noted(

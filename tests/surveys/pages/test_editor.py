@@ -329,7 +329,7 @@ async def test_what_lies_above_the_ceiling_is_not_edited(database: Database, eve
         await eve.get(f"/surveys/publish/{stored.uid}"),
         await eve.submit(f"/surveys/publish/{stored.uid}"),
     ):
-        assert (answer.status_code, "makes optional surveys only" in answer.text) == (403, True)
+        assert (answer.status_code, "can make only optional surveys" in answer.text) == (403, True)
     async with database.shared_transaction() as db:
         await db.execute(update(Tenant).where(Tenant.key == "globex").values(ceiling="full"))
     assert (await eve.get(f"/surveys/edit/{stored.uid}")).status_code == 200

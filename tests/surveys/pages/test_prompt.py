@@ -295,7 +295,7 @@ async def test_the_enter_key_in_a_field_decides_nothing_and_loses_nothing(nora: 
 async def test_later_and_never_again_take_an_optional_one_away(nora: Browser, database: Database) -> None:
     later, never = await ask(database, title="Later"), await ask(database, title="Never")
     snoozed = await reply_by_htmx(nora, later, "snooze")
-    assert "It comes back after" in snoozed.text
+    assert "You will be asked again after" in snoozed.text
     await reply(nora, never, "opt_out")
     shown = (await nora.get("/survey_prompt")).text
     assert "You won’t be asked this again." in shown

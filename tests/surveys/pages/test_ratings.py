@@ -131,7 +131,7 @@ async def test_a_rating_of_an_app_that_left_the_library_stays(
 
 async def test_nothing_and_too_much_are_both_shown(planner: UUID, vera: Browser, alice: Browser, rate: Rate) -> None:
     nothing = (await vera.get("/surveys/ratings")).text
-    assert "Nobody has rated an app yet" in nothing
+    assert "No app has ratings yet" in nothing
     assert 'href="/apps"' not in nothing, "she may not open it"
     assert "Open the App Library" in (await alice.get("/surveys/ratings")).text
     await rate(planner, 7, 5, f"<b>{LONG[:1000]}")

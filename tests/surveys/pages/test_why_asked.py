@@ -133,7 +133,7 @@ async def test_a_tenant_reads_about_its_own_people_alone(database: Database, eve
     for foreign in (await user_id(database, "nora"), "nora@example.org"):
         answer = await eve.get(f"/surveys/view/{own.uid}/why?user={foreign}")
         assert answer.status_code == 422
-        assert "There is nobody of that name here" in answer.text
+        assert "There is no person with that name here" in answer.text
     assert "Nora" not in (await eve.fragment(f"/surveys/view/{own.uid}/people?q=nora")).text
     assert "Eve Egger" in (await eve.fragment(f"/surveys/view/{own.uid}/people?q=eve")).text
 

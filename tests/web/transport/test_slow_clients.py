@@ -88,11 +88,11 @@ def test_a_body_needs_a_least_rate_and_has_its_time(received: int, seconds: floa
     ("path", "headers", "status", "says"),
     [
         (TOKEN_PATH, {"Content_Type": "application/json"}, 408, '"code":"request_timeout"'),
-        ("/sign-in", {}, 408, "The request came too slowly."),
+        ("/sign-in", {}, 408, "The request took too long to arrive."),
         ("/v1/api/me/app-rating", {"Authorization": "Bearer none"}, 401, '"code":"unauthorized"'),
         ("/v1/api/me/nothing", {}, 404, '"code":"not_found"'),
         ("/people/add", {}, 303, ""),
-        ("/nothing", {}, 404, "There is nothing here."),
+        ("/nothing", {}, 404, "This was not found."),
     ],
 )
 @pytest.mark.usefixtures("impatient")
@@ -171,9 +171,9 @@ def watchful(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("head", "says"),
     [
-        (b"GET /people HTTP/1.1\r\nHost: testserver\r\nX-More: ", b"The request came too slowly."),
+        (b"GET /people HTTP/1.1\r\nHost: testserver\r\nX-More: ", b"The request took too long to arrive."),
         (b"GET /api/v1/clock/status HTTP/1.1\r\n", b'"code":"request_timeout"'),
-        (b"\r\n\r\n", b"The request came too slowly."),
+        (b"\r\n\r\n", b"The request took too long to arrive."),
     ],
 )
 @pytest.mark.usefixtures("watchful")

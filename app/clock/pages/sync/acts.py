@@ -29,7 +29,7 @@ URL = center.URL
 MOST_NAMES = 500
 MOST_CODES = 100
 SURE = "start over"
-OVER = Form(DayField("from", "From", required=True, help="A local date: everything from then on is read again."))
+OVER = Form(DayField("from", "From", required=True, help="A local date: every punch from this day on is read again."))
 LISTED: dict[str, tuple[Any, Any, Any]] = {
     "departments": (Department, Department.code, Department.name),
     "positions": (Position, Position.code, Position.name),
@@ -48,7 +48,7 @@ async def start(ctx: NamedDependency[Context]) -> Response[Any]:
     _refuse_locked(await connection.required(ctx.db))
     request = {"resources": form["resources"]} if form["resources"] else {}
     _, joined = await run_rows.queue_run(ctx.db, "manual", request, ctx.actor)
-    return await done(ctx, URL, "A run is under way already." if joined else "The run was asked for.")
+    return await done(ctx, URL, "A run is under way already." if joined else "The run is queued.")
 
 
 def _refuse_locked(found: Connection) -> None:
@@ -65,13 +65,13 @@ async def stop(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response
 @post(f"{URL}/pause", guards=[ACTS], status_code=200)
 async def pause(ctx: NamedDependency[Context]) -> Response[Any]:
     await connection.pause(ctx.db, ctx.actor)
-    return await done(ctx, URL, "Syncing is paused. A run under way goes on to its end.")
+    return await done(ctx, URL, "Syncing is paused. A run that is under way finishes.")
 
 
 @post(f"{URL}/resume", guards=[ACTS], status_code=200)
 async def resume(ctx: NamedDependency[Context]) -> Response[Any]:
     await connection.resume(ctx.db, ctx.actor)
-    return await done(ctx, URL, "Syncing goes on by its schedule.")
+    return await done(ctx, URL, "Syncing is resumed and follows its schedule.")
 
 
 @post(f"{URL}/backfill", guards=[ACTS], status_code=200)
@@ -87,7 +87,7 @@ async def ask_for_backfill(ctx: NamedDependency[Context]) -> Response[Any]:
     if not form.ok:
         return await center.show(ctx, backfill=form, status=422)
     _, joined = await backfill.queue(ctx.db, ctx.actor)
-    when = "The run under way or the next one reads it." if joined else "A run was asked for."
+    when = "The current run or the next one reads it." if joined else "A run is queued."
     return await done(ctx, f"{URL}#cursors", f"{form['from']} to {form['to']} is read again. {when}")
 
 
@@ -108,7 +108,7 @@ async def accept(ctx: NamedDependency[Context]) -> Response[Any]:
         raise Invalid("Say which days are accepted.")
     await shortfalls.accept(ctx.db, ctx.actor, windows, datetime.now(UTC))
     await _queue_unless_paused(ctx)
-    return await done(ctx, f"{URL}#cursors", "Accepted as read. The next run goes on from there.")
+    return await done(ctx, f"{URL}#cursors", "Accepted as read. The next run continues from there.")
 
 
 @post(f"{URL}/windows/read_again", guards=[ACTS], status_code=200)
@@ -146,7 +146,7 @@ async def decide_disappearance(ctx: NamedDependency[Context], resource: FromPath
     posted = await ctx.form()
     waiting = await _waiting(ctx, resource)
     if posted.get("number") != str(waiting["missing"]) or posted.get("run") != str(waiting["run_id"]):
-        raise Conflict("Another listing has come meanwhile. Look at it first.")
+        raise Conflict("A newer listing has arrived. Look at it first.")
     label = RESOURCE_LABELS[resource].lower()
     if posted.get("verdict") == "refuse":
         await absences.refuse_disappearance(ctx.db, ctx.actor, resource)

@@ -40,13 +40,16 @@ BASE: Select[Any] = select(*SyncRun.__table__.c)
 
 START = Form(
     Choices(
-        "resources", "Only these", options={name: RESOURCE_LABELS[name] for name in RESOURCES}, help="None ticked: all."
+        "resources",
+        "Only these",
+        options={name: RESOURCE_LABELS[name] for name in RESOURCES},
+        help="Tick nothing for all.",
     ),
 )
 BACKFILL = Form(
     DayField("from", "From", required=True),
     DayField("to", "To", required=True, help="Both days are included."),
-    Text("emp_codes", "Only these codes", longest=1000, help="Separated by commas; empty reads everybody."),
+    Text("emp_codes", "Only these codes", longest=1000, help="Separated by commas. Leave it empty to read all codes."),
 )
 
 

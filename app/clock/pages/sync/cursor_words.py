@@ -81,7 +81,7 @@ def _listing(row: Cursor) -> ResourceProgress:
     elif row.page:
         detail = f"Read to page {row.page:,}" + (f" of {row.total:,} rows." if row.total else ".")
     else:
-        detail = "Not read to its end yet."
+        detail = "Not fully read yet."
     return ResourceProgress(row.resource, RESOURCE_LABELS[row.resource], row.state, detail, row.updated_at)
 
 

@@ -36,7 +36,7 @@ STATUS_LABELS = {
 TRIGGER_LABELS = {
     "schedule": "By schedule",
     "manual": "By hand",
-    "resume": "Goes on from another run",
+    "resume": "Continues another run",
     "command": "By command",
 }
 COUNTS = ("fetched", "created", "updated", "unchanged", "missing", "set_aside")

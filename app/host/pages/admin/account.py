@@ -108,13 +108,13 @@ async def switch_off(ctx: NamedDependency[Context]) -> Response[Any]:
 async def end_others(ctx: NamedDependency[Context]) -> Response[Any]:
     ended = await accounts.end_sessions(ctx.db, ctx.actor, ctx.user.id, keep=ctx.user.session_key)
     message = f"{count(ended, 'other browser was', 'other browsers were')} signed out."
-    return await done(ctx, "/account", message if ended else "You are signed in nowhere else.", level="info")
+    return await done(ctx, "/account", message if ended else "You are not signed in anywhere else.", level="info")
 
 
 @post("/account/sessions/{session_id:int}/end", guards=[signed_in], status_code=200)
 async def end_one(ctx: NamedDependency[Context], session_id: FromPath[int]) -> Response[Any]:
     if not await end_one_session(ctx.db, ctx.user.id, session_id, keep=ctx.user.session_key):
-        raise NotFound("That browser is signed out already.")
+        raise NotFound("That browser is already signed out.")
     await audit.record(ctx.db, ctx.actor, "user.sign_out", "user", ctx.user.id, after={"sessions_ended": 1})
     return await done(ctx, "/account", "That browser was signed out.")
 

@@ -19,7 +19,7 @@ MAY = Requires("admin.policies")
 SECTIONS = {
     "modules": (
         "Modules",
-        "Off: its menu entries and pages go, and its API answers module_unavailable. Nothing is deleted.",
+        "Off: its menu entries and pages disappear, and its API answers module_unavailable. Nothing is deleted.",
     ),
     "api": ("End-user API", "What mobile apps may use. Off: the API answers module_unavailable."),
     "prompts": ("Prompts", "How surveys come up for the person who is signed in."),

@@ -25,7 +25,7 @@ OTP = Text(
 FORM = Form(EMAIL, Password("password", "Password", required=True), OTP)
 # Asks for the digits alone: `passed` says that the password was right.
 DIGITS = Form(EMAIL, replace(OTP, required=True), Text("passed", "Password", longest=1000))
-TOO_LATE = "Too many minutes passed since your password, or the account is locked for some minutes. Sign in again."
+TOO_LATE = "Your sign-in has expired, or the account is locked for some minutes. Sign in again."
 NEW_PASSWORD = Password(
     "password",
     "New password",
@@ -52,7 +52,7 @@ async def revoke_if_asked(ctx: Context, actor: audit.Actor, user_id: int, form: 
 REVOKE = Flag(
     "revoke_tokens",
     "Revoke my API tokens too",
-    help="Do so if somebody else may know the old password. Apps that use a token need a new one.",
+    help="Do this if another person may know the old password. Apps that use a token then need a new one.",
 )
 
 

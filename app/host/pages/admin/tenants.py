@@ -106,7 +106,7 @@ async def _what_deactivating_does(ctx: Context, keys: list[str]) -> dict[str, An
     signed_in = await ctx.db.scalar(select(func.count()).where(Session.user_id.in_(theirs))) or 0
     return {
         "number": people,
-        "unit": "person can't sign in any more" if people == 1 else "people can't sign in any more",
+        "unit": "person can no longer sign in" if people == 1 else "people can no longer sign in",
         "consequence": f"{count(signed_in, 'browser is', 'browsers are')} signed out at once, and API tokens stop working."
         " Nothing is deleted: activating undoes it.",
     }

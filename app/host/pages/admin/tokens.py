@@ -152,8 +152,8 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
     async def ask() -> dict[str, Any]:
         latest = await ctx.db.scalar(select(func.max(ApiToken.last_used_at)).where(among(ApiToken.id, ids)))
-        used = f"The latest use was on {latest:%Y-%m-%d}." if latest else "None of them was ever used."
-        consequence = f"Programs that use them are refused from now on. This can't be undone. {used}"
+        used = f"The latest use was on {latest:%Y-%m-%d}." if latest else "They were never used."
+        consequence = f"Programs that use them are refused at once. This can't be undone. {used}"
         return {"verb": "Revoke", "what": count(len(ids), "token", "tokens"), "consequence": consequence}
 
     async def revoke_them() -> str:
@@ -176,7 +176,7 @@ async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_i
     return await ask_first(
         ctx,
         question=f"Revoke the token {token.name} of {token.owner}?",
-        consequence=f"Programs that use it are refused from now on. This can't be undone. {used}",
+        consequence=f"Programs that use it are refused at once. This can't be undone. {used}",
         submit="Revoke the token",
         cancel_url=cancel_url,
     )

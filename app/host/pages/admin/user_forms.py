@@ -147,7 +147,7 @@ async def ask_to_remove_type(ctx: NamedDependency[Context], key: FromPath[str]) 
     return await ask_first(
         ctx,
         question=f"Remove the type {await user_types.label_of(ctx.db, key)}?",
-        consequence="Accounts can't be given it any more. Surveys keep it in their audience, but reach nobody through it.",
+        consequence="It can no longer be given to accounts. Surveys keep it in their audience, but reach no one through it.",
         submit="Remove the type",
         cancel_url="/admin/users/types",
     )

@@ -174,8 +174,8 @@ ACTS = {
     "second-factor": UserAct(
         _drop_second_factor,
         "Switch off the second factor of {name}?",
-        "For somebody who lost their phone: until they set it up again, the password alone signs in. Make sure that it is"
-        " really they who ask. They are signed out everywhere.",
+        "For a person who lost their phone. Until they set it up again, the password alone signs in. Make sure that the"
+        " request really comes from them. They are signed out everywhere.",
         "Switch off",
         "The second factor of {name} is off.",
         "{name} has no second factor.",
@@ -184,11 +184,10 @@ ACTS = {
     "sign-out": UserAct(
         _sign_out,
         "Sign {name} out everywhere?",
-        "Every browser where they are signed in goes back to the sign-in page; unsaved work there is lost. Password and"
-        " tokens stay.",
+        "They are signed out in every browser, and unsaved work there is lost. Password and tokens stay.",
         "Sign out everywhere",
         "{name} was signed out everywhere.",
-        "{name} was signed in nowhere else.",
+        "{name} was not signed in anywhere else.",
     ),
 }
 

@@ -139,7 +139,7 @@ async def test_many_are_revoked_after_a_question_that_says_the_number(
     asked = await alice.submit("/admin/tokens/bulk", chosen, headers={"HX-Request": "true"})
     assert "<html" not in asked.text
     assert "Revoke 3 tokens?" in asked.text
-    assert "This can&#39;t be undone. None of them was ever used." in asked.text
+    assert "This can&#39;t be undone. They were never used." in asked.text
     assert (await visitor.get("/api/v1/clock/status", headers=bearer)).status_code == 200
     assert "The latest use was on 20" in (await alice.submit("/admin/tokens/bulk", chosen)).text
     assert await revoked_ones(database) == set()

@@ -121,7 +121,7 @@ async def test_a_new_user_gets_a_link_that_is_shown_once_and_works(
 async def test_a_taken_address_is_refused_at_the_field_with_what_was_typed_kept(alice: Browser) -> None:
     answer = await alice.submit("/admin/users/new", {**NEW, "email": "BOB@example.org"})
     assert answer.status_code == 422
-    assert "There is an account with this e-mail address already." in answer.text
+    assert "An account already has this e-mail address." in answer.text
     assert 'value="Ada Lovelace"' in answer.text
 
 
@@ -354,7 +354,7 @@ async def test_a_bulk_act_leaves_who_may_more_and_says_how_many(sign_in: SignIn,
 
 async def test_several_at_once_never_take_the_last_administrator(database: Database) -> None:
     everybody = [int(one) for one in await ids_of(database, "alice", "bob", "vera")]
-    with pytest.raises(Conflict, match="Make somebody else an administrator first"):
+    with pytest.raises(Conflict, match="Make another person an administrator first"):
         async with database.transaction() as db:
             await accounts.deactivate_several(db, COMMAND_LINE, everybody)
     assert {"alice", "bob", "vera"} <= await active_ones(database)
@@ -381,7 +381,7 @@ async def test_the_last_administrator_keeps_their_role(alice: Browser, database:
     data = {"name": "Alice Ahn", "type": "admin", "roles": ["Viewer"]}
     answer = await alice.submit(f"/admin/users/{alice_id}/edit", data)
     assert answer.status_code == 409
-    assert "Make somebody else an administrator first" in answer.text
+    assert "Make another person an administrator first" in answer.text
     assert await roles_of(database, "alice") == ["Administrator"]
 
 
