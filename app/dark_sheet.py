@@ -1,4 +1,4 @@
-"""Writes static/css/dark.css: the dark theme for whoever has no script, and so nothing that sets `data-bs-theme`.
+"""Writes static/css/dark.css: the dark theme for browsers without scripts, where `data-bs-theme` is never set.
 
     python -m app.dark_sheet
 

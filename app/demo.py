@@ -157,7 +157,7 @@ def _in_host(index: int, person: Person) -> list[DemoEmployee]:
 
 
 async def seed(db: AsyncSession, wanted: Sequence[DemoEmployee]) -> list[DemoEmployee]:
-    """Adds those that are not there yet, and touches nobody who is. Returns whom it added."""
+    """Adds the people who are missing, and leaves the others unchanged. Returns those it added."""
     missing = await plan(db, wanted)
     if missing:
         await people_import.import_csv(db, SEEDER, _as_csv(missing))
@@ -165,7 +165,8 @@ async def seed(db: AsyncSession, wanted: Sequence[DemoEmployee]) -> list[DemoEmp
 
 
 async def plan(db: AsyncSession, wanted: Sequence[DemoEmployee]) -> list[DemoEmployee]:
-    """Whom `seed` would add: nobody whose ID number and name, or whose kiosk code, the workspace knows already."""
+    """The people `seed` would add. Left out: people whose ID number and name, or kiosk code, the workspace already
+    has."""
     rows = await db.execute(select(Employee.id_number, Employee.name).where(Employee.deleted_at.is_(None)))
     known = {people_import.person_key(id_number, name) for id_number, name in rows}
     taken = set(await db.scalars(select(KioskEnrolment.code)))
@@ -177,7 +178,7 @@ async def plan(db: AsyncSession, wanted: Sequence[DemoEmployee]) -> list[DemoEmp
 
 
 async def remove(db: AsyncSession) -> list[int]:
-    """Soft-deletes whom `seed` added and nobody deleted since. Returns their ids."""
+    """Soft-deletes the people `seed` added, unless they are already deleted. Returns their ids."""
     made = select(cast(AuditEntry.subject_id, BigInteger)).where(
         AuditEntry.workspace == workspace_of(db),
         AuditEntry.actor_id.is_(None),

@@ -4,7 +4,7 @@ The row in `jobs` is the truth. `request` writes it in the caller's transaction,
 which the server itself delivers at the commit and drops with a rollback. So a web process needs no handle on the queue.
 Every worker listens, looks every few seconds anyway (a notification may get lost), and puts a wake-up for what is due into
 SAQ's queue, which spreads the work over all workers. A wake-up may be late, lost or doubled: `claim` decides who runs, and
-the attempt number fences whoever was taken for dead.
+the attempt number fences off a worker that was taken for dead.
 
 All times are the database's: workers run on machines whose clocks differ.
 """
@@ -169,7 +169,7 @@ async def claim(db: AsyncSession, job_id: int, attempt: int, stale_after: timede
 
 
 async def beat(db: AsyncSession, job_id: int, attempt: int) -> bool:
-    """Says that the work goes on. False when it was taken over meanwhile: whoever gets that stops."""
+    """Writes the heartbeat. False when another worker took the job over: the caller must stop."""
     return await _move(db, job_id, attempt, heartbeat_at=func.now())
 
 

@@ -1,6 +1,6 @@
 """Secrets at rest: AES-256-GCM bound to the place they belong to, a ring of keys, and a wrapper that no log shows.
 
-Which columns hold sealed text, and rotating them, is the business of whoever owns the columns. No database here.
+Each module knows which of its columns hold sealed text, and rotates them. No database here.
 """
 
 import base64

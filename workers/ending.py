@@ -1,7 +1,7 @@
 """Ending what runs beside the jobs, for sure.
 
 One cancellation is not enough: before Python 3.12 `asyncio.wait_for`, which SAQ and psycopg's pool wait with, swallows one
-that comes in the moment in which its own wait is over. What was cancelled then goes on, as a worker that nothing ends.
+that comes in the moment in which its own wait is over. The cancelled task then continues, as a worker that never ends.
 """
 
 import asyncio
@@ -24,7 +24,8 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
 
 
 def is_cancelled() -> bool:
-    """Whether the running task was cancelled, be it that nobody noticed. For loops that a task group ends."""
+    """True when the running task was cancelled, even if the cancellation was swallowed. For loops that a task group
+    ends."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

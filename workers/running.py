@@ -62,7 +62,7 @@ async def _broke(parts: Parts, kind: JobKind, claim: Claim, error: BaseException
         _log.warning("job taken over by another worker")
         return
     if isinstance(error, Refusal):
-        # What the product refuses now, it refuses in a minute as well.
+        # A refusal of the product is the same a minute later: a retry does not help.
         _log.warning("job refused", reason=error.message)
         async with parts.database.shared_transaction() as db:
             await jobs.fail(db, claim.id, claim.attempt, error.message)
@@ -87,7 +87,7 @@ async def _give_back(parts: Parts, claim: Claim) -> None:
 
 
 async def _keep_beating(parts: Parts, pace: Pace, claim: Claim, touch: Touch) -> None:
-    """Raises TakenOver once the row says so, or once nobody could have heard of us for so long that it may be so."""
+    """Raises TakenOver once the row says so, or once our heartbeat failed for so long that it may be true."""
     loop = asyncio.get_running_loop()
     heard = loop.time()
     while not is_cancelled():

@@ -64,7 +64,7 @@ async def _await_database(database: Database) -> None:
     missing or behind are raised at once: waiting does not mend them."""
     loop = asyncio.get_running_loop()
     patient_until = loop.time() + START_PATIENCE_S
-    while not await _answers(database.url, insist=loop.time() > patient_until):  # noqa: ASYNC110 - nobody says when it has come
+    while not await _answers(database.url, insist=loop.time() > patient_until):  # noqa: ASYNC110 - no event says so
         await asyncio.sleep(1)
     async with database.transaction(PLATFORM) as db:
         # Where a backup without the queue was restored, the schema is missing: that is an error by itself.

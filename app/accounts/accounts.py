@@ -154,7 +154,7 @@ async def deactivate_several(
     db: AsyncSession, actor: Actor, user_ids: Iterable[int], *, reach: frozenset[str] = EVERYTHING
 ) -> list[int]:
     """Those of them that are `open_to` the acting person; returns whom it changed. Raises Conflict, as for one, when the
-    workspace would be left without administrator: then nobody is deactivated."""
+    workspace would be left without administrator: then no account is deactivated."""
     return await _deactivate(db, actor, await open_to(db, actor, user_ids, reach=reach))
 
 

@@ -1,4 +1,5 @@
-"""What guards rights: nobody hands out what they lack, and no workspace loses its last administrator. No pages here."""
+"""What guards rights: people give only rights that they have, and a workspace keeps at least one administrator. No
+pages here."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager

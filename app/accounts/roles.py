@@ -43,7 +43,7 @@ async def add(
     *,
     reach: frozenset[str] = EVERYTHING,
 ) -> int:
-    """`reach` is what the acting person may do: nobody makes a role that may more. Raises Invalid for a taken name."""
+    """`reach` is what the acting person may do: a role they make can't exceed it. Raises Invalid for a taken name."""
     chosen = _ordered(permissions)
     administrators.check_grant(reach, chosen, what="This role")
     statement = insert(Role).values(workspace=workspace_of(db), name=name, permissions=chosen)

@@ -51,7 +51,7 @@ def open_setup(keys: KeyRing, workspace: str, user_id: int, sealed: str) -> Secr
 
 
 def seal_passed(keys: KeyRing, user: User, now: datetime) -> str:
-    """What the form that asks for the digits carries instead of the password, so that nobody types that twice."""
+    """What the form that asks for the digits carries instead of the password, so that it is typed only once."""
     until = int((now + PASSED_FOR).timestamp())
     return keys.seal(Secret(f"{until}:{_mark(user)}"), _passed_place(user))
 

@@ -27,7 +27,8 @@ async def create_tenant(
 ) -> None:
     """A workspace with all its tables, made by the owner role, then entered with its roles and user types.
 
-    Killed in between it leaves tables that nobody sees, and running it again completes it. Raises Invalid for a word that
+    If it is killed in between, it leaves tables that are not used, and a second run completes it. Raises Invalid for a
+    word that
     is no key or ceiling, Conflict for a key that is taken.
     """
     _check(key, name, ceiling)

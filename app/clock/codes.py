@@ -98,7 +98,7 @@ GROUP_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class OutcomeWords:
-    """`label` is what the Imported column shows, `meaning` one line for whoever reads it the first time."""
+    """`label` is what the Imported column shows, `meaning` one line for a first-time reader."""
 
     label: str
     group: OutcomeGroup

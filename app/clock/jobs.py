@@ -18,7 +18,7 @@ from app.jobs import Claim, Function
 from app.pace import PACE
 from app.parts import Parts
 
-# Whoever takes over the job of a killed worker must find that the run's lease is over as well.
+# A worker that takes over the job of a killed one must find the run's lease expired too.
 LEASE_TERM = timedelta(seconds=PACE.stale_s - PACE.beat_s)
 
 

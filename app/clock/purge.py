@@ -55,7 +55,8 @@ _ACTS = text(
 
 
 async def purge(database: Database, workspace: str, now: datetime) -> dict[str, int]:
-    """How many rows went, by table. Some days or rows a transaction, so that nobody waits for it; safe to kill anywhere."""
+    """How many rows went, by table. Some days or rows per transaction, so that no other work waits for it; safe to kill
+    at any point."""
     async with database.transaction(workspace) as db:
         settings = await read_settings(db, now)
         found = await connection.load(db)

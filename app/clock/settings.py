@@ -108,7 +108,8 @@ async def read_settings(db: AsyncSession, now: datetime | None = None) -> ClockS
 
 
 async def hold_settings(db: AsyncSession) -> None:
-    """Until the transaction ends nobody else writes them: what is not stored yet has no row to lock."""
+    """Keeps other transactions from writing them until this one ends: a setting that was never stored has no row to
+    lock."""
     await hold_name(db, "clock settings")
 
 

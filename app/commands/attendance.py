@@ -50,7 +50,7 @@ def _write_csv(rows: Sequence[dict[str, Any]]) -> None:
     writer = csv.DictWriter(sys.stdout, EXPORTED, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    # Here click minds a reader who has seen enough (`| head`); at the end of the process nobody does.
+    # Here click minds a reader who has seen enough (`| head`); at the end of the process it does not.
     sys.stdout.flush()
 
 

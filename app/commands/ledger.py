@@ -81,7 +81,7 @@ def person_erase(*, email: str, yes: bool, workspace: str, as_json: bool) -> Non
 
 
 def _agreed(question: str) -> bool:
-    """Ends the command where nobody can answer: a script without standard input is refused, not interrupted."""
+    """Ends the command when there is no one to answer: a script without standard input is refused, not interrupted."""
     try:
         return click.confirm(question, err=True)
     except click.Abort as stopped:

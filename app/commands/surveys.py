@@ -101,7 +101,7 @@ def surveys_publish(*, uid: UUID, workspace: str, as_json: bool) -> None:
 @frame.workspace_option
 @frame.json_option
 def surveys_archive(*, uid: UUID, workspace: str, as_json: bool) -> None:
-    """Ask nobody any more; answers stay."""
+    """Stop asking; answers stay."""
     from app.accounts.audit import COMMAND_LINE
     from app.surveys.authoring import actions as authoring
 

@@ -1,4 +1,5 @@
-"""uvicorn's server as we end it: at SIGTERM it says so, serves what still comes for a few seconds, and loses nobody.
+"""uvicorn's server as we end it: at SIGTERM it says so, serves what still comes for a few seconds, and loses no
+request.
 
 A proxy learns of it by `/health/ready` or by `Connection: close`, and goes to another process.
 """
@@ -84,7 +85,7 @@ class Process(multiprocess.Process):
     def server(self) -> Server:
         if self._server is None:
             self._server = Server(self.config)
-        assert isinstance(self._server, Server)  # noqa: S101 - nobody else sets it
+        assert isinstance(self._server, Server)  # noqa: S101 - it is set only here
         return self._server
 
 
@@ -92,7 +93,8 @@ class WebProcesses(multiprocess.Multiprocess):
     """Several web processes on one socket."""
 
     def terminate_all(self) -> None:
-        # They go on serving for a while, each with its own copy. Held open here, it would then take what nobody answers.
+        # They continue to serve for a while, each with its own copy. If it stayed open here, it would accept requests
+        # that are never answered.
         for one in self.sockets:
             one.close()
         super().terminate_all()

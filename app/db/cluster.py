@@ -29,7 +29,7 @@ from app.db.cluster_home import (
 
 Progress = Callable[[str], None]
 
-# Written into postgresql.conf once, when the cluster is made: whoever runs the host may tune them there.
+# Written into postgresql.conf once, when the cluster is made: the host's administrator may tune them there.
 FIRST_SETTINGS: Mapping[str, str] = MappingProxyType(
     {
         "max_connections": "100",

@@ -1,6 +1,6 @@
 """Where the embedded cluster lies on disk and as which system user it runs. What runs there lives in cluster.py.
 
-PostgreSQL refuses to run as root. Started by root, the cluster therefore belongs to whoever owns its data already, else
+PostgreSQL refuses to run as root. Started by root, the cluster therefore belongs to the owner of existing data, else
 to the system user `muster-db`. That user must be able to reach the data and the binaries. Muster opens its own data
 directory for passing through (mode 0711) and never changes a directory above it: where one of those keeps the user
 out (a checkout below root's 0700 home), data and binaries move to `/var/lib/muster`, and a file in the data directory

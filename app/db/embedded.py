@@ -80,7 +80,7 @@ class EmbeddedCluster:
         return self.urls.owner
 
     def is_running(self) -> bool:
-        """Whether the server takes connections, whoever started it."""
+        """True when the server accepts connections, no matter which process started it."""
         return state_of(self._home.data) is ClusterState.READY
 
     def stop(self) -> None:
@@ -167,7 +167,7 @@ def _ensure_roles(superuser_url: str) -> None:
 
 
 def _ensure_watcher(home: Home) -> None:
-    """Leave behind the process that stops the server when nobody uses it any more, unless there is one already."""
+    """Starts the process that stops the server once it is no longer used, unless one is already running."""
     lock = _open_lock(home.folder / "watch.lock")
     try:
         if not _try_lock(lock, fcntl.LOCK_EX):

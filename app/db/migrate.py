@@ -29,7 +29,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "surveys": ("app.surveys.models",),
 }
 SHARED = "shared"
-# Two processes that migrate at once queue up here; any number would do, as long as nobody else takes it.
+# Two processes that migrate at once queue up here; any number would do if no other program uses it.
 LOCK = 5_201_001
 
 

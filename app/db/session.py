@@ -52,7 +52,7 @@ def _json_text(value: Any) -> str:
 
 
 class Database:
-    """An engine with small pools, and the transactions on it. Whoever waits for a connection is served in the order of asking;
+    """An engine with small pools, and the transactions on it. Waiting tasks get a connection in the order of asking;
     after PATIENCE_S they are refused with the pool's own TimeoutError. Who holds one must not wait for another."""
 
     def __init__(self, url: str, *, pool_size: int = 10, application_name: str = "muster") -> None:
@@ -72,7 +72,7 @@ class Database:
             json_deserializer=msgspec.json.decode,
         )
         event.listen(self.engine.sync_engine, "checkout", _refuse_the_dead)
-        # The pool itself lets newcomers past whoever waits, and under a storm somebody would wait for ever.
+        # The pool itself lets newcomers overtake waiting tasks; under heavy load a task would wait forever.
         self._places = asyncio.Semaphore(pool_size)
 
     @asynccontextmanager

@@ -1,7 +1,8 @@
 """The process that stops the embedded server once its last user is gone, however that user ended. Nothing else.
 
 A program of its own, run as `python watch.py USERS_LOCK WATCH_FD UID GID COMMAND…`; it imports the standard library
-only, so that it stays small and can't fail on the rest. It goes to the background, waits until nobody holds the lock of
+only, so that it stays small and can't fail on the rest. It goes to the background, waits until no process holds the
+lock of
 the users (the kernel takes it from a killed process), and runs the command that stops the server.
 """
 
@@ -18,7 +19,7 @@ def main(users_lock: str, watch_fd: int, uid: int, gid: int, command: list[str])
     os.setsid()  # Ctrl-C in the terminal ends Muster, and must not end us
     users = os.open(users_lock, os.O_RDWR)
     fcntl.flock(users, fcntl.LOCK_EX)
-    # While we hold it, whoever wants to start waits, so nobody is given a server that is about to stop.
+    # While we hold it, a process that wants to start waits, so none gets a server that is about to stop.
     root = os.geteuid() == 0
     subprocess.run(  # noqa: S603 - the starter's own command, no shell
         command,

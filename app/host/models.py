@@ -50,7 +50,7 @@ class KioskEnrolment(Base):
 class AttendanceRecord(Base):
     """Hours that one person worked, half-open; a record without clock-out covers its clock-in instant alone.
 
-    `edited_from` is what a person found when they first changed the times by hand; null when nobody did.
+    `edited_from` is what a person found when they first changed the times by hand; null when they never did.
     """
 
     __tablename__ = "attendance_records"

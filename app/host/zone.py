@@ -17,7 +17,7 @@ def provide(provider: Provider) -> None:
 
 
 async def name(db: AsyncSession) -> str:
-    """The IANA name of the workspace's zone; UTC where nobody knows a better one."""
+    """The IANA name of the workspace's zone; UTC when no other is known."""
     answers = [await provider(db) for provider in _providers]
     return next((answer for answer in answers if answer), DEFAULT)
 

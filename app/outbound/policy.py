@@ -73,7 +73,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """Public unicast addresses, and what whoever runs the host allowed besides (MUSTER_OUTBOUND_ALLOW)."""
+    """Public unicast addresses, and the networks that the host's administrator allowed (MUSTER_OUTBOUND_ALLOW)."""
 
     allowed: tuple[Allowed, ...] = ()
 

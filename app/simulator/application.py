@@ -35,7 +35,7 @@ Struck = dict[str, Fault]
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """One call as it is shown to whoever watches: instant (real, epoch seconds), what was asked, what came of it."""
+    """One call as the watch page shows it: instant (real, epoch seconds), what was asked, what came of it."""
 
     at: float
     method: str

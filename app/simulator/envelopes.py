@@ -70,7 +70,7 @@ def refuse(profile: Profile, status: int, code: str, message: str) -> Answer:
 
 
 def unauthenticated(profile: Profile, scheme: str) -> Answer:
-    """401. Whoever says Bearer is told nothing that would help."""
+    """401. The answer to a Bearer token gives no hint."""
     if scheme == "Bearer":
         return refuse(profile, 401, UNAUTHENTICATED, "")
     return refuse(profile, 401, UNAUTHENTICATED, "Authentication credentials were not provided or have expired.")

@@ -1,4 +1,4 @@
-"""Small pictures for people and punches: drawn from the name, so that nobody's face is needed."""
+"""Small pictures for people and punches: drawn from the name, so that no real face is needed."""
 
 import struct
 import zlib

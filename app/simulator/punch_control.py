@@ -48,7 +48,7 @@ class PunchesBody(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def add(simulator: "Simulator", body: bytes) -> dict[str, Any]:
-    """Codes and serials that nobody knows are taken too: real servers hold punches of people long gone."""
+    """Unknown codes and serials are accepted too: real servers hold punches of people who left long ago."""
     asked = msgspec.json.decode(body, type=PunchBody)
     world = simulator.world
     person = _person_index(world, asked.emp_code)

@@ -269,7 +269,8 @@ class Rows:
 
 
 def _heat(value: int) -> str:
-    """0 and 255 both mean that nobody measured; else tenths above 36 degrees. Whoever is measured is photographed."""
+    """0 and 255 both mean "not measured"; other values are tenths above 36 degrees. A person who is measured is
+    photographed."""
     degrees = 36 + value / 10 if 0 < value < UNMEASURED else float(value)
     return f'"temperature":{degrees:.1f},"is_mask":"No"'
 

@@ -42,7 +42,7 @@ def _set_clocks(simulator: "Simulator", faults: dict[str, Fault]) -> None:
     for terminal in wanted.keys() | simulator.wound.keys():
         change = wanted.get(terminal, 0) - simulator.wound.get(terminal, 0)
         world.terminals[terminal].ahead_s += change
-        # nobody has seen history before the first call, so it may be rewritten; later it may not
+        # before the first call no client has seen the history, so it may be rewritten; later it may not
         if change and simulator.call_count == 0:
             world.punches.shift_clock(terminal, change)
     simulator.wound = wanted

@@ -18,7 +18,7 @@ from app.simulator.punches import Punch, PunchTable
 
 ORIGIN = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp())
 PLACES = 16
-"""More taps than anybody makes in a day; the last place is for punches that nobody planned."""
+"""More punches than a person makes in a day; the last place is for unplanned punches."""
 MOST_PEOPLE = 1 << 17
 
 
@@ -137,7 +137,7 @@ class World:
         return len(self.people) - 1
 
     def add_terminal(self, serial: str) -> int:
-        """One more terminal; the index. Nobody uses it by themselves."""
+        """Adds a terminal and returns its index. No simulated person punches there."""
         terminal = invent_terminals(len(self.terminals) + 1)[-1]
         terminal.serial = serial
         self.terminals.append(terminal)

@@ -139,7 +139,7 @@ class Context:
     @asynccontextmanager
     async def inside(self, workspace: str) -> AsyncIterator[AsyncSession]:
         """A transaction in `workspace`: `db` itself where that is the caller's own; else one in between two of the request's,
-        so that nobody ever holds two connections. The request goes on in a new one of its own even when the body raises."""
+        so that no request ever holds two connections. The request continues in a new one even when the body raises."""
         if workspace == self.workspace:
             yield self.db
             return

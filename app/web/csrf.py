@@ -43,7 +43,8 @@ async def check(request: Request[Any, Any, Any]) -> None:
 
 
 async def _read(request: Request[Any, Any, Any]) -> FormMultiDict:
-    """A part of a form names its own encoding: one that nobody knows, or that its bytes are not in, or by which they mean half of a
+    """A part of a form names its own encoding: one that is unknown, or that its bytes are not in, or by which they mean
+    half of a
     surrogate pair, which no page can show again."""
     try:
         form = await request.form()

@@ -1,4 +1,4 @@
-"""Edit forms that nobody overwrites silently: each carries the values it was made from, and a stale one is refused.
+"""Edit forms that are never overwritten silently: each carries the values it was made from, and a stale one is refused.
 
     hold the row, read what is stored              await hold(ctx.db, Employee.id == employee_id)
     GET   form = edits.opened(ctx, FORM, stored)

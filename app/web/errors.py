@@ -65,7 +65,8 @@ class Internal(Refusal):
 
 
 class Gone(Refusal):
-    """The sender went away before all of the body was here. Nobody reads this; it is no fault of ours to be logged."""
+    """The sender went away before all of the body was here. There is no reader for an answer, and no fault of ours to
+    log."""
 
     status, code = 400, "invalid_body"
 
@@ -139,7 +140,8 @@ def as_refusal(error: Exception) -> Refusal:
 
 
 def _of_database(sqlstate: str) -> Refusal | None:
-    """What no request is to blame for, nor we. The codes are PostgreSQL's (its manual, appendix A)."""
+    """Faults of the database's state, not of a request or of our code. The codes are PostgreSQL's (its manual, appendix
+    A)."""
     if sqlstate[:2] == "53":
         return Unavailable(
             "The database is full, or has no free connection. The people who run this server must make room."

@@ -93,7 +93,7 @@ class Password(Field):
             raise Wrong("This is needed.")
         if value and len(value) < self.shortest:
             raise Wrong(f"At least {self.shortest} characters.")
-        if len(value) > 1000:  # noqa: PLR2004 - hashing is work, and nobody types that much
+        if len(value) > 1000:  # noqa: PLR2004 - hashing is work, and real passwords are shorter
             raise Wrong("At most 1000 characters.")
         return value or None
 

@@ -199,7 +199,7 @@ def listing(context: Context, spec: ListSpec, wanted: ListQuery, rows: Sequence[
 def visible_columns(context: Context, spec: ListSpec) -> list[str]:
     """The keys of the columns that this person chose for this list, else those shown by default.
 
-    Of chosen ones that the list does not have (any more), at least one must be left: nobody reads a table without columns.
+    Of chosen ones that the list does not have (any more), at least one must be left: a table needs a column.
     """
     chosen = context.user.preferences.get("columns", {}).get(spec.name, [])
     if not any(column.key in chosen for column in spec.columns):
@@ -226,7 +226,8 @@ async def selected(context: Context, spec: ListSpec) -> Condition:
 
 
 def _key_of(spec: ListSpec, text: str) -> int | date | str | None:
-    """What a ticked box holds, as the list's key has it: a number, a day or a plain word; None for what no row can have."""
+    """What a ticked box holds, as the list's key has it: a number, a day or a plain word; None for a value that is in
+    no row."""
     kind = spec.key.type.python_type
     if kind is int:
         number = whole(text, len(str(LARGEST_ID)))

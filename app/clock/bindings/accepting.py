@@ -59,7 +59,7 @@ def sort_out(codes: Iterable[Code], linked: Mapping[int, Sequence[str]]) -> Acce
 
 
 def _may_have(code: Code, claiming: Sequence[Code], holders: Sequence[str]) -> bool:
-    """True when no other code has the employee, and nobody else claims one who is free."""
+    """True when no other code has the employee, and no other code claims a free one."""
     return list(holders) == [code.emp_code] or (not holders and len(claiming) == 1)
 
 

@@ -97,7 +97,7 @@ async def note(
 
 
 async def start(db: AsyncSession, act: LongActWork, work: Work, most: int | None = None) -> Progress:
-    """Carries the act out here and now where it has at most `most` items (INLINE_LIMIT), else asks for the job that does."""
+    """Does the act at once when it has at most `most` items (INLINE_LIMIT); otherwise queues the job that does it."""
     progress = await read(db, act.id)
     if progress.total > (INLINE_LIMIT if most is None else most):
         await jobs.request(db, "clock_long_act", key=f"clock_long_act:{act.id}", arguments={"act_id": act.id})

@@ -79,7 +79,7 @@ class BindingTransition:
 
     @property
     def moves(self) -> bool:
-        """Whether another host employee, or nobody any more, stands behind the code."""
+        """True when the code's host employee changed or is gone."""
         return self.code.host_employee_id != self.decision.host_employee_id
 
 
@@ -205,7 +205,7 @@ Claims = Mapping[int, Sequence[str]]
 def _without_lost_links(decided: Decided, host: Directory) -> Decided:
     """A link that stands with somebody who left ends when another code has or claims them too.
 
-    As a conflict it would be forgotten by the next pass, which finds nobody who left.
+    As a conflict the next pass would forget it, because it does not look at people who left.
     """
     held, claims = _claims(decided)
 

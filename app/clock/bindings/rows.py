@@ -77,7 +77,7 @@ _REMEMBER = text(
 
 
 async def hold(db: AsyncSession) -> None:
-    """Until the transaction ends nobody else changes a binding of this workspace. Read only after it."""
+    """Keeps other transactions from changing bindings of this workspace until this one ends. Read only after it."""
     await db.execute(_HOLD, {"workspace": workspace_of(db)})
 
 
@@ -134,7 +134,7 @@ async def codes_of(db: AsyncSession, host_employee_ids: Collection[int]) -> dict
 
 async def read_host(db: AsyncSession) -> tuple[list[HostEmployee], dict[str, int], bool]:
     """Whom a code may belong to: people, kiosk codes, and whether leading zeros of ID numbers count. Those who left keep the
-    links that they have, and explain why their ID number matches nobody."""
+    links that they have, and explain why their ID number has no match."""
     deleted = Employee.deleted_at.is_not(None)
     people = await db.execute(
         select(Employee.id, Employee.id_number, Employee.name, Employee.active & ~deleted, deleted)

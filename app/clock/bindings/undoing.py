@@ -140,7 +140,8 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
 
 
 async def _note(db: AsyncSession, actor: Actor, undo: Undo, codes: list[str], target: int | None) -> LongActWork:
-    """Holds whoever is touched before a punch is marked, as the import does: else each would wait for the other."""
+    """Locks the people concerned before a punch is marked, as the import does: otherwise the two could wait for each
+    other."""
     owners = set(await db.scalars(_OWNERS, {"codes": codes}))
     await attendance.hold(db, owners | {target} if target else owners)
     meant = text(_MEANT).bindparams(codes=codes, target=target).columns(id=BigInteger)

@@ -1,4 +1,5 @@
-"""The lease: who may write for the connection. A fencing number makes sure that whoever was taken for dead writes nothing.
+"""The lease: who may write for the connection. A fencing number makes sure that a worker that was taken for dead writes
+nothing.
 
 A worker holds it by renewing it; one that died loses it when it runs out. What a run does with it is in sync.py.
 """
@@ -25,7 +26,7 @@ _BREAK = text("UPDATE clock_sync_lease SET fence = fence + 1, run_id = NULL, exp
 
 
 class LeaseLostError(Exception):
-    """Somebody else may write now: stop, and touch nothing any more."""
+    """Another worker may write now: stop, and change nothing more."""
 
 
 async def holder(db: AsyncSession) -> tuple[int | None, bool]:
@@ -53,5 +54,5 @@ async def give_back(db: AsyncSession, fence: int) -> None:
 
 
 async def break_off(db: AsyncSession) -> None:
-    """Takes the lease from whoever has it: what they work with has changed."""
+    """Takes the lease from its holder, because the connection has changed."""
     await db.execute(_BREAK)

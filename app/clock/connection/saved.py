@@ -119,7 +119,7 @@ def profile_of(connection: Connection) -> Profile:
 
 
 async def pause(db: AsyncSession, actor: audit.Actor) -> None:
-    """Switches syncing off; a run under way goes on."""
+    """Switches syncing off; the current run continues."""
     found = await required(db)
     await _set_status(db, actor, "pause", found.status, "paused")
 

@@ -21,10 +21,10 @@ from app.secrets import KeyRing, Place, SecretError
 
 LOCK_AFTER = 5
 LOCKED_FOR = timedelta(minutes=15)
-# A lock of its own: held while the server answers a sign-in, and that must keep nobody from reading or saving the row.
+# A separate lock: it is held while the server answers a sign-in, and the row must stay readable and writable meanwhile.
 _ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('clock sign-in ' || :workspace, 0))")
 
-# Whoever has the turn needs a second connection to read and save by: the others of its process wait without holding one.
+# The task that signs in needs a second connection to read and save; other tasks of its process wait without one.
 _turns: WeakKeyDictionary[Database, defaultdict[str, asyncio.Lock]] = WeakKeyDictionary()
 
 

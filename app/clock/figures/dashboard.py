@@ -28,14 +28,14 @@ _FRESH = select(Punch.local_date, func.coalesce(Punch.import_outcome, NOT_JUDGED
 )
 _BOTH = union_all(_KEPT, _FRESH).subquery()
 _BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n)).group_by(_BOTH.c.local_date, _BOTH.c.outcome)
-# A record that a person chose to keep is settled, though its punch goes on saying that it arrived late.
+# A record that a person chose to keep is settled, though its punch still says that it arrived late.
 _OPEN_LATE = select(func.count()).where(
     Punch.import_outcome == Outcome.ARRIVED_LATE.value,
     Punch.local_date >= bindparam("since"),
     ~Punch.reviewed,
     Punch.gone_at_utc.is_(None),
 )
-# An ignored code is a person's decision: its punches go on saying "Not bound", and need nobody.
+# An ignored code is a person's decision: its punches still say "Not bound", but need no decision.
 _IGNORED = (
     select(Punch.local_date, func.count().label("punches"))
     .join(Binding, and_(Binding.emp_code == Punch.emp_code, Binding.state == BindingState.IGNORED.value))
@@ -69,7 +69,8 @@ class DayBar:
 class Punches:
     """`days` are the last fourteen, oldest first, zeros included; `needs_person` is (outcome, punches), most first, of the
     thirty days since `since` and of whatever lies in the future. The `ignored` punches are
-    those of ignored codes: they need nobody. `gone` are punches of these days that are gone from the server and whose record
+    those of ignored codes: they need no decision. `gone` are punches of these days that are gone from the server and
+    whose record
     waits for a person."""
 
     days: Sequence[DayBar]
@@ -103,7 +104,7 @@ async def _ignored(db: AsyncSession, rows: Sequence[tuple[date, str, int]], sinc
 
 
 def summed(rows: Sequence[tuple[date, str, int]], today: date, ignored: Mapping[date, int]) -> Punches:
-    """Sums (local day, outcome or "", punches) since thirty days; `ignored` are those of "Not bound" that need nobody. Pure."""
+    """Sums (local day, outcome or "", punches) since thirty days; `ignored` are those of "Not bound" that need no decision. Pure."""
     by_day: dict[date, Counter[OutcomeGroup]] = {}
     by_outcome: Counter[Outcome] = Counter()
     for day, code, number in rows:

@@ -1,4 +1,4 @@
-"""The import of a few people at once, in the request of whoever asked, so that they see what their act came to.
+"""The import of a few people at once, in the person's own request, so that they see the result of their act.
 
 Anything larger is left to the job. Nothing is decided here; the import itself is importing/import_due.py.
 """
@@ -35,7 +35,7 @@ async def hold_owners(db: AsyncSession, codes: Sequence[str]) -> Owners | None:
 async def import_now(
     db: AsyncSession, codes: Sequence[str], punch_ids: Sequence[int], owners: Owners | None = None
 ) -> dict[str, int] | None:
-    """What the punches became, or None where it is left to the import that was asked for. `owners` are those of `hold_owners`."""
+    """What the punches became, or None when the queued import does it. `owners` are those of `hold_owners`."""
     now = await database_time(db)
     if len(punch_ids) > MOST_PUNCHES or await _due(db, codes, now) > MOST_PUNCHES:
         return None

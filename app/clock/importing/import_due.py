@@ -100,7 +100,7 @@ class _Work:
     telling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def settle_unbound(self, newest_found: int) -> int:
-        """Those that nobody stands behind, without the pairing core. Returns how many."""
+        """Judges the punches of unbound codes without the pairing core. Returns how many."""
         async with self.open_transaction() as reading, aclosing(unbound.find(reading, self.now)) as found:
             async for ids in found:
                 cut = bisect_right(ids, newest_found)
@@ -184,7 +184,7 @@ async def _with_retries(open_transaction: Open, attempt: Callable[[AsyncSession]
             moved += 1
             if moved > TRIES * TRIES:
                 return given_up
-        except Exception as error:  # whatever broke this batch would break it again: three times is TC-IMPORT
+        except Exception as error:  # the same fault would break this batch again: three times is TC-IMPORT
             failed += 1
             cause = described(error)
             log.warning("a batch of the import failed", attempt=failed, error=cause)

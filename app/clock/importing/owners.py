@@ -41,7 +41,7 @@ def _identity(who: Who) -> int | None:
 
 
 async def read_owners(db: AsyncSession, codes: Collection[str]) -> dict[str, Who]:
-    """Who stands behind each code now: a host employee, or the binding state that says why nobody does."""
+    """The owner of each code now: a host employee, or the binding state that says why there is none."""
     wanted = (
         select(Binding.emp_code, Binding.state, Employee.id, Employee.active, Employee.deleted_at)
         .outerjoin(Employee, Employee.id == Binding.host_employee_id)

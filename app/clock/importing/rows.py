@@ -93,7 +93,8 @@ ON CONFLICT (record_id) DO UPDATE SET
 
 
 class Terminal(NamedTuple):
-    """How the punches of a terminal count. `direction` is "" where nobody set it. `is_marked`: a person said whether it is a door reader, and that word goes before the
+    """How the punches of a terminal count. `direction` is "" when it was never set. `is_marked`: a person said whether
+    it is a door reader, and that word goes before the
     server's about single punches."""
 
     direction: str = ""
@@ -111,7 +112,7 @@ class World:
     unread: Sequence[TimeSpan]
 
     def terminal(self, serial: str | None) -> Terminal:
-        """With the default direction where nobody set one; an unknown terminal is an attendance clock."""
+        """With the default direction when none was set; an unknown terminal is an attendance clock."""
         found = self.terminals.get(serial or "", Terminal())
         return found if found.direction else found._replace(direction=self.settings.default_direction)
 
@@ -119,7 +120,7 @@ class World:
 @dataclass(frozen=True, slots=True)
 class Read:
     """Punches and records of one span, and the mark that each punch bore when it was read. `elsewhere`: punches of the same
-    records as the folds among them, of codes that are another employee's now, or nobody's."""
+    records as the folds among them, of codes that now belong to another employee or to none."""
 
     punches: list[PairingPunch] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
@@ -287,7 +288,7 @@ async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday:
 
 
 async def hold_punches(db: AsyncSession, ids: Sequence[int]) -> None:
-    """Locks these punches in one order, so that imports of punches that nobody stands behind never wait for each other in a
+    """Locks these punches in one order, so that imports of unbound punches never wait for each other in a
     ring; those of employees are held by their attendance."""
     if ids:
         await driver(db).execute(_HOLD, ids)

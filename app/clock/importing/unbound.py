@@ -1,4 +1,4 @@
-"""Punches that nobody stands behind, settled where they lie: a first sync may bring a million of them, and reading each only to
+"""Punches of unbound codes, settled in the database: a first sync may bring a million of them, and reading each only to
 say "Not bound" costs more than mirroring it.
 
 What decides is line 3 of the order of decisions, for punches to which no line before it applies. Whatever has a past (a record,
@@ -55,9 +55,10 @@ async def find(db: AsyncSession, now: datetime) -> AsyncGenerator[Sequence[int]]
 
 
 async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[int, int]:
-    """(how many of them nobody stands behind still, how many of those had another word or none).
+    """(how many of them are still unbound, how many of those had another outcome or none).
 
-    Held first, judged then: whoever binds their code or marks them again has either done so before, and is seen, or waits and
+    Locked first, then judged: another transaction that binds their code or marks them has either finished, and is seen,
+    or waits and
     marks what we have written.
     """
     await import_rows.hold_punches(db, ids)

@@ -88,7 +88,7 @@ def _is_access(mark: Any) -> ColumnElement[bool]:
 
 
 async def held(db: AsyncSession, device_id: int) -> Any:
-    """What is set on a terminal that nobody else writes until the transaction ends, its serial number `sn`, and the `name` that
+    """What is set on a terminal, locked until the transaction ends, with its serial number `sn` and the `name` that
     people call it: the alias, where it has one. Raises NotFound."""
     name = func.coalesce(func.nullif(Device.alias, ""), Device.sn).label("name")
     return await _one_held(db, select(*_SET, name).where(Device.id == device_id))

@@ -22,7 +22,7 @@ UNITS: Mapping[str, Any] = {
     "areas": Area,
     "locations": Location,
 }
-# How the people of a unit are known. The server says of nobody at which location they are.
+# How the people of a unit are known. The server does not say at which location a person is.
 _MEMBERS: Mapping[str, Any] = {
     "departments": lambda code: ClockEmployee.department_code == code,
     "positions": lambda code: ClockEmployee.position_code == code,
@@ -99,7 +99,7 @@ def _terminals(kind: str, tree: Any) -> Any:
 
 
 async def held(db: AsyncSession, kind: str, unit_id: int) -> Any:
-    """Code, name and remarks of a unit that nobody else writes until the transaction ends. Raises NotFound."""
+    """Code, name and remarks of a unit, locked until the transaction ends. Raises NotFound."""
     unit = UNITS[kind]
     asked = select(unit.code, unit.name, unit.remarks).where(unit.id == unit_id)
     row = (await db.execute(asked.with_for_update(key_share=True))).one_or_none()

@@ -58,7 +58,7 @@ class Shortfall:
 
     @classmethod
     def of(cls, cursor: Cursor | None) -> Self | None:
-        """None where nothing is missing, or nobody knows yet."""
+        """None when nothing is missing, or it is not known yet."""
         found = ((cursor.pending if cursor is not None else None) or {}).get(_KEY)
         return cls(**found) if found else None
 

@@ -7,7 +7,7 @@ from app.clock.codes import TC_CODES, TcCode
 
 @dataclass(frozen=True, slots=True)
 class CodeWords:
-    """`advice` begins with a verb: what whoever reads it does next."""
+    """`advice` begins with a verb: what the reader does next."""
 
     code: str
     meaning: str

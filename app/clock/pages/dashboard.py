@@ -186,7 +186,7 @@ def _row(outcome: Outcome, n: int, narrowed: dict[str, str], most: int) -> dict[
 
 
 def _warning(ctx: Context, one: progress.Warning) -> dict[str, str]:
-    """`url` is empty for whoever may not open it."""
+    """`url` is empty when the person may not open it."""
     url, verb, permission = WARNING_LINKS[one.kind]
     there = url.format(subject=quote(one.subject, safe="")) if ctx.may(permission) else ""
     return {"sentence": one.sentence, "url": there, "verb": verb}

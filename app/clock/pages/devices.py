@@ -124,7 +124,7 @@ async def remarks(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Re
 
 
 async def _set(ctx: Context, device_id: int, what: str) -> Response[Any]:
-    """Asks first where punches would be judged again, with the number; whoever agreed to another number is asked again."""
+    """Asks first when punches would be judged again, with their number. If the number has changed, it asks again."""
     device = await devices.held(ctx.db, device_id)
     column = COLUMNS[what]
     form = await edits.sent(ctx, SETTINGS[what], {what: getattr(device, column)}, about=("terminal", device.sn, column))

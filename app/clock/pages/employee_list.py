@@ -20,7 +20,7 @@ from app.web.templating import with_query
 
 STATES = {state.value: words.label for state, words in BINDING_STATES.items()}
 METHODS = {"manual": "By hand", "kiosk": "Kiosk code", "id_number": "ID number", "name": "Name"}
-ABSENT = {"no": "Left out", "only": "Nobody else", "all": "Included"}
+ABSENT = {"no": "Left out", "only": "Only these", "all": "Included"}
 # Key, name, icon and column of what can be enrolled on a terminal.
 ENROLLED = (
     ("fingerprint", "Fingerprint", "fingerprint", ClockEmployee.has_fingerprint),

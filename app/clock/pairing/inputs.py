@@ -209,7 +209,8 @@ class Case:
     """What is judged together: the punches of all codes of one host employee, or those of one code without one, and everything
     that decides about them.
 
-    `records`: those the punches belong to, whoever owns them and deleted or not, and every record of the employee that touches
+    `records`: those the punches belong to, of any owner and deleted or not, and every record of the employee that
+    touches
     these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `elsewhere`: punches of these
     records whose codes are not this employee's now. `within`: the part that gets verdicts, from `widening`; the rest is
     context.

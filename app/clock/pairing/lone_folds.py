@@ -1,4 +1,4 @@
-"""Folds whose own tap went to another employee, or to nobody: each stands for itself. Pure."""
+"""Folds whose own tap now belongs to another employee or to none: each counts on its own. Pure."""
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet

@@ -144,7 +144,7 @@ class _Edges:
         return None
 
     def _may_slip(self, lane: Sequence[Tap], place: int, soon: datetime) -> bool:
-        """Whether an OUT follows at once, so that this IN is none where a shift is open."""
+        """True when an OUT follows at once: while a shift is open, this IN is then a slip."""
         rest = islice(lane, place + 1, None)
         return any(later.rank == OUT for later in takewhile(lambda later: later.at <= soon, rest))
 

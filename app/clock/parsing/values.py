@@ -99,7 +99,7 @@ def time_zone(value: Any) -> str | None:
 
 
 def temperature(value: float | str) -> float | None:
-    """Degrees; None for 0 and 255, which terminals send when they did not measure, and for what no body has."""
+    """Degrees. None for 0 and 255, which terminals send when they did not measure, and for impossible temperatures."""
     try:
         degrees = float(value)
     except ValueError:
@@ -123,7 +123,7 @@ def enrolled(value: Any) -> bool:
 
 
 def present(value: Any) -> bool:
-    """Whether there is a card or a password; which one is nobody's business here."""
+    """True when there is a card or a password. The value itself is never read."""
     return value is not None and str(value).strip() not in ("", "0", "-")
 
 

@@ -20,7 +20,7 @@ HOST_NAME = Employee.name.label("host_employee_name")
 _AREAS_CHANGED_AT = (
     select(func.max(Area.updated_at)).where(Area.code == any_(ClockEmployee.area_codes)).scalar_subquery()
 )
-# The names that a row shows are part of it: whoever follows what changed must hear of a renamed department too.
+# The names that a row shows are part of it: a client that follows changes must see a renamed department too.
 BINDING_CHANGED_AT = func.greatest(Binding.updated_at, ClockEmployee.updated_at, Employee.updated_at)
 EMPLOYEE_CHANGED_AT = func.greatest(BINDING_CHANGED_AT, Department.updated_at, Position.updated_at, _AREAS_CHANGED_AT)
 BINDING_COLUMNS = (

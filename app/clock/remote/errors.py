@@ -27,4 +27,4 @@ class UnauthenticatedError(ClockError):
 
 
 class NotOfferedError(LookupError):
-    """This kind of server has no such resource. Not a failure: whoever walks resources skips it."""
+    """This kind of server has no such resource. Not a failure: a walk over the resources skips it."""

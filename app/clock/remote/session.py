@@ -65,7 +65,7 @@ class SessionStore(Protocol):
         ...
 
     async def load(self) -> ClockSession | None:
-        """The session as it is now, whoever made it."""
+        """The current session, also when another process made it."""
         ...
 
     async def save(self, session: ClockSession) -> None:

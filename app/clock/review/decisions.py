@@ -1,7 +1,7 @@
 """What a person decides about punches: retry, use the punches, keep the record (docs/rules.md, "Outcome of a shift").
 
 The rules are resolving's and pairing's; here is who is held meanwhile, what is written, and the audit. Where it is cheap, the
-import of just these people runs in the same transaction, so that whoever asked sees at once what it came to.
+import of just these people runs in the same transaction, so that the person sees the result at once.
 """
 
 from collections import Counter
@@ -167,14 +167,14 @@ def _taps(because: Reason) -> frozenset[int]:
 
 
 def plan(seen: Surroundings, linked: Sequence[PairingPunch]) -> Use | UseRefusal:
-    """What *Use the punches* would write. Raises Conflict where nobody stands behind the code."""
+    """What *Use the punches* would write. Raises Conflict when the code is not bound."""
     if not isinstance(seen.who, PairingEmployee):
         raise Unusable(Rule.NOT_BOUND.value, "This code is no longer bound to an employee.")
     return resolving.use_punches(seen.case, seen.punch_id, linked)
 
 
 def what_happens(use: Use, seen: Surroundings) -> str:
-    """The plan as a sentence for whoever is about to decide."""
+    """The plan as a sentence for the person who decides."""
     update_, zone = use.update, seen.case.rules.zone
     end = f"{update_.clock_out.astimezone(zone):%H:%M}" if update_.clock_out else "(open)"
     pauses = [f"{out.astimezone(zone):%H:%M}–{back.astimezone(zone):%H:%M}" for out, back in update_.breaks]

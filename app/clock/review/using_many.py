@@ -1,4 +1,4 @@
-"""*Use the punches* for many: each shift stands for itself, so one that is refused does not stop the others.
+"""*Use the punches* for many: each shift is decided on its own, so a refused one does not stop the others.
 
 What happens to one shift is resolutions' verb; beyond `long_acts.INLINE_LIMIT` punches a job goes through them.
 """
@@ -72,7 +72,7 @@ Decide = Callable[[int], Awaitable[tuple[Collection[int], ItemOutcome]]]
 
 
 async def use(db: AsyncSession, actor: Actor, which: ColumnElement[bool], *, most: int | None = None) -> Progress:
-    """Uses every punch of `which` that arrived late and that nobody decided on, now or by a job."""
+    """Uses every punch of `which` that arrived late and is still undecided, now or by a job."""
     act = await long_acts.note(db, actor, "use", select(Punch.id).where(which, USABLE))
     return await long_acts.start(db, act, use_shifts, most)
 

@@ -123,7 +123,7 @@ def _after(position: WalkPosition, page: Page) -> WalkPosition:
 
 
 async def _let_end(coming: "asyncio.Task[Page] | None") -> None:
-    """A call that nobody waits for any more still goes into the log."""
+    """A call that is no longer awaited still goes into the log."""
     if coming is None:
         return
     task = asyncio.current_task()

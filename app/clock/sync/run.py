@@ -166,7 +166,7 @@ async def _mirror(running: RunState, request: Mapping[str, Any]) -> None:
 
 
 def _finished(running: RunState) -> RunOutcome:
-    """Everything was read; what is wrong all the same makes the run partial: SHAPE before CONFLICT before TRUNCATED."""
+    """Everything was read. A remaining problem makes the run partial: SHAPE before CONFLICT before TRUNCATED."""
     aside = sum(counts.set_aside for counts in running.counts.values())
     found = running.findings
     problems = (
@@ -244,7 +244,7 @@ async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:
 
 
 def _goes_on_at(running: RunState, ending: RunOutcome) -> datetime | None:
-    """A server that sends us away and says to come back at once is not asked by run after run where none gets a row."""
+    """A server that refuses calls but allows a retry at once is not asked by one run after another that get no row."""
     if ending.not_before is None or any(counts.fetched for counts in running.counts.values()):
         return ending.not_before
     return max(ending.not_before, running.now() + _REST)
@@ -260,7 +260,7 @@ async def _set_health(db: AsyncSession, ending: RunOutcome, now: datetime) -> No
 
 
 async def _let_go(running: RunState) -> None:
-    """The worker is told to end: whoever takes the run up need not wait for the lease to run out."""
+    """The worker is told to end. It frees the lease, so the next worker need not wait until it expires."""
     with suppress(SQLAlchemyError, OSError):
         await running.flush_log()
         async with running.parts.database.transaction(running.workspace) as db:
@@ -269,7 +269,7 @@ async def _let_go(running: RunState) -> None:
 
 @asynccontextmanager
 async def _heartbeat(running: RunState) -> AsyncIterator[None]:
-    """Keeps the lease while a call takes its time. Should it be lost, the next page's transaction says so."""
+    """Keeps the lease during a slow call. If it is lost, the next page's transaction finds out."""
 
     async def beat() -> None:
         while True:

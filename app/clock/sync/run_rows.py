@@ -29,7 +29,7 @@ _REQUEST = frozenset({"resources", "budget_seconds", "import"})
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a run ended, for whoever started it. `status` is that of the row; `code` None when nothing was wrong."""
+    """How a run ended, for its caller. `status` is that of the row; `code` None when nothing was wrong."""
 
     run_id: int
     status: str
@@ -43,7 +43,7 @@ class RunEnd:
 
 
 async def start_run(db: AsyncSession, trigger: str, request: Mapping[str, Any], actor: audit.Actor) -> tuple[int, bool]:
-    """(the run's id, whether it is one that was there already). Whoever calls runs it, or queues it with `queue_run`.
+    """(the run's id, whether it is one that was there already). The caller runs it, or queues it with `queue_run`.
 
     `request` may hold `resources`, `budget_seconds` and `import`. Raises NotFound without a connection, Conflict when it is
     paused, Invalid for an unknown resource.
@@ -122,7 +122,7 @@ async def begin(db: AsyncSession, run_id: int, term: timedelta, now: datetime) -
 
 
 async def _heir(db: AsyncSession, found: SyncRun, holder: int | None) -> SyncRun:
-    """The run that went on with one that died, should its worker have died as well: it has no job but that of the first."""
+    """The run that resumed a dead run. If its own worker died too, its job is the first run's job."""
     if found.status in OPEN or found.error_message != DIED:
         return found
     heir = select(SyncRun).where(SyncRun.id == holder, SyncRun.trigger == "resume", SyncRun.status == "running")
@@ -135,8 +135,8 @@ def end_of(found: SyncRun) -> RunEnd:
 
 async def is_due(db: AsyncSession, now: datetime) -> bool:
     """Whether the schedule wants a run now. A run whose worker died is taken up at once; one that waits for longer than
-    the interval is asked for again, should its job have been lost. Where runs start by hand alone, the job of a dead run goes on
-    with it: closed here, nobody would."""
+    the interval is queued again, because its job may be lost. When runs start only by hand, the job of a dead run
+    resumes it: if it were closed here, nothing would."""
     found = await connection.load(db)
     settings = await read_settings(db)
     if found is None or not settings.sync_interval_minutes or found.status in ("paused", "locked"):
@@ -201,7 +201,7 @@ async def _close_dead(db: AsyncSession) -> bool:
 
 
 async def close_lost(db: AsyncSession, run_id: int) -> None:
-    """Closes the row of a run that lost its lease, unless whoever took it has done so."""
+    """Closes the row of a run that lost its lease, unless the new holder has done so."""
     await _close(db, run_id, LOST)
 
 
@@ -214,7 +214,7 @@ async def _close(db: AsyncSession, run_id: int, message: str) -> None:
 
 
 async def _widen(db: AsyncSession, waiting: SyncRun, trigger: str, request: Mapping[str, Any]) -> None:
-    """Whoever joins a run that has not begun gets what they asked for as well, and all of it: a run that was only to go on
+    """A request that joins a run that has not begun adds all that it asks for: a run that was only to continue
     becomes one of its own."""
     if waiting.status != "queued":
         return

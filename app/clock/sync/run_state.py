@@ -31,7 +31,7 @@ Watch = Callable[[dict[str, Any]], None]
 # Records wait for the next page's transaction; a run that makes calls without pages still writes them down soon.
 _RECORDS_KEPT = 20
 SHORTEST_INTERVAL = 15
-# People come and go while nobody looks: pages of two hours are not one listing.
+# People come and go between pages: pages read hours apart are not one listing.
 RESUMES_WITHIN = timedelta(hours=1)
 # The last statement of every page: fence, counters and log in one trip. A stale holder updates no run and so writes nothing.
 # The commit that follows need not wait for the disk: should the machine lose its power within a second, then rows, cursor and
@@ -141,17 +141,17 @@ class RunState:
         return self.settings.horizon(self.today)
 
     def has_just_read(self, cursor: Cursor | None) -> bool:
-        """Whether a run that goes on may pass over what is complete: it would never come to the history of a slow server,
-        were the last days and all lists read again each time."""
+        """True when a resumed run may skip what is complete. On a slow server it would never reach the history if the
+        last days and all lists were read again each time."""
         return cursor is not None and cursor.state != "open" and self.was_just_here(cursor)
 
     def was_just_here(self, cursor: Cursor) -> bool:
-        """True when a run that this one goes on from has tried this window."""
+        """True when a run that this one continues has tried this window."""
         interval = timedelta(minutes=max(self.settings.sync_interval_minutes, SHORTEST_INTERVAL))
         return self.goes_on and self.now() - cursor.updated_at < interval
 
     def left_off(self, cursor: Cursor) -> WalkPosition | None:
-        """Where the walk of a run that was cut goes on; None where it begins again."""
+        """Where the walk of an interrupted run continues; None when it starts over."""
         is_cut = cursor.state == "open" and cursor.page > 0
         return WalkPosition.of(cursor) if is_cut and self.now() - cursor.updated_at < RESUMES_WITHIN else None
 

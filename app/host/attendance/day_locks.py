@@ -1,4 +1,5 @@
-"""Day locks: days whose attendance nobody changes any more, neither by hand nor by an import. Edits wait for a lock in progress."""
+"""Day locks: days whose attendance can no longer be changed, by hand or by an import. Edits wait for a lock in
+progress."""
 
 from collections.abc import Iterable
 from datetime import date, timedelta

@@ -56,7 +56,7 @@ class Edited:
 
 
 async def hold(db: AsyncSession, employee_ids: Iterable[int]) -> None:
-    """Until the transaction ends nobody else writes these employees' records and no day is locked. Read only after it.
+    """Until the transaction ends, no other one writes these employees' records or locks a day. Read only after it.
 
     Name all employees of a transaction in one call: a second call may wait for somebody who waits for the first.
     """
@@ -104,7 +104,7 @@ async def edit(
     *,
     seen: datetime | None = None,
 ) -> Edited:
-    """New hours or note. Hours that change set a decided record back to pending: nobody approved the new ones.
+    """New hours or note. New hours set a decided record back to pending: they were not approved.
 
     `seen` is the record's `updated_at` that the person looked at; one that changed since is refused.
     Raises Invalid, NotFound, Conflict (changed since, overlap, locked day).
@@ -247,7 +247,7 @@ def span(record: Any, where: ZoneInfo) -> str:
 
 
 def _marks(record: Row[Any], old: Hours, actor: Actor) -> dict[str, Any]:
-    """Who changed the hours, what they were before the first change by hand, and that nobody decided on the new ones."""
+    """Who changed the hours, what they were before the first change by hand, and that the new ones are not decided."""
     marks: dict[str, Any] = {"edited_by": actor.name, "edited_at": func.now()}
     if record.edited_from is None:
         marks["edited_from"] = {**old.told(), "workday": record.workday.isoformat()}

@@ -112,7 +112,7 @@ async def show_icon(ctx: NamedDependency[Context], uid: FromPath[UUID]) -> Respo
         raise NotFound("There is no icon.")
     icon = Icon(row.icon_type, row.icon)
     tag = f'"{icon.digest}"'
-    # Kept by whoever asks, and asked about each time: a new icon shows at once, an old one costs no bytes.
+    # Browsers keep it and revalidate it each time: a new icon shows at once, an unchanged one costs no bytes.
     headers = {"ETag": tag, "Cache-Control": f"{'public' if row.rateable else 'private'}, no-cache"}
     if _knows(ctx, tag):
         return Response(b"", status_code=304, media_type=icon.type, headers=headers)

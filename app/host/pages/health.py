@@ -21,7 +21,7 @@ async def ready(ctx: NamedDependency[Context]) -> Response[dict[str, Any]]:
     in, the old one goes on."""
     if ctx.parts.leaving.has_begun:
         return Response({"status": "is stopping"}, status_code=503)
-    # Alembic is loaded by whoever is asked, not by every command that knows the routes.
+    # Alembic is loaded on the first request, not by every command that knows the routes.
     from app.db.migrate import out_of_step
 
     if "behind" in (await out_of_step(ctx.db)).values():

@@ -26,7 +26,7 @@ async def pick(db: AsyncSession, text: str) -> Row[Any]:
 
 
 async def name_picked(db: AsyncSession, text: str) -> str:
-    """The name to show beside what was typed; "" where that means nobody yet."""
+    """The name to show beside what was typed; "" when it matches no person yet."""
     try:
         return str((await pick(db, text)).name) if text else ""
     except (NotFound, Conflict):

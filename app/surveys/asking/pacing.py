@@ -161,7 +161,7 @@ def judge(  # noqa: PLR0917 - all that decides, and what its sentence calls them
 
 
 def is_promptable(offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap) -> bool:
-    """The same, for hundreds at a time: nobody reads why."""
+    """The same for hundreds of people at a time, without the reasons."""
     return CASES[_reason(offer, state, caller, now, gap)].promptable
 
 

@@ -152,7 +152,8 @@ async def publish(db: AsyncSession, actor: Actor, uid: UUID, now: datetime, ceil
 
 
 async def archive(db: AsyncSession, actor: Actor, uid: UUID) -> bool:
-    """Nobody is asked any more; answers stay. Returns whether anything changed. Raises NotFound, Conflict for a draft."""
+    """People are no longer asked; answers stay. Returns whether anything changed. Raises NotFound, Conflict for a
+    draft."""
     stored = await lock(db, uid)
     refuse_archiving_a_draft(stored)
     if stored.status == "archived":

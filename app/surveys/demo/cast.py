@@ -19,7 +19,7 @@ _KINDS: Final = ("employee", "employee", "staff", "employee", "client", "employe
 
 @dataclass(frozen=True, slots=True)
 class DemoPerson:
-    """Nobody: an account without a password that never signs in."""
+    """An invented account without a password, which never signs in."""
 
     name: str
     email: str

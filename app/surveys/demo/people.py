@@ -50,7 +50,7 @@ async def missing(db: AsyncSession, crowd: int | None) -> tuple[DemoPerson, ...]
 
 
 async def make(db: AsyncSession, wanted: Sequence[DemoPerson]) -> None:
-    """Accounts that nobody can sign in with."""
+    """Accounts without a sign-in."""
     rows = [
         {"workspace": workspace_of(db), "email": one.email, "name": one.name, "type": one.kind, "active": False}
         for one in wanted
@@ -76,7 +76,7 @@ async def leaving(db: AsyncSession) -> tuple[int, tuple[str, ...]]:
 
 
 async def remove(db: AsyncSession) -> int:
-    """Deletes the accounts that nobody used, and returns how many. The ledger goes on naming them by their numbers."""
+    """Deletes the accounts that were never used, and returns how many. The ledger still names them by their numbers."""
     gone = delete(User).where(_invented(workspace_of(db)), not_(_USED))
     return len((await db.execute(gone.returning(User.id).execution_options(synchronize_session=False))).all())
 

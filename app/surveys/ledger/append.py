@@ -1,6 +1,6 @@
 """The ledger of responses: appending one row to the chain, and reading what somebody recorded. Nothing else writes it.
 
-Whoever appends holds the head's row until the transaction ends: so numbers have no gaps, and the chain has no branch.
+An append locks the head's row until the transaction ends: so numbers have no gaps, and the chain has no branch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from app.surveys.words import Shown
 
 # Characters that are kept: senders make up what their browser is called, and what a proxy says of their address.
 LONGEST_IP, LONGEST_BROWSER = 100, 500
-# The wording says which answers are free texts: those must never reach the entry, whoever calls.
+# The wording says which answers are free texts: those must never reach the entry.
 _WORDED = text("""
 SELECT w.question_keys,
     ARRAY(SELECT q ->> 'type' FROM json_array_elements(CAST(w.content AS json) -> 'questions') AS q) AS question_types,

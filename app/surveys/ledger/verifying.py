@@ -149,7 +149,7 @@ async def verify(database: Database, keys: KeyRing, workspace: str, report: Repo
 
 
 def _untold(done: int, total: int) -> None:
-    """Nobody watches."""
+    """Does nothing: no progress is shown."""
 
 
 async def verified(db: AsyncSession, number: int) -> bool:

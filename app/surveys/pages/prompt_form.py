@@ -37,7 +37,7 @@ class Sent:
 
 
 def read(form: FormMultiDict) -> Sent:
-    """Raises Invalid for what no form of ours sends. Answers go along only with the actions that carry them."""
+    """Raises Invalid for a request that our forms never send. Only actions that carry answers include them."""
     action, version, survey = (str(form.get(name, "")) for name in ("action", "version", "survey"))
     if (action and action not in ACTIONS) or not _WHOLE_NUMBER.fullmatch(version):
         raise Invalid(UNREADABLE)

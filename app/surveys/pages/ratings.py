@@ -78,7 +78,8 @@ COUNTED = {"app", "platform", "stars"}
 
 
 class Share(NamedTuple):
-    """A bar of the distribution (the `distribution` macro); one of nobody leads nowhere: another filter on stars left none."""
+    """A bar of the distribution (the `distribution` macro); an empty one has no link: another filter on stars left
+    none."""
 
     label: str
     value: int

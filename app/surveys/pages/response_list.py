@@ -119,7 +119,8 @@ SPEC = ListSpec(
 
 @dataclass(frozen=True, slots=True)
 class ResponseListFrame:
-    """What a request for the list needs to know before it reads a row; one SELECT. `people` None: nobody in particular."""
+    """What a request for the list needs to know before it reads a row; one SELECT. `people` None: no person is
+    chosen."""
 
     spec: ListSpec
     wanted: ListQuery

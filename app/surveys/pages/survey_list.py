@@ -177,7 +177,7 @@ def audience_of(row: Row[Any], names: Names) -> str:
 
 
 def rate_of(row: Row[Any]) -> float | None:
-    """In percent, None where nobody was asked."""
+    """In percent; None when no person was asked."""
     rate = percent(int(row.responded), int(row.asked))
     return None if rate is None else float(rate)
 

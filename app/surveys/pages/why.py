@@ -78,7 +78,7 @@ async def people(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
 
 
 async def _meant(ctx: Context, text: str) -> tuple[Any, str]:
-    """The person, None for nobody, and what is wrong with the text."""
+    """The person or None, and what is wrong with the text."""
     try:
         return (await pick(ctx, text) if text else None), ""
     except NotFound as missing:

@@ -26,7 +26,7 @@ KEPT = AppRating.deleted_at.is_(None)
 
 
 class AppNotFound(NotFound):
-    """No such app, or one that accepts no ratings: nobody learns which."""
+    """No such app, or one that accepts no ratings. The answer does not tell which."""
 
     code = "app_not_found"
 

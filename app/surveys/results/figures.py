@@ -1,6 +1,6 @@
 """What counts mean: rates, percentages, means, and what each question came to. Pure.
 
-A percentage is of those who answered that question; None where there is nobody to divide by.
+A percentage is of those who answered that question; None when there are none.
 """
 
 from collections import defaultdict

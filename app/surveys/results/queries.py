@@ -42,7 +42,7 @@ from app.surveys.models import LedgerHead, PersonKey, Question, Response, Survey
 from app.surveys.results import tallies
 from app.surveys.results.tallies import TallyScope
 
-# Whoever searches for a person by more than that many is asked for more of the name.
+# When more people than this match, the page asks for more of the name.
 MOST_PEOPLE = 2000
 # Rows of chosen people are counted up to here: theirs are in no kept count.
 MOST_COUNTED = 10_000
@@ -76,7 +76,7 @@ COLUMNS: tuple[Any, ...] = (
 
 
 def rows(*columns: Any) -> Select[Any]:
-    """The ledger with `COLUMNS` and `columns`, tombstones and all: whoever reads it narrows it."""
+    """The ledger with `COLUMNS` and `columns`, tombstones included: the reader narrows it."""
     return (
         select(*COLUMNS, *columns)
         .select_from(Response)

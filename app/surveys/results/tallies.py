@@ -1,6 +1,6 @@
 """Counts of responses, exact at any moment and quick at any size: what is kept up to a mark, plus what lies after it.
 
-`count_up` moves the mark; whoever reads adds the few rows after it in the same statement, so that no reader ever sees a row
+`count_up` moves the mark; a reader adds the few rows after it in the same statement, so that no reader ever sees a row
 twice or not at all. Rows under a tombstone never count. A row of the whole response has the nil question and choice ''; a
 question's row with choice '' counts the people who answered it at all, however many options they ticked.
 
@@ -68,7 +68,8 @@ COLUMNS = ("survey_id", "version", "day", "outcome", "question_key", "choice", "
 @dataclass(frozen=True, slots=True)
 class TallyScope:
     """What is counted; None is any. `days` are UTC days, both included, either open. `current` leaves the current versions of
-    published surveys alone. `answer` is a question and one of its choices, or '' for whoever answered it at all; `figures` and
+    published surveys alone. `answer` is a question and one of its choices, or '' for every person who answered it;
+    `figures` and
     `whole` do not know it."""
 
     survey_id: int | None = None

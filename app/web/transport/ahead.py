@@ -8,7 +8,7 @@ from tempfile import SpooledTemporaryFile
 
 IN_MEMORY = 1024 * 1024
 PIECE = 64 * 1024
-LONGEST_S = 3600.0  # for a reader who moves, but hardly
+LONGEST_S = 3600.0  # for a reader who is very slow
 
 
 class Ahead:

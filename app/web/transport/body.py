@@ -1,4 +1,4 @@
-"""The body of a request, read before anything is held for it: a slow sender keeps nobody else waiting.
+"""The body of a request, read before anything is held for it: other clients never wait for a slow sender.
 
 What is wrong with a body is raised where the application reads it, so 401, 403 and 404 come first.
 """

@@ -76,7 +76,7 @@ class Watch:
             await asyncio.sleep(LOOK_S)
             try:
                 await self._end_refused()
-            except Exception as fault:  # noqa: BLE001 - whatever it is, nobody can say whether they may go on
+            except Exception as fault:  # noqa: BLE001 - after any fault it is unknown whether they may continue
                 # Browsers connect again, and are asked who they are.
                 log.warning("live streams ended unseen", error=type(fault).__name__)
                 self._end(dict.fromkeys(self._open))

@@ -1,4 +1,5 @@
-"""Only the owner's function `note_ledger_head` writes the head of a ledger into the audit: nobody else can place a false note."""
+"""Only the owner's function `note_ledger_head` writes the head of a ledger into the audit: the application's role can't
+place a false note."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Who made an API token: of those that are there already, nobody knows."""
+"""Who made an API token. For existing tokens it is not known."""
 
 import sqlalchemy as sa
 from alembic import op

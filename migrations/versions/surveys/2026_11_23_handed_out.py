@@ -1,4 +1,5 @@
-"""When a survey first went out to a person behind another one, in an app's queue. Of what went out before this, nobody knows."""
+"""When a survey first went out to a person behind another one, in an app's queue. For earlier deliveries it is not
+known."""
 
 import sqlalchemy as sa
 from alembic import op

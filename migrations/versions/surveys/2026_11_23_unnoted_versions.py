@@ -1,4 +1,5 @@
-"""The versions that went out before it was noted to whom: of an answer to one of them, nobody can say that the app did not have it."""
+"""The versions that went out before their recipients were noted: for an answer to one of them, it is unknown whether
+the app had it."""
 
 import sqlalchemy as sa
 from alembic import op

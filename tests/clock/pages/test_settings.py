@@ -102,7 +102,7 @@ async def test_a_connection_is_saved_sealed_and_its_password_never_shown(databas
         ("base_url", "http://00.00.00.01", "is not an address"),
         ("base_url", "http://xn--", "is not an address"),
         ("password", "", "Give the password."),
-        ("timezone", "Berlin", "no time zone"),
+        ("timezone", "Berlin", "not a time zone"),
         ("profile", "abacus", "Choose one of the list."),
         ("overrides", "paths.transactions", "has no “=”"),
         ("overrides", "paths.transactions = /no/slash", "ends in a slash"),
@@ -254,7 +254,7 @@ async def test_a_history_that_begins_in_the_future_is_refused_by_the_day_of_the_
     answer = await alice.submit(URL, await posted(alice, history_start=tomorrow, silence_hours="48"))
     error = re.search(r'id="f-history_start-error"[^>]*>(.*?)</div>', answer.text, re.DOTALL)
     assert error is not None
-    assert f"It lies in the future, so no punch would be read: give {today} or an earlier date." in error[1]
+    assert f"It is in the future, so no punch would be read: give {today} or an earlier date." in error[1]
     assert 'name="silence_hours" value="48"' in answer.text
     assert (await alice.submit(URL, await posted(alice, history_start=today.isoformat()))).status_code == 303
     async with database.transaction() as db:

@@ -67,7 +67,7 @@ def imported(taps="I 08:00, O 17:00"):
             "I Mon 08:00, O Tue 17:00",
             "O Tue 17:00",
             FAR,
-            "Mon 2 Mar 08:00 – Tue 3 Mar 17:00 is 33 h long; 24 h is the most",
+            "Mon 2 Mar 08:00 – Tue 3 Mar 17:00 is 33 h long; the limit is 24 h",
             "missing tap",
         ),
         (
@@ -81,10 +81,10 @@ def imported(taps="I 08:00, O 17:00"):
             "x 08:00",
             "x 08:00",
             FAR,
-            "Unknown (255) says neither in nor out, and the direction of terminal T1 is by code",
+            "Unknown (255) does not say in or out, and the direction of terminal T1 is by code",
             "in, out or",
         ),
-        ("I 08:00, O 17:00", "O 17:00", FAR, "The shift 08:00–17:00 is complete; a record is made", "deletion"),
+        ("I 08:00, O 17:00", "O 17:00", FAR, "The shift 08:00–17:00 is complete; a record is made", "Deleting"),
     ],
 )
 def test_the_rule_is_told_with_its_numbers(taps, asked, now, sentence, change):
@@ -115,7 +115,7 @@ def spoiled(act, late="bo 12:00"):
             "bo 12:00",
             "would join record 1 (08:00–18:00); a person set its times, where the import wrote 08:00–17:00.",
         ),
-        (lambda s: None, "I 10:00", "Record 1 (08:00–17:00) reaches beyond the shift as it would be now, 10:00–17:00."),
+        (lambda s: None, "I 10:00", "Record 1 (08:00–17:00) is longer than the shift would be now, 10:00–17:00."),
         (lambda s: s.locked.add(when("08:00").date()), "bo 12:00", "2026-03-02 is closed for attendance edits."),
         (lambda s: s.delete(1), "bo 12:00", "The record of this shift was deleted"),
     ],

@@ -68,7 +68,7 @@ async def test_a_code_is_enrolled_and_removed_in_the_browser(database: Database,
     assert "Ada Lovelace" in shown
     taken = await bob.submit("/kiosk/enrol", {"code": "17", "employee": "1"})
     assert taken.status_code == 422
-    assert "taken: Ada Lovelace has it" in taken.text
+    assert "taken: Ada Lovelace has this code" in taken.text
     assert "No employee has the ID number 9" in (await bob.submit("/kiosk/enrol", {"code": "18", "employee": "9"})).text
     question = await bob.submit("/kiosk/bulk", {"action": "remove", "all": "1"})
     assert "Remove 1 kiosk code?" in question.text

@@ -65,7 +65,7 @@ async def test_a_deactivated_tenant_is_out_at_once_and_comes_back_whole(
     await give_password(database, "eve")
     bearer = {"Authorization": f"Bearer {await token('eve', 'clock:read')}"}
     asked = await alice.fragment("/admin/tenants/globex/deactivate")
-    assert re.search(r"<strong>1</strong> person can&#39;t sign in", asked.text)
+    assert re.search(r"<strong>1</strong> person can no longer sign in", asked.text)
     assert "1 browser is signed out" in asked.text
     assert (await alice.submit("/admin/tenants/globex/deactivate")).status_code == 303
     assert (await eve.get("/account")).status_code == 303
@@ -84,7 +84,7 @@ async def test_many_tenants_are_deactivated_after_a_question_and_come_back(
     asked = await alice.submit("/admin/tenants", chosen, headers={"HX-Request": "true"})
     assert "<html" not in asked.text
     assert "Deactivate 2 tenants?" in asked.text
-    assert re.search(r"<strong>1</strong> person can&#39;t sign in", asked.text)
+    assert re.search(r"<strong>1</strong> person can no longer sign in", asked.text)
     assert "1 browser is signed out" in asked.text
     assert await acts(database) == []
     answer = await alice.submit("/admin/tenants", {**chosen, "confirmed": "1", "number": "2"})
