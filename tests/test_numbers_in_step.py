@@ -13,7 +13,7 @@ from app.clock.api.people import BindingRow
 from app.clock.bindings.matching import KEPT_CANDIDATES
 from app.clock.days import CHECK_DAYS, CLOCKS_APART, LONGEST_OFFSET
 from app.clock.figures import dashboard, status
-from app.clock.importing import preview
+from app.clock.importing import import_due, preview
 from app.clock.pairing import overlaps, shifts
 from app.clock.review import using_many
 from app.clock.settings import BOUNDS
@@ -90,6 +90,10 @@ def test_a_process_that_is_asked_to_end_has_done_so_before_its_parent_insists() 
     assert drain_s + serve.GRACE_S < children.END_WAIT_S
     assert ending.GIVING_BACK_S < children.END_WAIT_S
     assert ending.CANCELLED_S < ending.GIVING_BACK_S
+
+
+def test_a_worker_has_the_connections_that_its_jobs_hold() -> None:
+    assert import_due.PARALLEL <= serve.OF_A_JOB
 
 
 def test_a_worker_misses_two_signs_of_life_before_it_counts_as_dead() -> None:

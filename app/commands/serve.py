@@ -17,6 +17,8 @@ from app.commands.database import bring_up
 
 # What is still answered then, such as a long export. With the seconds of draining it stays below the ten that Docker gives.
 GRACE_S = 4
+# Connections that a job holds at once: an import judges two batches, and a sign-in to a time clock has a transaction of its own.
+OF_A_JOB = 2
 MOST_UNSENT = 128 * 1024  # bytes that the system takes ahead of the client
 
 
@@ -60,8 +62,8 @@ def worker(*, concurrency: int) -> None:
 async def _work(settings: Any, urls: frame.Urls, concurrency: int) -> None:
     from app.parts import make_parts
 
-    # A job that signs in to a time clock holds two at once; the worker itself looks for jobs and says that it lives.
-    parts = make_parts(settings, urls.app, pool_size=2 * concurrency + 2)
+    # The worker itself looks for jobs and says that it lives.
+    parts = make_parts(settings, urls.app, pool_size=OF_A_JOB * concurrency + 2)
     try:
         # By name: app knows no workers.
         workers = importlib.import_module("workers.settings")

@@ -14,6 +14,9 @@ from app.db.base import Base, Created, Id, Words
 
 APPEND_ONLY = {"info": {"append_only": True}}
 ONE_ROW = {"info": {"one_row": True}}
+# Stands in a tally in place of a question: the row counts whole responses.
+WHOLE = UUID(int=0)
+_IS_WHOLE = text(f"question_key = '{WHOLE}'::uuid")
 
 
 class Survey(Base):
@@ -230,14 +233,14 @@ class Tally(Base):
             "day",
             "outcome",
             postgresql_include=["people", "unprompted"],
-            postgresql_where=text("question_key = '00000000-0000-0000-0000-000000000000'::uuid"),
+            postgresql_where=_IS_WHOLE,
         ),
         Index(
             "survey_tallies_days",
             "day",
             "outcome",
             postgresql_include=["people"],
-            postgresql_where=text("question_key = '00000000-0000-0000-0000-000000000000'::uuid"),
+            postgresql_where=_IS_WHOLE,
         ),
     )
 

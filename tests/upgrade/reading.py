@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.figures import status as reports
 from app.parts import Parts
 from app.surveys.ledger import evidence, verifying
-from app.surveys.models import Survey
+from app.surveys.models import WHOLE, Survey
 from app.surveys.ratings import ratings
 from app.surveys.results import tallies
 from app.surveys.results.figures import counters
@@ -100,8 +100,8 @@ async def _survey_figures(db: AsyncSession) -> list[dict[str, Any]]:
 
 async def _figures(db: AsyncSession, survey: Any, version: int) -> dict[str, Any]:
     rows = [tuple(row) for row in await db.execute(tallies.figures(TallyScope(survey.id, version)))]
-    whole = counters([(row[1], row[4], row[5]) for row in rows if row[2] == tallies.WHOLE], asked=ASKED)
-    choices = sorted([str(row[2]), row[3], row[4]] for row in rows if row[2] != tallies.WHOLE)
+    whole = counters([(row[1], row[4], row[5]) for row in rows if row[2] == WHOLE], asked=ASKED)
+    choices = sorted([str(row[2]), row[3], row[4]] for row in rows if row[2] != WHOLE)
     found: dict[str, Any] = {"outcomes": dict(sorted(whole.outcomes.items())), "choices": choices}
     return found if survey.demo else {**found, "asked": whole.asked}
 

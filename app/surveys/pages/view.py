@@ -13,6 +13,7 @@ from litestar.params import FromPath
 
 from app.errors import Invalid, NotFound
 from app.surveys.authoring import audience, content
+from app.surveys.models import WHOLE
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import SERIES, day_bar
@@ -21,7 +22,7 @@ from app.surveys.results import queries, responses, tallies
 from app.surveys.results.figures import AskedQuestion, Breakdown, Reading, Results, results
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
-from app.surveys.results.tallies import ASKED, WHOLE, TallyScope
+from app.surveys.results.tallies import ASKED, TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, STATUSES, TYPES
 from app.web.context import Context
 from app.web.guards import Requires

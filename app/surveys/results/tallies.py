@@ -36,9 +36,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.days import on_days
-from app.surveys.models import Answer, LedgerHead, PromptState, Response, Survey, Tally, TallyMark, Tombstone
+from app.surveys.models import WHOLE, Answer, LedgerHead, PromptState, Response, Survey, Tally, TallyMark, Tombstone
 
-WHOLE = UUID(int=0)
 ASKED = "asked"
 # Counted live by every reader: some milliseconds.
 LONGEST_TAIL = 2000
