@@ -1,6 +1,7 @@
 """The editor: what is saved, refused with all that was typed kept, asked before a new version, and shown before it is saved."""
 
 import re
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from app.db.session import Database
 from app.parts import Parts
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import PromptState, Survey
+from app.web.templating import environment
 from tests.conftest import Browser
 from tests.markup import squeezed
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH, drafted, published
@@ -350,3 +352,10 @@ async def test_saving_what_is_the_same_says_so(database: Database, alice: Browse
     await alice.submit(f"/surveys/save/{stored.uid}", form_of(stored))
     assert "Nothing changed." in (await alice.get(f"/surveys/edit/{stored.uid}")).text
     assert (await now(database, stored.uid)).revision == stored.revision
+
+
+def test_the_name_of_a_difference_stands_in_the_first_line_of_its_cell() -> None:
+    """Line breaks show there."""
+    row = SimpleNamespace(name="Title", before="One", after="Two")
+    table = environment().get_template("surveys/difference.html").make_module().difference([row], {"Title"})
+    assert 'data-title>Title <span class="badge" data-tone="warn">New version</span></th>' in table
