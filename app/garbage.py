@@ -16,7 +16,7 @@ def start_undisturbed() -> None:
 
 def spare_what_stays() -> None:
     """Call it once everything is built. Routes, templates and modules stay for the life of the process, and are not looked through
-    any more: each time that took 0.1 to 0.2 s, in the middle of somebody's page."""
+    again: each time that took 0.1 to 0.2 s, in the middle of somebody's page."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS, 10, 10)

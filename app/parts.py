@@ -13,7 +13,7 @@ FOR_EXPORTS = 3
 
 @dataclass(slots=True)
 class Draining:
-    """Begins when the process is asked to end; it goes on serving for some seconds."""
+    """Begins when the process is asked to end; it still serves for some seconds."""
 
     has_begun: bool = False
 

@@ -67,7 +67,8 @@ class Rotation:
 
 
 async def rotate(database: Database, keys: KeyRing) -> Rotation:
-    """Seals everything with the first key, some rows a transaction: interrupted, it goes on where it stood when run again."""
+    """Seals everything with the first key, some rows per transaction. After an interruption, the next call continues
+    from there."""
     total = Rotation()
     async for workspace, sealed in _everywhere(database):
         after = -1

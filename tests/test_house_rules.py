@@ -454,6 +454,48 @@ def test_the_repository_stands_alone() -> None:
     assert wrong == []
 
 
+# Words that have to be decoded, and what to write in their place. The rule of the prose: subject, verb, object.
+DECODED = {
+    r"whoever": "the person who, the caller, or who it is",
+    r"nobody": "no person, no employee, or the positive form",
+    r"anew": "again",
+    r"(is|are) none that|none that": "no longer, or not a",
+    r"should (it|its|they)": "if it",
+    r"what no": "a value that no",
+    r"hardly": "rarely, almost never",
+    r"save for": "except",
+    r"any more": "no longer",
+    r"go(es)? on|went on": "continues, resumes",
+    r"takes (it|that) back": "undoes it",
+}
+# Answers and messages that the invented authors of the demo wrote.
+WRITTEN_BY_AUTHORS = {"app/surveys/demo/cast.py"}
+# How many lines of the templates may still hold such a word. It only shrinks.
+STILL_IN_TEMPLATES = 31
+
+
+def decoded(path: Path) -> list[str]:
+    """Each line of a file that holds one of these words, with what to write in place."""
+    found = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        for pattern, better in DECODED.items():
+            if re.search(rf"\b({pattern})\b", line, re.IGNORECASE):
+                found.append(f"{path.relative_to(ROOT)}:{number} write {better}: {line.strip()[:100]}")
+    return found
+
+
+def test_a_sentence_is_understood_at_the_first_reading() -> None:
+    prose = [*SOURCES, *sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
+    assert [
+        line for path in prose if str(path.relative_to(ROOT)) not in WRITTEN_BY_AUTHORS for line in decoded(path)
+    ] == []
+
+
+def test_the_templates_lose_the_words_that_have_to_be_decoded() -> None:
+    left = [line for path in TEMPLATES for line in decoded(path)]
+    assert len(left) <= STILL_IN_TEMPLATES, "\n".join(left)
+
+
 def test_the_project_speaks_of_the_project_alone() -> None:
     """No path of a machine, no host of a package registry, no word that marks something as unfinished."""
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()

@@ -134,7 +134,7 @@ def _pool(url: str, concurrency: int) -> AsyncConnectionPool[Any]:
 
 
 async def _make_tables(database: Database, queue: PostgresQueue) -> None:
-    """SAQ's own lock lets the second of two workers go on before there are tables; so they come here one by one."""
+    """SAQ's own lock lets the second of two workers start before there are tables; so they come here one by one."""
     gate = await asyncpg.connect(database.url, timeout=START_PATIENCE_S)
     try:
         await gate.execute("SELECT pg_advisory_lock($1)", TABLES_LOCK)

@@ -18,7 +18,7 @@ async def end_others(db: AsyncSession, user_id: int, *, keep: bytes = b"") -> in
 
 
 async def end_one(db: AsyncSession, user_id: int, public_id: int, *, keep: bytes) -> bool:
-    """Ends one session of a user, unless it is the one given. False where they have no such session (any more)."""
+    """Ends one session of a user, unless it is the one given. False when they have no such session."""
     theirs = delete(Session).where(Session.public_id == public_id, Session.user_id == user_id, Session.id_hash != keep)
     return await db.scalar(theirs.returning(Session.public_id)) is not None
 

@@ -154,7 +154,7 @@ def _in_utc(found: datetime) -> datetime:
 
 
 def encode_cursor(listing: str, *keys: Any) -> str:
-    """A cursor that is opaque to the caller: the list that it belongs to, and where in it to go on."""
+    """A cursor that is opaque to the caller: the list that it belongs to, and where in it to continue."""
     return base64.urlsafe_b64encode(msgspec.json.encode((listing, *keys))).decode().rstrip("=")
 
 

@@ -488,7 +488,7 @@ class Cursor(Base):
 
 
 class SetAside(Base):
-    """A row that could not be read, redacted, with the reason; the walk went on without it."""
+    """A row that could not be read, redacted, with the reason; the walk continued without it."""
 
     __tablename__ = "clock_set_aside"
 

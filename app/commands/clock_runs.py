@@ -49,7 +49,8 @@ def clock_sync(
 @frame.workspace_option
 @frame.json_option
 def clock_backfill(*, first: date, last: date, emp_codes: Sequence[str], workspace: str, as_json: bool) -> None:
-    """Read the days from FROM to TO again, in slices. Interrupted, the next run goes on; the live cursor stays."""
+    """Read the days from FROM to TO again, in slices. After an interruption the next run continues; the live cursor
+    stays."""
     act = partial(_backfill, workspace=workspace, first=first, last=last, emp_codes=emp_codes)
     _tell(frame.with_parts(act, workspace=workspace), as_json=as_json)
 

@@ -169,7 +169,7 @@ async def alone(session: AsyncSession) -> AsyncIterator[asyncpg.Connection]:
     """Commits, and gives the connection for direct statements that each are a transaction of their own, which the server itself
     ends: nothing that one of them locks ever waits for us. They name the schema of what they touch. One that turns
     `synchronous_commit` off lets its locks go before it has reached the disk; the end of the block waits for that, together with
-    whoever else waits. Raises ConnectionError where the server went away meanwhile."""
+    other waiting tasks. Raises ConnectionError where the server went away meanwhile."""
     await _commit(session)
     connection = driver(session)
     try:

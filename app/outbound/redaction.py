@@ -62,7 +62,7 @@ class Redactor:
         return _cut(_without_keys(self._beginning(begins, whole=whole)).translate(_CONTROLS))
 
     def _beginning(self, text: str, *, whole: bool) -> str:
-        """Where the text goes on behind its end, a secret may stand across it: what could be its first part goes as well."""
+        """When the text is cut here, the cut may split a secret: a possible first part of one is removed too."""
         hide = self._secrets.without if whole else self._secrets.without_in_beginning
         return hide(text, GONE)
 

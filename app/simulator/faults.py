@@ -1,6 +1,6 @@
 """Every way in which the server can misbehave, by name; how one is asked for, and when it strikes. Not what it does.
 
-A fault is written `name`, `name=value`, and may go on with `,after=N` (the first N calls it could have struck pass),
+A fault is written `name`, `name=value`, and may end in `,after=N` (the first N calls it could have struck pass),
 `,times=N` (then it strikes N calls and no more) and `,at=RESOURCE` (only there; several joined by `+`).
 """
 

@@ -1,4 +1,4 @@
-"""The world behind the server: who is there, what was punched, and what will be as time goes on.
+"""The world behind the server: the people, their punches so far, and the punches to come.
 
 Every day of every person is planned from the seed alone; a punch is in the world once it has arrived. So moving a world
 on to a later instant gives what a world built at that instant has. Nothing of HTTP or JSON here.

@@ -157,7 +157,7 @@ class Context:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[asyncpg.Connection]:
-        """Commits what was done so far and goes on as app.db.session.alone; `db` is settled after it."""
+        """Commits what was done so far and continues as app.db.session.alone; `db` is settled after it."""
         async with alone(self.db) as connection:
             yield connection
         await self.settle()

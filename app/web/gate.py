@@ -1,6 +1,6 @@
 """The outermost layer of the server: request id, host check, security headers, and the one transaction of each request.
 
-The body is read before the transaction is opened: a request that waits for its client holds no connection. The transaction commits just before an answer below 400 starts and rolls back otherwise, so nobody ever sees a success that
+The body is read before the transaction is opened: a request that waits for its client holds no connection. The transaction commits just before an answer below 400 starts and rolls back otherwise, so a client never sees a success that
 was not kept. A streamed answer opens its own.
 """
 

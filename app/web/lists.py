@@ -199,7 +199,7 @@ def listing(context: Context, spec: ListSpec, wanted: ListQuery, rows: Sequence[
 def visible_columns(context: Context, spec: ListSpec) -> list[str]:
     """The keys of the columns that this person chose for this list, else those shown by default.
 
-    Of chosen ones that the list does not have (any more), at least one must be left: a table needs a column.
+    Of chosen ones that the list does not have (or no longer has), at least one must be left: a table needs a column.
     """
     chosen = context.user.preferences.get("columns", {}).get(spec.name, [])
     if not any(column.key in chosen for column in spec.columns):

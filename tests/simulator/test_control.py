@@ -113,7 +113,7 @@ async def test_who_left_punches_no_more_and_who_came_does():
 async def test_nonsense_about_people_is_refused():
     async with visiting("cloud") as visitor:
         assert "there already" in await refusal(visitor, "person", action="add", emp_code="10001")
-        assert "nobody" in await refusal(visitor, "person", action="remove", emp_code="none")
+        assert "no employee" in await refusal(visitor, "person", action="remove", emp_code="none")
         assert "one of" in await refusal(visitor, "person", action="promote", emp_code="10001")
         assert "new_code" in await refusal(visitor, "person", action="recode", emp_code="10001")
         assert "unknown field" in await refusal(visitor, "person", action="remove", emp_code="10001", why="x")

@@ -33,7 +33,7 @@ class ApiList:
         return encode_cursor(self.name, *begun, *(getattr(row, key) for key in self.keys))
 
     def read(self, cursor: str) -> tuple[datetime | None, tuple[Any, ...]]:
-        """Where to follow from, and the keys of the row to go on behind. Raises Invalid."""
+        """Where to follow from, and the keys of the row to continue after. Raises Invalid."""
         kinds = tuple(self.keys.values())
         if not self.can_be_followed:
             return None, decode_cursor(cursor, self.name, *kinds)

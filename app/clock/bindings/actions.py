@@ -170,7 +170,7 @@ async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int)
     code = await one(db, clock_employee_id)
     if code.state not in OPEN_TO[act]:
         label = BINDING_STATES[BindingState(code.state)].label.lower()
-        raise Conflict(f"The code {code.emp_code} is {label} by now, so “{LABELS[act]}” is not possible any more.")
+        raise Conflict(f"The code {code.emp_code} is {label} by now, so “{LABELS[act]}” is no longer possible.")
 
 
 async def on_host_event(db: AsyncSession, event: Event) -> None:
@@ -235,7 +235,7 @@ def _unattempted(code: Code, actor: Actor) -> BindingTransition:
 
 
 def _kept(code: Code, host_employee_id: int) -> tuple[SimilarEmployee, ...]:
-    """Candidates go on showing what the choice was made from, as long as the chosen one is among them."""
+    """Candidates still show what the choice was made from, as long as the chosen one is among them."""
     return code.candidates if any(one.host_employee_id == host_employee_id for one in code.candidates) else ()
 
 

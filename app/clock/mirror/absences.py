@@ -65,9 +65,8 @@ async def mark_missing(
 
 def sentence(resource: str, pending: dict[str, Any]) -> str:
     """For the operator: what the server said, and what was not done."""
-    nobody = "nobody" if resource == "employees" else "none"
     return (
-        f"The server listed {pending['listed']} of {pending['known']} known {resource}; {nobody} was marked as missing. "
+        f"The server listed {pending['listed']} of {pending['known']} known {resource}; none was marked as missing. "
         "Confirm or refuse it in the Sync Center."
     )
 

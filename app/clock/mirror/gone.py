@@ -33,7 +33,8 @@ _OURS = text(
       AND (CAST(:until AS date) IS NULL OR t.local_date < :until)
     """
 )
-# What was imported keeps its record and its word and needs a person; everything else takes no part in pairing any more.
+# An imported punch keeps its record and its outcome and needs a person; every other one no longer takes part in
+# pairing.
 _MARK = text(
     f"""
     WITH gone AS (

@@ -122,7 +122,7 @@ async def _asks_about_moving(ctx: Context, form: Bound, wanted: ConnectionForm) 
     if not moved or not number:
         return False
     form.refuse(moved, f"This moves or reads again all {number:,} mirrored punches, and judges them again.")
-    form.refuse("moves_punches", "Tick this to go on, and type the password again if you changed it.")
+    form.refuse("moves_punches", "Tick this to continue, and type the password again if you changed it.")
     return True
 
 

@@ -120,7 +120,7 @@ def _is_gone(punch: PairingPunch) -> Verdict:
 
 
 def _role(punch: PairingPunch, *, held: bool) -> TapRole | None:
-    """A tap whose record stands goes on pairing in the role it was imported with (line 0)."""
+    """A tap whose record exists still pairs in the role it was imported with (line 0)."""
     return ROLES[punch.imported_role] if held and punch.imported_role is not None else role_now(punch)
 
 

@@ -26,8 +26,8 @@ def _walk(taps: list[Tap], kind: RecordKind, rules: Rules, settled: frozenset[in
 
 
 def _folded_without_arrivals(taps: list[Tap], kind: RecordKind, rules: Rules) -> frozenset[int]:
-    """The punches that would repeat the first tap of their run, had no tap arrived. One of them that does not was un-folded
-    by a tap; what else does not any more, by a setting or by a tap that left (page, after line 8)."""
+    """The punches that would repeat the first tap of their run, had no tap arrived. One of them that is no fold now was un-folded
+    by a tap; any other lost fold was un-folded by a setting, or by a tap that left (after line 8)."""
     if not any(tap.was_fold for tap in taps) or not any(tap.fresh for tap in taps):
         return frozenset()
     before = [tap for tap in taps if not tap.fresh]

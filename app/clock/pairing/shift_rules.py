@@ -200,7 +200,7 @@ class ShiftJudge:
         return Verdict(punch, Outcome.IMPORTED, record.id, punch.imported_role, stands, reviewed=kept)
 
     def _unwritten(self, tap: Tap, past: "_Past", verdict: Verdict) -> Verdict:
-        """What a punch without a record goes on remembering: a deleted record, and that a person asked for it again."""
+        """What a punch without a record still remembers: a deleted record, and that a person asked for it again."""
         punch = tap.punch
         if remembers_deletion(punch, self.known):
             verdict.role, verdict.lifted = punch.imported_role, past.lifted or punch.lifted

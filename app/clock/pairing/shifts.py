@@ -48,7 +48,7 @@ class Tap:
     """A punch on its way through pairing. `held`: line 0 holds it, it belongs to a record that stands. `fresh`: it took no part
     in pairing when it was judged last, so folding around it is decided again. `was_fold`: it was judged a fold last, and is not
     `lone` (its own tap went away). `let_go`: an arrival un-folded it, so all is paired once more with it as a new tap. `repeats` is the tap that a
-    fold repeats; `kept` one is a fold since it was one, and goes on repeating what it did."""
+    fold repeats; `kept` one is a fold since it was one, and still repeats the same tap."""
 
     __slots__ = (
         "at",

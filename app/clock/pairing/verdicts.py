@@ -15,7 +15,7 @@ from app.clock.pairing.shifts import Shift
 class Rule(StrEnum):
     """The line that decided. Most bear their outcome's name; `arrived_late` has three, `access_terminal` two, line 0 has its own, and so
     have punches that are gone from the server. `not_late` is no
-    outcome: it refuses *Use the punches* where nothing arrived late any more."""
+    outcome: it refuses *Use the punches* when the punches no longer count as late."""
 
     STANDS = "stands"
     GONE = "gone"

@@ -101,7 +101,7 @@ class _Edges:
         return None
 
     def _evidence(self, instant: datetime) -> TimeSpan | None:
-        """None when one of the lanes may go on over this instant."""
+        """None when one of the lanes may continue across this instant."""
         start = instant - self.margin
         end = instant
         if not self.lanes and instant - self.reading.start < REACH:

@@ -29,7 +29,8 @@ DUE = "clock_timestamp()"
 NOW = func.clock_timestamp()
 DELETED = Outcome.ATTENDANCE_DELETED.value
 _UNSETTLED = Punch.host_attendance_id.is_(None)
-# Goes on after `WITH places (emp_code, at) AS (…),`: has what waits within 48 h of the places judged again, over all codes of the
+# Follows `WITH places (emp_code, at) AS (…),`: has what waits within 48 h of the places judged again, over all codes of
+# the
 # employees whose codes those are; and folds with a record, each of which stands for itself once its own tap went away.
 NEAR_PLACES = f"""near AS (
     SELECT p.id FROM places

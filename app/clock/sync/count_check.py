@@ -27,7 +27,8 @@ _HELD = text(
 
 
 async def compare_days(run: RunState) -> None:
-    """Counts each of the last 31 days; those that differ become stretches to read. Goes on where a run was cut.
+    """Counts each of the last 31 days; those that differ become stretches to read. Continues where a run was
+    interrupted.
 
     The cursor's page says how many days back it has come: on the first day more of them are read from run to run.
     """

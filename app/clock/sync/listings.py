@@ -115,7 +115,7 @@ async def _begin(run: RunState, resource: str) -> tuple[ListingWalk, WalkPositio
 
 
 async def _all_came(walking: ListingWalk, total: int, *, resumed: bool) -> bool:
-    """A walk that goes on from another run knows only from the table what came before."""
+    """A walk that continues another run knows only from the table what came before."""
     if not resumed:
         return len(walking.ids) + walking.set_aside >= total
     async with walking.run.parts.database.transaction(walking.run.workspace) as db:

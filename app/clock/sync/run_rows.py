@@ -96,7 +96,7 @@ async def stop_run(db: AsyncSession, actor: audit.Actor, run_id: int) -> None:
 async def begin(db: AsyncSession, run_id: int, term: timedelta, now: datetime) -> tuple[SyncRun, int] | RunEnd:
     """Takes the lease for a run: (its row, the fencing number), or how it stands when it must not run.
 
-    A run that a dead worker had is closed as truncated, and its request goes on in a new one.
+    A run that a dead worker had is closed as truncated, and its request continues in a new one.
     """
     holder, alive = await lease.holder(db)
     found = await db.scalar(select(SyncRun).where(SyncRun.id == run_id).with_for_update())

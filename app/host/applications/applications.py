@@ -108,7 +108,7 @@ async def publish(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[in
 
 
 async def retire(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
-    """They accept no rating any more; those they have stay. Returns the ones that were published before."""
+    """They no longer accept ratings; those they have stay. Returns the ones that were published before."""
     return await _move(db, actor, "retire", ids, Application.status == "published")
 
 

@@ -18,7 +18,7 @@ async def live() -> dict[str, str]:
 async def ready(ctx: NamedDependency[Context]) -> Response[dict[str, Any]]:
     """Ready means: the database answers, has the tables that this program needs, and the process is not about to end. When the
     database does not answer, the gate has answered 503 already. Tables of a newer program are no reason: while that is brought
-    in, the old one goes on."""
+    in, the old one continues."""
     if ctx.parts.leaving.has_begun:
         return Response({"status": "is stopping"}, status_code=503)
     # Alembic is loaded on the first request, not by every command that knows the routes.

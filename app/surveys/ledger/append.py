@@ -143,7 +143,7 @@ async def write(
     connection: asyncpg.Connection, workspace: str, keys: KeyRing, entry: Entry, worded: Worded
 ) -> RecordedEntry | None:
     """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
-    (`app.db.session.alone`), nobody waits for this process while the ledger is held. A key of the person is made before that, where
+    (`app.db.session.alone`), no process waits for this one while the ledger is held. A key of the person is made before that, where
     they have none. Neither waits for the disk. None where nothing was written: `winner` says why."""
     texts = _free_texts(entry, worded.types)
     told = _personal(entry, texts)

@@ -77,7 +77,8 @@ def seal(keys: KeyRing, workspace: str, key: Key, about: tuple[int, int], eviden
 
 def open(keys: KeyRing, workspace: str, row: Any) -> Evidence | None:  # noqa: A001 - the counterpart of `seal`
     """`row` has survey_id, version, user_id, key_id and sealed of a response, and sealed_key of its key (an outer join). None
-    where there is no evidence, or no key any more: the person was erased. Raises SecretError where it was damaged or moved."""
+    when there is no evidence, or the key is gone: the person was erased. Raises SecretError where it was damaged or
+    moved."""
     if row.sealed is None or row.sealed_key is None:
         return None
     ring = _ring(keys, workspace, Key(row.key_id, row.user_id, row.sealed_key))

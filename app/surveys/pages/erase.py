@@ -1,4 +1,5 @@
-"""`/people/erase/<user>`: destroys the key of a person's evidence. It asks twice: for the e-mail address, then whether to go on."""
+"""`/people/erase/<user>`: destroys the key of a person's evidence. It asks twice: for the e-mail address, then to
+confirm."""
 
 from typing import Any
 

@@ -44,7 +44,7 @@ CHANGED = (
 
 @dataclass(frozen=True, slots=True)
 class PromptNotice:
-    """A sentence above the card, or in its place when nothing waits any more. `receipt` "" shows none."""
+    """A sentence above the card, or in its place when no survey waits. `receipt` "" shows none."""
 
     text: str = ""
     tone: str = "success"

@@ -155,7 +155,7 @@ async def frame(ctx: Context) -> ResponseListFrame:
     row = (await ctx.db.execute(_around(uid, searched, user, question))).one()
     spec = _spec(ctx, question, choice).offering(
         survey=dict(row.surveys or []),
-        user={str(user): row.person or "nobody"},
+        user={str(user): row.person or "not known"},
         question={str(question): row.question or "a question"},
     )
     wanted = lists.asked(spec, query)

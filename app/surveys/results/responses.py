@@ -42,7 +42,7 @@ class ReadWording(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """One answer. `value` is None where a free text can't be read any more."""
+    """One answer. `value` is None when a free text can no longer be read."""
 
     question: str
     value: Value
@@ -105,7 +105,7 @@ def shown_of(row: Any) -> Shown:
 
 
 def plain(value: Value) -> str:
-    """A value as a person reads it; an en dash for a text that can't be read any more."""
+    """A value as a person reads it; an en dash for a text that can no longer be read."""
     if isinstance(value, list):
         return ", ".join(value)
     return "–" if value is None else str(value)

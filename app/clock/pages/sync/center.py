@@ -184,7 +184,7 @@ async def now_block(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Res
 
 @get(f"{URL}/live/{{run_id:int}}", guards=[SEES])
 async def live(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response[Any]:
-    """Events `run` while the run goes on, then `end`. Holds no transaction between two looks."""
+    """Events `run` while the run works, then `end`. Holds no transaction between two looks."""
     await _described(ctx, run_id)
     return streams.live(ctx, _events(ctx, run_id, _back(ctx)))
 

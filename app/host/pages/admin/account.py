@@ -157,7 +157,8 @@ async def _confirmed(ctx: Context, form: Bound) -> Bound:
 
 
 async def _begin_anew(ctx: Context) -> int:
-    """What signs in changed: this browser goes on under a new session id, the others end. Returns how many did."""
+    """A password or second factor changed: this browser gets a new session id, the other sessions end. Returns how many
+    did."""
     ended = await end_other_sessions(ctx.db, ctx.user.id, keep=ctx.user.session_key)
     await sessions.renew(ctx)
     return ended

@@ -113,7 +113,7 @@ async def show(ctx: NamedDependency[Context], entry_id: FromPath[int]) -> Respon
 
 
 async def _said(ctx: Context, entries: Sequence[Any]) -> dict[str, Any]:
-    """What is known of the subjects today: titles, and which of them have no page any more."""
+    """What is known of the subjects today: titles, and which of them no longer have a page."""
     gone = await subjects.gone(ctx.db, {(one.subject_type, one.subject_id) for one in entries})
     return {"titles": await _titles(ctx, entries), "gone": gone}
 

@@ -159,7 +159,7 @@ async def _ask(ctx: Context, role: Any) -> Response[str]:
 
 
 async def _begin_anew(ctx: Context, user_ids: Sequence[int]) -> None:
-    """Ends the sessions of everybody whose rights changed; the acting person's own goes on under a new id."""
+    """Ends the sessions of all people whose rights changed; the acting person's own gets a new id."""
     if user_ids:
         await end_all_of(ctx.db, user_ids, keep=ctx.user.session_key)
     if ctx.user.id in user_ids:
