@@ -335,7 +335,7 @@ def test_a_process_whose_standard_input_is_no_text_says_one_line(muster: Command
     process = _outside(muster, "user:create", "ada@example.org", "--name", "Ada", "--password-stdin")
     out, err = process.communicate(b"pass\xffword and more\n", timeout=60)
     assert (process.returncode, out, len(err.splitlines())) == (1, b"", 1)
-    assert b"no UTF-8 text" in err
+    assert b"not UTF-8 text" in err
 
 
 def test_a_process_whose_reader_has_seen_enough_ends_without_a_word(muster: CommandLine) -> None:
