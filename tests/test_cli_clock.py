@@ -134,7 +134,7 @@ async def test_a_sync_takes_up_the_run_of_a_command_that_was_killed(
         await db.execute(update(SyncRun).values(status="running"))
     ended = await asyncio.wait_for(muster("clock:sync", "--json"), 30)
     assert ended.code == 0
-    assert f"Run {dead} is under way already" in ended.err
+    assert f"Run {dead} is already running" in ended.err
     assert ended.json["trigger"] == "resume"
     assert ended.json["resources"]["transactions"]["created"] == await count(database, Punch) > 0
     async with database.transaction() as db:

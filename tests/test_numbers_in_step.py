@@ -86,7 +86,7 @@ def test_the_document_of_the_api_has_room_for_every_candidate_that_is_kept() -> 
 def test_a_process_that_is_asked_to_end_has_done_so_before_its_parent_insists() -> None:
     drain_s = read_settings({}).drain_s
     assert drain_s == 5
-    assert "`serve` goes on for five seconds" in (ROOT / "docs" / "operate.md").read_text()
+    assert "`serve` continues for five seconds" in (ROOT / "docs" / "operate.md").read_text()
     assert drain_s + serve.GRACE_S < children.END_WAIT_S
     assert ending.GIVING_BACK_S < children.END_WAIT_S
     assert ending.CANCELLED_S < ending.GIVING_BACK_S

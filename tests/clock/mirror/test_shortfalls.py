@@ -148,7 +148,7 @@ async def test_only_what_was_shown_can_be_accepted(parts):
         with ghosts(here):
             await here.sync_punches()
         (window,) = (await here.rows("SELECT \"window\" FROM clock_sync_cursors WHERE pending ? 'short'"))[0]
-        with pytest.raises(Conflict, match="other figures"):
+        with pytest.raises(Conflict, match="figures have changed"):
             await accept(here, [window])
         with pytest.raises(NotFound):
             await accept(here, ["backfill:1999-01-01"])
