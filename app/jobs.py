@@ -86,6 +86,13 @@ async def request(
     return job_id
 
 
+async def request_after(db: AsyncSession, name: str) -> None:
+    """Asks for a job that begins after this transaction. One that waits is enough; one that runs may have read already, so another
+    waits behind it."""
+    if await request(db, name) is None:
+        await request(db, name, key=f"{name}:next")
+
+
 async def request_daily(db: AsyncSession, name: str) -> int | None:
     """The same, unless this workspace asked for one since midnight, UTC."""
     midnight = func.date_trunc("day", func.now(), "UTC")

@@ -129,7 +129,7 @@ async def write_settings(
     if JUDGED_BY & changed.keys():
         await marks.mark_waiting(db)
     if "ignore_leading_zeros" in changed:
-        await jobs.request(db, "clock_match")
+        await jobs.request_after(db, "clock_match")
     return after
 
 

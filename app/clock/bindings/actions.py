@@ -190,8 +190,7 @@ async def ask_for_match(db: AsyncSession) -> None:
     already."""
     if await db.scalar(select(Binding.id).limit(1)) is None:
         return
-    if await jobs.request(db, "clock_match") is None:
-        await jobs.request(db, "clock_match", key="clock_match:next")
+    await jobs.request_after(db, "clock_match")
 
 
 def _accepted(code: Code, actor: Actor) -> BindingTransition:

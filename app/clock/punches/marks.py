@@ -65,8 +65,7 @@ async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
 
 async def ask_for_import(db: AsyncSession) -> None:
     """One waiting import a workspace is enough: it takes whatever is due when it runs. One that runs may have read already."""
-    if await jobs.request(db, "clock_import") is None:
-        await jobs.request(db, "clock_import", key="clock_import:next")
+    await jobs.request_after(db, "clock_import")
 
 
 async def mark_waiting(db: AsyncSession) -> None:

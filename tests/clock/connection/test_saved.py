@@ -4,9 +4,11 @@ import asyncio
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
+from app import jobs
 from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import Job
 from app.clock import settings
 from app.clock.connection import lease
 from app.clock.connection import saved as connection
@@ -448,3 +450,13 @@ async def test_a_lease_that_was_taken_over_is_kept_by_its_new_holder_alone(datab
         await lease.break_off(db)
         with pytest.raises(lease.LeaseLostError):
             await lease.keep(db, new)
+
+
+async def test_a_setting_of_the_match_asks_for_a_pass_behind_one_that_runs(database: Database) -> None:
+    """The one that runs may have read the setting already."""
+    async with database.transaction() as db:
+        await jobs.request(db, "clock_match")
+    async with database.transaction() as db:
+        await settings.write_settings(db, COMMAND_LINE, {"ignore_leading_zeros": "true"})
+        asked = await db.scalars(select(Job.key).where(Job.name == "clock_match").order_by(Job.id))
+        assert list(asked) == ["clock_match", "clock_match:next"]
