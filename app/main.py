@@ -20,6 +20,7 @@ from app.web import help as manual
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
+from app.web.methods import answer_options
 from app.web.templating import STATIC
 from app.web.transport.body import LARGEST
 from app.web.transport.sheets import sheet
@@ -44,6 +45,7 @@ def build_site() -> Litestar:
         dependencies={"ctx": Provide(provide_context)},
         exception_handlers={Exception: handle},
         middleware=[Measured],
+        before_send=[answer_options],
         lifespan=[_closing],
         state=State({"menu": tuple(group for site in sites for group in site.menu)}),
         request_max_body_size=LARGEST,

@@ -12,8 +12,8 @@ from app.accounts.roles import BUILT_IN
 from app.api.pages import PageOrScope
 from app.api.tokens import TokenGuard
 from app.db.session import Database
-from app.web.errors import API
 from app.web.guards import Public, Requires
+from app.web.methods import API
 from tests.conftest import CAST, Browser, SignIn
 
 # Reachable without signing in, each for a reason that stands beside it.
@@ -127,6 +127,17 @@ async def test_an_api_tells_anybody_which_methods_it_takes(app: Any, visitor: Br
         answer = await visitor.options(path)
         assert (answer.status_code, answer.text) == (204, ""), path
         assert {one.strip() for one in answer.headers["allow"].split(",")} == methods | {"OPTIONS"}, path
+
+
+async def test_every_page_tells_the_same_methods_to_who_asks_and_to_who_errs(app: Any, alice: Browser) -> None:
+    """GET, POST and HEAD of one address have handlers of their own, and the answer names them all."""
+    asked = {path for path, _, _ in routes(app) if "{" not in path} | {"/attendance/1", "/static/js/htmx/htmx.js"}
+    for path in sorted(one for one in asked if not one.startswith(API)):
+        told, wrong = await alice.options(path), await alice.request("PROPFIND", path)
+        assert (told.status_code, wrong.status_code) == (204, 405), path
+        assert told.headers["allow"] == wrong.headers["allow"] != "", path
+    assert (await alice.options("/account/password")).headers["allow"] == "GET, HEAD, OPTIONS, POST"
+    assert (await alice.options("/attendance/1")).headers["allow"].startswith("GET, HEAD, OPTIONS")
 
 
 async def test_where_anybody_may_come_a_wrong_method_is_one_at_once(visitor: Browser) -> None:

@@ -9,8 +9,9 @@ from litestar.routes import HTTPRoute
 from litestar.types import Receive, Scope, Send
 from litestar.utils import normalize_path
 
-from app.web.errors import API, handle
+from app.web.errors import handle
 from app.web.guards import Public
+from app.web.methods import API
 
 
 class GuardsFirst:

@@ -1,6 +1,5 @@
 """The one place that turns an error into an answer: a page, a fragment for htmx, or the envelope of the JSON APIs."""
 
-import re
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -10,7 +9,6 @@ from litestar import Request, Response
 from litestar.enums import MediaType
 from litestar.exceptions import HTTPException
 from litestar.response import Redirect
-from litestar.routes import HTTPRoute
 from litestar.types import Scope, Send
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -28,10 +26,10 @@ from app.errors import (
     Unavailable,
 )
 from app.web.context import Context, context_in
+from app.web.methods import API, allowed
 from app.web.returning import OVERLAYS, is_ours, told, with_its_query
 
 log = structlog.get_logger()
-API = ("/api/", "/v1/api/")
 TITLES = {
     401: "Sign in first",
     403: "You may not do this",
@@ -79,7 +77,7 @@ def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     refusal = logged(request, error)
     answer = _answer(request, refusal)
     if isinstance(refusal, MethodNotAllowed):
-        answer.headers["Allow"] = ", ".join(sorted(_methods(request) | _head(request)))
+        answer.headers["Allow"] = allowed(request)
     if isinstance(refusal, Busy):
         answer.headers["Retry-After"] = str(refusal.retry_after_s)
     return answer
@@ -107,23 +105,6 @@ def refuse_head(context: Context) -> None:
     """For a page that asks another server: a HEAD must not make it ask. Raises MethodNotAllowed."""
     if context.is_head:
         raise MethodNotAllowed("This address does not take that method.")
-
-
-def _methods(request: Request[Any, Any, Any]) -> set[str]:
-    """What the address does take: a 405 has to say (RFC 9110, 15.5.6)."""
-    path = request.url.path.rstrip("/") or "/"
-    routes = [route for route in request.app.routes if isinstance(route, HTTPRoute)]
-    fitting = [one for one in routes if one.path_format == path] or [
-        one for one in routes if re.fullmatch(re.sub(r"\\\{[^}]*\}", "[^/]+", re.escape(one.path_format)), path)
-    ]
-    return {method for one in fitting for method in one.methods}
-
-
-def _head(request: Request[Any, Any, Any]) -> set[str]:
-    """Pages answer it wherever they answer GET; the gate sees to that."""
-    context = context_in(request.scope)
-    is_page = not request.url.path.startswith(API) and "GET" in _methods(request)
-    return {"HEAD"} if is_page and not (context and context.is_head) else set()
 
 
 def as_refusal(error: Exception) -> Refusal:

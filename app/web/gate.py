@@ -23,7 +23,8 @@ from app.errors import Refusal, RequestTimeout, Unavailable
 from app.parts import Parts
 from app.web import sessions
 from app.web.context import Context, put
-from app.web.errors import API, Gone, plain_answer
+from app.web.errors import Gone, plain_answer
+from app.web.methods import API
 from app.web.transport.body import FROM_ANYBODY, LARGEST, Body
 
 log = structlog.get_logger()

@@ -32,8 +32,8 @@ from app.accounts import tokens
 from app.accounts.models import Job, WorkerHeartbeat
 from app.db.session import Database
 from app.web.context import Context
-from app.web.errors import API
 from app.web.guards import public
+from app.web.methods import API
 
 REQUESTS = Counter("muster_requests", "Requests that were answered.", ["method", "route", "status"])
 SECONDS = Histogram(

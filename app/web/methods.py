@@ -1,0 +1,48 @@
+"""Which methods an address takes, for whom is refused (405) and for whom asks (OPTIONS)."""
+
+import re
+from typing import Any
+
+from litestar import Request
+from litestar.datastructures import MutableScopeHeaders
+from litestar.enums import ScopeType
+from litestar.routes import HTTPRoute
+from litestar.status_codes import HTTP_204_NO_CONTENT
+from litestar.types import Message, Scope
+
+from app.web.context import context_in
+
+API = ("/api/", "/v1/api/")
+
+
+async def answer_options(message: Message, scope: Scope) -> None:
+    """Litestar's own answer to OPTIONS knows the methods of the first handler of an address alone, and no HEAD."""
+    asks = scope["type"] == ScopeType.HTTP and scope["method"] == "OPTIONS"
+    if asks and message["type"] == "http.response.start" and message["status"] == HTTP_204_NO_CONTENT:
+        MutableScopeHeaders.from_message(message)["Allow"] = allowed(Request(scope))
+
+
+def allowed(request: Request[Any, Any, Any]) -> str:
+    """As a 405 has to say it (RFC 9110, 15.5.6)."""
+    return ", ".join(sorted(_methods(request) | _head(request)))
+
+
+def _methods(request: Request[Any, Any, Any]) -> set[str]:
+    path = request.url.path.rstrip("/") or "/"
+    routes = [route for route in request.app.routes if isinstance(route, HTTPRoute)]
+    fitting = [one for one in routes if one.path_format == path] or [
+        one for one in routes if re.fullmatch(_pattern(one.path), path)
+    ]
+    return {method for one in fitting for method in one.methods}
+
+
+def _pattern(path: str) -> str:
+    rest_of_it = re.sub(r"\\\{[^}]*:path\\\}", ".+", re.escape(path))
+    return re.sub(r"\\\{[^}]*\}", "[^/]+", rest_of_it)
+
+
+def _head(request: Request[Any, Any, Any]) -> set[str]:
+    """Pages answer it wherever they answer GET; the gate sees to that."""
+    context = context_in(request.scope)
+    is_page = not request.url.path.startswith(API) and "GET" in _methods(request)
+    return {"HEAD"} if is_page and not (context and context.is_head) else set()
