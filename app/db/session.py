@@ -30,6 +30,7 @@ DIALECT = "postgresql+asyncpg://"
 _REACH_THE_DISK = "SELECT pg_logical_emit_message(true, 'muster', '')"
 
 AfterCommit = Callable[[], Awaitable[None]]
+BeforeCommit = Callable[[AsyncSession], Awaitable[None]]
 
 
 def schema_of(workspace: str) -> str:
@@ -105,7 +106,7 @@ class Database:
             adapter: Any = (await held.get_raw_connection()).dbapi_connection
             # Once closed, a session would open a transaction again at its next statement, in no workspace at all.
             session = AsyncSession(held, expire_on_commit=False, close_resets_only=False)
-            session.info.update(held=held, driver=adapter.driver_connection, after_commit=[])
+            session.info.update(held=held, driver=adapter.driver_connection, after_commit=[], before_commit=[])
             try:
                 await _begin(adapter)
                 if path is not None:
@@ -155,6 +156,8 @@ async def _begin(adapter: Any) -> None:
 
 async def _commit(session: AsyncSession) -> None:
     """Raises ConnectionError where the server went away meanwhile."""
+    while session.info["before_commit"]:
+        await session.info["before_commit"].pop(0)(session)
     if session.in_transaction():
         await session.commit()
     try:
@@ -214,6 +217,12 @@ def workspace_of(session: AsyncSession) -> str:
     """The workspace that the transaction is in."""
     workspace: str = session.info["workspace"]
     return workspace
+
+
+def before_commit(session: AsyncSession, do: BeforeCommit) -> None:
+    """Runs `do` as the last thing of the transaction; a rollback drops it. For what locks rows that others lock too: who locks them
+    last, and all at once, never waits for somebody who waits for them."""
+    session.info["before_commit"].append(do)
 
 
 def after_commit(session: AsyncSession, send: AfterCommit) -> None:

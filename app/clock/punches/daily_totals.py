@@ -12,8 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import StaleDay
 from app.clock.punches import day_counts, week_counts
-from app.db.session import Database
+from app.db.session import Database, before_commit
 
+_NOTED = "stale_days"
 _CLEAR = text("DELETE FROM clock_analytics_daily WHERE local_date = ANY(:days) AND NOT frozen")
 _COUNT = text(
     """
@@ -53,9 +54,20 @@ def noting_days(days: str) -> str:
 
 
 async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
-    """Says that the totals of these local days no longer hold; in the transaction that changes their punches, and after it has: two
-    that change punches of the same days wait for each other at most once, as long as both note their days last and in order."""
-    rows = [{"local_date": day} for day in sorted(set(days))]
+    """Says that the totals of these local days no longer hold; in the transaction that changes their punches.
+
+    They are noted at its end, those of several calls together and in order: two that change punches of the same days wait for each
+    other at most once. An act that noted days, then took more punches or earlier days, could wait in a ring.
+    """
+    noted: set[date] | None = db.info.get(_NOTED)
+    if noted is None:
+        noted = db.info[_NOTED] = set()
+        before_commit(db, _note)
+    noted.update(days)
+
+
+async def _note(db: AsyncSession) -> None:
+    rows = [{"local_date": day} for day in sorted(db.info.pop(_NOTED))]
     if rows:
         await db.execute(insert(StaleDay).on_conflict_do_nothing(), rows)
 

@@ -343,6 +343,7 @@ class TestPunchesAreJudgedAgain:
             await db.execute(text("DELETE FROM clock_stale_days"))
             await bindings.bind(db, BOB, one, ben)
             assert [word for _, word in await outcomes(db)] == ["imported", "imported", None]
+        async with database.transaction() as db:
             assert len((await db.scalars(select(StaleDay.local_date))).all()) == 1
         await import_due(database.transaction)
         async with database.transaction() as db:

@@ -108,6 +108,7 @@ async def test_records_that_a_person_kept_need_nobody_any_more(
         await daily_totals.mark_stale(db, [TODAY])
         kept = select(func.min(Punch.id)).scalar_subquery()
         await db.execute(update(Punch).where(Punch.id == kept).values(reviewed=True))
+    async with database.transaction() as db:
         assert (await dashboard.punches(db, TODAY)).needs_person == [(Outcome.ARRIVED_LATE, 2)]
     (address,) = re.findall(r'href="(/clock_transactions\?outcome=[^"]+)"', (await alice.get("/clock")).text)
     assert await total_of(alice, address.replace("&amp;", "&")) == 2

@@ -7,11 +7,12 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import SYSTEM
 from app.clock.bindings import actions as bindings
+from app.clock.bindings import undoing
 from app.clock.importing import unbound
 from app.clock.mirror import gone, rezoning
 from app.clock.mirror.punch_rows import Target, write_punches
@@ -84,7 +85,7 @@ ACTS: list[Callable[[AsyncSession], Awaitable[None]]] = [
 
 
 async def the_first_day(db: AsyncSession) -> None:
-    await mark_stale(db, [FIRST])
+    await db.execute(insert(StaleDay).values(local_date=FIRST))
 
 
 async def a_punch(db: AsyncSession) -> None:
@@ -102,7 +103,7 @@ async def test_two_that_note_the_same_days_never_wait_for_each_other(database: D
         await mirror_person(db, "1")
         await write_punches(db, Target(7, 1, by_instant=False), page(range(DAYS)))
         await db.execute(update(Punch).values(import_outcome="only_one_punch"))
-        await db.execute(text("DELETE FROM clock_stale_days"))
+    await forget_the_days(database)
     async with database.transaction() as db:
         await holds(db)
         other = asyncio.create_task(in_its_own_transaction(database, act))
@@ -113,6 +114,66 @@ async def test_two_that_note_the_same_days_never_wait_for_each_other(database: D
         assert set(await db.scalars(select(StaleDay.local_date))) >= {
             FIRST + timedelta(days=day) for day in range(DAYS)
         }
+
+
+_A_RECORD_A_DAY = text(
+    """
+    INSERT INTO attendance_records (employee_id, workday, source, clock_in, clock_out)
+    SELECT :ada, local_date, 'clock', punched_at_utc, punched_at_utc + interval '8 hours'
+    FROM clock_transactions WHERE local_date <= CAST(:until AS date)
+    """
+)
+_REMEMBERED = text(
+    "INSERT INTO clock_imported_records (record_id, clock_in, clock_out) SELECT id, clock_in, clock_out FROM attendance_records"
+)
+_OF_ITS_RECORD = text(
+    """
+    UPDATE clock_transactions t SET host_attendance_id = r.id, import_outcome = 'imported', imported_role = 'clock_in',
+        imported_at_utc = now()
+    FROM attendance_records r WHERE r.workday = t.local_date
+    """
+)
+
+
+async def bound_with_take_back(db: AsyncSession) -> None:
+    """Notes the days of waiting punches, late ones, and then those of the records that go, which are early."""
+    person = await db.scalar(select(ClockEmployee.id)) or 0
+    await undoing.bind(db, SYSTEM, person, await employ(db, "Bob"), "take_back")
+
+
+async def bound_and_bound_again(db: AsyncSession) -> None:
+    """Two acts of one transaction: each marks punches and notes their days."""
+    await bound_with_take_back(db)
+    await bound_with_take_back(db)
+
+
+@pytest.mark.parametrize("act", [bound_with_take_back, bound_and_bound_again], ids=lambda act: act.__name__)
+async def test_an_act_that_notes_days_twice_waits_for_nobody_in_a_ring(database: Database, act: Any) -> None:
+    early = [FIRST + timedelta(days=day) for day in range(DAYS // 2)]
+    async with database.transaction() as db:
+        await connect(db)
+        ada = await employ(db, "Ada")
+        await mirror_person(db, "1", ada)
+        await write_punches(db, Target(7, 1, by_instant=False), page(range(DAYS)))
+        await db.execute(update(Punch).values(import_outcome="only_one_punch"))
+        await db.execute(_A_RECORD_A_DAY, {"ada": ada, "until": early[-1]})
+        await db.execute(_REMEMBERED)
+        await db.execute(_OF_ITS_RECORD)
+    await forget_the_days(database)
+    async with database.transaction() as db:
+        await the_first_day(db)
+        other = asyncio.create_task(in_its_own_transaction(database, act))
+        await until_somebody_waits(database)
+        await mark_stale(db, [FIRST + timedelta(days=day) for day in range(1, DAYS)])
+    await asyncio.wait_for(other, PATIENCE_S)
+    async with database.transaction() as db:
+        assert await db.scalar(text("SELECT count(*) FROM attendance_records WHERE deleted_at IS NULL")) == 0
+        assert set(await db.scalars(select(StaleDay.local_date))) >= set(early)
+
+
+async def forget_the_days(database: Database) -> None:
+    async with database.transaction() as db:
+        await db.execute(text("DELETE FROM clock_stale_days"))
 
 
 async def in_its_own_transaction(database: Database, act: Any) -> None:

@@ -140,6 +140,7 @@ async def test_totals_are_exact_also_where_a_purge_froze_the_daily_ones(database
         assert await purge._purge_days(db, [day for day in quarter if day.month == 8])
         await check_totals(db)
         await add(db, random.Random(5), [quarter[0], quarter[40]])
+    async with database.transaction("main") as db:
         await check_totals(db)
         await daily_totals.count_days(db, await daily_totals._take(db, quarter[0]))
         await check_totals(db)
