@@ -20,9 +20,9 @@ from app.web import help as manual
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
-from app.web.methods import answer_options
 from app.web.templating import STATIC
 from app.web.transport.body import LARGEST
+from app.web.transport.methods import answer_options
 from app.web.transport.sheets import sheet
 from app.web.transport.streams import Watch
 

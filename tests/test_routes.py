@@ -13,7 +13,7 @@ from app.api.pages import PageOrScope
 from app.api.tokens import TokenGuard
 from app.db.session import Database
 from app.web.guards import Public, Requires
-from app.web.methods import API
+from app.web.transport.methods import API
 from tests.conftest import CAST, Browser, SignIn
 
 # Reachable without signing in, each for a reason that stands beside it.

@@ -11,7 +11,7 @@ from litestar.utils import normalize_path
 
 from app.web.errors import handle
 from app.web.guards import Public
-from app.web.methods import API
+from app.web.transport.methods import API
 
 
 class GuardsFirst:

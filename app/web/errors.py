@@ -26,8 +26,8 @@ from app.errors import (
     Unavailable,
 )
 from app.web.context import Context, context_in
-from app.web.methods import API, allowed
 from app.web.returning import OVERLAYS, is_ours, told, with_its_query
+from app.web.transport.methods import API, allowed
 
 log = structlog.get_logger()
 TITLES = {

@@ -24,8 +24,8 @@ from app.parts import Parts
 from app.web import sessions
 from app.web.context import Context, put
 from app.web.errors import Gone, plain_answer
-from app.web.methods import API
 from app.web.transport.body import FROM_ANYBODY, LARGEST, Body
+from app.web.transport.methods import API
 
 log = structlog.get_logger()
 

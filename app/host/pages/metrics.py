@@ -33,7 +33,7 @@ from app.accounts.models import Job, WorkerHeartbeat
 from app.db.session import Database
 from app.web.context import Context
 from app.web.guards import public
-from app.web.methods import API
+from app.web.transport.methods import API
 
 REQUESTS = Counter("muster_requests", "Requests that were answered.", ["method", "route", "status"])
 SECONDS = Histogram(

@@ -1,1 +1,1 @@
-"""How bytes reach and leave a client that may be slow: one connection, the body of a request, answers written ahead, live streams."""
+"""What HTTP asks of a server: one connection, the body of a request, the methods of an address, answers written ahead, live streams."""
