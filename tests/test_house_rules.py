@@ -348,6 +348,12 @@ def test_every_cell_of_a_list_says_what_it_is() -> None:
     assert bare == set()
 
 
+def test_badges_and_instants_are_drawn_by_their_functions() -> None:
+    by_hand = re.compile(r"<time|<span class=\"badge")
+    pages = [path for path in TEMPLATES if path.parent.name != "components"]
+    assert [path.name for path in pages if by_hand.search(path.read_text())] == []
+
+
 LONGEST_LINE = 120
 
 

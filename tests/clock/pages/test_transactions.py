@@ -239,6 +239,7 @@ async def test_totals_and_deep_pages_are_exact_whatever_days_were_counted(databa
         some = [date(2026, 2, day) for day in range(1, 29, 2)]
         await daily_totals.mark_stale(db, [date(2026, 2, day) for day in range(2, 29, 2)])
         await count_days(db, some)
+    async with database.transaction() as db:
         expected = list(
             await db.scalars(
                 select(Punch.id).order_by(Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
