@@ -13,12 +13,14 @@ def connect_pages() -> None:
     """The same for what only pages ask. It loads them, which costs a worker or a command as much as all that it needs itself."""
     from app.host import subjects
     from app.host.attendance import queries
-    from app.host.pages import palette
+    from app.host.pages import palette, person_parts
 
     for site in (module.site() for module in modules()):
         for links in site.behind_records:
             queries.offer_links(links)
         for source in site.palette:
             palette.offer(source)
+        for of_person in site.of_person:
+            person_parts.offer(of_person)
         for kind, ids in site.vanishing.items():
             subjects.offer(kind, ids)

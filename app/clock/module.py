@@ -143,6 +143,7 @@ def _site() -> "Site":
         palette=(palette.codes, palette.terminals),
         vanishing=palette.VANISHING,
         behind_records=(palette.punches_behind,),
+        of_person=(palette.codes_of_person,),
     )
 
 

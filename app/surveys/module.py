@@ -79,7 +79,12 @@ def _site() -> "Site":
     from app.web.site import Site
 
     return Site(
-        pages=pages.ROUTES, apis=(ROUTER,), menu=pages.MENU, palette=(palette.surveys,), vanishing=palette.VANISHING
+        pages=pages.ROUTES,
+        apis=(ROUTER,),
+        menu=pages.MENU,
+        palette=(palette.surveys,),
+        vanishing=palette.VANISHING,
+        of_person=(palette.responses_of_person,),
     )
 
 

@@ -24,6 +24,26 @@ class Found:
     icon: str
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a module tells on a page of the host. `template` draws it from `values`, which it finds as `part`."""
+
+    title: str
+    template: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPerson:
+    """A person whose page is drawn: the employee's id and name, and the id of the account, if the person has one."""
+
+    employee_id: int
+    name: str
+    user_id: int | None
+
+
+# Gives what it knows of a person; None where the reader may not open it elsewhere, or where there is nothing to tell.
+PersonSource = Callable[[Context, KnownPerson], Awaitable[Part | None]]
 # Gives (label of the group, what was found, best first) for what was typed; nothing where the person may not see it.
 PaletteSource = Callable[[Context, str], Awaitable[tuple[str, list[Found]]]]
 # Gives the links to what made an attendance record, by its id.
@@ -41,3 +61,4 @@ class Site:
     palette: tuple[PaletteSource, ...] = ()
     vanishing: Mapping[str, Select[Any]] = field(default_factory=dict)
     behind_records: tuple[RecordLinks, ...] = ()
+    of_person: tuple[PersonSource, ...] = ()

@@ -155,6 +155,38 @@ async def changes(db: AsyncSession, binding_id: int) -> Sequence[Row[Any]]:
     return rows
 
 
+async def codes_of_host(db: AsyncSession, host_employee_id: int) -> Sequence[Row[Any]]:
+    """The codes that stand for an employee: clock_employee_id, emp_code, full_name, state, last_punch_at, waiting, zone."""
+    last = (
+        select(Punch.punched_at_utc)
+        .where(Punch.emp_code == ClockEmployee.emp_code, Punch.gone_at_utc.is_(None))
+        .order_by(Punch.punched_at_utc.desc(), Punch.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    zone = select(Connection.timezone).scalar_subquery()
+    statement = (
+        select(
+            Binding.clock_employee_id,
+            Binding.emp_code,
+            Binding.state,
+            ClockEmployee.full_name,
+            last.label("last_punch_at"),
+            _WAITING.label("waiting"),
+            func.coalesce(zone, "UTC").label("zone"),
+        )
+        .join(ClockEmployee, ClockEmployee.id == Binding.clock_employee_id)
+        .where(Binding.host_employee_id == host_employee_id)
+        .order_by(Binding.emp_code)
+    )
+    return (await db.execute(statement)).all()
+
+
+async def knows_a_code(db: AsyncSession) -> bool:
+    """Whether any person of a clock was ever read."""
+    return bool(await db.scalar(select(select(ClockEmployee.id).exists())))
+
+
 async def recent_punches(db: AsyncSession, emp_code: str) -> Sequence[Row[Any]]:
     rows: Sequence[Row[Any]] = (await db.execute(_PUNCHES.where(Punch.emp_code == emp_code))).all()
     return rows

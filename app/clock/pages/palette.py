@@ -1,5 +1,5 @@
-"""What the clock offers to the host's pages: codes and terminals for the palette, the punches behind a record, and which punches and
-runs are still there."""
+"""What the clock offers to the host's pages: codes and terminals for the palette, the codes of a person, the punches behind a record,
+and which punches and runs are still there."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,12 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.policies import enabled
+from app.clock.bindings import queries
 from app.clock.models import ClockEmployee, Device, Punch, SyncRun
 from app.db.searching import contains
 from app.host.attendance.queries import SourceLink
 from app.web.context import Context
-from app.web.site import MOST_EACH, Found
+from app.web.site import MOST_EACH, Found, KnownPerson, Part
 
 VANISHING = {"punch": select(Punch.id), "sync_run": select(SyncRun.id)}
 
@@ -46,6 +47,16 @@ async def terminals(ctx: Context, asked: str) -> tuple[str, list[Found]]:
         Found(f"/clock_devices/{row.id}", row.alias or row.sn, row.sn, "device-desktop")
         for row in await ctx.db.execute(statement)
     ]
+
+
+async def codes_of_person(ctx: Context, person: KnownPerson) -> Part | None:
+    """The codes that are bound to a person; None in a workspace that never met a clock."""
+    if not ctx.may("clock.employees") or not enabled(ctx.policies, "module_clock"):
+        return None
+    found = await queries.codes_of_host(ctx.db, person.employee_id)
+    if not found and not await queries.knows_a_code(ctx.db):
+        return None
+    return Part("Time clock", "clock/person_codes.html", {"codes": found, "name": person.name})
 
 
 async def punches_behind(db: AsyncSession, record_id: int) -> Sequence[SourceLink]:

@@ -6,13 +6,15 @@ from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Float, Row, Select, cast, func, literal_column, select, true
+from sqlalchemy import ColumnElement, Date, Float, Row, Select, cast, func, literal_column, select, text, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.among import among
 from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord, DayLock, Employee
 
+# How far back a page of one person goes.
+MONTHS = 12
 _PAUSED: ColumnElement[float] = literal_column(
     "(SELECT coalesce(sum(extract(epoch FROM upper(pause) - lower(pause))), 0)"
     " FROM unnest(attendance_records.breaks) AS pause)",
@@ -89,6 +91,20 @@ def sums(which: ColumnElement[bool]) -> Select[Any]:
         .select_from(AttendanceRecord)
         .join(Employee, Employee.id == AttendanceRecord.employee_id)
         .where(LIVE, which)
+    )
+
+
+def by_month(employee_id: int) -> Select[Any]:
+    """The sums of a person's live records for each of the newest MONTHS months that have one. `month` and `last` are its days."""
+    month = cast(func.date_trunc("month", AttendanceRecord.workday), Date).label("month")
+    last = cast(month + text("interval '1 month - 1 day'"), Date).label("last")
+    days = func.count(AttendanceRecord.workday.distinct()).label("days")
+    return (
+        sums(AttendanceRecord.employee_id == employee_id)
+        .add_columns(month, last, days)
+        .group_by(month)
+        .order_by(month.desc())
+        .limit(MONTHS)
     )
 
 

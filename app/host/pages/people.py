@@ -17,6 +17,7 @@ from app.db.searching import contains
 from app.errors import Conflict, NotFound
 from app.host import zone
 from app.host.models import AttendanceRecord, Employee, KioskEnrolment
+from app.host.pages import person_parts
 from app.host.pages.admin.history import history
 from app.host.people import people
 from app.web import exports, lists
@@ -25,6 +26,7 @@ from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
+from app.web.site import KnownPerson
 
 STATES = {"active": "Active", "inactive": "Inactive", "deleted": "Deleted"}
 STATE = case((Employee.deleted_at.is_not(None), "deleted"), (Employee.active, "active"), else_="inactive")
@@ -170,6 +172,7 @@ async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
         "host/people_show.html",
         fragment="drawer",
         person=person,
+        parts=await person_parts.of(ctx, KnownPerson(person.id, person.name, person.user_id)),
         history=await history(ctx, "employee", employee_id),
         zone=await zone.name(ctx.db),
     )

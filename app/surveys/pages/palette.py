@@ -1,13 +1,15 @@
-"""What surveys offer to the host's pages: surveys by title for the palette, and which of them are still there."""
+"""What surveys offer to the host's pages: surveys by title for the palette, the responses of a person, and which surveys are still
+there."""
 
 from sqlalchemy import select
 
 from app.accounts.policies import enabled
 from app.db.searching import contains
 from app.surveys.models import Survey
-from app.surveys.words import STATUSES
+from app.surveys.results import queries
+from app.surveys.words import OUTCOMES, STATUSES
 from app.web.context import Context
-from app.web.site import MOST_EACH, Found
+from app.web.site import MOST_EACH, Found, KnownPerson, Part
 
 VANISHING = {"survey": select(Survey.uid).where(Survey.deleted_at.is_(None))}
 
@@ -26,3 +28,12 @@ async def surveys(ctx: Context, asked: str) -> tuple[str, list[Found]]:
         Found(f"/surveys/view/{row.uid}", row.title, STATUSES[row.status], "forms")
         for row in await ctx.db.execute(statement)
     ]
+
+
+async def responses_of_person(ctx: Context, person: KnownPerson) -> Part | None:
+    """The newest responses of the person's account, none of which was erased."""
+    if person.user_id is None or not ctx.may("surveys.view") or not enabled(ctx.policies, "module_surveys"):
+        return None
+    newest = (await ctx.db.execute(queries.newest_of(person.user_id).limit(MOST_EACH))).all()
+    told = {"rows": newest, "user_id": person.user_id, "outcomes": OUTCOMES}
+    return Part("Surveys", "surveys/person_responses.html", told)

@@ -105,6 +105,13 @@ def of_people(ids: Sequence[int]) -> ColumnElement[bool]:
     return and_(among(Response.user_id, ids), not_erased())
 
 
+def newest_of(user_id: int) -> Select[Any]:
+    """The responses of a person (title, outcome, recorded_at, row_hash), newest first, without erased ones."""
+    columns: tuple[Any, ...] = (Response.recorded_at, Response.outcome, Response.row_hash, Survey.title)
+    statement = select(*columns).join(Survey, Survey.id == Response.survey_id)
+    return statement.where(of_people([user_id])).order_by(Response.number.desc())
+
+
 def not_erased() -> ColumnElement[bool]:
     key = PersonKey.__table__.alias("destroyed")
     return ~exists().where(key.c.id == Response.key_id, key.c.erased_at.is_not(None))

@@ -8,7 +8,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, Select, SQLColumnExpression, case, exists, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Row, Select, SQLColumnExpression, case, exists, func, literal, select, union_all
 
 from app.accounts import accounts, user_types
 from app.accounts.identity import LOCK_AFTER, LOCKED_FOR
@@ -16,6 +16,7 @@ from app.accounts.models import ApiToken, Role, Session, User, UserRole, UserTyp
 from app.counting import count
 from app.db.searching import contains
 from app.errors import Conflict, NotFound
+from app.host.models import Employee
 from app.host.pages.admin.history import history
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
@@ -104,8 +105,15 @@ async def show(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Respons
         account=user,
         states=STATES,
         types=await user_types.read(ctx.db),
+        person=await _person_of(ctx, user_id) if ctx.may("host.people") else None,
         history=await history(ctx, "user", user_id),
     )
+
+
+async def _person_of(ctx: Context, user_id: int) -> Row[int, str] | None:
+    """The employee who signs in with the account, if there is one."""
+    found = select(Employee.id, Employee.name).where(Employee.user_id == user_id).order_by(Employee.id).limit(1)
+    return (await ctx.db.execute(found)).one_or_none()
 
 
 @dataclass(frozen=True, slots=True)
