@@ -49,8 +49,10 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     )
 
 
-def day_bar(day: date, outcomes: Mapping[str, int], query: Mapping[str, Any]) -> dict[str, Any]:
-    """A bar of the `day_bars` macro: people by outcome; it leads to the day's rows under `query`."""
+def day_bar(
+    day: date, outcomes: Mapping[str, int], query: Mapping[str, Any], shown: Sequence[str] = tuple(OUTCOMES)
+) -> dict[str, Any]:
+    """A bar of the `day_bars` macro: people by outcome, with a value for each of `shown`; it leads to the day's rows under `query`."""
     said = ", ".join(f"{number(outcomes[one])} {OUTCOMES[one].lower()}" for one in OUTCOMES if outcomes.get(one))
     people = sum(outcomes.values())
     return {
@@ -58,7 +60,7 @@ def day_bar(day: date, outcomes: Mapping[str, int], query: Mapping[str, Any]) ->
         "sub": day.strftime("%b") if day.day == 1 else "",
         "url": with_query(RESPONSES, {**query, "from": day.isoformat(), "to": day.isoformat()}),
         "title": f"{day:%a %Y-%m-%d}: {count(people, 'response', 'responses')}{': ' + said if said else ''}",
-        "values": [outcomes.get(one, 0) for one in OUTCOMES],
+        "values": [outcomes.get(one, 0) for one in shown],
     }
 
 

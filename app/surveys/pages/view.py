@@ -19,7 +19,7 @@ from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import SERIES, day_bar
 from app.surveys.pages.response_list import drawn, reader
 from app.surveys.results import queries, responses, tallies
-from app.surveys.results.figures import AskedQuestion, Breakdown, Reading, Results, results
+from app.surveys.results.figures import AskedQuestion, Breakdown, Reading, Results, outcomes_of, results
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
 from app.surveys.results.tallies import ASKED, TallyScope
@@ -45,8 +45,6 @@ _WORDS: dict[str, Any] = {
     "outcomes": OUTCOMES,
     "sources": SOURCES,
     "question_types": QUESTION_TYPES,
-    "outcome_options": [{"value": word, "label": label} for word, label in OUTCOMES.items()],
-    "series": SERIES,
 }
 
 
@@ -85,6 +83,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     found = await _results(ctx, scope, questions)
     rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
     read = reader(ctx)
+    shown = outcomes_of(questions, words.enforcement, found.counters)
     now = datetime.now(UTC)
     return await page(
         ctx,
@@ -101,7 +100,10 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         cards=[_card(one, survey.uid, version, asked) for one in found.questions],
         comments=comments(rows, read),
         rows=[drawn(row, read) for row in rows[:ROWS]],
-        days=_days(found, survey.uid, version, now.date()),
+        outcomes_shown=shown,
+        outcome_options=[{"value": one, "label": OUTCOMES[one]} for one in shown],
+        series=[part for outcome, part in zip(OUTCOMES, SERIES, strict=True) if outcome in shown],
+        days=_days(found, survey.uid, version, now.date(), shown),
         may_edit=ctx.may("surveys.author") and not limits(survey.ceiling, survey.enforcement),
         names=audience.named(survey.type_names, survey.tenant_names),
         stage=stage(survey, now) if survey.status == "published" else "",
@@ -192,12 +194,12 @@ def _card(one: Breakdown, uid: UUID, version: int, asked: Narrowed) -> dict[str,
     }
 
 
-def _days(found: Results, uid: UUID, version: int, today: date) -> list[dict[str, Any]]:
+def _days(found: Results, uid: UUID, version: int, today: date, shown: Sequence[str]) -> list[dict[str, Any]]:
     """The four weeks until the last response, or until today."""
     last = min(today, max(found.days, default=today))
     days: Mapping[date, Mapping[str, int]] = found.days
     every = [last - timedelta(days=n) for n in reversed(range(DAYS))]
-    return [day_bar(day, days.get(day, {}), {"survey": uid, "version": version}) for day in every]
+    return [day_bar(day, days.get(day, {}), {"survey": uid, "version": version}, shown) for day in every]
 
 
 ROUTES = [show]

@@ -11,7 +11,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from app.counting import mean, percent
-from app.surveys.words import MOST_STARS
+from app.surveys.words import MOST_STARS, OUTCOMES
 
 RESPONDED = ("answered", "agreed", "declined")
 STARS = tuple(str(star) for star in range(MOST_STARS, 0, -1))
@@ -82,6 +82,15 @@ class AskedQuestion:
     type: str
     options: tuple[str, ...] = ()
     required: bool = False
+
+
+def outcomes_of(questions: Iterable[AskedQuestion], enforcement: str, counters: Counters) -> tuple[str, ...]:
+    """The outcomes that a survey can have, and those that it has nevertheless; in the order of OUTCOMES."""
+    asks_agreement = any(one.type == "agreement" for one in questions)
+    possible = {"agreed", "declined"} if asks_agreement else {"answered"}
+    if enforcement == "optional":
+        possible.add("opted_out")
+    return tuple(one for one in OUTCOMES if one in possible or counters.outcomes.get(one))
 
 
 @dataclass(frozen=True, slots=True)

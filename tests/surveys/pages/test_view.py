@@ -88,7 +88,6 @@ async def test_counters_and_funnel_are_of_everybody_asked(meal: Stored, vera: Br
     for words in (
         "Responses 4 version 1",
         "Response rate 60.0 % n = 5 asked",
-        "Acceptance – n = 0",
         "Opted out 1 of 5 asked",
         "Asked 5 100.0 %",
         "Shown at least once 4 80.0 %",
@@ -96,6 +95,14 @@ async def test_counters_and_funnel_are_of_everybody_asked(meal: Stored, vera: Br
         "Never first in the person’s queue: 1 opted out.",
     ):
         assert words in page
+
+
+async def test_results_come_before_trends_and_tiles_apply(meal: Stored, vera: Browser) -> None:
+    page = await shown(vera, meal)
+    places = [page.index(words) for words in ("Response rate", "Stars?", "Its ledger", "Responses per day")]
+    assert places == sorted(places)
+    assert "Acceptance" not in page
+    assert "Agreed" not in page
 
 
 async def test_one_number_is_rounded_one_way_on_every_page(database: Database, parts: Parts, vera: Browser) -> None:

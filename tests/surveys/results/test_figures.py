@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from app.surveys.results.figures import AskedQuestion, Breakdown, Counters, Reading, breakdown, results
+from app.surveys.results.figures import AskedQuestion, Breakdown, Counters, Reading, breakdown, outcomes_of, results
 
 WHOLE, ASKED = uuid4(), "asked"
 
@@ -35,6 +35,26 @@ def test_an_opt_out_without_an_impression_was_asked_and_did_not_respond() -> Non
 
 def test_acceptance_is_agreed_of_those_who_decided() -> None:
     assert Counters({"agreed": 2, "declined": 1, "answered": 50}).acceptance == Decimal("66.7")
+
+
+@pytest.mark.parametrize(
+    ("types", "enforcement", "counted", "shown"),
+    [
+        (["scale"], "optional", {}, ("answered", "opted_out")),
+        (["scale"], "required", {}, ("answered",)),
+        (["agreement"], "optional", {}, ("agreed", "declined", "opted_out")),
+        (["agreement", "scale"], "required", {}, ("agreed", "declined")),
+        ([], "optional", {}, ("answered", "opted_out")),
+        # What happened is told, whatever the present wording asks.
+        (["scale"], "required", {"opted_out": 1, "agreed": 0}, ("answered", "opted_out")),
+        (["agreement"], "required", {"answered": 2}, ("answered", "agreed", "declined")),
+    ],
+)
+def test_only_outcomes_that_a_survey_can_have_are_shown(
+    types: list[str], enforcement: str, counted: dict[str, int], shown: tuple[str, ...]
+) -> None:
+    asked = [question(one) for one in types]
+    assert outcomes_of(asked, enforcement, Counters(counted)) == shown
 
 
 def test_where_nobody_is_there_is_no_rate() -> None:
