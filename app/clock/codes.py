@@ -131,7 +131,7 @@ OUTCOMES: dict[Outcome, OutcomeWords] = {
         "Shift over 24 hours", _PERSON, "A wrong clock or a missed clock-out: from in to out is more than a day."
     ),
     Outcome.OVERLAPS: OutcomeWords(
-        "Overlaps an existing record", _PERSON, "Another record of the same kind covers part of these hours."
+        "Overlaps an existing record", _PERSON, "Another record of the same kind covers these hours or part of them."
     ),
     Outcome.ARRIVED_LATE: OutcomeWords(
         "Arrived after import",

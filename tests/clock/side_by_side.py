@@ -72,7 +72,9 @@ class Both:
             return
         number = len(self.product.records) + 1
         self.product.records[number] = Record(number, employee, kind, workday, clock_in, clock_out, source="manual")
-        self.reading.records[number] = world.Record(number, employee, kind, workday, clock_in, clock_out)
+        self.reading.records[number] = world.Record(
+            number, employee, kind, workday, clock_in, clock_out, is_by_hand=True
+        )
 
     def is_taken(self, employee, kind, clock_in, clock_out, besides):
         """The host refuses hours that are another record's."""

@@ -1,11 +1,14 @@
-"""The hours that one employee's records of one kind cover, to find an overlap quickly. Pure.
+"""The hours that one employee's records of one kind cover, to find an overlap quickly, and the record that holds single punches. Pure.
 
-Which records count is judge.py's rule.
+Which records count is shift_rules.py's rule.
 """
 
 from bisect import bisect_left, insort
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from operator import attrgetter
+
+from app.clock.pairing.inputs import Record
 
 _MOMENT = timedelta(microseconds=1)
 
@@ -55,3 +58,10 @@ class CoveredHours:
             if row.end > clock_in and row.record != besides:
                 return row.record
         return None
+
+
+def holder(records: Sequence[Record], instants: Collection[datetime]) -> Record | None:
+    """The first record that holds all these instants, from its clock-in to its clock-out, both included; an open record holds
+    its clock-in alone."""
+    first, last = min(instants), max(instants)
+    return next((one for one in records if one.clock_in <= first and last <= (one.clock_out or one.clock_in)), None)

@@ -6,13 +6,14 @@ from datetime import date
 
 from app.clock.codes import Outcome, RecordKind
 from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, Record, Written, left_behind, remembers_deletion
-from app.clock.pairing.overlaps import CoveredHours
+from app.clock.pairing.overlaps import CoveredHours, holder
 from app.clock.pairing.shifts import ANY, DAY, Shift, ShiftEnd, Tap
 from app.clock.pairing.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
 
 _OUTCOMES = {
     Rule.ATTENDANCE_DELETED: Outcome.ATTENDANCE_DELETED,
     Rule.OVER_24H: Outcome.OVER_24H,
+    Rule.COVERED: Outcome.OVERLAPS,
     Rule.AWAITING_CLOSE: Outcome.AWAITING,
     Rule.AWAITING_GAP: Outcome.AWAITING,
     Rule.ONLY_ONE_PUNCH: Outcome.ONLY_ONE_PUNCH,
@@ -42,9 +43,13 @@ class ShiftJudge:
         self.locked_days = locked_days
         self.remembered = remembered
         self.hours = {RecordKind.REGULAR: CoveredHours(), RecordKind.OVERTIME: CoveredHours()}
-        for record in sorted(known.values(), key=lambda record: record.clock_in):
+        self.by_hand: dict[RecordKind, list[Record]] = {RecordKind.REGULAR: [], RecordKind.OVERTIME: []}
+        for record in sorted(known.values(), key=lambda record: (record.clock_in, record.id)):
             if record.employee_id == self.employee.id and not record.deleted:
-                self.hours[RecordKind(record.kind)].cover(record.id, record.clock_in, record.clock_out)
+                kind = RecordKind(record.kind)
+                self.hours[kind].cover(record.id, record.clock_in, record.clock_out)
+                if record.source == "manual":
+                    self.by_hand[kind].append(record)
 
     def judge(self, shift: Shift) -> None:
         past = _Past(shift, self.known) if self.remembered else _NO_PAST
@@ -66,9 +71,9 @@ class ShiftJudge:
         clock_in, clock_out = shift.clock_in, shift.clock_out
         if clock_in is not None and clock_out is not None and clock_out.at - clock_in.at > DAY:
             return Reason(Rule.OVER_24H, shift)
-        waiting = self._waiting(shift)
-        if waiting is not None:
-            return waiting
+        half = self._covered(shift, past) or self._waiting(shift)
+        if half is not None:
+            return half
         if clock_in is None or (clock_out is None and not self.rules.import_single_punches):
             return Reason(Rule.ONLY_ONE_PUNCH, shift)
         if past.standing:
@@ -76,6 +81,13 @@ class ShiftJudge:
             if blocked is not None:
                 return blocked
         return self._blocked_by_day(shift, past) or Reason(Rule.IMPORTED, shift, tuple(past.standing))
+
+    def _covered(self, shift: Shift, past: "_Past") -> Reason | None:
+        """A person wrote these hours already, so the missing clock-in or clock-out needs no decision."""
+        if past.standing or (shift.clock_in is not None and shift.clock_out is not None):
+            return None
+        record = holder(self.by_hand[shift.kind], [tap.at for tap in (*shift.taps, *shift.folds)])
+        return None if record is None else Reason(Rule.COVERED, shift, (record,))
 
     def _waiting(self, shift: Shift) -> Reason | None:
         if shift.end is ShiftEnd.LATER_IN:

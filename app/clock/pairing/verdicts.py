@@ -13,7 +13,7 @@ from app.clock.pairing.shifts import Shift
 
 
 class Rule(StrEnum):
-    """The line that decided. Most bear their outcome's name; `arrived_late` has three, `access_terminal` two, line 0 has its own, and so
+    """The line that decided. Most bear their outcome's name; `arrived_late` has three, `access_terminal` and `overlaps` two, line 0 has its own, and so
     have punches that are gone from the server. `not_late` is no
     outcome: it refuses *Use the punches* when the punches no longer count as late."""
 
@@ -28,6 +28,7 @@ class Rule(StrEnum):
     FOLDED = "folded"
     ATTENDANCE_DELETED = "attendance_deleted"
     OVER_24H = "over_24h"
+    COVERED = "covered"
     AWAITING_CLOSE = "awaiting_close"
     AWAITING_GAP = "awaiting_gap"
     ONLY_ONE_PUNCH = "only_one_punch"

@@ -212,6 +212,11 @@ class _Sentences:
                     f"The punch would join {first}; a person set its times{self._wrote(records[0])}.",
                     "Setting the record's times back to what the import wrote, or deleting the record and Retry.",
                 )
+            case Rule.COVERED:
+                return (
+                    f"The punch lies inside {first}, which was made by hand. That record is the decision.",
+                    "Changing or deleting that record; the punch is judged again at once.",
+                )
             case Rule.OVERLAPS:
                 return (
                     f"{first[0].upper()}{first[1:]} covers part of {self.tell.hours(self._shift)}.",

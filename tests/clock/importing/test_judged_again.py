@@ -11,6 +11,7 @@ from app.clock.review import decisions
 from app.db.session import Database
 from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
+from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord
 from tests.clock.mirror_store import when
 from tests.clock.mirrored import employ, mirror_person, mirror_terminal, outcomes, punch
@@ -139,3 +140,24 @@ async def test_a_fold_remembers_the_punch_that_it_repeats(database: Database) ->
         "08:03": rows["08:00"][0],
         "17:00": None,
     }
+
+
+async def test_a_punch_inside_a_record_made_by_hand_says_so_until_the_record_changes(database: Database) -> None:
+    ada = await ada_works(database, "I 08:00")
+    assert await words(database) == ["only_one_punch"]
+    async with database.transaction() as db:
+        record = await attendance.add(db, SYSTEM, ada, Hours(when("07:00"), when("15:00")))
+    await import_all(database)
+    assert await words(database) == ["overlaps"]
+    async with database.transaction() as db:
+        await attendance.edit(db, SYSTEM, record, Hours(when("09:00"), when("15:00")))
+    await import_all(database)
+    assert await words(database) == ["only_one_punch"]
+    async with database.transaction() as db:
+        await attendance.edit(db, SYSTEM, record, Hours(when("07:30"), when("15:00")))
+    await import_all(database)
+    assert await words(database) == ["overlaps"]
+    async with database.transaction() as db:
+        await attendance.remove(db, SYSTEM, [record])
+    await import_all(database)
+    assert await words(database) == ["only_one_punch"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.clock.pairing import judge as pairing
 from app.clock.pairing import widening
-from app.clock.pairing.inputs import Case, PairingPunch, TimeSpan
+from app.clock.pairing.inputs import Case, PairingPunch, Record, TimeSpan
 from tests.clock.mirror_store import ALICE, FAR, RULES, Store, when
 
 START = when("08:00")
@@ -39,10 +39,23 @@ def some_punches(draw, most=12):
     return made
 
 
-def store_of(punches, rules):
+def store_of(punches, rules, by_hand=()):
     store = Store(rules=rules)
     store.punches = {punch.id: punch for punch in punches}
+    store.records = {record.id: record for record in by_hand}
     return store
+
+
+@st.composite
+def some_records_by_hand(draw):
+    """None, one or two records of regular hours that a person made, some of them open."""
+    found, at = [], START
+    for number in range(1, 1 + draw(st.integers(0, 2))):
+        at += timedelta(hours=draw(st.sampled_from(HOURS)))
+        end = draw(st.sampled_from([None, at + timedelta(hours=4), at + timedelta(hours=9)]))
+        found.append(Record(number, ALICE.id, "regular", at.date(), at, end, source="manual"))
+        at = end or at + timedelta(seconds=1)
+    return found
 
 
 def seen(store):

@@ -20,6 +20,7 @@ from tests.clock.pairing.random_taps import (
     memory,
     seen,
     some_punches,
+    some_records_by_hand,
     store_of,
 )
 
@@ -35,28 +36,28 @@ def some_undirected_weeks(draw):
     return made
 
 
-@given(some_punches(), ANY_RULES, st.data())
+@given(some_punches(), ANY_RULES, some_records_by_hand(), st.data())
 @settings(max_examples=150, deadline=None)
-def test_while_nothing_is_written_the_order_of_arrival_never_matters(punches, rules, data):
-    at_once = store_of(punches, rules)
+def test_while_nothing_is_written_the_order_of_arrival_never_matters(punches, rules, by_hand, data):
+    at_once = store_of(punches, rules, by_hand)
     at_once.judge()
     shuffled = data.draw(st.permutations(punches))
     cut = data.draw(st.integers(0, len(punches)))
-    in_parts = store_of(shuffled[:cut], rules)
+    in_parts = store_of(shuffled[:cut], rules, by_hand)
     # An early pass writes nothing while every day is locked.
     in_parts.locked = {START.date() + timedelta(days=day) for day in range(60)}
     in_parts.judge()
-    assert not in_parts.records
+    assert len(in_parts.records) == len(by_hand)
     in_parts.locked = set()
     in_parts.punches |= {punch.id: punch for punch in shuffled[cut:]}
     in_parts.judge()
     assert seen(in_parts) == seen(at_once)
 
 
-@given(some_punches(), ANY_RULES, st.data())
+@given(some_punches(), ANY_RULES, some_records_by_hand(), st.data())
 @settings(max_examples=200, deadline=None)
-def test_judging_twice_changes_nothing_whatever_came_before(punches, rules, data):
-    store = store_of([], rules)
+def test_judging_twice_changes_nothing_whatever_came_before(punches, rules, by_hand, data):
+    store = store_of([], rules, by_hand)
     for part in parts(data, punches):
         store.punches |= {punch.id: punch for punch in part}
         store.judge()
@@ -69,10 +70,16 @@ def parts(data, punches):
     return [order[a:b] for a, b in pairwise([0, *cuts, len(order)])]
 
 
-@given(some_punches(), ANY_RULES, st.data(), st.sampled_from([timedelta(0), timedelta(hours=9), timedelta(days=3)]))
+@given(
+    some_punches(),
+    ANY_RULES,
+    some_records_by_hand(),
+    st.data(),
+    st.sampled_from([timedelta(0), timedelta(hours=9), timedelta(days=3)]),
+)
 @settings(max_examples=200, deadline=None)
-def test_every_punch_has_exactly_one_outcome_and_no_record_overlaps_another(punches, rules, data, later):
-    store = store_of([], rules)
+def test_every_punch_has_exactly_one_outcome_and_no_record_overlaps_another(punches, rules, by_hand, data, later):
+    store = store_of([], rules, by_hand)
     now = max(punch.at for punch in punches) + later
     for part in parts(data, punches):
         store.punches |= {punch.id: punch for punch in part}
@@ -140,10 +147,10 @@ def test_at_its_deadline_a_waiting_punch_is_judged_anew_and_time_alone_changes_n
         assert memory(store) == before
 
 
-@given(some_punches(most=26), ANY_RULES, st.data())
+@given(some_punches(most=26), ANY_RULES, some_records_by_hand(), st.data())
 @settings(max_examples=250, deadline=None)
-def test_judging_the_window_around_changed_punches_gives_what_judging_everything_gives(punches, rules, data):
-    check_windows(parts(data, punches), rules)
+def test_judging_the_window_around_changed_punches_gives_what_judging_everything_gives(punches, rules, by_hand, data):
+    check_windows(parts(data, punches), rules, by_hand)
 
 
 @given(some_undirected_weeks(), ANY_RULES, st.data())
@@ -170,8 +177,8 @@ def test_so_it_does_when_punches_go_to_another_employee_or_change_their_role(pun
     assert seen(windowed) == seen(whole)
 
 
-def check_windows(groups, rules):
-    whole, windowed = store_of([], rules), store_of([], rules)
+def check_windows(groups, rules, by_hand=()):
+    whole, windowed = store_of([], rules, by_hand), store_of([], rules, by_hand)
     for part in groups:
         for store in (whole, windowed):
             store.punches |= {punch.id: punch for punch in part}

@@ -286,6 +286,73 @@ def test_another_record_of_the_same_kind_stands_in_the_way(manual, status, kind,
     assert set(store.outcomes().values()) == {outcome}
 
 
+@pytest.mark.parametrize(
+    ("taps", "manual", "status", "kind", "outcome"),
+    [
+        ("I 10:00", ("08:00", "17:00"), "pending", "regular", "overlaps"),
+        ("O 10:00", ("08:00", "17:00"), "pending", "regular", "overlaps"),
+        ("bo 10:00", ("08:00", "17:00"), "pending", "regular", "overlaps"),
+        ("a 10:00", ("08:00", "17:00"), "pending", "regular", "overlaps"),
+        ("I 10:00", ("08:00", "17:00"), "approved", "regular", "overlaps"),
+        ("I 10:00", ("08:00", "17:00"), "rejected", "regular", "overlaps"),
+        ("I 10:00", ("10:00", "17:00"), "pending", "regular", "overlaps"),
+        ("I 10:00", ("08:00", "10:00"), "pending", "regular", "overlaps"),
+        ("I 10:00", ("10:00:01", "17:00"), "pending", "regular", "awaiting"),
+        ("I 10:00", ("08:00", "09:59:59"), "pending", "regular", "awaiting"),
+        ("I 10:00", ("10:00", None), "pending", "regular", "overlaps"),
+        ("I 10:00", ("09:59:59", None), "pending", "regular", "awaiting"),
+        ("I 10:00", ("08:00", "17:00"), "pending", "overtime", "awaiting"),
+        ("oi 10:00", ("08:00", "17:00"), "pending", "overtime", "overlaps"),
+        ("I 10:00, bo 11:00", ("08:00", "10:30"), "pending", "regular", "awaiting"),
+        ("I 10:00, bo 11:00", ("08:00", "11:00"), "pending", "regular", "overlaps"),
+    ],
+)
+def test_half_a_shift_inside_a_record_made_by_hand_says_so_at_once(taps, manual, status, kind, outcome):
+    store = Store(taps).add_manual(*manual, kind=kind, status=status)
+    store.judge("12:00")
+    assert set(store.outcomes().values()) == {outcome}
+    assert (set(store.judge_at.values()) == {None}) == (outcome == "overlaps")
+
+
+def test_a_fold_outside_the_record_leaves_its_shift_waiting():
+    store = Store("I 10:00, I 10:03").add_manual("08:00", "10:02")
+    store.judge("12:00")
+    assert store.outcomes() == {"I 10:00": "awaiting", "I 10:03": "double_tap"}
+
+
+def test_two_records_together_hold_no_shift():
+    store = Store("I 10:00, bo 14:00").add_manual("08:00", "12:00").add_manual("12:00", "17:00")
+    store.judge("15:00")
+    assert set(store.outcomes().values()) == {"awaiting"}
+
+
+def test_a_record_of_another_employee_or_of_the_import_settles_nothing():
+    store = Store("I 10:00").add_manual("08:00", "17:00")
+    store.edit_record(1, employee_id=2)
+    store.judge("12:00")
+    assert store.outcome("I 10:00") == "awaiting"
+    store.edit_record(1, employee_id=1, source="clock")
+    store.judge("12:00")
+    assert store.outcome("I 10:00") == "awaiting"
+
+
+def test_a_shift_with_a_record_of_its_own_waits_inside_another_one():
+    store = Store("I 08:00, O 09:00").add_manual("10:00", "17:00")
+    store.judge()
+    store.edit_tap("I 08:00", "I 11:00")
+    store.judge("12:00")
+    assert store.outcome("I 11:00") == "awaiting"
+
+
+def test_the_clock_out_that_comes_later_makes_it_a_whole_shift_again():
+    store = Store("I 10:00").add_manual("08:00", "17:00")
+    store.judge("12:00")
+    store.add("O 18:00")
+    judgement = store.judge("19:00")
+    assert set(store.outcomes().values()) == {"overlaps"}
+    assert {verdict.because.rule for verdict in judgement.verdicts} == {"overlaps"}
+
+
 def test_a_deleted_record_stands_in_nobodys_way():
     store = Store("I 08:00, O 17:00").add_manual("09:00", "10:00")
     store.delete(1)

@@ -129,6 +129,14 @@ def test_an_overlap_names_the_other_record():
     assert why(store, "I 10:00").sentence == "Record 1 (09:00–11:00) covers part of 10:00–12:00."
 
 
+def test_a_covered_punch_names_the_record_made_by_hand():
+    store = Store("I 10:00").add_manual("09:00", "11:00")
+    assert why(store, "I 10:00") == (
+        "The punch lies inside record 1 (09:00–11:00), which was made by hand. That record is the decision.",
+        "Changing or deleting that record; the punch is judged again at once.",
+    )
+
+
 def test_late_punches_name_both_records_and_what_a_person_may_do():
     store = imported("a 08:00, a 12:00, a 21:00, a 23:00").add("a 16:00")
     told = why(store, "a 16:00")

@@ -2,8 +2,7 @@
 
 It imports nothing of the product: two readings that agree are worth more than one that is fast. It is plain and slow on purpose
 and follows the page: `world` has the words, `one_punch` the order of decisions, `lane` the pairing, `outcome` the outcome of a
-shift, `acts` what people and the server do. The page is read without the row `overlaps` (covered), without *Mark as settled* and without the
-worked cases 36 to 38, because the product does not have them yet.
+shift, `acts` what people and the server do.
 
 Where the page says too little it reads: a fold that a setting must not un-fold repeats no tap of more than four hours before (no
 setting folds beyond that); an open record reaches as far as its breaks do; the own tap of a fold is the one it was folded into

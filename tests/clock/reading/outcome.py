@@ -60,6 +60,7 @@ def word_of(world, who, shift, now):
     rows = (
         ("attendance_deleted", lambda: is_deleted(shift) and not records),
         ("over_24h", lambda: is_over_24h(shift)),
+        ("overlaps", lambda: is_covered(world, who, shift)),
         ("awaiting", lambda: is_awaiting(world, shift, now)),
         ("only_one_punch", lambda: is_only_one_punch(world, shift)),
         ("record_decided", lambda: any(record.is_decided() for record in records)),
@@ -95,6 +96,18 @@ def is_deleted(shift):
 def is_over_24h(shift):
     both = shift.clock_in is not None and shift.clock_out is not None
     return both and shift.clock_out.at - shift.clock_in.at > DAY
+
+
+def is_covered(world, who, shift):
+    """Half a shift, of which no tap belongs to a record, inside one that a person made."""
+    if (shift.clock_in is not None and shift.clock_out is not None) or records_of(shift):
+        return False
+    kind = kind_of(shift.first().role)
+    return any(
+        all(record.clock_in <= tap.at <= (record.clock_out or record.clock_in) for tap in shift.members())
+        for record in world.records.values()
+        if record.is_by_hand and record.employee == who and record.kind == kind and not record.deleted
+    )
 
 
 def is_awaiting(world, shift, now):

@@ -63,6 +63,7 @@ class Record:
     status: str = "pending"
     deleted: bool = False
     written: tuple | None = None  # clock-in, clock-out and breaks, as the import last wrote them
+    is_by_hand: bool = False
 
     def is_decided(self):
         return self.status in DECIDED
