@@ -253,7 +253,7 @@ async def sign_in(app: Any, parts: Parts) -> AsyncIterator[SignIn]:
             )
         browser = _browser(app)
         browser.cookies.set(sessions.cookie_name(parts.settings), session_id)
-        browser.csrf_token = csrf.sign(parts.keys, key)
+        browser.csrf_token = csrf.masked(csrf.sign(parts.keys, key), b"m" * csrf.SIZE)
         opened.append(browser)
         return browser
 

@@ -1,8 +1,14 @@
-"""Cross-site request forgery: every unsafe request carries a token bound to its session, and comes from our own origin."""
+"""Cross-site request forgery: every unsafe request carries a token bound to its session, and comes from our own origin.
 
+Pages are compressed and repeat what was typed beside the token; so it looks different in each answer, and how well a page
+compresses tells nothing of it (the attack is known as BREACH).
+"""
+
+import binascii
 import hashlib
 import hmac
 import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,11 +23,34 @@ from app.web.returning import told
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 FIELD, HEADER = "csrf_token", "x-csrf-token"
+SIZE = 32  # bytes of a token
 _EXPIRED = "This form is too old, or it came from another site. Reload the page and repeat."
 
 
 def token_of(context: Context) -> str:
-    """The token for forms of this session; before sign-in it is bound to a visitor cookie that this sets."""
+    """The token for forms of this session, masked; before sign-in it is bound to a visitor cookie that this sets."""
+    return masked(_expected(context), secrets.token_bytes(SIZE))
+
+
+def masked(token: str, mask: bytes) -> str:
+    """`token` (as `sign` gives it) under a mask of SIZE bytes, and the mask beside it."""
+    return urlsafe_b64encode(mask + _xor(bytes.fromhex(token), mask)).decode()
+
+
+def unmasked(sent: str) -> str:
+    """The token that `masked` covered; what nothing covered comes back as it is."""
+    try:
+        both = urlsafe_b64decode(sent)
+    except (binascii.Error, ValueError):
+        return sent
+    return _xor(both[:SIZE], both[SIZE:]).hex() if len(both) == 2 * SIZE else sent
+
+
+def _xor(one: bytes, other: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(one, other, strict=True))
+
+
+def _expected(context: Context) -> str:
     return sign(context.parts.keys, context.person.session_key if context.person else _visitor(context))
 
 
@@ -38,7 +67,8 @@ async def check(request: Request[Any, Any, Any]) -> None:
         raise Forbidden(_EXPIRED)
     form = await _read(request)
     sent = request.headers.get(HEADER) or form.get(FIELD)
-    if not isinstance(sent, str) or not hmac.compare_digest(sent.encode(), token_of(context).encode()):
+    # Pages that were open when the version before was replaced send theirs unmasked; the next release refuses that.
+    if not isinstance(sent, str) or not hmac.compare_digest(unmasked(sent).encode(), _expected(context).encode()):
         raise Forbidden(_EXPIRED)
 
 
@@ -79,5 +109,5 @@ def _visitor(context: Context) -> bytes:
 
 
 def sign(keys: KeyRing, session: bytes) -> str:
-    """The token that belongs to a session's key."""
+    """The token that belongs to a session's key, in hex."""
     return hmac.new(keys.derive("csrf"), session, hashlib.sha256).hexdigest()
