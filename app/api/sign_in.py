@@ -22,6 +22,7 @@ from app.errors import NotSignedIn
 from app.texts import instant
 from app.web.context import Context
 from app.web.guards import public
+from app.web.pages import shown_once
 
 PATH = "/auth/token"
 NAME = "Mobile app"
@@ -55,7 +56,7 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[bytes]:
     async with ctx.parts.database.shared_transaction() as db:
         made = await _token(ctx, db, user_id)
     signed_in = SignedIn(token=made.text, expires_at=instant(made.expires_at), scopes=list(made.scopes))
-    return answer(signed_in, status=201)
+    return shown_once(answer(signed_in, status=201))
 
 
 @delete(PATH, guards=[TokenGuard("me")], status_code=200)

@@ -25,6 +25,7 @@ from app.web import sessions
 from app.web.context import Context, put
 from app.web.errors import Gone, plain_answer
 from app.web.transport.body import FROM_ANYBODY, LARGEST, Body
+from app.web.transport.compressing import Compressing, names_its_length
 from app.web.transport.methods import API
 
 log = structlog.get_logger()
@@ -74,6 +75,7 @@ class Gate:
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
         headers = [*self.headers, (b"x-request-id", request_id.encode())]
+        send = Compressing(send, scope)
         if _asks_for_a_head(scope):
             with suppress(_HeadIsAll):
                 as_get: Any = {**scope, "method": "GET"}
@@ -223,8 +225,12 @@ class _HeadAnswer(_Answer):
     only_head = True
 
     async def send(self, message: Message) -> None:
+        """Waits for a body that is there already, for its length when compressed; one in pieces is not even begun."""
         await super().send(message)
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        if message["type"] == "http.response.start" and names_its_length(message["headers"]):
+            return
+        if message["type"] == "http.response.start":
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         raise _HeadIsAll
 
     async def _settle(self, *, keep: bool) -> None:  # noqa: ARG002 - the signature of _Answer

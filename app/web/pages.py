@@ -1,6 +1,6 @@
 """How a handler answers: a page or the block of it that htmx asked for, or a redirect after a POST."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from litestar import Response
 from litestar.enums import MediaType
@@ -10,6 +10,8 @@ from app.web import csrf, menu, prompting, sessions
 from app.web.context import Context
 from app.web.returning import way_back
 from app.web.templating import render, render_fragment, with_query
+
+Body = TypeVar("Body", str, bytes)
 
 
 async def page(
@@ -35,6 +37,12 @@ async def page(
         html = render(template, **frame(context), flashes=flashes, **values)
     headers = {"Vary": "HX-Request", **(headers or {})}
     return Response(html, status_code=status, media_type=MediaType.HTML, headers=headers)
+
+
+def shown_once(answer: Response[Body]) -> Response[Body]:
+    """A page that shows a secret: nothing on the way to the reader may keep, change or compress it."""
+    answer.headers["Cache-Control"] = "no-store, no-transform"
+    return answer
 
 
 def frame(context: Context) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from app.web import sessions
 from app.web.context import Context
 from app.web.forms import Bound, Form, Password, Text
 from app.web.guards import signed_in
-from app.web.pages import done, page
+from app.web.pages import done, page, shown_once
 
 CURRENT = Password("current", "Your password now", required=True)
 CODE_FORM = Form(
@@ -131,7 +131,7 @@ async def make_token(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _token_page(ctx, form, status=422)
     days = token_pages.days_of(form["life"])
     made = await tokens.create(ctx.db, ctx.actor, ctx.user.id, form["scopes"], name=form["name"], days=days)
-    return await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/account")
+    return shown_once(await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/account"))
 
 
 @get("/account/tokens/{token_id:int}/revoke", guards=[signed_in])
@@ -202,7 +202,7 @@ async def _off_page(ctx: Context, form: Bound, *, status: int = 200) -> Response
 
 async def _setup_page(ctx: Context, form: Bound, sealed: str, *, status: int = 200) -> Response[str]:
     secret = second_factor.open_setup(ctx.parts.keys, ctx.workspace, ctx.user.id, sealed)
-    return await page(
+    shown = await page(
         ctx,
         "host/account_second_factor.html",
         fragment="drawer",
@@ -212,6 +212,7 @@ async def _setup_page(ctx: Context, form: Bound, sealed: str, *, status: int = 2
         secret=" ".join(secret.reveal()[at : at + 4] for at in range(0, len(secret.reveal()), 4)),
         address=second_factor.address(secret, ctx.user.email),
     )
+    return shown_once(shown)
 
 
 async def _token_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

@@ -22,7 +22,7 @@ from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
-from app.web.pages import done, page
+from app.web.pages import done, page, shown_once
 
 MAY = Requires("admin.tokens")
 STATES = {"active": "Active", "expired": "Expired", "revoked": "Revoked", "idle": "Owner deactivated"}
@@ -131,7 +131,9 @@ async def make(ctx: NamedDependency[Context]) -> Response[Any]:
     except Invalid as refused:
         form.absorb(refused)
         return await _new_page(ctx, form, status=422)
-    return await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/admin/tokens")
+    return shown_once(
+        await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/admin/tokens")
+    )
 
 
 @get("/admin/tokens/{token_id:int}/revoke", guards=[MAY])

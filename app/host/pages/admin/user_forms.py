@@ -17,7 +17,7 @@ from app.web import edits, sessions
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
-from app.web.pages import done, page
+from app.web.pages import done, page, shown_once
 
 NAME = Text("name", "Name", required=True, longest=accounts.LONGEST)
 EMAIL = Email(
@@ -181,9 +181,8 @@ async def _edit_page(ctx: Context, user: Any, form: Bound, *, status: int = 200)
 async def _link_page(ctx: Context, user_id: int, name: str, email: str, secret: str) -> Response[str]:
     """The only time that the link is shown: what is stored is its hash."""
     link = f"{ctx.parts.settings.base_url}/welcome/{secret}"
-    return await page(
-        ctx, "host/admin/user_link.html", link=link, days=LINK_LIFE.days, user_id=user_id, name=name, email=email
-    )
+    told: dict[str, Any] = {"link": link, "days": LINK_LIFE.days, "user_id": user_id, "name": name, "email": email}
+    return shown_once(await page(ctx, "host/admin/user_link.html", **told))
 
 
 async def _types_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

@@ -107,7 +107,7 @@ async def test_a_new_user_gets_a_link_that_is_shown_once_and_works(
     assert answer.status_code == 200
     found = LINK.search(answer.text)
     assert found
-    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["cache-control"] == "no-store, no-transform"
     ada = await user_of(database, "ada")
     assert (ada.name, ada.email, ada.type, ada.workspace) == ("Ada Lovelace", "ada@example.org", "staff", "main")
     assert await roles_of(database, "ada") == ["Operator"]

@@ -1,0 +1,189 @@
+"""Answers as a client takes them over the wire: in brotli or gzip where they are text, long enough, and tell no secret.
+
+A page that shows a secret once says `no-transform` (app.web.pages.shown_once): beside what somebody can type into it, its
+compressed length would tell of the secret.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+import brotli
+from litestar.types import HTTPResponseStartEvent, Message, Scope, Send
+
+SMALLEST = 1024  # bytes; below, head and all, nothing is won
+OFF_THE_LOOP = 48 * 1024  # bytes that take longer than the way to a thread and back
+BROTLI_QUALITY, GZIP_LEVEL = 4, 5
+# In bits: how far back it looks, and with that the memory that one answer takes.
+WINDOW = 18
+GZIP_HEAD = 16  # what makes zlib write the head and the end of a gzip file
+IN_ORDER = ("br", "gzip")
+TEXTS = frozenset(
+    {
+        "application/javascript",
+        "application/json",
+        "application/manifest+json",
+        "application/problem+json",
+        "application/vnd.oai.openapi+json",
+        "application/x-ndjson",
+        "application/xml",
+        "image/svg+xml",
+    }
+)
+WITHOUT_BODY = frozenset({204, 206, 304})
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+class _Compressor(Protocol):
+    def process(self, data: bytes) -> bytes: ...
+    def flush(self) -> bytes: ...
+    def finish(self) -> bytes: ...
+
+
+def chosen(accepted: str) -> str | None:
+    """The encoding for an Accept-Encoding header, "" where there is none: of those that the client likes best the denser one, and
+    None for the bytes as they are (RFC 9110, 12.5.3)."""
+    weights = _weights(accepted)
+    likes = {name: weights.get(name, weights.get("*", 0.0)) for name in IN_ORDER}
+    best = max(IN_ORDER, key=lambda name: likes[name])
+    as_it_is = weights.get("identity", 0.0)
+    return best if likes[best] > 0 and likes[best] >= as_it_is else None
+
+
+def _weights(accepted: str) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for part in accepted.lower().split(","):
+        name, *parameters = (one.strip() for one in part.split(";"))
+        quality = next((one[2:] for one in parameters if one.startswith("q=")), "1")
+        try:
+            weight = float(quality)
+        except ValueError:
+            weight = 0.0
+        if name:
+            weights["gzip" if name == "x-gzip" else name] = weight if 0 <= weight <= 1 else 0.0
+    return weights
+
+
+class Compressing:
+    """A `send` that waits with the head until it sees how the body begins. To a HEAD it says what a GET would be told, and no body."""
+
+    def __init__(self, send: Send, scope: Scope) -> None:
+        self._send = send
+        self._only_head = scope.get("method") == "HEAD"
+        accepted = [value.decode("latin-1") for key, value in scope["headers"] if key == b"accept-encoding"]
+        self._encoding = chosen(",".join(accepted))
+        self._start: HTTPResponseStartEvent | None = None
+        self._compressor: _Compressor | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            if is_text(message["status"], message["headers"]):
+                self._start = message
+            else:
+                await self._send(message)
+        elif message["type"] == "http.response.body" and (self._start or self._compressor):
+            await self._body(message["body"], goes_on=message["more_body"])
+        else:
+            await self._send(message)
+
+    async def _body(self, body: bytes, *, goes_on: bool) -> None:
+        start, self._start = self._start, None
+        if start is None:
+            await self._piece(body, goes_on=goes_on)
+            return
+        comes_in_pieces = goes_on or (self._only_head and not names_its_length(start["headers"]))
+        if self._encoding is None or (len(body) < SMALLEST and not comes_in_pieces):
+            await self._begin(start, {})
+            await self._put(body, goes_on=goes_on)
+        elif comes_in_pieces:
+            self._compressor = _compressor(self._encoding)
+            await self._begin(start, {b"content-encoding": self._encoding.encode(), b"content-length": None})
+            await self._piece(body, goes_on=goes_on)
+        else:
+            packed = await _whole(self._encoding, body)
+            length = str(len(packed)).encode()
+            await self._begin(start, {b"content-encoding": self._encoding.encode(), b"content-length": length})
+            await self._put(packed, goes_on=False)
+
+    async def _begin(self, start: HTTPResponseStartEvent, changed: Mapping[bytes, bytes | None]) -> None:
+        await self._send({**start, "headers": _with(start["headers"], changed)})
+
+    async def _piece(self, body: bytes, *, goes_on: bool) -> None:
+        if self._compressor is None:
+            await self._put(body, goes_on=goes_on)
+            return
+        packed = self._compressor.process(body) if body else b""
+        # Each piece can be read at once: an export shows its first rows while the others are still read.
+        packed += self._compressor.flush() if goes_on else self._compressor.finish()
+        await self._put(packed, goes_on=goes_on)
+
+    async def _put(self, body: bytes, *, goes_on: bool) -> None:
+        sent, more = (b"", False) if self._only_head else (body, goes_on)
+        await self._send({"type": "http.response.body", "body": sent, "more_body": more})
+
+
+def names_its_length(headers: Headers) -> bool:
+    return any(name.lower() == b"content-length" for name, _ in headers)
+
+
+def is_text(status: int, headers: Headers) -> bool:
+    """Whether an answer may be compressed, were it long enough."""
+    said = {name.lower(): value.decode("latin-1").lower() for name, value in headers}
+    kind = said.get(b"content-type", "").partition(";")[0].strip()
+    return (
+        status not in WITHOUT_BODY
+        and b"content-encoding" not in said
+        and "no-transform" not in said.get(b"cache-control", "")
+        and (kind in TEXTS or (kind.startswith("text/") and kind != "text/event-stream"))
+    )
+
+
+def _with(headers: Headers, changed: Mapping[bytes, bytes | None]) -> Headers:
+    """With `changed` in place of what was said; caches are told that the encoding matters, also where nothing is encoded."""
+    kept = [(name, value) for name, value in headers if name.lower() not in changed]
+    added = [(name, value) for name, value in changed.items() if value is not None]
+    if b"content-encoding" in changed:
+        # The same bytes under another encoding are another representation: only weakly the same.
+        kept = [(name, b"W/" + value if _is_strong(name, value) else value) for name, value in kept]
+    return [*kept, *added, (b"vary", b"Accept-Encoding")]
+
+
+def _is_strong(name: bytes, value: bytes) -> bool:
+    return name.lower() == b"etag" and not value.startswith(b"W/")
+
+
+async def _whole(encoding: str, body: bytes) -> bytes:
+    if len(body) < OFF_THE_LOOP:
+        return _compressed(encoding, body)
+    return await asyncio.to_thread(_compressed, encoding, body)
+
+
+def _compressed(encoding: str, body: bytes) -> bytes:
+    if encoding == "br":
+        packed: bytes = brotli.compress(body, mode=brotli.MODE_TEXT, quality=BROTLI_QUALITY, lgwin=WINDOW)
+        return packed
+    return zlib.compress(body, GZIP_LEVEL, GZIP_HEAD + zlib.MAX_WBITS)
+
+
+def _compressor(encoding: str) -> _Compressor:
+    if encoding == "br":
+        stream: _Compressor = brotli.Compressor(mode=brotli.MODE_TEXT, quality=BROTLI_QUALITY, lgwin=WINDOW)
+        return stream
+    return _Gzip()
+
+
+class _Gzip:
+    """zlib, as brotli's compressor is called."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_HEAD + zlib.MAX_WBITS)
+
+    def process(self, data: bytes) -> bytes:
+        return self._stream.compress(data)
+
+    def flush(self) -> bytes:
+        return self._stream.flush(zlib.Z_SYNC_FLUSH)
+
+    def finish(self) -> bytes:
+        return self._stream.flush(zlib.Z_FINISH)
