@@ -18,6 +18,7 @@ from app.surveys.erasing import EvidenceOwner
 from app.surveys.results import tallies
 from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE
+from tests.surveys.authored import make
 from tests.surveys.drafted import AUTHOR, CONSENT, Stored, defined, drafted, published
 from tests.surveys.ledger_rows import Placed, bury, show
 from tests.surveys.recording import AT, lunch, record, user_id
@@ -103,6 +104,13 @@ async def test_results_come_before_trends_and_tiles_apply(meal: Stored, vera: Br
     assert places == sorted(places)
     assert "Acceptance" not in page
     assert "Agreed" not in page
+
+
+async def test_a_draft_has_no_figures_yet(database: Database, vera: Browser) -> None:
+    page = await shown(vera, await make(database, title="Later"))
+    for words in ("Response rate", "Responses per day", "From shown to answered"):
+        assert words not in page
+    assert "No response yet" in page
 
 
 async def test_one_number_is_rounded_one_way_on_every_page(database: Database, parts: Parts, vera: Browser) -> None:
