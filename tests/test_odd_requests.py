@@ -65,6 +65,8 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/clock_sync/windows/read_again": ("window",),
     "/clock_sync/runs/{run_id}/stop": (),
     "/clock_transactions/{punch_id}/keep": (),
+    "/clock_transactions/{punch_id}/settle": ("note",),
+    "/clock_transactions/{punch_id}/unsettle": (),
     "/clock_transactions/{punch_id}/use": (),
     "/sign-in": ("email", "password", "otp", "next"),
     "/surveys/preview": ("title", "message", "revision", "label-1", "options-1"),

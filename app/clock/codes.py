@@ -157,6 +157,22 @@ OUTCOMES: dict[Outcome, OutcomeWords] = {
 }
 
 
+# What a person may mark as settled: each of these may need a person.
+SETTLEABLE = frozenset(
+    {
+        Outcome.NOT_BOUND,
+        Outcome.NO_DIRECTION,
+        Outcome.ONLY_ONE_PUNCH,
+        Outcome.OVERLAPS,
+        Outcome.ARRIVED_LATE,
+        Outcome.OVER_24H,
+        Outcome.FUTURE_TIMESTAMP,
+        Outcome.EMPLOYEE_INACTIVE,
+        Outcome.ATTENDANCE_DELETED,
+    }
+)
+
+
 def outcome_label(code: str | None) -> str:
     """What the Imported column shows. A punch the import has not come to yet waits like any other."""
     if code is None:

@@ -239,8 +239,9 @@ class Punch(Base):
     `judge_at` is when the import must look at it again: 'epoch' when it is new, the moment when something it depends on changed, an
     instant when only time can change it, null when it is settled. `imported_role` is the role it was imported with
     (docs/rules.md); `remote_attendance` is false where the server says that this punch does not count for attendance, else null;
-    `reviewed` that a person kept the record of an `arrived_late`; `retry` that a person asked for a deleted record again, `lifted` that the import has answered it.
-    `repeats_id` is the punch that a fold repeats.
+    `retry` that a person asked for a deleted record again, `lifted` that the import has answered it.
+    `repeats_id` is the punch that a fold repeats. `settled_at_utc` is set while a person settled the punch (`settled_by`, perhaps with
+    `settled_note`), and while a record made by hand holds it (`covered_by_id`).
     `edited_record_id` is the record that the punch left when it was edited on the server, until a record is brought up to date with
     it, and `edited_from_utc` the instant that it had there. `gone_at_utc` is when the server was first seen without it.
     """
@@ -273,7 +274,10 @@ class Punch(Base):
         Index(
             "clock_transactions_waiting",
             "emp_code",
-            postgresql_where=text("gone_at_utc IS NULL AND (import_outcome IS NULL OR import_outcome = 'not_bound')"),
+            postgresql_where=text(
+                "gone_at_utc IS NULL AND settled_at_utc IS NULL"
+                " AND (import_outcome IS NULL OR import_outcome = 'not_bound')"
+            ),
         ),
         # Breaks and overtime lie far apart where they are seldom; the usual in and out cost no entry here.
         Index(
@@ -296,6 +300,12 @@ class Punch(Base):
             "clock_transactions_record", "host_attendance_id", postgresql_where=text("host_attendance_id IS NOT NULL")
         ),
         Index("clock_transactions_gone", "local_date", postgresql_where=text("gone_at_utc IS NOT NULL")),
+        Index(
+            "clock_transactions_settled",
+            "local_date",
+            "import_outcome",
+            postgresql_where=text("settled_at_utc IS NOT NULL"),
+        ),
         Index("clock_transactions_edited", "edited_record_id", postgresql_where=text("edited_record_id IS NOT NULL")),
         {"postgresql_with": {"fillfactor": "85"}},
     )
@@ -321,7 +331,10 @@ class Punch(Base):
     imported_role: Mapped[str | None]
     host_attendance_id: Mapped[int | None]
     imported_at_utc: Mapped[datetime | None]
-    reviewed: Mapped[Flag]
+    settled_at_utc: Mapped[datetime | None]
+    settled_by: Mapped[str | None]
+    settled_note: Mapped[str | None]
+    covered_by_id: Mapped[int | None]
     retry: Mapped[Flag]
     lifted: Mapped[Flag]
     repeats_id: Mapped[int | None]
@@ -551,7 +564,7 @@ class DailyTotal(Base):
 
 class PunchCount(Base):
     """How many punches a local day holds by terminal, outcome and code: totals and deep pages of the punch list come from here.
-    `gone` of the `total` are on the server no more.
+    `gone` of the `total` are on the server no more, and `settled` of the others are settled.
 
     A day in `clock_stale_days` is counted from the punches themselves until the rollup has run.
     """
@@ -564,6 +577,7 @@ class PunchCount(Base):
     punch_code: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     total: Mapped[int] = mapped_column(Integer)
     gone: Mapped[Count]
+    settled: Mapped[Count]
 
 
 class PersonCount(Base):

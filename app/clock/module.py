@@ -95,12 +95,14 @@ ACTS = {
     "clock.organisation.remarks": "Remarks on a unit written",
     "clock.retry": "Punches judged again",
     "clock.settings": "Clock settings changed",
+    "clock.settle": "Punches settled",
     "clock.start_over": "Mirror started over",
     "clock.sync.accept": "Incomplete days accepted as read",
     "clock.sync.read_again": "Accepted days to be read again",
     "clock.sync.start": "Run started",
     "clock.sync.stop": "Run stopped",
     "clock.take_back": "Record taken back",
+    "clock.unsettle": "Punches no longer settled",
     "clock.use_punches": "Record made from its punches",
 }
 SUBJECTS = {

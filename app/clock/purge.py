@@ -18,18 +18,18 @@ DAYS_AT_ONCE = 7
 # Each may have many thousand items.
 ACTS_AT_ONCE = 10
 
-# What waits is what the import has not settled: new, awaiting, or to be looked at again at some instant. What is gone from the
+# What waits is what the import is not done with: new, awaiting, or to be looked at again at some instant. What is gone from the
 # server waits for nothing.
-_SETTLED = (
+_JUDGED = (
     "judge_at IS NULL AND import_outcome IS NOT NULL AND (import_outcome <> 'awaiting' OR gone_at_utc IS NOT NULL)"
 )
 _DAYS = text(
-    f"SELECT DISTINCT local_date FROM clock_transactions WHERE local_date < :before AND {_SETTLED}"
+    f"SELECT DISTINCT local_date FROM clock_transactions WHERE local_date < :before AND {_JUDGED}"
     " ORDER BY local_date LIMIT :days"
 )
 _FREEZE = text("UPDATE clock_analytics_daily SET frozen = true WHERE local_date = ANY(:days)")
 _NOT_STALE = text("DELETE FROM clock_stale_days WHERE local_date = ANY(:days) RETURNING local_date")
-_PUNCHES = text(f"DELETE FROM clock_transactions WHERE local_date = ANY(:days) AND {_SETTLED}")
+_PUNCHES = text(f"DELETE FROM clock_transactions WHERE local_date = ANY(:days) AND {_JUDGED}")
 _LOGS = text(
     "DELETE FROM clock_api_logs WHERE id IN (SELECT id FROM clock_api_logs WHERE at < :before ORDER BY at LIMIT :rows)"
 )

@@ -62,7 +62,7 @@ class Company(Store):
         for number, punch in self.punches.items():
             waits = punch.emp_code == code and punch.record_id is None and punch.outcome not in UNPAIRED
             if waits and not punch.gone and employee is not None:
-                self.punches[number] = replace(punch, outcome=None)
+                self.punches[number] = replace(punch, outcome=None, covered_by=None)
 
     def delete(self, number):
         super().delete(number)
@@ -80,7 +80,7 @@ class Company(Store):
         self._comes(number)
 
     def lose(self, number):
-        self.punches[number] = replace(self.punches[number], gone=True, reviewed=False)
+        self.punches[number] = replace(self.punches[number], gone=True)
 
     def _comes(self, number, **changes):
         punch = self.punches[number]

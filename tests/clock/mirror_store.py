@@ -97,7 +97,7 @@ class Store:
                 retry=verdict.retry,
                 lifted=verdict.lifted,
                 repeats=verdict.repeats,
-                reviewed=verdict.reviewed,
+                covered_by=verdict.covered_by,
             )
 
     def _create(self, intent: CreateRecord):
@@ -134,7 +134,7 @@ class Store:
         punch = self.punches[number]
         left = {"record_id": None, "imported_role": None, "edited_record": punch.record_id, "edited_from": punch.at}
         left = left if punch.record_id is not None else {}
-        self.punches[number] = replace(punch, outcome=None, reviewed=False, **left, **changes)
+        self.punches[number] = replace(punch, outcome=None, covered_by=None, **left, **changes)
 
     def edit_tap(self, text, to):
         """`edit_tap("O 17:00", "O 18:00")`; it is called by its new text from then on."""
@@ -157,7 +157,7 @@ class Store:
         self.punches[number] = replace(self.punches[number], **fields)
 
     def retry(self, text):
-        self.mark(text, retry=True, reviewed=False)
+        self.mark(text, retry=True)
 
     # What can be seen.
 

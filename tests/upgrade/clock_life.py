@@ -19,7 +19,7 @@ from app.clock.importing import import_due
 from app.clock.mirror import devices
 from app.clock.models import Binding, ClockEmployee, Punch
 from app.clock.punches import daily_totals
-from app.clock.review import decisions
+from app.clock.review import settling
 from app.clock.settings import write_settings
 from app.clock.sync import backfill, run_rows
 from app.clock.sync import run as sync
@@ -147,8 +147,8 @@ class ClockLife:
 
     async def _keep_a_late_one(self) -> None:
         async with self._transaction() as db:
-            late = select(Punch.id).where(decisions.KEEPABLE, Punch.emp_code == code_of(REBOUND)).order_by(Punch.id)
-            await decisions.keep_record(db, OPERATOR, Punch.id.in_(list(await db.scalars(late.limit(6)))))
+            late = select(Punch.id).where(settling.KEEPABLE, Punch.emp_code == code_of(REBOUND)).order_by(Punch.id)
+            await settling.keep_record(db, OPERATOR, Punch.id.in_(list(await db.scalars(late.limit(6)))))
 
     def _transaction(self) -> Any:
         return self.parts.database.transaction(self.workspace)

@@ -25,7 +25,7 @@ FROM attendance_records a JOIN employees e ON e.id = a.employee_id ORDER BY a.id
 """
 _PUNCHES = """
 SELECT remote_id, emp_code, terminal_sn, punch_code, punched_at_raw, punched_at_utc, local_date, import_outcome, imported_role,
-    host_attendance_id, reviewed
+    host_attendance_id, settled_by IS NOT NULL AS reviewed
 FROM clock_transactions ORDER BY id_generation, remote_id
 """
 _BINDINGS = """

@@ -13,6 +13,7 @@ from sqlalchemy import select, text
 from app import doctor, wiring
 from app.accounts.models import AuditEntry
 from app.clock.importing import import_due
+from app.clock.models import Punch, StaleDay
 from app.config import read_settings
 from app.db.migrate import migrate
 from app.parts import Parts, make_parts
@@ -74,6 +75,20 @@ async def test_everything_that_was_stored_is_there(old_parts: Parts, dump: Dump)
     for workspace, told in dump.notes["told"].items():
         for part, before in told.items():
             assert _kept(before, found[workspace][part]) == before, f"{workspace}: {part}"
+
+
+async def test_a_record_that_was_kept_is_a_punch_that_is_settled(old_parts: Parts, dump: Dump) -> None:
+    for workspace, told in dump.notes["told"].items():
+        kept = sorted(one["remote_id"] for one in told["punches"] if one["reviewed"])
+        assert kept
+        async with old_parts.database.transaction(workspace) as db:
+            marked = select(Punch).where(Punch.settled_at_utc.is_not(None)).order_by(Punch.remote_id)
+            found = list(await db.scalars(marked))
+            assert sorted(one.remote_id for one in found) == kept
+            assert {(one.settled_by, one.covered_by_id) for one in found} == {("A person", None)}
+            assert all(one.settled_at_utc is not None and one.settled_at_utc < one.updated_at for one in found)
+            stale = set(await db.scalars(select(StaleDay.local_date)))
+            assert {one.local_date for one in found} <= stale
 
 
 async def test_judging_every_punch_again_changes_nothing(old_parts: Parts, dump: Dump) -> None:

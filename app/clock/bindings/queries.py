@@ -28,7 +28,7 @@ RECENT = 12
 HISTORY = 30
 MOST_HOSTS = 20
 WAITS = text(
-    "clock_transactions.gone_at_utc IS NULL"
+    "clock_transactions.gone_at_utc IS NULL AND clock_transactions.settled_at_utc IS NULL"
     " AND (clock_transactions.import_outcome IS NULL OR clock_transactions.import_outcome = 'not_bound')"
 )
 _HISTORY_HOST = select(Employee.name).where(Employee.id == BindingChange.host_employee_id).scalar_subquery()

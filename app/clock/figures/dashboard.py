@@ -4,16 +4,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, literal, select, union_all
+from sqlalchemy import and_, bindparam, case, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import OUTCOMES, BindingState, Outcome, OutcomeGroup
 from app.clock.days import LONGEST_OFFSET
 from app.clock.models import Binding, Punch, PunchCount, StaleDay, SyncRun
+from app.clock.punches import settled
 from app.clock.punches.day_counts import NOT_JUDGED
-from app.clock.review.decisions import GONE_WAITS
+from app.clock.review.settling import GONE_WAITS
 from app.clock.sync.run_rows import OPEN
 
 BAR_DAYS = 14
@@ -21,27 +22,27 @@ PERSON_DAYS = 30
 GROUPS = (OutcomeGroup.GOOD, OutcomeGroup.WAITING, OutcomeGroup.NEEDS_PERSON, OutcomeGroup.NOT_COUNTED)
 _STALE = select(StaleDay.local_date)
 _KEPT = select(
-    PunchCount.local_date, PunchCount.import_outcome.label("outcome"), (PunchCount.total - PunchCount.gone).label("n")
+    PunchCount.local_date,
+    PunchCount.import_outcome.label("outcome"),
+    (PunchCount.total - PunchCount.gone).label("n"),
+    PunchCount.settled.label("settled"),
 ).where(PunchCount.local_date >= bindparam("since"), PunchCount.local_date.not_in(_STALE))
-_FRESH = select(Punch.local_date, func.coalesce(Punch.import_outcome, NOT_JUDGED), literal(1)).where(
+_IS_SETTLED = case((Punch.settled_at_utc.is_(None), 0), else_=1)
+_FRESH = select(Punch.local_date, func.coalesce(Punch.import_outcome, NOT_JUDGED), literal(1), _IS_SETTLED).where(
     Punch.local_date >= bindparam("since"), Punch.local_date.in_(_STALE), Punch.gone_at_utc.is_(None)
 )
 _BOTH = union_all(_KEPT, _FRESH).subquery()
-_BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n)).group_by(_BOTH.c.local_date, _BOTH.c.outcome)
-# A record that a person chose to keep is settled, though its punch still says that it arrived late.
-_OPEN_LATE = select(func.count()).where(
-    Punch.import_outcome == Outcome.ARRIVED_LATE.value,
-    Punch.local_date >= bindparam("since"),
-    ~Punch.reviewed,
-    Punch.gone_at_utc.is_(None),
+_BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n), func.sum(_BOTH.c.settled)).group_by(
+    _BOTH.c.local_date, _BOTH.c.outcome
 )
-# An ignored code is a person's decision: its punches still say "Not bound", but need no decision.
+# An ignored code is a person's decision: its punches still say "Not bound", but need no decision. Settled ones are counted as such.
 _IGNORED = (
     select(Punch.local_date, func.count().label("punches"))
     .join(Binding, and_(Binding.emp_code == Punch.emp_code, Binding.state == BindingState.IGNORED.value))
     .where(
         Punch.import_outcome == Outcome.NOT_BOUND.value,
         Punch.gone_at_utc.is_(None),
+        settled.OPEN,
         Punch.local_date >= bindparam("since"),
         Punch.punched_at_utc
         >= bindparam("since_utc"),  # before the first local day on any clock: the index goes by instants
@@ -65,11 +66,20 @@ class DayBar:
     values: tuple[int, ...]
 
 
+class DayOutcome(NamedTuple):
+    """Punches of one local day with one outcome, "" before the import came to them; those that are `settled` among them."""
+
+    day: date
+    outcome: str
+    punches: int
+    settled: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Punches:
     """`days` are the last fourteen, oldest first, zeros included; `needs_person` is (outcome, punches), most first, of the
     thirty days since `since` and of whatever lies in the future. The `ignored` punches are
-    those of ignored codes: they need no decision. `gone` are punches of these days that are gone from the server and
+    those of ignored codes: they need no decision. `settled` are punches of these outcomes that are settled. `gone` are punches of these days that are gone from the server and
     whose record
     waits for a person."""
 
@@ -78,42 +88,43 @@ class Punches:
     needs_person: Sequence[tuple[Outcome, int]]
     total: int
     ignored: int
+    settled: Mapping[Outcome, int]
     gone: int = 0
 
 
 async def punches(db: AsyncSession, today: date) -> Punches:
     """One SELECT over the kept counts; only days that changed since the last rollup are counted from the punches."""
     since = today - timedelta(days=PERSON_DAYS - 1)
-    rows = [(day, outcome, int(n)) for day, outcome, n in await db.execute(_BY_DAY, {"since": since})]
+    found = await db.execute(_BY_DAY, {"since": since})
+    rows = [DayOutcome(day, outcome, int(n), int(settled)) for day, outcome, n, settled in found]
     gone = await db.scalar(_GONE, {"since": since}) or 0
-    found = replace(summed(rows, today, await _ignored(db, rows, since)), gone=gone)
-    if not any(outcome is Outcome.ARRIVED_LATE for outcome, _ in found.needs_person):
-        return found
-    waiting = await db.scalar(_OPEN_LATE, {"since": since}) or 0
-    person = [(one, waiting if one is Outcome.ARRIVED_LATE else n) for one, n in found.needs_person]
-    return replace(found, needs_person=sorted((one for one in person if one[1]), key=lambda one: -one[1]))
+    return replace(summed(rows, today, await _ignored(db, rows, since)), gone=gone)
 
 
-async def _ignored(db: AsyncSession, rows: Sequence[tuple[date, str, int]], since: date) -> dict[date, int]:
+async def _ignored(db: AsyncSession, rows: Sequence[DayOutcome], since: date) -> dict[date, int]:
     """Punches of ignored codes that show "Not bound", by local day."""
-    if not any(outcome == Outcome.NOT_BOUND for _, outcome, _ in rows):
+    if not any(row.outcome == Outcome.NOT_BOUND for row in rows):
         return {}
     since_utc = datetime.combine(since, time(), UTC) - LONGEST_OFFSET
     found = await db.execute(_IGNORED, {"since": since, "since_utc": since_utc})
     return {row.local_date: row.punches for row in found}
 
 
-def summed(rows: Sequence[tuple[date, str, int]], today: date, ignored: Mapping[date, int]) -> Punches:
-    """Sums (local day, outcome or "", punches) since thirty days; `ignored` are those of "Not bound" that need no decision. Pure."""
+def summed(rows: Sequence[DayOutcome], today: date, ignored: Mapping[date, int]) -> Punches:
+    """Sums since thirty days; `ignored` are punches of "Not bound", not settled, that need no decision, by local day. Pure."""
     by_day: dict[date, Counter[OutcomeGroup]] = {}
     by_outcome: Counter[Outcome] = Counter()
-    for day, code, number in rows:
-        outcome = Outcome(code or Outcome.AWAITING)
-        left_out = ignored.get(day, 0) if outcome is Outcome.NOT_BOUND else 0
-        groups = by_day.setdefault(day, Counter())
-        groups[OUTCOMES[outcome].group] += number - left_out
+    settled_by_outcome: Counter[Outcome] = Counter()
+    for row in rows:
+        outcome = Outcome(row.outcome or Outcome.AWAITING)
+        group = OUTCOMES[outcome].group
+        settled_now = row.settled if group is OutcomeGroup.NEEDS_PERSON else 0
+        left_out = settled_now + (ignored.get(row.day, 0) if outcome is Outcome.NOT_BOUND else 0)
+        groups = by_day.setdefault(row.day, Counter())
+        groups[group] += row.punches - left_out
         groups[OutcomeGroup.NOT_COUNTED] += left_out
-        by_outcome[outcome] += number - left_out
+        by_outcome[outcome] += row.punches - left_out
+        settled_by_outcome[outcome] += settled_now
     days = [today - timedelta(days=back) for back in range(BAR_DAYS - 1, -1, -1)]
     needs_person = [
         (one, n) for one, n in by_outcome.most_common() if n and OUTCOMES[one].group is OutcomeGroup.NEEDS_PERSON
@@ -122,8 +133,9 @@ def summed(rows: Sequence[tuple[date, str, int]], today: date, ignored: Mapping[
         [DayBar(day, tuple(by_day.get(day, Counter())[group] for group in GROUPS)) for day in days],
         today - timedelta(days=PERSON_DAYS - 1),
         needs_person,
-        sum(number for _, _, number in rows),
+        sum(row.punches for row in rows),
         sum(ignored.values()),
+        +settled_by_outcome,
     )
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.importing import rows as import_rows
 from app.clock.importing.facts import Facts, near
 from app.clock.importing.owners import Owners, held_owners
-from app.clock.importing.rows import Settled
+from app.clock.importing.rows import JudgedPunch
 from app.clock.pairing.inputs import PairingEmployee
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
@@ -91,12 +91,12 @@ async def _store(
                 continue
             record = verdict.record if verdict.record is None or verdict.record > 0 else ids[places[verdict.record]]
             rows.append(
-                Settled(
+                JudgedPunch(
                     verdict.punch_id,
                     verdict.outcome,
                     record,
                     verdict.role,
-                    reviewed=verdict.reviewed,
+                    covered_by=verdict.covered_by,
                     retry=verdict.retry,
                     lifted=verdict.lifted,
                     repeats_id=verdict.repeats,

@@ -73,7 +73,7 @@ class Surroundings:
 
     def judged_after_retry(self) -> Judgement:
         """What it would make of it once a person has asked again."""
-        again = replace(self.punch, retry=True, reviewed=False)
+        again = replace(self.punch, retry=True)
         return judge(
             replace(self.case, punches=[again if one.id == self.punch_id else one for one in self.case.punches])
         )

@@ -35,7 +35,7 @@ SELECT emp_code, punched_at_utc FROM clock_transactions WHERE judge_at <= $1 AND
 """
 _PUNCHES = """
 SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p.terminal_sn, p.import_outcome,
-       p.host_attendance_id, p.imported_role, p.reviewed, p.retry, p.edited_record_id, p.edited_from_utc, p.judge_at,
+       p.host_attendance_id, p.imported_role, p.covered_by_id, p.retry, p.edited_record_id, p.edited_from_utc, p.judge_at,
        p.remote_attendance, p.gone_at_utc IS NOT NULL, p.repeats_id, p.lifted
 FROM unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS s(place, code, first, last)
 JOIN clock_transactions p ON p.emp_code = s.code AND p.punched_at_utc >= s.first AND p.punched_at_utc < s.last
@@ -59,10 +59,21 @@ _HOLD = (
 )
 _TEMPORARY = """
 CREATE TEMPORARY TABLE import_verdicts (
-    id bigint, outcome text, record_id bigint, role text, reviewed boolean, retry boolean, lifted boolean,
+    id bigint, outcome text, record_id bigint, role text, covered_by bigint, retry boolean, lifted boolean,
     repeats_id bigint, judge_at timestamptz, seen timestamptz, news boolean
 ) ON COMMIT DROP
 """
+# What a person settled stays settled while the outcome stays the same. It is compared here, so that a decision of a person during
+# the import is not lost.
+_SAME = "t.import_outcome IS NOT DISTINCT FROM v.outcome"
+_SETTLED = f"""settled_at_utc = CASE
+            WHEN {_SAME} AND t.settled_by IS NOT NULL THEN t.settled_at_utc
+            WHEN v.covered_by IS NULL THEN NULL
+            WHEN t.covered_by_id IS NULL THEN now()
+            ELSE t.settled_at_utc END,
+        settled_by = CASE WHEN {_SAME} THEN t.settled_by END,
+        settled_note = CASE WHEN {_SAME} THEN t.settled_note END,
+        covered_by_id = v.covered_by"""
 # A mark that somebody set since we read must survive: it says that what we judged by is no longer so. Batches at once note
 # their days in one order, and so never wait for each other in a ring.
 _STORE = f"""
@@ -74,7 +85,7 @@ WITH stored AS (
             WHEN v.record_id IS NULL THEN NULL
             WHEN t.host_attendance_id = v.record_id THEN coalesce(t.imported_at_utc, now())
             ELSE now() END,
-        imported_role = v.role, reviewed = v.reviewed, retry = v.retry, lifted = v.lifted,
+        imported_role = v.role, {_SETTLED}, retry = v.retry, lifted = v.lifted,
         repeats_id = v.repeats_id,
         edited_record_id = CASE WHEN v.record_id IS NULL THEN t.edited_record_id END,
         edited_from_utc = CASE WHEN v.record_id IS NULL THEN t.edited_from_utc END,
@@ -128,7 +139,7 @@ class Read:
     judge_at: dict[int, datetime | None] = field(default_factory=dict)
 
 
-class Settled(NamedTuple):
+class JudgedPunch(NamedTuple):
     """What is stored of one punch, in the columns of `_TEMPORARY`. `seen` is the mark that it bore when it was judged; `news`:
     something but the mark changes."""
 
@@ -136,7 +147,7 @@ class Settled(NamedTuple):
     outcome: str
     record_id: int | None
     role: str | None
-    reviewed: bool
+    covered_by: int | None
     retry: bool
     lifted: bool
     repeats_id: int | None
@@ -294,12 +305,12 @@ async def hold_punches(db: AsyncSession, ids: Sequence[int]) -> None:
         await driver(db).execute(_HOLD, ids)
 
 
-async def store_verdicts(db: AsyncSession, rows: Sequence[Settled]) -> None:
+async def store_verdicts(db: AsyncSession, rows: Sequence[JudgedPunch]) -> None:
     if not rows:
         return
     connection = driver(db)
     await connection.execute(_TEMPORARY)
-    await connection.copy_records_to_table("import_verdicts", records=rows, columns=Settled._fields)
+    await connection.copy_records_to_table("import_verdicts", records=rows, columns=JudgedPunch._fields)
     await connection.execute(_STORE)
     await connection.execute("DROP TABLE import_verdicts")
 

@@ -15,6 +15,7 @@ from app.clock.codes import Outcome
 from app.clock.importing import rows as import_rows
 from app.clock.pairing.shifts import AHEAD, REACH
 from app.clock.punches.daily_totals import noting_days
+from app.clock.punches.settled import ended_where
 from app.db.direct import driver
 
 SLICE = 10_000
@@ -22,7 +23,7 @@ NOT_BOUND = Outcome.NOT_BOUND.value
 
 _ALONE = """
     t.punched_at_utc <= $2 AND t.host_attendance_id IS NULL AND t.imported_role IS NULL
-    AND NOT t.retry AND NOT t.reviewed AND coalesce(t.terminal_sn, '') <> ALL($3::text[])
+    AND NOT t.retry AND coalesce(t.terminal_sn, '') <> ALL($3::text[])
     AND t.remote_attendance IS NOT FALSE
     AND NOT EXISTS (
         SELECT FROM clock_employee_bindings b WHERE b.emp_code = t.emp_code AND b.host_employee_id IS NOT NULL)
@@ -31,11 +32,12 @@ _ALONE = """
         WHERE t.punched_at_utc >= u.first AND t.punched_at_utc < u.until)
 """
 _FIND = f"SELECT t.id FROM clock_transactions t WHERE t.judge_at <= $1 AND {_ALONE} ORDER BY t.id"
+_OTHER_MARK = ended_where(f"t.import_outcome IS DISTINCT FROM '{NOT_BOUND}'", "t")
 # What is due is asked in a form that no index serves: the ids do, whatever the planner was last told of this table. And what is
 # news bears this very moment.
 _SETTLE = f"""
 WITH stored AS (
-    UPDATE clock_transactions t SET import_outcome = '{NOT_BOUND}', judge_at = NULL,
+    UPDATE clock_transactions t SET import_outcome = '{NOT_BOUND}', judge_at = NULL, {_OTHER_MARK},
         updated_at = CASE WHEN t.import_outcome IS DISTINCT FROM '{NOT_BOUND}' THEN now() ELSE t.updated_at END
     WHERE t.id = ANY($6::bigint[]) AND coalesce(t.judge_at, 'infinity') <= $1 AND {_ALONE}
     RETURNING t.local_date, t.updated_at = now() AS news

@@ -20,6 +20,7 @@ from app.clock.mirror.absences import EXAMPLES, is_believable
 from app.clock.models import Cursor
 from app.clock.punches import marks
 from app.clock.punches.daily_totals import noting_days
+from app.clock.punches.settled import ended_where
 
 RESOURCE = cursors.PUNCHES
 KIND = "gone"
@@ -38,7 +39,8 @@ _OURS = text(
 _MARK = text(
     f"""
     WITH gone AS (
-        UPDATE clock_transactions SET gone_at_utc = :now, reviewed = false, judge_at = {marks.DUE}, updated_at = now()
+        UPDATE clock_transactions t SET gone_at_utc = :now, judge_at = {marks.DUE}, updated_at = now(),
+            {ended_where("t.host_attendance_id IS NOT NULL OR t.edited_record_id IS NOT NULL", "t")}
         WHERE id = ANY(CAST(:ids AS bigint[])) AND gone_at_utc IS NULL
         RETURNING local_date
     )

@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.punches import marks
+from app.clock.punches.settled import ended_where
 
 # A restore is believed from this many rows and this share of those known on one page (docs/clock-servers.md).
 FEWEST, SHARE = 3, 0.01
@@ -60,6 +61,7 @@ _MARK_NEAR = text(
 # which a punch without a record begins as if it had just come (docs/rules.md, "When a punch is judged again").
 _NEW_TAP = f"({_OTHER_TIME} OR t.punch_code IS DISTINCT FROM i.punch_code)"
 _LEAVES = f"({_NEW_TAP} AND t.host_attendance_id IS NOT NULL)"
+_ANOTHER_OUTCOME = f"({_NEW_TAP} OR t.gone_at_utc IS NOT NULL OR (t.host_attendance_id IS NULL AND {_OTHER_PERSON}))"
 CHANGES = f"""
     edited_record_id = CASE WHEN {_LEAVES} THEN t.host_attendance_id ELSE t.edited_record_id END,
     edited_from_utc = CASE WHEN {_LEAVES} THEN t.punched_at_utc ELSE t.edited_from_utc END,
@@ -69,7 +71,7 @@ CHANGES = f"""
     import_outcome = CASE
         WHEN {_NEW_TAP} OR (t.host_attendance_id IS NULL AND (t.gone_at_utc IS NOT NULL OR {_OTHER_PERSON})) THEN NULL
         ELSE t.import_outcome END,
-    reviewed = t.reviewed AND NOT {_NEW_TAP} AND t.gone_at_utc IS NULL,
+    {ended_where(_ANOTHER_OUTCOME, "t")},
     gone_at_utc = NULL,
     judge_at = CASE
         WHEN {EDITED} OR t.gone_at_utc IS NOT NULL OR t.remote_attendance IS DISTINCT FROM i.remote_attendance THEN {marks.DUE}

@@ -38,8 +38,6 @@ STATE_ORDER = (
     BindingState.DISABLED,
     BindingState.IGNORED,
 )
-# Of these, some are settled already.
-_NARROWED = {Outcome.ARRIVED_LATE: {"late": "open"}}
 # What one does about a warning: where, in which words, and who may.
 WARNING_LINKS = {
     "silence": ("/clock_sync", "Open the Sync Center", "clock.sync.view"),
@@ -156,12 +154,16 @@ def _day(one: DayBar) -> dict[str, Any]:
 def _person(punches: Punches) -> list[dict[str, Any]]:
     """One row an outcome; the bar is its share of the largest."""
     most = max((punches.gone, *(n for _, n in punches.needs_person)))
-    narrowed = {**_NARROWED, **({Outcome.NOT_BOUND: {"ignored": "without"}} if punches.ignored else {})}
-    rows = [
-        _row(outcome, n, {**narrowed.get(outcome, {}), "from": punches.since.isoformat()}, most)
-        for outcome, n in punches.needs_person
-    ]
+    rows = [_row(outcome, n, _narrowed(punches, outcome), most) for outcome, n in punches.needs_person]
     return [*rows, _gone(punches, most)] if punches.gone else rows
+
+
+def _narrowed(punches: Punches, outcome: Outcome) -> dict[str, str]:
+    """What leads to exactly the punches that are counted: some may be settled, or of ignored codes."""
+    found = {"ignored": "without"} if outcome is Outcome.NOT_BOUND and punches.ignored else {}
+    if punches.settled.get(outcome):
+        found["settled"] = "no"
+    return {**found, "from": punches.since.isoformat()}
 
 
 def _gone(punches: Punches, most: int) -> dict[str, Any]:

@@ -29,7 +29,7 @@ ENROLLED = (
     ("card", "Card", "credit-card", ClockEmployee.has_card),
     ("password", "Password", "key", ClockEmployee.has_password),
 )
-# Counted from an index that holds waiting punches alone, so that a million settled ones cost nothing.
+# Counted from an index that holds waiting punches alone, so that a million others cost nothing.
 _WAITING = (
     select(Punch.emp_code, func.count().label("punches")).where(WAITS).group_by(Punch.emp_code).subquery("waiting")
 )
@@ -195,7 +195,7 @@ def base(query: Query) -> Select[Any]:
 
 def waiting_url(code: str) -> str:
     """The punches of a code that wait for a person."""
-    return with_query("/clock_transactions", {"emp_code": code, "outcome": ["not_bound", "unjudged"]})
+    return with_query("/clock_transactions", {"emp_code": code, "outcome": ["not_bound", "unjudged"], "settled": "no"})
 
 
 def is_off_on_server(row: Any) -> bool:

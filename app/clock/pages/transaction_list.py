@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, String, and_, func, literal, select, true
+from sqlalchemy import BigInteger, ColumnElement, Select, String, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings import long_acts
@@ -12,7 +12,7 @@ from app.clock.codes import GROUP_LABELS, OUTCOMES, PUNCH_LABELS, BindingState, 
 from app.clock.models import Binding, ClockEmployee, Connection, Device, Punch, Setting
 from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
-from app.clock.review import decisions
+from app.clock.review import decisions, settling
 from app.db.searching import contains
 from app.errors import Invalid
 from app.texts import whole
@@ -47,9 +47,8 @@ def _codes(words: Sequence[str]) -> tuple[int, ...]:
     return tuple(UNKNOWN if word == "unknown" else int(word) for word in words)
 
 
-def _settled(word: str) -> ColumnElement[bool]:
-    late = Punch.import_outcome == decisions.LATE
-    return and_(late, Punch.reviewed if word == "kept" else ~Punch.reviewed)
+def _late(word: str) -> PunchFilter:
+    return PunchFilter(outcomes=(decisions.LATE,), settled=word == "kept")
 
 
 def _ignored(word: str) -> ColumnElement[bool]:
@@ -58,7 +57,7 @@ def _ignored(word: str) -> ColumnElement[bool]:
 
 
 def _gone(word: str) -> ColumnElement[bool]:
-    return decisions.GONE_WAITS if word == "open" else Punch.gone_at_utc.is_not(None)
+    return settling.GONE_WAITS if word == "open" else Punch.gone_at_utc.is_not(None)
 
 
 def _imported(row: Any) -> str:
@@ -91,7 +90,8 @@ NARROWING: dict[str, Callable[[Any], PunchFilter]] = {
     "code": lambda words: PunchFilter(punch_codes=_codes(words)),
     "emp_code": lambda code: PunchFilter(emp_codes=(code,)),
     "record": lambda text: PunchFilter(other=_record(text)),
-    "late": lambda word: PunchFilter(other=_settled(word)),
+    "settled": lambda word: PunchFilter(settled=word == "yes"),
+    "late": _late,
     "ignored": lambda word: PunchFilter(other=_ignored(word)),
     "gone": lambda word: PunchFilter(other=_gone(word)),
 }
@@ -111,6 +111,13 @@ FILTERS = (
     _filter("code", "Punch", kind="multi", options=CODE_OPTIONS),
     _filter("emp_code", "Code, exactly", advanced=True, verbatim=True),
     _filter("record", "Record number", advanced=True),
+    _filter(
+        "settled",
+        "Settled",
+        kind="select",
+        options={"no": "Not settled", "yes": "Settled"},
+        advanced=True,
+    ),
     _filter(
         "late",
         "Arrived after import",
@@ -147,6 +154,8 @@ COLUMNS = (
         "photo", "Photo", lambda row: f"/clock_transactions/{row.id}/photo" if row.photo_ref else None, hint="On demand"
     ),
     Column("imported", "Imported", _imported),
+    Column("settled", "Settled", lambda row: row.settled_at_utc, shown=False),
+    Column("note", "Note", lambda row: row.settled_note, shown=False),
     Column("gone", "Gone since", lambda row: row.gone_at_utc, shown=False),
     Column("record", "Record", lambda row: row.host_attendance_id, numeric=True, shown=False),
     Column("uploaded", "Uploaded", lambda row: row.uploaded_at_utc, shown=False),
@@ -180,8 +189,16 @@ SPEC = ListSpec(
 BULK = (
     BulkAction("retry", "Retry", "rotate-clockwise"),
     BulkAction("use", "Use the punches", "check"),
-    BulkAction("keep", "Keep the record", "hand-stop"),
+    BulkAction("settle", "Mark as settled", "circle-check"),
+    BulkAction("unsettle", "Not settled", "arrow-back-up"),
 )
+_ABLE = {
+    "retry": decisions.RETRIABLE,
+    "settle": settling.SETTLEABLE,
+    "unsettle": settling.UNSETTLEABLE,
+    "keep": settling.KEEPABLE,
+    "use": settling.KEEPABLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +304,7 @@ def in_order(ctx: Context, spec: ListSpec) -> Select[Any]:
 
 def able(action: str) -> ColumnElement[bool]:
     """Which punches a bulk act changes at all."""
-    return decisions.RETRIABLE if action == "retry" else decisions.KEEPABLE
+    return _ABLE[action]
 
 
 async def number_of(db: AsyncSession, which: ColumnElement[bool]) -> int:

@@ -26,8 +26,8 @@ from app.clock.codes import (
 from app.clock.models import Punch
 from app.clock.pages import transaction_list as punches
 from app.clock.pages import using
-from app.clock.review import decisions
-from app.clock.review.decisions import Resolved
+from app.clock.review import decisions, settled_words, settling
+from app.clock.review.marked import Resolved
 from app.clock.review.why import why
 from app.counting import count
 from app.errors import Invalid, NotFound
@@ -58,17 +58,30 @@ ACTS = {
     "retry": PunchAct(
         decisions.retry,
         "Retry",
-        "They are judged again: deleted records may be made again, and kept records are looked at again. Punches of existing"
-        " records stay as they are.",
+        "They are judged again, and deleted records may be made again. Punches of existing records stay as they are.",
         "These punches can't be judged again: each belongs to a record, or is gone from the server.",
         "This punch can't be judged again: it belongs to a record, or is gone from the server.",
     ),
     "keep": PunchAct(
-        decisions.keep_record,
+        settling.keep_record,
         "Keep the record of",
-        "Records stay as they are, and the punches leave this list. Retry undoes it.",
+        "Records stay as they are, and the punches are settled. “Not settled” undoes it.",
         "These punches don't wait for that decision. Only punches that arrived after the import, or are gone from the server, do.",
         "This punch does not wait for that decision. Only punches that arrived after the import, or are gone from the server, do.",
+    ),
+    "settle": PunchAct(
+        settling.settle,
+        "Mark as settled",
+        "They keep their outcome, and no longer count as what needs a person. “Not settled” undoes it.",
+        "These punches can't be settled: none of them needs a person, or all of them are settled.",
+        "This punch can't be settled: it needs no person, or it is settled.",
+    ),
+    "unsettle": PunchAct(
+        settling.unsettle,
+        "Not settled",
+        "They need a person again.",
+        "No person settled these punches. A record made by hand settles the punches inside it as long as it is there.",
+        "No person settled this punch. A record made by hand settles the punches inside it as long as it is there.",
     ),
 }
 
@@ -87,6 +100,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         zone=framed.zone,
         acting=framed.acting,
         hover=hover,
+        settled=settled_words.settled,
         sent_as=sent_as,
         now=datetime.now(UTC),
         **WORDS,
@@ -107,7 +121,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     async def act_on_them() -> str | Response[Any]:
         if action == "use":
             return await using.carry_out(ctx, which)
-        return told(action, await ACTS[action].verb(ctx.db, ctx.actor, which))
+        return told(action, await _carry_out(ctx, action, which))
 
     return await act_on_many(ctx, number, url="/clock_transactions", none=none, ask=ask, do=act_on_them)
 
@@ -127,6 +141,16 @@ async def keep(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Respon
     return await _act(ctx, punch_id, "keep")
 
 
+@post("/clock_transactions/{punch_id:int}/settle", guards=[ACT], status_code=200)
+async def settle(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
+    return await _act(ctx, punch_id, "settle")
+
+
+@post("/clock_transactions/{punch_id:int}/unsettle", guards=[ACT], status_code=200)
+async def unsettle(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
+    return await _act(ctx, punch_id, "unsettle")
+
+
 @post("/clock_transactions/{punch_id:int}/use", guards=[ACT], status_code=200)
 async def use(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
     agreed = str((await ctx.form()).get("agreed", "")) or None
@@ -136,11 +160,21 @@ async def use(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Respons
 
 async def _act(ctx: Context, punch_id: int, action: str) -> Response[Any]:
     this_one = Punch.id == punch_id
-    resolved = await ACTS[action].verb(ctx.db, ctx.actor, this_one)
+    resolved = await _carry_out(ctx, action, this_one)
     if not resolved.punches:
         is_there = await punches.number_of(ctx.db, this_one)
         raise Invalid(ACTS[action].not_this_one) if is_there else NotFound("There is no such punch.")
     return await _answer(ctx, punch_id, told(action, resolved))
+
+
+async def _carry_out(ctx: Context, action: str, which: ColumnElement[bool]) -> Resolved:
+    if action == "settle":
+        return await settling.settle(ctx.db, ctx.actor, which, await _note(ctx))
+    return await ACTS[action].verb(ctx.db, ctx.actor, which)
+
+
+async def _note(ctx: Context) -> str:
+    return str((await ctx.form()).get("note", ""))
 
 
 async def _answer(ctx: Context, punch_id: int, message: str) -> Response[Any]:
@@ -165,24 +199,30 @@ async def _show(
         may_act=ctx.may("clock.transactions.edit"),
         message=message,
         hover=hover,
+        settled=settled_words.settled,
+        longest_note=settling.LONGEST_NOTE,
         **WORDS,
     )
 
 
 async def _question(ctx: Context, action: str, number: int, which: ColumnElement[bool]) -> dict[str, Any]:
-    uses = action == "use"
-    return {
-        "verb": "Use" if uses else ACTS[action].label,
-        "what": count(number, "punch", "punches"),
-        "consequence": await using.consequence(ctx, which) if uses else ACTS[action].consequence,
-        "danger": uses,
-    }
+    what = count(number, "punch", "punches")
+    if action == "use":
+        return {"verb": "Use", "what": what, "consequence": await using.consequence(ctx, which), "danger": True}
+    act = ACTS[action]
+    if action not in {"settle", "unsettle"}:
+        return {"verb": act.label, "what": what, "consequence": act.consequence, "danger": False}
+    question = f"Mark {what} as {'settled' if action == 'settle' else 'not settled'}?"
+    note = await _note(ctx) if action == "settle" else None
+    return {"question": question, "submit": act.label, "consequence": act.consequence, "danger": False, "note": note}
 
 
 def told(action: str, resolved: Resolved) -> str:
     """What an act came to, in one sentence."""
-    if action == "keep":
-        return f"{count(resolved.punches, 'punch counts', 'punches count')} as settled; nothing was written."
+    if action in {"keep", "settle"}:
+        return f"{count(resolved.punches, 'punch is', 'punches are')} settled; nothing else changed."
+    if action == "unsettle":
+        return f"{count(resolved.punches, 'punch needs', 'punches need')} a person again."
     if resolved.outcomes is None:
         are = count(resolved.punches, "punch is", "punches are")
         return f"{are} judged again by the import that just started; it may take a minute."
@@ -204,8 +244,7 @@ def sent_as(row: Any) -> str:
 def hover(row: Any) -> str:
     """What the Imported column says on hover: the record's number, the binding's state, the terminal's setting."""
     if row.host_attendance_id is not None:
-        kept = "; a person kept the record" if row.reviewed else ""
-        return f"Record {row.host_attendance_id}{kept}"
+        return f"Record {row.host_attendance_id}"
     match row.import_outcome:
         case None:
             return "Not judged yet"
@@ -226,4 +265,4 @@ WORDS: dict[str, Any] = {
     "outcome_label": label,
     "groups": GROUP_LABELS,
 }
-ROUTES = [index, bulk, show, retry, keep, use]
+ROUTES = [index, bulk, show, retry, keep, settle, unsettle, use]

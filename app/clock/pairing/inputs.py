@@ -63,7 +63,7 @@ class PairingPunch:
     punch was judged (and again when its code comes to another employee while it has no record). `record_id` is
     `host_attendance_id`. `imported_role` is the role it was imported with; without a standing record it remembers that the
     punch's record was deleted. `retry`: a person asked for it again, and no judging
-    has answered yet; `lifted`: an answered Retry says that the deleted record may be made again. `reviewed`: a person kept the record as it is.
+    has answered yet; `lifted`: an answered Retry says that the deleted record may be made again. `covered_by`: the record made by hand that held it.
     `edited_record` is the record that the punch left when it was edited on the server, `edited_from` the instant it had there. `gone`: the
     server has the punch no more. `repeats` is the punch that a fold repeats; None also where an older release judged it.
     """
@@ -79,7 +79,7 @@ class PairingPunch:
     outcome: str | None = None
     record_id: int | None = None
     imported_role: str | None = None
-    reviewed: bool = False
+    covered_by: int | None = None
     retry: bool = False
     edited_record: int | None = None
     edited_from: datetime | None = None
@@ -87,11 +87,6 @@ class PairingPunch:
     gone: bool = False
     repeats: int | None = None
     lifted: bool = False
-
-    @property
-    def kept_though_gone(self) -> bool:
-        """A person kept the record although the server has this punch no more."""
-        return self.gone and self.reviewed
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,6 @@ def _is_gone(punch: PairingPunch) -> Verdict:
         punch.imported_role,
         because,
         retry=punch.retry,
-        reviewed=punch.reviewed,
         lifted=punch.lifted,
         repeats=punch.repeats,
     )
@@ -183,11 +182,8 @@ def _stands_alone(
     if isinstance(who, PairingEmployee) and (lone or punch.outcome not in FOLDS):
         word = Outcome.IMPORTED if record.employee_id == who.id else Outcome.ARRIVED_LATE
     rule = Rule.LATE_OTHER_EMPLOYEE if word is Outcome.ARRIVED_LATE else Rule.STANDS
-    reviewed = punch.reviewed and (word is Outcome.ARRIVED_LATE or punch.gone)
     repeats = punch.repeats if word in FOLDS else None
-    return Verdict(
-        punch, word, record.id, punch.imported_role, Reason(rule, None, (record,)), reviewed=reviewed, repeats=repeats
-    )
+    return Verdict(punch, word, record.id, punch.imported_role, Reason(rule, None, (record,)), repeats=repeats)
 
 
 def in_time_order(taps: list[Tap]) -> list[Tap]:

@@ -206,19 +206,15 @@ class ShiftJudge:
         punch = tap.punch
         if record.employee_id != self.employee.id:
             late = Reason(Rule.LATE_OTHER_EMPLOYEE, tap.shift, (record,))
-            return Verdict(punch, Outcome.ARRIVED_LATE, record.id, punch.imported_role, late, reviewed=punch.reviewed)
+            return Verdict(punch, Outcome.ARRIVED_LATE, record.id, punch.imported_role, late)
         stands = Reason(Rule.STANDS, tap.shift, (record,))
-        kept = punch.kept_though_gone
-        return Verdict(punch, Outcome.IMPORTED, record.id, punch.imported_role, stands, reviewed=kept)
+        return Verdict(punch, Outcome.IMPORTED, record.id, punch.imported_role, stands)
 
     def _unwritten(self, tap: Tap, past: "_Past", verdict: Verdict) -> Verdict:
         """What a punch without a record still remembers: a deleted record, and that a person asked for it again."""
         punch = tap.punch
         if remembers_deletion(punch, self.known):
             verdict.role, verdict.lifted = punch.imported_role, past.lifted or punch.lifted
-        verdict.reviewed = (
-            punch.reviewed and verdict.outcome is Outcome.ARRIVED_LATE and punch.outcome == Outcome.ARRIVED_LATE
-        )
         return verdict
 
     def _give_folds(self, shift: Shift, past: "_Past", reason: Reason, record: int | None) -> None:
@@ -238,7 +234,6 @@ class ShiftJudge:
             else:
                 own, role = self._record_repeated(tap.repeats, record), tap.role.value
             verdict = Verdict(tap.punch, tap.word, own, None if own is None else role, folded)
-            verdict.reviewed = tap.punch.kept_though_gone
             own_tap = tap.punch.repeats if tap.kept else None
             verdict.repeats = tap.repeats.punch.id if own_tap is None else own_tap
             if own is None:

@@ -2,7 +2,7 @@
 
 It only says what to write.
 
-*Keep the record* needs no rule: it marks the punch reviewed.
+*Keep the record* needs no rule: it marks the punch as settled.
 """
 
 from collections.abc import Mapping, Sequence

@@ -80,7 +80,6 @@ class Verdict:
     because: Reason
     judge_at: datetime | None = None
     retry: bool = False
-    reviewed: bool = False
     lifted: bool = False
     repeats: int | None = None
 
@@ -89,15 +88,22 @@ class Verdict:
         return self.punch.id
 
     @property
+    def covered_by(self) -> int | None:
+        """The record made by hand that holds the punch, which settles it. A punch that is gone keeps what it had."""
+        if self.because.rule is Rule.GONE:
+            return self.punch.covered_by
+        return self.because.records[0].id if self.because.rule is Rule.COVERED else None
+
+    @property
     def is_news(self) -> bool:
         """True when a stored column other than `judge_at` and `repeats` changes."""
         punch = self.punch
-        return (self.outcome, self.record, self.role, self.retry, self.reviewed, self.lifted) != (
+        return (self.outcome, self.record, self.role, self.retry, self.covered_by, self.lifted) != (
             punch.outcome,
             punch.record_id,
             punch.imported_role,
             punch.retry,
-            punch.reviewed,
+            punch.covered_by,
             punch.lifted,
         )
 

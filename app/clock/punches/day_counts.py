@@ -99,12 +99,13 @@ def _sum_by_day(table: Any, figure: Any, days: Days) -> Select[Any]:
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:
     """Counts the given local days again; part of the rollup, in its transaction."""
     await db.execute(delete(PunchCount).where(PunchCount.local_date.in_(days)))
+    settled = func.count(Punch.settled_at_utc).filter(Punch.gone_at_utc.is_(None))
     counted = (
-        select(Punch.local_date, _TERMINAL, _OUTCOME, _CODE, func.count(), func.count(Punch.gone_at_utc))
+        select(Punch.local_date, _TERMINAL, _OUTCOME, _CODE, func.count(), func.count(Punch.gone_at_utc), settled)
         .where(Punch.local_date.in_(days))
         .group_by(Punch.local_date, _TERMINAL, _OUTCOME, _CODE)
     )
-    columns = ["local_date", "terminal_sn", "import_outcome", "punch_code", "total", "gone"]
+    columns = ["local_date", "terminal_sn", "import_outcome", "punch_code", "total", "gone", "settled"]
     await db.execute(insert(PunchCount).from_select(columns, counted))
 
 

@@ -15,6 +15,7 @@ from app.clock.codes import Outcome
 from app.clock.models import Binding, Connection, Punch
 from app.clock.pairing.inputs import FOLDS
 from app.clock.pairing.shifts import REACH
+from app.clock.punches import settled
 from app.clock.punches.daily_totals import mark_stale
 from app.db.among import among
 from app.db.rows import affected
@@ -28,6 +29,7 @@ NEAR_SQL = f"interval '{NEAR // timedelta(hours=1)} hours'"
 DUE = "clock_timestamp()"
 NOW = func.clock_timestamp()
 DELETED = Outcome.ATTENDANCE_DELETED.value
+EDITED = "The record was edited."
 _UNSETTLED = Punch.host_attendance_id.is_(None)
 # Follows `WITH places (emp_code, at) AS (…),`: has what waits within 48 h of the places judged again, over all codes of
 # the
@@ -121,6 +123,7 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
             lifted=False,
             judge_at=NOW,
             updated_at=func.now(),
+            **settled.ENDED,
         )
         .returning(Punch.local_date)
     )
@@ -134,8 +137,10 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
 
 async def _settle_gone(db: AsyncSession, record_ids: Sequence[int]) -> None:
     """Who set the times of a record by hand has decided about its punches that are gone from the server, too."""
-    gone = and_(among(Punch.host_attendance_id, record_ids), Punch.gone_at_utc.is_not(None))
-    await db.execute(update(Punch).where(gone).values(reviewed=True, updated_at=func.now()))
+    gone = and_(among(Punch.host_attendance_id, record_ids), Punch.gone_at_utc.is_not(None), settled.OPEN)
+    by = select(AttendanceRecord.edited_by).where(AttendanceRecord.id == Punch.host_attendance_id).scalar_subquery()
+    mark = {"settled_at_utc": func.now(), "settled_by": func.coalesce(by, settled.SOMEBODY)}
+    await db.execute(update(Punch).where(gone).values(**mark, settled_note=EDITED, updated_at=func.now()))
 
 
 async def mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:

@@ -103,7 +103,7 @@ def _both(one: tuple[T, ...] | None, other: tuple[T, ...] | None) -> tuple[T, ..
 class PunchFilter:
     """What the punch list is narrowed to. `outcomes` and `punch_codes` as punch_counts has them (None: any, empty: none at
     all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `renamed` are the codes of `renamed_since`, which
-    goes with `updated_since`: the name is part of the row. `other_codes` narrows nothing: it is everybody
+    goes with `updated_since`: the name is part of the row. `settled`: only those that are, or that are not. `other_codes` narrows nothing: it is everybody
     who is not among `emp_codes`, where that are fewer people than those."""
 
     days: tuple[date | None, date | None] = (None, None)
@@ -114,18 +114,23 @@ class PunchFilter:
     other_codes: tuple[str, ...] | None = None
     updated_since: datetime | None = None
     renamed: tuple[str, ...] = ()
+    settled: bool | None = None
     other: ColumnElement[bool] | None = None
 
     @property
     def countable(self) -> bool:
         """Whether the kept counts know the total."""
-        return self.emp_codes is None and self.updated_since is None and self.other is None
+        return self.emp_codes is None and self._needs_no_look_at_punches
 
     @property
     def is_of_many(self) -> bool:
         """Whether it is about many people, and nothing narrows it that the kept counts do not know."""
         many = self.emp_codes is not None and len(self.emp_codes) >= week_counts.MANY
-        return many and self.updated_since is None and self.other is None
+        return many and self._needs_no_look_at_punches
+
+    @property
+    def _needs_no_look_at_punches(self) -> bool:
+        return self.updated_since is None and self.settled is None and self.other is None
 
     def equalities(self) -> dict[str, Any]:
         given = {
@@ -145,6 +150,7 @@ class PunchFilter:
             outcomes=_both(self.outcomes, by.outcomes),
             punch_codes=_both(self.punch_codes, by.punch_codes),
             emp_codes=_both(self.emp_codes, by.emp_codes),
+            settled=self.settled if by.settled is None else by.settled,
             other=by.other if self.other is None else self.other if by.other is None else and_(self.other, by.other),
         )
 
@@ -165,6 +171,8 @@ class PunchFilter:
             parts.append(among(Punch.emp_code, self.emp_codes))
         if self.updated_since is not None:
             parts.append(self.changed(self.updated_since))
+        if self.settled is not None:
+            parts.append(Punch.settled_at_utc.is_not(None) if self.settled else Punch.settled_at_utc.is_(None))
         if self.other is not None:
             parts.append(self.other)
         return and_(*parts)
@@ -221,6 +229,13 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     outcome and the usual one, suits neither.
     """
     await db.execute(_PLAN_EACH)
+    either = replace(wanted, settled=None)
+    if wanted.settled is False and either.countable:
+        return (await _counted(db, either)).less(await _counted_fresh(db, replace(wanted, settled=True)))
+    return await _counted(db, wanted)
+
+
+async def _counted(db: AsyncSession, wanted: PunchFilter) -> Counted:
     if wanted.countable:
         return await count_by_day(db, days=wanted.days, equal=wanted.equalities())
     if wanted.emp_codes is not None and wanted.is_of_many and not wanted.equalities():

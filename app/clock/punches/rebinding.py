@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.pairing.inputs import FOLDS, UNPAIRED
 from app.clock.punches import daily_totals, marks
+from app.clock.punches.settled import ended_where
 
 
 class Move(NamedTuple):
@@ -35,7 +36,8 @@ _MARK = text(
     ), marked AS (
         UPDATE clock_transactions p SET judge_at = {marks.DUE},
             import_outcome = CASE WHEN f.is_new THEN NULL ELSE p.import_outcome END,
-            updated_at = CASE WHEN f.is_new THEN now() ELSE p.updated_at END
+            updated_at = CASE WHEN f.is_new THEN now() ELSE p.updated_at END,
+            {ended_where("f.is_new", "p")}
         FROM found f
         WHERE p.id = f.id
         RETURNING p.local_date, f.is_new

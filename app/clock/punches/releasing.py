@@ -4,7 +4,7 @@ from sqlalchemy import ColumnElement, func, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Punch
-from app.clock.punches import daily_totals, marks
+from app.clock.punches import daily_totals, marks, settled
 
 
 async def release(db: AsyncSession, which: ColumnElement[bool]) -> list[str]:
@@ -13,8 +13,8 @@ async def release(db: AsyncSession, which: ColumnElement[bool]) -> list[str]:
         update(Punch)
         .where(which)
         .values(
-            host_attendance_id=None, imported_at_utc=None, imported_role=None, import_outcome=None, reviewed=False, retry=False, lifted=False, repeats_id=None,
-            edited_record_id=None, edited_from_utc=None, judge_at=marks.NOW, updated_at=func.now(),
+            host_attendance_id=None, imported_at_utc=None, imported_role=None, import_outcome=None, retry=False, lifted=False, repeats_id=None,
+            edited_record_id=None, edited_from_utc=None, judge_at=marks.NOW, updated_at=func.now(), **settled.ENDED,
         )
         .returning(Punch.emp_code, Punch.local_date)
     )  # fmt: skip

@@ -6,10 +6,9 @@ import of just these people runs in the same transaction, so that the person see
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
@@ -20,7 +19,7 @@ from app.clock.importing import facts as surroundings
 from app.clock.importing import rows as import_rows
 from app.clock.importing.facts import Surroundings
 from app.clock.importing.owners import read_owners
-from app.clock.importing.rows import Settled
+from app.clock.importing.rows import JudgedPunch
 from app.clock.models import Punch
 from app.clock.pairing import use_punches as resolving
 from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, PairingPunch
@@ -29,6 +28,7 @@ from app.clock.pairing.verdicts import Judgement, Reason, Rule, UpdateRecord
 from app.clock.punches import marks as due
 from app.clock.punches.releasing import release
 from app.clock.review import sentences
+from app.clock.review.marked import Resolved, audit_marked, read_marked
 from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host.attendance import imported
@@ -39,23 +39,8 @@ from app.host.models import AttendanceRecord
 LATE = Outcome.ARRIVED_LATE.value
 # What judging again can change at all: line 0 holds the rest.
 RETRIABLE = and_(or_(Punch.host_attendance_id.is_(None), Punch.import_outcome == LATE), Punch.gone_at_utc.is_(None))
-# Gone from the server, with a record that a person has not looked at since.
-GONE_WAITS = and_(
-    Punch.gone_at_utc.is_not(None),
-    or_(Punch.host_attendance_id.is_not(None), Punch.edited_record_id.is_not(None)),
-    ~Punch.reviewed,
-)
 # Where a retry lifts a deletion: until the punch belongs to a record again.
 _LIFTING = func.coalesce(Punch.import_outcome, "").in_({Outcome.ATTENDANCE_DELETED.value, *UNPAIRED})
-KEEPABLE = or_((Punch.import_outcome == LATE) & ~Punch.reviewed, GONE_WAITS)
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """How many punches the act was about, and what became of them: outcome → how many, None while the import is to come."""
-
-    punches: int
-    outcomes: dict[str, int] | None = field(default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,42 +61,25 @@ class Unusable(Conflict):
 
 
 async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
-    """Has punches judged again, deleted records made again and kept records looked at again. Those that line 0 holds stay."""
+    """Has punches judged again and deleted records made again. Those that line 0 holds stay."""
     wanted = (which, RETRIABLE)
     codes = list(await db.scalars(select(Punch.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
     owners = await at_once.hold_owners(db, codes) if len(codes) <= at_once.MOST_CODES else None
-    changed = {"retry": Punch.retry | _LIFTING, "reviewed": False, "judge_at": due.NOW}
     marked = (
         update(Punch)
         .where(*wanted)
-        .values(**changed)
+        .values(retry=Punch.retry | _LIFTING, judge_at=due.NOW)
         .returning(Punch.id, Punch.import_outcome.label("outcome"))
         .cte("marked")
     )
-    found = await _marked(db, marked)
+    found = await read_marked(db, marked)
     if not found.ids:
         return Resolved(0)
     await due.ask_for_import(db)
     after = await at_once.import_now(db, codes, found.ids, owners) if owners is not None else None
     told = {"outcomes": after, "retry": True}
-    await _audit(db, actor, "clock.retry", found, before={"outcomes": found.outcomes}, after=told)
+    await audit_marked(db, actor, "clock.retry", found, before={"outcomes": found.outcomes}, after=told)
     return Resolved(found.total, after)
-
-
-async def keep_record(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
-    """Marks punches that arrived late, or that are gone from the server, as reviewed: their records stay as they are and they count
-    as settled."""
-    marked = (
-        update(Punch)
-        .where(which, KEEPABLE)
-        .values(reviewed=True)
-        .returning(Punch.id, Punch.import_outcome.label("outcome"))
-        .cte("marked")
-    )
-    found = await _marked(db, marked)
-    if found.ids:
-        await _audit(db, actor, "clock.keep_record", found, before={"reviewed": False}, after={"reviewed": True})
-    return Resolved(found.total, found.outcomes)
 
 
 async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: str | None = None) -> Resolved:
@@ -206,12 +174,12 @@ async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surrounding
     await import_rows.store_verdicts(
         db,
         [
-            Settled(
+            JudgedPunch(
                 one.punch_id,
                 one.outcome,
                 one.record,
                 one.role,
-                reviewed=False,
+                covered_by=None,
                 retry=False,
                 lifted=False,
                 repeats_id=one.repeats,
@@ -226,36 +194,6 @@ async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surrounding
 
 def _hours(intent: UpdateRecord) -> Hours:
     return Hours(intent.clock_in, intent.clock_out, intent.breaks, intent.kind.value)
-
-
-# The audit.
-
-
-@dataclass(frozen=True, slots=True)
-class _Marked:
-    """What an UPDATE gave back: outcome → how many, and the ids, or one more than can be imported at once."""
-
-    outcomes: dict[str, int]
-    ids: list[int]
-
-    @property
-    def total(self) -> int:
-        return sum(self.outcomes.values())
-
-
-async def _marked(db: AsyncSession, marked: Any) -> _Marked:
-    outcome = func.coalesce(marked.c.outcome, "")
-    some = func.array_agg(marked.c.id, type_=ARRAY(BigInteger))[1 : at_once.MOST_PUNCHES + 1]
-    rows = (await db.execute(select(outcome, func.count(), some).group_by(outcome))).all()
-    return _Marked({word: number for word, number, _ in rows}, [one for _, _, ids in rows for one in ids])
-
-
-async def _audit(
-    db: AsyncSession, actor: Actor, act: str, found: _Marked, *, before: dict[str, Any], after: dict[str, Any]
-) -> None:
-    """One row however many there are: a whole filter may hold a million."""
-    subject = found.ids[0] if found.total == 1 else f"{found.total} punches"
-    await audit.record(db, actor, act, "punch", subject, before=before, after=after)
 
 
 async def _audit_use(db: AsyncSession, actor: Actor, punch_id: int, use: Use) -> None:

@@ -20,12 +20,12 @@ from app.clock.models import Punch
 from app.clock.pairing.inputs import PairingPunch
 from app.clock.pairing.verdicts import Judgement
 from app.clock.punches import marks
-from app.clock.review import decisions
+from app.clock.review import decisions, settling
 from app.clock.review.decisions import Unusable
 from app.errors import NotFound
 from app.host.attendance import records as attendance
 
-USABLE = decisions.KEEPABLE
+USABLE = settling.KEEPABLE
 # Why punches are left; an act may end with other rules' words, which are told by their sentence alone.
 LEFT: Mapping[str, str] = {
     "record_decided": "on a record that is approved, rejected or auto-closed",

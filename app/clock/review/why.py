@@ -20,11 +20,13 @@ from app.clock.pairing.inputs import PairingEmployee, Record
 from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Verdict
 from app.clock.punches.queries import PUNCHES
-from app.clock.review import decisions, punch_history, sentences, timeline
+from app.clock.review import decisions, punch_history, sentences, settled_words, timeline
 from app.clock.review import links as remedies
 from app.clock.review.links import ReviewLink
 from app.errors import NotFound
 from app.host.models import Employee
+
+_KEEP = "Keep the record: it stays as it is, and this punch is settled."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Why:
     retry: PossibleAct | None
     use: PossibleAct | None
     keep: PossibleAct | None
+    settle: PossibleAct | None
+    unsettle: PossibleAct | None
     shows_photos: bool
     shows_temperature: bool
 
@@ -89,6 +93,8 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         retry=_retry(seen, outcome),
         use=await _use(db, seen, verdict),
         keep=_keep(row, verdict),
+        settle=PossibleAct(settled_words.SETTLE) if settled_words.may_settle(row) else None,
+        unsettle=PossibleAct(settled_words.UNSETTLE) if row.settled_by is not None else None,
         shows_photos=seen.facts.world.settings.show_photos,
         shows_temperature=seen.facts.world.settings.show_temperature,
     )
@@ -182,18 +188,16 @@ async def _use(db: AsyncSession, seen: Surroundings, verdict: Verdict | None) ->
 
 
 def _keep(row: Row[Any], verdict: Verdict | None) -> PossibleAct | None:
+    if row.settled_at_utc is not None:
+        return None
     if row.gone_at_utc is not None:
         return _keep_gone(row)
     if row.import_outcome != Outcome.ARRIVED_LATE or verdict is None or verdict.outcome is not Outcome.ARRIVED_LATE:
         return None
-    if row.reviewed:
-        return PossibleAct("A person kept the record, so this punch is settled. Retry undoes it.", possible=False)
-    return PossibleAct("Keep the record: nothing is written; this punch counts as settled from then on.")
+    return PossibleAct(_KEEP)
 
 
 def _keep_gone(row: Row[Any]) -> PossibleAct | None:
     if row.host_attendance_id is None and row.edited_record_id is None:
         return None
-    if row.reviewed:
-        return PossibleAct("A person kept the record although the server no longer has this punch.", possible=False)
-    return PossibleAct("Keep the record: nothing is written; this punch counts as settled from then on.")
+    return PossibleAct(_KEEP)

@@ -199,7 +199,7 @@ async def test_a_record_that_a_person_edits_settles_its_gone_punch(parts):
         out = (await here.clock_outs())[0]
         delete(here, [out])
         await here.site.sync_punches()
-        waiting = "SELECT count(*) FROM clock_transactions WHERE gone_at_utc IS NOT NULL AND NOT reviewed"
+        waiting = "SELECT count(*) FROM clock_transactions WHERE gone_at_utc IS NOT NULL AND settled_at_utc IS NULL"
         assert await here.site.scalar(waiting) == 1
         async with parts.database.transaction() as db:
             await attendance.edit(db, COMMAND_LINE, out.record_id, Hours(out.clock_in, out.at - timedelta(hours=1)))

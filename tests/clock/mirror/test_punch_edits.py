@@ -93,6 +93,20 @@ async def test_why_says_what_a_punch_was_until_when(parts):
         assert f"Record {out.record_id} was made with that." in sentence
 
 
+async def test_an_edited_punch_is_settled_no_more_before_the_import_comes_to_it(parts):
+    async with employed(parts) as here:
+        moved, stays = (await here.clock_outs())[:2]
+        async with parts.database.transaction() as db:
+            await db.execute(
+                update(Punch).where(Punch.id.in_([moved.id, stays.id])).values(settled_at_utc=LATER, settled_by="Bob")
+            )
+        here.move(moved, HOUR)
+        await here.site.sync_punches(**{"import": False})
+        punch = await here.punch(moved.id)
+        assert (punch.import_outcome, punch.settled_at_utc, punch.settled_by) == (None, None, None)
+        assert (await here.punch(stays.id)).settled_by == "Bob"
+
+
 async def test_a_record_that_is_approved_or_on_a_locked_day_stays_and_its_punch_says_why(parts):
     async with employed(parts) as here:
         approved, *others = await here.clock_outs()

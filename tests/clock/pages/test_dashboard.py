@@ -6,19 +6,21 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import any_, func, select, true, update
 
 from app.accounts import accounts, roles
-from app.accounts.audit import COMMAND_LINE
+from app.accounts.audit import COMMAND_LINE, SYSTEM
 from app.clock.codes import BINDING_STATES, Outcome
 from app.clock.figures import completeness as progress
 from app.clock.figures import dashboard
+from app.clock.figures.dashboard import DayOutcome
 from app.clock.mirror import cursors, set_aside
 from app.clock.models import Connection, Punch, StaleDay
 from app.clock.pages import dashboard as page
 from app.clock.pages import health
 from app.clock.punches import daily_totals, day_counts
 from app.clock.punches.queries import PunchFilter, counted_by_day
+from app.clock.review import settling
 from app.db.session import Database
 from app.parts import Parts
 from tests.clock.mirrored import mirror_person, mirror_terminal, punch
@@ -107,14 +109,65 @@ async def test_records_that_a_person_kept_need_nobody_any_more(
     async with database.transaction() as db:
         await daily_totals.mark_stale(db, [TODAY])
         kept = select(func.min(Punch.id)).scalar_subquery()
-        await db.execute(update(Punch).where(Punch.id == kept).values(reviewed=True))
+        await db.execute(update(Punch).where(Punch.id == kept).values(settled_at_utc=func.now(), settled_by="Bob"))
     async with database.transaction() as db:
         assert (await dashboard.punches(db, TODAY)).needs_person == [(Outcome.ARRIVED_LATE, 2)]
     (address,) = re.findall(r'href="(/clock_transactions\?outcome=[^"]+)"', (await alice.get("/clock")).text)
     assert await total_of(alice, address.replace("&amp;", "&")) == 2
     async with database.transaction() as db:
-        await db.execute(update(Punch).values(reviewed=True))
+        await db.execute(update(Punch).values(settled_at_utc=func.now(), settled_by="Bob"))
         assert (await dashboard.punches(db, TODAY)).needs_person == []
+
+
+@pytest.mark.parametrize("rolled_up", [False, True])
+async def test_the_pile_reaches_zero_when_all_are_settled(
+    parts: Parts, database: Database, alice: Browser, rolled_up: bool
+) -> None:
+    await connected(parts)
+    await tap(database, "1", TODAY, "only_one_punch", 3)
+    await tap(database, "2", TODAY, "not_bound", 2)
+    await tap(database, "3", TODAY, "not_bound", 4)
+    async with database.transaction() as db:
+        await mirror_person(db, "3", state="ignored")
+        first = select(func.min(Punch.id)).group_by(Punch.emp_code).scalar_subquery()
+        await settling.settle(db, SYSTEM, Punch.id == any_(func.array(first)))
+
+    async def found() -> dashboard.Punches:
+        if rolled_up:
+            await daily_totals.roll_up(database, "main")
+        async with database.transaction() as db:
+            return await dashboard.punches(db, TODAY)
+
+    punches = await found()
+    assert punches.needs_person == [(Outcome.ONLY_ONE_PUNCH, 2), (Outcome.NOT_BOUND, 1)]
+    assert (punches.total, punches.ignored, punches.settled) == (
+        9,
+        3,
+        {Outcome.ONLY_ONE_PUNCH: 1, Outcome.NOT_BOUND: 2},
+    )
+    assert punches.days[-1].values == (0, 0, 3, 6)
+    addresses = re.findall(r'href="(/clock_transactions\?outcome=[^"]+)"', (await alice.get("/clock")).text)
+    assert [await total_of(alice, one.replace("&amp;", "&")) for one in addresses] == [2, 1]
+    async with database.transaction() as db:
+        await settling.settle(db, SYSTEM, true())
+    punches = await found()
+    assert (punches.needs_person, punches.total) == ([], 9)
+    assert "days needs a person." in (await alice.get("/clock")).text
+
+
+@pytest.mark.parametrize("rolled_up", [False, True])
+async def test_a_settled_punch_that_is_gone_is_left_out_once(parts: Parts, database: Database, rolled_up: bool) -> None:
+    await connected(parts)
+    await tap(database, "1", TODAY, "only_one_punch", 3)
+    async with database.transaction() as db:
+        first = select(func.min(Punch.id)).scalar_subquery()
+        gone = {"gone_at_utc": func.now(), "settled_at_utc": func.now(), "settled_by": "Bob"}
+        await db.execute(update(Punch).where(Punch.id == first).values(**gone))
+        await daily_totals.mark_stale(db, [TODAY])
+    if rolled_up:
+        await daily_totals.roll_up(database, "main")
+    async with database.transaction() as db:
+        assert (await dashboard.punches(db, TODAY)).needs_person == [(Outcome.ONLY_ONE_PUNCH, 2)]
 
 
 async def test_punches_of_ignored_codes_need_nobody(parts: Parts, database: Database, alice: Browser) -> None:
@@ -167,7 +220,7 @@ async def test_what_needs_a_person_is_counted_as_the_list_counts_it_biggest_firs
 
 def test_days_are_stacked_by_group_and_what_was_not_judged_waits() -> None:
     rows = [(TODAY, "imported", 4), (TODAY, "repeat_tap", 1), (TODAY, "", 2), (TODAY, "date_locked", 3)]
-    found = dashboard.summed(rows, TODAY, {})
+    found = dashboard.summed([DayOutcome(*row) for row in rows], TODAY, {})
     assert len(found.days) == 14
     assert found.days[-1] == dashboard.DayBar(TODAY, (5, 2, 0, 3))
     assert found.days[0].values == (0, 0, 0, 0)

@@ -75,7 +75,10 @@ async def test_why_says_what_to_do_and_keeping_the_record_settles_it(
     assert "Retry</button>" not in text
     assert (await bob.submit(f"/clock_transactions/{day}/keep")).status_code == 303
     await import_all(database)
-    assert "A person kept the record although" in (await bob.get(f"/clock_transactions/{day}")).text
+    text = (await bob.get(f"/clock_transactions/{day}")).text
+    assert "Settled by Bob Brandt" in text
+    assert "Keep the record</button>" not in text
+    assert "Not settled</button>" in text
     assert rows_of((await bob.get("/clock_transactions?gone=open")).text) == ""
 
 

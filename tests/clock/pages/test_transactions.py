@@ -31,6 +31,8 @@ POSTS = (
     "/clock_transactions/bulk",
     "/clock_transactions/1/retry",
     "/clock_transactions/1/keep",
+    "/clock_transactions/1/settle",
+    "/clock_transactions/1/unsettle",
     "/clock_transactions/1/use",
 )
 
@@ -111,7 +113,7 @@ async def test_punches_of_another_workspace_do_not_exist_here(database: Database
     punch_id = await id_of(database, "Tue 08:00")
     assert "Lovelace" not in (await eve.get("/clock_transactions")).text
     assert (await eve.get(f"/clock_transactions/{punch_id}")).status_code == 404
-    for act in ("retry", "keep", "use"):
+    for act in ("retry", "keep", "settle", "unsettle", "use"):
         assert (await eve.submit(f"/clock_transactions/{punch_id}/{act}")).status_code == 404
 
 
@@ -308,6 +310,8 @@ async def test_an_act_without_anything_to_act_on_is_refused(database: Database, 
             "keep",
             "This punch does not wait for that decision. Only punches that arrived after the import, or are gone",
         ),
+        ("settle", "This punch can't be settled: it needs no person, or it is settled."),
+        ("unsettle", "No person settled this punch."),
     ):
         refused = await bob.submit(f"/clock_transactions/{punch_id}/{act}")
         assert refused.status_code == 422

@@ -70,13 +70,12 @@ def test_when_it_comes_back_it_is_judged_like_one_that_just_came():
     assert store.shown() == ["Mon 08:00-17:00"]
 
 
-def test_a_person_who_kept_the_record_has_kept_it():
-    store = Store("I 08:00, I 08:02, O 17:00")
+def test_a_gone_punch_inside_a_record_made_by_hand_keeps_what_it_had():
+    store = Store("I 10:00").add_manual("08:00", "17:00")
     store.judge()
-    for text in ("I 08:02", "O 17:00"):
-        store.mark(text, gone=True, reviewed=True)
+    store.mark("I 10:00", gone=True)
     changes_nothing_more(store)
-    assert store.punches[store.texts["O 17:00"]].reviewed
+    assert store.punches[store.texts["I 10:00"]].covered_by == 1
 
 
 def test_why_says_that_it_is_gone_and_what_to_do():

@@ -64,11 +64,9 @@ def test_what_stands_beside_nobody_who_pairs_changes_its_word_after_a_rebinding_
     store = Store("I 08:00, O 17:00, O 17:03")
     store.judge()
     store.who = who
-    store.mark("I 08:00", reviewed=True)
     judgement = store.judge()
     assert list(store.outcomes().values()) == words
     assert [verdict.because.rule for verdict in judgement.verdicts] == [rule, rule, Rule.STANDS]
-    assert [punch.reviewed for punch in store.punches.values()] == [rule is Rule.LATE_OTHER_EMPLOYEE, False, False]
 
 
 @pytest.mark.parametrize("who", [Unbound("unbound"), PairingEmployee(1, active=False)])
@@ -515,11 +513,10 @@ def test_a_tap_that_joins_a_record_without_changing_it_writes_nothing_into_it():
     assert not judgement.updates
 
 
-def test_after_a_rebinding_a_new_tap_of_the_shift_arrives_late_and_a_reviewed_one_stays_so():
+def test_after_a_rebinding_a_new_tap_of_the_shift_arrives_late():
     store = Store("I 08:00, O 17:00, O 17:02")
     store.judge()
     store.who = BOB
-    store.mark("I 08:00", reviewed=True)
     store.add("bo 12:00").judge()
     assert store.outcomes() == {
         "I 08:00": "arrived_late",
@@ -529,7 +526,6 @@ def test_after_a_rebinding_a_new_tap_of_the_shift_arrives_late_and_a_reviewed_on
     }
     assert store.record_of("bo 12:00") is None
     assert store.record_of("O 17:02") == 1
-    assert store.punches[store.texts["I 08:00"]].reviewed
 
 
 def test_the_codes_of_one_employee_are_judged_together():
@@ -586,7 +582,6 @@ def use(store, text, linked=()):
                 outcome=verdict.outcome.value,
                 record_id=verdict.record,
                 imported_role=verdict.role,
-                reviewed=False,
             )
         for number in store.punches.keys() & set(found.released):
             store.punches[number] = replace(store.punches[number], outcome=None, record_id=None, imported_role=None)

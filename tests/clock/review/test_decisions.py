@@ -11,8 +11,9 @@ from app.accounts.audit import SYSTEM
 from app.accounts.models import Job
 from app.clock.importing import at_once
 from app.clock.models import Binding, Punch
-from app.clock.review import decisions
-from app.clock.review.decisions import Resolved, Unusable
+from app.clock.review import decisions, settling
+from app.clock.review.decisions import Unusable
+from app.clock.review.marked import Resolved
 from app.db.session import Database
 from app.errors import Conflict, NotFound
 from app.host.attendance import day_locks
@@ -41,7 +42,7 @@ async def retry(database: Database, *locals_: str) -> Resolved:
 async def keep(database: Database, local: str) -> Resolved:
     punch_id = await id_of(database, local)
     async with database.transaction() as db:
-        return await decisions.keep_record(db, ALICE, Punch.id == punch_id)
+        return await settling.keep_record(db, ALICE, Punch.id == punch_id)
 
 
 async def words(database: Database, code: str = "100") -> list[tuple[str, str | None]]:
@@ -192,21 +193,19 @@ async def test_of_two_who_decide_at_once_one_is_refused(database: Database) -> N
     assert await records_of(database) == [(ada, "Mon 10:00-17:00")]
 
 
-async def test_keeping_the_record_settles_the_punch_until_a_retry(database: Database) -> None:
+async def test_keeping_the_record_settles_the_punch_also_after_a_retry(database: Database) -> None:
     ada = await late_in(database)
     assert (await keep(database, "Mon 10:00")).punches == 1
     async with database.transaction() as db:
         await everything_due(db)
     await import_all(database)
     kept = await columns_of(database, await id_of(database, "Mon 10:00"))
-    assert (kept.import_outcome, kept.reviewed) == ("arrived_late", True)
+    assert (kept.import_outcome, kept.settled_by) == ("arrived_late", ALICE.name)
     assert await records_of(database) == [(ada, "Mon 08:00-17:00")]
     assert (await keep(database, "Mon 10:00")).punches == 0
-    found = (await why_of(database, "Mon 10:00")).keep
-    assert found is not None
-    assert not found.possible
+    assert (await why_of(database, "Mon 10:00")).keep is None
     await retry(database, "Mon 10:00")
-    assert not (await columns_of(database, await id_of(database, "Mon 10:00"))).reviewed
+    assert (await columns_of(database, await id_of(database, "Mon 10:00"))).settled_by == ALICE.name
 
 
 async def test_only_what_arrived_late_can_be_kept(database: Database) -> None:

@@ -12,7 +12,7 @@ from app.clock.bindings import actions as bindings
 from app.clock.bindings import long_acts
 from app.clock.bindings.long_acts import Progress
 from app.clock.models import LongActItem, Punch
-from app.clock.review import decisions, long_work, using_many
+from app.clock.review import decisions, long_work, settling, using_many
 from app.db.session import Database
 from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
@@ -115,7 +115,7 @@ async def test_what_waited_beside_a_record_that_went_to_somebody_else_is_judged_
 async def test_only_what_is_meant_and_waits_for_a_decision_is_used(database: Database) -> None:
     ada = await late_days(database)
     async with database.transaction() as db:
-        await decisions.keep_record(db, ALICE, Punch.local_date == date(2026, 3, 2))
+        await settling.keep_record(db, ALICE, Punch.local_date == date(2026, 3, 2))
     progress = await use(database, Punch.local_date <= date(2026, 3, 3))
     assert progress.total == 1
     assert [at for _, at in await records_of(database)] == ["Mon 08:00-17:00", "Tue 10:00-17:00", "Wed 08:00-17:00"]

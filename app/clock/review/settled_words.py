@@ -1,0 +1,22 @@
+"""Who settled a punch, and what it means to settle it, as sentences. Pure."""
+
+from typing import Any
+
+from app.clock.codes import SETTLEABLE, Outcome
+
+SETTLE = "Mark as settled: the outcome stays, and the punch no longer counts as one that needs a person."
+UNSETTLE = "Not settled: the punch needs a person again."
+
+
+def settled(row: Any) -> str:
+    """Of a settled punch: `Settled by Bob: “Forgot the card”`, or the record made by hand that holds it."""
+    if row.settled_by is None:
+        return f"Settled: record {row.covered_by_id}, made by hand, holds this punch"
+    note = f": “{row.settled_note}”" if row.settled_note else ""
+    return f"Settled by {row.settled_by}{note}"
+
+
+def may_settle(row: Any) -> bool:
+    """Of one that arrived late, and of one that is gone, a person keeps the record."""
+    needs_a_person = row.import_outcome in SETTLEABLE and row.import_outcome != Outcome.ARRIVED_LATE
+    return needs_a_person and row.settled_at_utc is None and row.gone_at_utc is None

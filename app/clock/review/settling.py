@@ -1,0 +1,82 @@
+"""A person settles punches, and undoes it: their outcome stays, and they leave the counts of what needs a person.
+
+*Keep the record* sets the same mark. What ends it by itself: punches/settled.py.
+"""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.audit import Actor
+from app.clock.codes import SETTLEABLE as SETTLEABLE_OUTCOMES
+from app.clock.codes import Outcome
+from app.clock.models import Punch
+from app.clock.punches import settled
+from app.clock.punches.daily_totals import mark_stale
+from app.clock.review.marked import Resolved, audit_marked, read_marked
+from app.errors import Invalid
+from app.texts import is_keepable_line, trimmed
+
+# Gone from the server, with a record that a person has not looked at since.
+GONE_WAITS = and_(
+    Punch.gone_at_utc.is_not(None),
+    or_(Punch.host_attendance_id.is_not(None), Punch.edited_record_id.is_not(None)),
+    settled.OPEN,
+)
+KEEPABLE = or_((Punch.import_outcome == Outcome.ARRIVED_LATE) & settled.OPEN, GONE_WAITS)
+# A punch of another outcome needs no person; one that is gone needs one as long as its record waits.
+SETTLEABLE = or_(
+    and_(Punch.import_outcome.in_(sorted(SETTLEABLE_OUTCOMES)), settled.OPEN, Punch.gone_at_utc.is_(None)), GONE_WAITS
+)
+UNSETTLEABLE = Punch.settled_by.is_not(None)
+LONGEST_NOTE = 1000
+
+
+async def keep_record(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
+    """Settles punches that arrived late, or that are gone from the server: their records stay as they are."""
+    return await _mark(db, actor, "clock.keep_record", and_(which, KEEPABLE), _mark_of(actor, None))
+
+
+async def settle(db: AsyncSession, actor: Actor, which: ColumnElement[bool], note: str | None = None) -> Resolved:
+    """Settles punches that need a person: their outcome stays, and they leave the counts. Raises Invalid for a note that can't be kept."""
+    return await _mark(db, actor, "clock.settle", and_(which, SETTLEABLE), _mark_of(actor, _checked(note or "")))
+
+
+def _checked(note: str) -> str | None:
+    text = trimmed(note)
+    if len(text) > LONGEST_NOTE:
+        raise Invalid.at("note", f"A note has at most {LONGEST_NOTE:,} characters. This one has {len(text):,}.")
+    if not is_keepable_line(text):
+        raise Invalid.at("note", "The note has characters that can't be stored.")
+    return text or None
+
+
+async def unsettle(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
+    """Undoes it: the punches need a person again."""
+    still_covered = {"settled_at_utc": case((Punch.covered_by_id.is_(None), None), else_=Punch.settled_at_utc)}
+    undone = still_covered | {"settled_by": None, "settled_note": None}
+    return await _mark(db, actor, "clock.unsettle", and_(which, UNSETTLEABLE), undone)
+
+
+def _mark_of(actor: Actor, note: str | None) -> dict[str, Any]:
+    return {"settled_at_utc": func.now(), "settled_by": actor.name, "settled_note": note}
+
+
+async def _mark(
+    db: AsyncSession, actor: Actor, act: str, which: ColumnElement[bool], values: dict[str, Any]
+) -> Resolved:
+    marked = (
+        update(Punch)
+        .where(which)
+        .values(**values, updated_at=func.now())
+        .returning(Punch.id, Punch.import_outcome.label("outcome"), Punch.local_date)
+        .cte("marked")
+    )
+    found = await read_marked(db, marked, days=func.array_agg(marked.c.local_date.distinct()))
+    if found.ids:
+        await mark_stale(db, found.days)
+        is_settled, note = values["settled_by"] is not None, values["settled_note"]
+        told = {"settled": is_settled, "outcomes": found.outcomes, **({"note": note} if note else {})}
+        await audit_marked(db, actor, act, found, before={"settled": not is_settled}, after=told)
+    return Resolved(found.total, found.outcomes)
