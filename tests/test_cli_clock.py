@@ -197,6 +197,32 @@ async def test_retrying_judges_what_a_filter_names(muster: CommandLine, database
 
 
 @pytest.mark.usefixtures("connected")
+async def test_settling_takes_the_filters_of_a_retry(muster: CommandLine, database: Database) -> None:
+    await muster("clock:sync")
+    lone = (Punch.import_outcome == "only_one_punch",)
+    async with database.transaction() as db:
+        code = await db.scalar(select(Punch.emp_code).where(*lone).limit(1))
+    those = (*lone, Punch.emp_code == code)
+    every, expected = await count(database, Punch, *lone), await count(database, Punch, *those)
+    chosen = ("clock:settle", "--emp-code", code, "--outcome", "only_one_punch")
+    done = (await muster(*chosen, "--note", "Sent home", "--json")).json
+    assert done == {"punches": expected, "outcomes": {"only_one_punch": expected}}
+    noted = (Punch.settled_by == "Command line", Punch.settled_note == "Sent home")
+    assert await count(database, Punch, *noted) == await count(database, Punch, *those, *noted) == expected
+    assert "0 punches are settled." in (await muster(*chosen)).out
+    assert "a person again." in (await muster(*chosen, "--undo")).out
+    assert await count(database, Punch, Punch.settled_by.is_not(None)) == 0
+    assert (await muster("clock:settle", "--outcome", "only_one_punch", "--json")).json["punches"] == every
+    assert (await muster("clock:settle", "--from", "1999-01-01", "--to", "1999-01-02", "--undo", "--json")).json == {
+        "punches": 0,
+        "outcomes": {},
+    }
+    assert (await muster("clock:settle", "--outcome", "nonsense")).code == 2
+    assert (await muster("clock:settle", "--undo", "--note", "x")).code == 2
+    assert "at most 1,000 characters" in (await muster("clock:settle", "--note", "x" * 1001)).refusal
+
+
+@pytest.mark.usefixtures("connected")
 async def test_using_the_punches_takes_the_filters_of_a_retry(muster: CommandLine, database: Database) -> None:
     """A re-bound code's punches all arrived late: their records go to the new person, unless the day is locked."""
     await muster("clock:sync")

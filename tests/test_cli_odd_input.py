@@ -56,6 +56,8 @@ CASES = [
     ("clock:backfill", "2026-02-01", "2026-02-02", "--emp-code", ""),
     ("clock:retry", "--from", BACKWARDS[0], "--to", BACKWARDS[1]),
     ("clock:retry", "--outcome", "sideways"),
+    ("clock:settle", "--from", BACKWARDS[0], "--to", BACKWARDS[1]),
+    ("clock:settle", "--outcome", "sideways"),
     ("clock:use", "--from", BACKWARDS[0], "--to", BACKWARDS[1]),
     ("clock:use", "--outcome", "sideways"),
     ("clock:bind", LONG, "1"),

@@ -1,4 +1,4 @@
-"""`clock:retry`, `clock:use`: what a person decides about punches, over the same filters."""
+"""`clock:retry`, `clock:use`, `clock:settle`: what a person decides about punches, over the same filters."""
 
 from collections.abc import Callable
 from datetime import date
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.commands import frame
+from app.counting import count
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
@@ -81,6 +82,28 @@ def clock_use(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) ->
     frame.answer({**document, **finished}, told(progress), as_json=as_json)
 
 
+@click.command("clock:settle")
+@_chosen_punches
+@click.option("--note", metavar="TEXT", help="Why; shown with the punch and kept in the audit.")
+@click.option("--undo", is_flag=True, help="Not settled: the punches need a person again.")
+@frame.workspace_option
+@frame.json_option
+def clock_settle(*, which: "ColumnElement[bool]", note: str | None, undo: bool, workspace: str, as_json: bool) -> None:
+    """Settle punches that need a person: their outcome stays, and they leave the counts; --undo reverses it."""
+    from app.accounts.audit import COMMAND_LINE
+    from app.clock.review import settling
+
+    if undo and note is not None:
+        raise click.UsageError("--note and --undo exclude each other")
+    if undo:
+        done = frame.in_transaction(lambda db: settling.unsettle(db, COMMAND_LINE, which), workspace)
+        sentence = f"{count(done.punches, 'punch needs', 'punches need')} a person again."
+    else:
+        done = frame.in_transaction(lambda db: settling.settle(db, COMMAND_LINE, which, note), workspace)
+        sentence = f"{count(done.punches, 'punch is', 'punches are')} settled."
+    frame.answer({"punches": done.punches, "outcomes": done.outcomes}, sentence, as_json=as_json)
+
+
 def told(progress: "Progress") -> str:
     """What a long act did, or that a job does it."""
     from app.clock.pages import long_act_words
@@ -88,4 +111,4 @@ def told(progress: "Progress") -> str:
     return long_act_words.told(progress).sentence
 
 
-COMMANDS = (clock_retry, clock_use)
+COMMANDS = (clock_retry, clock_use, clock_settle)
