@@ -51,6 +51,8 @@ class PunchRow(msgspec.Struct):
     import_outcome: Outcomes | None
     import_note: Line | None
     gone_at_utc: Instant | None
+    settled_at_utc: Instant | None
+    settled_note: Line | None
     updated_at: Instant
     temperature: Temperature | msgspec.UnsetType | None = msgspec.UNSET
     photo_url: PhotoUrl | msgspec.UnsetType | None = msgspec.UNSET
@@ -173,6 +175,8 @@ def punch_row(row: Any, photos: str | None, *, temperature: bool) -> PunchRow:
         import_outcome=row.import_outcome,
         import_note=OUTCOMES[Outcome(row.import_outcome)].label if row.import_outcome else None,
         gone_at_utc=instant(row.gone_at_utc),
+        settled_at_utc=instant(row.settled_at_utc),
+        settled_note=row.settled_note,
         updated_at=instant(row.changed_at) or "",
     )
     if temperature:

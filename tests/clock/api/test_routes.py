@@ -8,8 +8,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from app.accounts.audit import SYSTEM
 from app.clock.api.routes import ENDPOINTS, openapi_document
 from app.clock.importing import import_due
+from app.clock.models import Punch
+from app.clock.review import settling
 from app.db.session import Database
 from tests.clock.mirror_store import FAR
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, punch
@@ -54,12 +57,25 @@ async def week(database: Database) -> None:
 
 @pytest.mark.usefixtures("week")
 class TestTransactions:
+    async def test_a_settled_punch_says_since_when_and_why_and_is_news(
+        self, caller: Caller, database: Database
+    ) -> None:
+        before = (await caller.get(PUNCHES)).json()["meta"]["next_updated_since"]
+        async with database.transaction() as db:
+            await settling.settle(db, SYSTEM, Punch.emp_code == "7", "A test card")
+        (row,) = await caller.data(PUNCHES, updated_since=before, emp_code="7")
+        assert row["settled_note"] == "A test card"
+        assert row["settled_at_utc"] == row["updated_at"]
+        (other, *_) = await caller.data(PUNCHES, emp_code="100")
+        assert (other["settled_at_utc"], other["settled_note"]) == (None, None)
+
     async def test_a_row_has_exactly_the_fields_of_the_contract(self, caller: Caller) -> None:
         row = (await caller.data(PUNCHES, emp_code="100", per_page=1))[0]
         assert set(row) == {
             "id", "remote_id", "emp_code", "employee_name", "terminal_sn", "terminal_alias", "punch_code", "punch_label",
             "verify_code", "verify_label", "punched_at_raw", "punched_at_local", "punched_at_utc", "uploaded_at_utc",
-            "local_date", "host_attendance_id", "imported_at_utc", "import_outcome", "import_note", "gone_at_utc", "updated_at",
+            "local_date", "host_attendance_id", "imported_at_utc", "import_outcome", "import_note", "gone_at_utc",
+            "settled_at_utc", "settled_note", "updated_at",
         }  # fmt: skip
         assert (row["punched_at_local"], row["punched_at_utc"]) == ("2026-03-06T17:00:00", "2026-03-07T01:00:00Z")
         assert (row["local_date"], row["punch_label"], row["terminal_alias"]) == ("2026-03-06", "Check Out", "Gate")
