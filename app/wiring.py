@@ -22,5 +22,6 @@ def connect_pages() -> None:
             palette.offer(source)
         for of_person in site.of_person:
             person_parts.offer(of_person)
+        palette.ACTS.extend(act for act in site.acts if act not in palette.ACTS)
         for kind, ids in site.vanishing.items():
             subjects.offer(kind, ids)

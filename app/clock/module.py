@@ -142,6 +142,7 @@ def _site() -> "Site":
         pages=pages.ROUTES,
         apis=(ROUTER,),
         menu=pages.MENU,
+        acts=palette.ACTS,
         palette=(palette.codes, palette.terminals),
         vanishing=palette.VANISHING,
         behind_records=(palette.punches_behind,),

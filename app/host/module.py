@@ -118,7 +118,7 @@ def _site() -> "Site":
     from app.host.pages import health, metrics
     from app.web.site import Site
 
-    return Site(pages=pages.ROUTES, apis=(*health.ROUTES, *metrics.ROUTES), menu=pages.MENU)
+    return Site(pages=pages.ROUTES, apis=(*health.ROUTES, *metrics.ROUTES), menu=pages.MENU, acts=pages.ACTS)
 
 
 def _work() -> Any:

@@ -82,6 +82,7 @@ def _site() -> "Site":
         pages=pages.ROUTES,
         apis=(ROUTER,),
         menu=pages.MENU,
+        acts=palette.ACTS,
         palette=(palette.surveys,),
         vanishing=palette.VANISHING,
         of_person=(palette.responses_of_person,),

@@ -31,7 +31,7 @@ class MenuGroup:
 
 def visible(groups: Sequence[MenuGroup], context: Context) -> list[MenuGroup]:
     """The groups with what the person may open; empty groups go."""
-    kept = [MenuGroup(group.label, tuple(i for i in group.items if _may_open(i, context))) for group in groups]
+    kept = [MenuGroup(group.label, tuple(i for i in group.items if may_open(i, context))) for group in groups]
     return [group for group in kept if group.items]
 
 
@@ -58,7 +58,8 @@ def first_url(groups: Sequence[MenuGroup], context: Context) -> str:
     return "/survey_prompt" if prompting.offered(context) else "/account"
 
 
-def _may_open(item: MenuItem, context: Context) -> bool:
+def may_open(item: MenuItem, context: Context) -> bool:
+    """Whether the person has the right, in this workspace, and the module is on."""
     if context.person is None or (item.platform_only and not context.on_platform):
         return False
     if item.permission and not context.may(item.permission):

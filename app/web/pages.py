@@ -11,6 +11,8 @@ from app.web.context import Context
 from app.web.returning import way_back
 from app.web.templating import render, render_fragment, with_query
 
+# A preference of a person: single keys do nothing.
+NO_KEYS = "no_keys"
 Body = TypeVar("Body", str, bytes)
 
 
@@ -54,6 +56,7 @@ def frame(context: Context) -> dict[str, Any]:
         "menu": menu.rendered(groups, context.request.url.path),
         "workspace": context.person.workspace_name if context.person else "",
         "user": context.person,
+        "keys": context.person is not None and not context.person.preferences.get(NO_KEYS),
         "prompts": prompting.offered(context),
         "prompt_opens": prompting.opens(context, context.request.url.path),
     }

@@ -1,4 +1,4 @@
-"""What a person has arranged for themselves: the columns of each list."""
+"""What a person has arranged for themselves: the columns of each list, and whether single keys act."""
 
 from litestar import post
 from litestar.di import NamedDependency
@@ -11,7 +11,7 @@ from app.errors import NotFound
 from app.texts import is_keepable_line
 from app.web.context import Context
 from app.web.guards import signed_in
-from app.web.pages import go
+from app.web.pages import NO_KEYS, done, go
 from app.web.returning import way_back
 
 LONGEST_NAME = 50
@@ -38,4 +38,13 @@ async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> 
     return go(await way_back(ctx) or "/")
 
 
-ROUTES = [choose_columns]
+@post("/preferences/keys", guards=[signed_in], status_code=200)
+async def choose_keys(ctx: NamedDependency[Context]) -> Redirect:
+    """With `on` single keys act in lists; without it they are dead."""
+    is_on = bool((await ctx.form()).get("on"))
+    preferences = {**ctx.user.preferences, NO_KEYS: not is_on}
+    await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(preferences=preferences))
+    return await done(ctx, "/account", f"Single keys are {'on' if is_on else 'off'}.")
+
+
+ROUTES = [choose_columns, choose_keys]

@@ -9,19 +9,31 @@ from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.web.context import Context
-from app.web.menu import MenuGroup
+from app.web.menu import MenuGroup, MenuItem
 
 MOST_EACH = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One line of the palette. `hint` stands at the right: where it leads, or what tells it from its likes."""
+    """One line of the palette. `hint` stands at the right: where it leads, or what tells it from its likes. With `posts` it acts at
+    once, as the button of that page does."""
 
     url: str
     title: str
     hint: str
     icon: str
+    posts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteAct:
+    """An act that the palette offers as a page does: a link to its form, or with `posts` a button that acts. `page` is the page's
+    name."""
+
+    item: MenuItem
+    page: str
+    posts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,7 @@ class Site:
     apis: Sequence[ControllerRouterHandler] = ()
     menu: tuple[MenuGroup, ...] = ()
     palette: tuple[PaletteSource, ...] = ()
+    acts: tuple[PaletteAct, ...] = ()
     vanishing: Mapping[str, Select[Any]] = field(default_factory=dict)
     behind_records: tuple[RecordLinks, ...] = ()
     of_person: tuple[PersonSource, ...] = ()

@@ -39,6 +39,7 @@ NO_EDIT = {
     "/account/password": SECRET,
     "/account/second-factor": SECRET,
     "/preferences/columns/{name}": OWN,
+    "/preferences/keys": OWN,
     "/clock_employees/{employee_id}/bind": ACTS,
     "/clock_sync/backfill": ACTS,
     "/clock_sync/start": ACTS,

@@ -12,9 +12,18 @@ from app.clock.models import ClockEmployee, Device, Punch, SyncRun
 from app.db.searching import contains
 from app.host.attendance.queries import SourceLink
 from app.web.context import Context
-from app.web.site import MOST_EACH, Found, KnownPerson, Part
+from app.web.menu import MenuItem
+from app.web.site import MOST_EACH, Found, KnownPerson, PaletteAct, Part
 
 VANISHING = {"punch": select(Punch.id), "sync_run": select(SyncRun.id)}
+
+ACTS = (
+    PaletteAct(
+        MenuItem("Start a sync", "/clock_sync/start", "player-play", "clock.sync.run", "clock"),
+        "Sync Center",
+        posts=True,
+    ),
+)
 
 
 async def codes(ctx: Context, asked: str) -> tuple[str, list[Found]]:

@@ -17,6 +17,7 @@ from app.host.pages import (
 )
 from app.host.pages.admin import administration, sign_in
 from app.web.menu import MenuGroup, MenuItem
+from app.web.site import PaletteAct
 
 ROUTES: list[ControllerRouterHandler] = [
     *home.ROUTES,
@@ -45,4 +46,12 @@ MENU: tuple[MenuGroup, ...] = (
         ),
     ),
     administration.MENU,
+)
+ACTS = (
+    PaletteAct(MenuItem("Add a person", "/people/add", "plus", "host.people"), "People"),
+    PaletteAct(MenuItem("Import people", "/people/import", "upload", "host.people"), "People"),
+    PaletteAct(MenuItem("Add an attendance record", "/attendance/add", "plus", "host.attendance.decide"), "Attendance"),
+    PaletteAct(MenuItem("Invite a user", "/admin/users/new", "plus", "admin.users"), "Users"),
+    PaletteAct(MenuItem("Make a role", "/admin/roles/new", "plus", "admin.roles"), "Roles"),
+    PaletteAct(MenuItem("Make an API token", "/account/tokens/new", "key", None), "Account"),
 )

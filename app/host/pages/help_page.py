@@ -21,6 +21,11 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
     return await page(ctx, "host/help.html", to_ask=await administrators.to_ask(ctx.db), pages=pages)
 
 
+@get("/help/keys", guards=[signed_in])
+async def show_keys(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await page(ctx, "host/help_keys.html", fragment="dialog")
+
+
 @get("/help/{name:str}", guards=[signed_in])
 async def show_page(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[Any]:
     found = manual.pages().get(name)
@@ -29,4 +34,4 @@ async def show_page(ctx: NamedDependency[Context], name: FromPath[str]) -> Respo
     return await page(ctx, "host/help_page.html", found=found)
 
 
-ROUTES = [show, show_page]
+ROUTES = [show, show_keys, show_page]

@@ -1,4 +1,5 @@
-"""`/palette`, behind Ctrl-K: finds pages, people, users and apps. Other modules add what they hold to PALETTE_SOURCES (app.wiring)."""
+"""`/palette`, behind Ctrl-K: finds pages, acts, people, users and apps. Modules add what they hold to PALETTE_SOURCES, and their acts to
+ACTS (app.wiring)."""
 
 from typing import Any
 
@@ -15,7 +16,7 @@ from app.web import menu
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.pages import page
-from app.web.site import MOST_EACH, Found, PaletteSource
+from app.web.site import MOST_EACH, Found, PaletteAct, PaletteSource
 
 LONGEST = 100
 
@@ -40,6 +41,15 @@ async def pages(ctx: Context, asked: str) -> tuple[str, list[Found]]:
     fitting = [one for one in offered if all(word in f"{one.title} {one.hint}".casefold() for word in words)]
     # Those whose name begins with what was typed come first; the menu's order holds otherwise.
     return "Pages", sorted(fitting, key=lambda one: not one.title.casefold().startswith(asked.casefold()))
+
+
+async def acts(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    words = asked.casefold().split()
+    return "Actions", [
+        Found(act.item.url, act.item.label, act.page, act.item.icon, act.posts)
+        for act in ACTS
+        if menu.may_open(act.item, ctx) and all(word in f"{act.item.label} {act.page}".casefold() for word in words)
+    ][:MOST_EACH]
 
 
 async def people(ctx: Context, asked: str) -> tuple[str, list[Found]]:
@@ -86,7 +96,8 @@ async def apps(ctx: Context, asked: str) -> tuple[str, list[Found]]:
     ]
 
 
-PALETTE_SOURCES: list[PaletteSource] = [pages, people, users, apps]
+ACTS: list[PaletteAct] = []
+PALETTE_SOURCES: list[PaletteSource] = [pages, acts, people, users, apps]
 
 
 def offer(source: PaletteSource) -> None:

@@ -9,9 +9,12 @@ from app.surveys.models import Survey
 from app.surveys.results import queries
 from app.surveys.words import OUTCOMES, STATUSES
 from app.web.context import Context
-from app.web.site import MOST_EACH, Found, KnownPerson, Part
+from app.web.menu import MenuItem
+from app.web.site import MOST_EACH, Found, KnownPerson, PaletteAct, Part
 
 VANISHING = {"survey": select(Survey.uid).where(Survey.deleted_at.is_(None))}
+
+ACTS = (PaletteAct(MenuItem("New survey", "/surveys/new", "plus", "surveys.author", "surveys"), "Surveys"),)
 
 
 async def surveys(ctx: Context, asked: str) -> tuple[str, list[Found]]:

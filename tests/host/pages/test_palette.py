@@ -1,14 +1,18 @@
 """`/palette`: finds pages, people and users, each only for those who may see them."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock.models import Connection, SyncRun
 from app.db.session import Database
 from app.host.pages import palette
 from app.web.context import Context
 from app.web.site import MOST_EACH, Found, PaletteSource
+from tests.clock.mirrored import connect
 from tests.conftest import Browser, SignIn
 from tests.host.staff import hire
 
@@ -103,3 +107,36 @@ async def test_at_most_six_of_a_kind_are_shown(alice: Browser, db: AsyncSession)
         await hire(db, f"Twin {number}", f"9{number}")
     await db.commit()
     assert (await alice.fragment("/palette?q=twin")).text.count('href="/people/') == MOST_EACH
+
+
+async def test_it_offers_acts_to_those_who_may(sign_in: SignIn, alice: Browser, vera: Browser, bob: Browser) -> None:
+    offered = (await alice.fragment("/palette?q=a")).text
+    for url in ("/people/add", "/attendance/add", "/admin/users/new", "/admin/roles/new", "/account/tokens/new"):
+        assert f'href="{url}"' in (await alice.fragment(f"/palette?q={url.split('/')[1][:3]}")).text + offered, url
+    assert 'href="/surveys/new"' in (await alice.fragment("/palette?q=new+survey")).text
+    assert 'href="/surveys/new"' not in (await bob.fragment("/palette?q=new+survey")).text
+    assert "/people/add" not in (await vera.fragment("/palette?q=add+a+person")).text
+    assert 'href="/account/tokens/new"' in (await (await sign_in("nora")).fragment("/palette?q=token")).text
+
+
+async def test_a_sync_starts_from_it_as_from_its_page(database: Database, alice: Browser, vera: Browser) -> None:
+    async with database.transaction() as db:
+        await connect(db)
+    found = (await alice.fragment("/palette?q=start+sync")).text
+    [url, token] = re.findall(r'action="([^"]+)"|name="csrf_token" value="([^"]+)"', found)
+    answer = await alice.post(url[0], data={"csrf_token": token[1]})
+    assert answer.status_code == 303
+    async with database.transaction() as db:
+        assert await db.scalar(select(SyncRun.trigger)) == "manual"
+    assert "/clock_sync/start" not in (await vera.fragment("/palette?q=start+sync")).text
+
+
+async def test_a_paused_sync_is_refused_with_what_to_do(database: Database, alice: Browser) -> None:
+    async with database.transaction() as db:
+        await connect(db)
+        await db.execute(update(Connection).values(status="paused"))
+    answer = await alice.submit("/clock_sync/start")
+    assert answer.status_code == 409
+    assert "resume syncing in the Sync Center first" in answer.text
+    async with database.transaction() as db:
+        assert await db.scalar(select(SyncRun.id)) is None

@@ -45,13 +45,15 @@ async def start(ctx: NamedDependency[Context]) -> Response[Any]:
     form = center.START.read(await ctx.form())
     if not form.ok:
         return await center.show(ctx, start=form, status=422)
-    _refuse_locked(await connection.required(ctx.db))
+    _refuse_start(await connection.required(ctx.db))
     request = {"resources": form["resources"]} if form["resources"] else {}
     _, joined = await run_rows.queue_run(ctx.db, "manual", request, ctx.actor)
     return await done(ctx, URL, "A run is under way already." if joined else "The run is queued.")
 
 
-def _refuse_locked(found: Connection) -> None:
+def _refuse_start(found: Connection) -> None:
+    if found.status == "paused":
+        raise Conflict("Syncing is paused. To start a run, resume syncing in the Sync Center first.")
     if found.status == "locked":
         raise Conflict("The connection is locked after refused sign-ins. Save the right password in Settings first.")
 
