@@ -117,6 +117,40 @@ def test_a_deleted_record_shows_on_its_punches_and_a_retry_brings_it_back(page_o
     again_until(page, punch, lambda: page.locator("main .badge[data-state=imported]").first)
 
 
+def test_punches_are_settled_in_why_and_in_bulk_and_the_dashboard_counts_them_no_more(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto("/clock")
+    person = page.locator("[aria-labelledby=h-person] a").filter(has_text="Only one punch")
+    before, waiting = number(person.locator("strong")), "/clock_transactions?outcome=only_one_punch&settled=no"
+    open_why(page, waiting, 0)
+    drawer = page.locator("#drawer")
+    drawer.get_by_label("Note (optional)").fill("Sent home")
+    drawer.get_by_role("button", name="Mark as settled").click()
+    expect(drawer.locator("#settled")).to_contain_text("Settled by Bob Brandt: “Sent home”")
+    assert violations(page) == []
+    page.goto(waiting)
+    for place in (0, 1):
+        page.locator("[data-bulk-item]").nth(place).check()
+    page.locator("[data-bulk]").get_by_role("button", name="Mark as settled").click()
+    dialog = page.locator("#dialog")
+    expect(dialog.get_by_role("heading", name="Mark 2 punches as settled?")).to_be_visible()
+    dialog.get_by_label("Note (optional)").fill("Checked with the foreman")
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Mark as settled").click()
+    expect(page.locator("#flashes")).to_contain_text("2 punches are settled")
+    page.goto("/clock")
+    assert number(person.locator("strong")) == before - 3
+    page.goto(str(person.get_attribute("href")))
+    assert total(page) == before - 3
+    page.goto("/clock_transactions?outcome=only_one_punch&settled=yes")
+    page.locator("[data-bulk-item]").first.check()
+    page.get_by_label(re.compile("in this filter")).check()
+    page.locator("[data-bulk]").get_by_role("button", name="Not settled").click()
+    dialog.get_by_role("button", name="Not settled").click()
+    page.goto("/clock")
+    assert number(person.locator("strong")) == before
+
+
 def test_an_approved_record_is_shown_as_decided_by_whom(page_of: SignedIn) -> None:
     page = page_of("bob")
     page.goto("/attendance?status=pending")

@@ -84,8 +84,8 @@ class Company(Store):
 
     def _comes(self, number, **changes):
         punch = self.punches[number]
-        outcome = None if punch.record_id is None else punch.outcome
-        self.punches[number] = replace(punch, gone=False, outcome=outcome, **changes)
+        new = {"outcome": None, "covered_by": None} if punch.record_id is None else {}
+        self.punches[number] = replace(punch, gone=False, **new, **changes)
 
     def retry_one(self, number):
         punch = self.punches[number]
@@ -119,6 +119,7 @@ class Company(Store):
             self.punches[number] = replace(
                 self.punches[number],
                 outcome=None,
+                covered_by=None,
                 record_id=None,
                 imported_role=None,
                 retry=False,

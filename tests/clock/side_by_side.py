@@ -192,9 +192,9 @@ class Both:
     def difference(self):
         """None while both judged the same."""
         for number, punch in self.product.punches.items():
-            ours = (punch.outcome, punch.record_id)
+            ours = (punch.outcome, punch.record_id, punch.covered_by)
             other = self.reading.punches[number]
-            theirs = (other.word, None if other.record is None else other.record.id)
+            theirs = (other.word, *(None if one is None else one.id for one in (other.record, other.covered_by)))
             if ours != theirs:
                 return f"punch {number}: the product says {ours}, the page {theirs}"
         for number in sorted(self.product.records.keys() | self.reading.records.keys()):

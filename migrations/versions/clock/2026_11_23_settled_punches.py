@@ -19,7 +19,7 @@ WITH kept AS (
 )
 INSERT INTO clock_stale_days (local_date) SELECT DISTINCT local_date FROM kept ON CONFLICT DO NOTHING
 """
-_INSIDE = """
+INSIDE = """
 UPDATE clock_transactions SET judge_at = clock_timestamp() WHERE id IN (
     SELECT p.id FROM attendance_records r
     JOIN clock_employee_bindings b ON b.host_employee_id = r.employee_id
@@ -38,7 +38,7 @@ def upgrade() -> None:
     op.add_column(COUNTS, sa.Column("settled", sa.Integer(), server_default="0", nullable=False))
     op.execute(_KEPT)
     op.drop_column(PUNCHES, "reviewed")
-    op.execute(_INSIDE)
+    op.execute(INSIDE)
     op.create_index(
         "clock_transactions_settled",
         PUNCHES,

@@ -79,7 +79,9 @@ def keep_its_word(world, punch):
     """One that an arrival un-folded has no word to keep, and neither has one that was never judged."""
     if punch in world.unfolded:
         punch.release()
+    covered_by = punch.covered_by
     punch.show(punch.word or "awaiting")
+    punch.covered_by = covered_by
 
 
 def lines_1_to_5(world, punch, now):

@@ -17,10 +17,13 @@ def judge_shift(world, who, shift, now):
     lift_deletion(shift)
     record = record_that_says_so(who, shift)
     word = "imported" if record is not None else word_of(world, who, shift, now)
+    # Settled from the start: the record by hand is the decision.
+    covering = record_that_covers(world, who, shift) if word == "overlaps" else None
     if record is None and word == "imported" and has_news(shift):
         record = write(world, who, shift, records_of(shift))
     for tap in shift.taps:
         settle(tap, who, word, record)
+        tap.punch.covered_by = covering
     for tap in shift.folds:
         if word != "imported" and leaves_an_old_hour(tap):
             settle(tap, who, word, None)
@@ -60,7 +63,7 @@ def word_of(world, who, shift, now):
     rows = (
         ("attendance_deleted", lambda: is_deleted(shift) and not records),
         ("over_24h", lambda: is_over_24h(shift)),
-        ("overlaps", lambda: is_covered(world, who, shift)),
+        ("overlaps", lambda: record_that_covers(world, who, shift) is not None),
         ("awaiting", lambda: is_awaiting(world, shift, now)),
         ("only_one_punch", lambda: is_only_one_punch(world, shift)),
         ("record_decided", lambda: any(record.is_decided() for record in records)),
@@ -98,16 +101,18 @@ def is_over_24h(shift):
     return both and shift.clock_out.at - shift.clock_in.at > DAY
 
 
-def is_covered(world, who, shift):
-    """Half a shift, of which no tap belongs to a record, inside one that a person made."""
+def record_that_covers(world, who, shift):
+    """Of half a shift, of which no tap belongs to a record: the earliest one made by a person that holds all of it."""
     if (shift.clock_in is not None and shift.clock_out is not None) or records_of(shift):
-        return False
+        return None
     kind = kind_of(shift.first().role)
-    return any(
-        all(record.clock_in <= tap.at <= (record.clock_out or record.clock_in) for tap in shift.members())
+    holding = [
+        record
         for record in world.records.values()
-        if record.is_by_hand and record.employee == who and record.kind == kind and not record.deleted
-    )
+        if (record.is_by_hand, record.employee, record.kind, record.deleted) == (True, who, kind, False)
+        and all(record.clock_in <= tap.at <= (record.clock_out or record.clock_in) for tap in shift.members())
+    ]
+    return min(holding, key=lambda record: (record.clock_in, record.id), default=None)
 
 
 def is_awaiting(world, shift, now):

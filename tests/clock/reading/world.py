@@ -27,9 +27,10 @@ class Punch:
     left: "Record | None" = None  # the record that it was in when the server edited it
     left_at: object = None  # the hour that it had there
     gone: bool = False  # the server has it no more
+    covered_by: "Record | None" = None  # the record made by hand that holds it, and so settles it
 
     def show(self, word):
-        self.word = word
+        self.word, self.covered_by = word, None
         if word not in FOLDS:
             self.repeats = None
 
