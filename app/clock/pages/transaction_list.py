@@ -4,12 +4,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, String, func, literal, select, true
+from sqlalchemy import BigInteger, ColumnElement, Select, String, func, literal, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings import long_acts
-from app.clock.codes import GROUP_LABELS, OUTCOMES, PUNCH_LABELS, BindingState, outcome_label, punch_label, verify_label
+from app.clock.codes import (
+    GROUP_LABELS,
+    OUTCOMES,
+    PUNCH_LABELS,
+    BindingState,
+    OutcomeGroup,
+    outcome_label,
+    punch_label,
+    verify_label,
+)
 from app.clock.models import Binding, ClockEmployee, Connection, Device, Punch, Setting
+from app.clock.punches import settled
 from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
 from app.clock.review import decisions, settling
@@ -37,10 +47,20 @@ def _outcomes(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(NOT_JUDGED if word == UNJUDGED else word for word in words)
 
 
-def _of_groups(groups: Sequence[str]) -> tuple[str, ...]:
-    """A punch that the import has not come to yet waits like any other."""
-    found = [outcome.value for outcome, words in OUTCOMES.items() if words.group in groups]
-    return (*found, NOT_JUDGED) if "waiting" in groups else tuple(found)
+def _in_group(group: str) -> list[str]:
+    return [outcome.value for outcome, words in OUTCOMES.items() if words.group == group]
+
+
+def _of_groups(groups: Sequence[str]) -> PunchFilter:
+    """A punch that the import has not come to yet waits like any other; one that is settled needs no person."""
+    found = tuple(outcome for group in groups for outcome in _in_group(group))
+    outcomes = (*found, NOT_JUDGED) if OutcomeGroup.WAITING in groups else found
+    if OutcomeGroup.NEEDS_PERSON not in groups:
+        return PunchFilter(outcomes=outcomes)
+    if len(groups) == 1:
+        return PunchFilter(outcomes=outcomes, settled=False)
+    needs_none = Punch.import_outcome.not_in(_in_group(OutcomeGroup.NEEDS_PERSON))
+    return PunchFilter(outcomes=outcomes, other=or_(needs_none, settled.OPEN))
 
 
 def _codes(words: Sequence[str]) -> tuple[int, ...]:
@@ -85,7 +105,7 @@ NARROWING: dict[str, Callable[[Any], PunchFilter]] = {
     "q": lambda text: PunchFilter(other=Punch.emp_code.in_(matching_codes(text))),
     "": lambda days: PunchFilter(days=days),
     "outcome": lambda words: PunchFilter(outcomes=_outcomes(words)),
-    "group": lambda words: PunchFilter(outcomes=_of_groups(words)),
+    "group": _of_groups,
     "terminal": lambda sn: PunchFilter(terminal_sn=sn),
     "code": lambda words: PunchFilter(punch_codes=_codes(words)),
     "emp_code": lambda code: PunchFilter(emp_codes=(code,)),

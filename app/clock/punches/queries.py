@@ -143,11 +143,12 @@ class PunchFilter:
     def narrowed(self, by: "PunchFilter") -> "PunchFilter":
         """What both let through. Days and terminals are of one of the two."""
         first, last = by.days
+        contradict = None not in {self.settled, by.settled} and self.settled != by.settled
         return replace(
             self,
             days=(first or self.days[0], last or self.days[1]),
             terminal_sn=self.terminal_sn if by.terminal_sn is None else by.terminal_sn,
-            outcomes=_both(self.outcomes, by.outcomes),
+            outcomes=() if contradict else _both(self.outcomes, by.outcomes),
             punch_codes=_both(self.punch_codes, by.punch_codes),
             emp_codes=_both(self.emp_codes, by.emp_codes),
             settled=self.settled if by.settled is None else by.settled,

@@ -108,6 +108,10 @@ async def test_the_filter_splits_the_list_and_counts_exactly(database: Database,
         assert await total(bob, "settled=no&outcome=only_one_punch") == 2
         assert await total(bob, "settled=no&q=Person") == 4
         assert await total(bob, "settled=yes&outcome=imported") == 0
+        assert await total(bob, "group=needs_person") == 2
+        assert await total(bob, "group=needs_person&group=good") == 4
+        assert await total(bob, "group=needs_person&settled=yes") == 0
+        assert await total(bob, "settled=no&group=good") == 2
         # The second time from the kept counts.
         await daily_totals.roll_up(database, "main")
 
