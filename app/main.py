@@ -22,7 +22,6 @@ from app.web.errors import handle
 from app.web.gate import Gate
 from app.web.templating import STATIC
 from app.web.transport.body import LARGEST
-from app.web.transport.methods import answer_options
 from app.web.transport.sheets import sheet
 from app.web.transport.streams import Watch
 
@@ -45,7 +44,6 @@ def build_site() -> Litestar:
         dependencies={"ctx": Provide(provide_context)},
         exception_handlers={Exception: handle},
         middleware=[Measured],
-        before_send=[answer_options],
         lifespan=[_closing],
         state=State({"menu": tuple(group for site in sites for group in site.menu)}),
         request_max_body_size=LARGEST,

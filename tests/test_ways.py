@@ -31,7 +31,7 @@ async def test_a_retry_reads_its_owners_once_and_judges_once(database: Database,
     assert answer.status_code == 303
     assert way.began("owners.py:held_owners") == 1
     assert way.began("pairing/judge.py:judge") == 1
-    assert len(way.files) <= 45
+    assert len(way.files) <= 46  # one of them compresses the answer
 
 
 async def test_a_page_of_the_punch_list_reads_its_address_once(database: Database, alice: Browser) -> None:

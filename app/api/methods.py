@@ -1,4 +1,5 @@
-"""A wrong method is the last thing that an API's address refuses: 401, 403 and 404 come before it. No route lives here."""
+"""A wrong method is the last thing that an API's address refuses: 401, 403 and 404 come before it; OPTIONS names all that is offered.
+No route lives here."""
 
 from typing import Any
 
@@ -11,7 +12,7 @@ from litestar.utils import normalize_path
 
 from app.web.errors import handle
 from app.web.guards import Public
-from app.web.transport.methods import API
+from app.web.transport.methods import API, names_all_methods
 
 
 class GuardsFirst:
@@ -26,7 +27,8 @@ class GuardsFirst:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = await self._refused(scope) if scope["type"] == ScopeType.HTTP else None
-        await (refused or self.site)(scope, receive, send)
+        asks = scope["type"] == ScopeType.HTTP and scope["method"] == "OPTIONS"
+        await (refused or self.site)(scope, receive, names_all_methods(send, scope) if asks else send)
 
     async def _refused(self, scope: Any) -> Any:
         """The answer of who may not come in at all, None for everybody else."""

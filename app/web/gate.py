@@ -63,6 +63,8 @@ class Gate:
 
     def __init__(self, app: ASGIApp, parts: Parts) -> None:
         self.app, self.parts = app, parts
+        self._cookie = sessions.cookie_name(parts.settings)
+        self._hosts = parts.settings.allowed_hosts if parts.settings.production else None
         self._late = asyncio.Lock()  # hundreds of slow senders run out of time together; pages go before them
         hsts = {"Strict-Transport-Security": HSTS} if parts.settings.production and parts.settings.secure else {}
         self.headers = [(name.lower().encode(), value.encode()) for name, value in {**HEADERS, **hsts}.items()]
@@ -95,10 +97,10 @@ class Gate:
 
     def _answers_for(self, scope: Scope) -> bool:
         """Whether the request names a host of ours."""
-        if not self.parts.settings.production or scope["path"] in HEALTH:
+        if self._hosts is None or scope["path"] in HEALTH:
             return True
         host = _header(scope, b"host").rsplit(":", 1)[0].strip("[]").lower()
-        return host in self.parts.settings.allowed_hosts
+        return host in self._hosts
 
     async def _with_body(self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str) -> None:
         body = Body(str(scope.get("method")), _header(scope, b"content-length"), receive)
@@ -118,7 +120,7 @@ class Gate:
 
     async def _comes_from_a_session(self, scope: Scope) -> bool:
         """Asked in a transaction of its own. False while the database can't be reached: that is answered later."""
-        cookie = _cookie(scope, sessions.cookie_name(self.parts.settings))
+        cookie = _cookie(scope, self._cookie)
         if not cookie or scope["path"].startswith(API):
             return False
         with suppress(*UNREACHABLE):
@@ -150,7 +152,7 @@ class Gate:
             ip=client_ip(scope, self.parts.settings.trusted_proxies),
             user_agent=_header(scope, b"user-agent"),
         )
-        cookie = _cookie(scope, sessions.cookie_name(self.parts.settings))
+        cookie = _cookie(scope, self._cookie)
         if not scope["path"].startswith(API):
             if cookie:
                 await sessions.resume(context, cookie)

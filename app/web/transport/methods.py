@@ -5,21 +5,24 @@ from typing import Any
 
 from litestar import Request
 from litestar.datastructures import MutableScopeHeaders
-from litestar.enums import ScopeType
 from litestar.routes import HTTPRoute
 from litestar.status_codes import HTTP_204_NO_CONTENT
-from litestar.types import Message, Scope
+from litestar.types import Message, Scope, Send
 
 from app.web.context import context_in
 
 API = ("/api/", "/v1/api/")
 
 
-async def answer_options(message: Message, scope: Scope) -> None:
+def names_all_methods(send: Send, scope: Scope) -> Send:
     """Litestar's own answer to OPTIONS knows the methods of the first handler of an address alone, and no HEAD."""
-    asks = scope["type"] == ScopeType.HTTP and scope["method"] == "OPTIONS"
-    if asks and message["type"] == "http.response.start" and message["status"] == HTTP_204_NO_CONTENT:
-        MutableScopeHeaders.from_message(message)["Allow"] = allowed(Request(scope))
+
+    async def named(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == HTTP_204_NO_CONTENT:
+            MutableScopeHeaders.from_message(message)["Allow"] = allowed(Request(scope))
+        await send(message)
+
+    return named
 
 
 def allowed(request: Request[Any, Any, Any]) -> str:
