@@ -124,6 +124,10 @@ def test_punches_are_settled_in_why_and_in_bulk_and_the_dashboard_counts_them_no
     before, waiting = number(person.locator("strong")), "/clock_transactions?outcome=only_one_punch&settled=no"
     open_why(page, waiting, 0)
     drawer = page.locator("#drawer")
+    buttons = drawer.locator(".drawer-foot button")
+    for width in (360, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert buttons.evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth).length") == 0
     drawer.get_by_label("Note (optional)").fill("Sent home")
     drawer.get_by_role("button", name="Mark as settled").click()
     expect(drawer.locator("#settled")).to_contain_text("Settled by Bob Brandt: “Sent home”")

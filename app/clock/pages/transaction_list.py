@@ -135,7 +135,7 @@ FILTERS = (
         "settled",
         "Settled",
         kind="select",
-        options={"no": "Not settled", "yes": "Settled"},
+        options={"no": "No", "yes": "Yes"},
         advanced=True,
     ),
     _filter(
