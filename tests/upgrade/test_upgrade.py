@@ -85,7 +85,7 @@ async def test_a_record_that_was_kept_is_a_punch_that_is_settled(old_parts: Part
             marked = select(Punch).where(Punch.settled_at_utc.is_not(None)).order_by(Punch.remote_id)
             found = list(await db.scalars(marked))
             assert sorted(one.remote_id for one in found) == kept
-            assert {(one.settled_by, one.covered_by_id) for one in found} == {("A person", None)}
+            assert {(one.settled_by, one.covered_by_id) for one in found} == {("a person", None)}
             assert all(one.settled_at_utc is not None and one.settled_at_utc < one.updated_at for one in found)
             stale = set(await db.scalars(select(StaleDay.local_date)))
             assert {one.local_date for one in found} <= stale

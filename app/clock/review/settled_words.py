@@ -9,9 +9,9 @@ UNSETTLE = "Not settled: the punch needs a person again."
 
 
 def settled(row: Any) -> str:
-    """Of a settled punch: `Settled by Bob: “Forgot the card”`, or the record made by hand that holds it."""
+    """Of a settled punch: `Settled by Bob: “Forgot the card”`, or `Settled by record 7, made by hand`."""
     if row.settled_by is None:
-        return f"Settled: record {row.covered_by_id}, made by hand, holds this punch"
+        return f"Settled by record {row.covered_by_id}, made by hand"
     note = f": “{row.settled_note}”" if row.settled_note else ""
     return f"Settled by {row.settled_by}{note}"
 

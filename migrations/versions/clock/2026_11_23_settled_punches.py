@@ -14,7 +14,7 @@ PUNCHES, COUNTS, WAITING = "clock_transactions", "clock_transaction_counts", "cl
 # The audit knows who it was; the mark did not.
 _KEPT = """
 WITH kept AS (
-    UPDATE clock_transactions SET settled_at_utc = updated_at, settled_by = 'A person', updated_at = now()
+    UPDATE clock_transactions SET settled_at_utc = updated_at, settled_by = 'a person', updated_at = now()
     WHERE reviewed RETURNING local_date
 )
 INSERT INTO clock_stale_days (local_date) SELECT DISTINCT local_date FROM kept ON CONFLICT DO NOTHING

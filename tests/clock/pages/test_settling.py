@@ -123,7 +123,7 @@ async def test_a_covered_punch_names_its_record_in_the_list_and_in_why(
         record = await attendance.add(db, SYSTEM, ada, Hours(when("07:00"), when("15:00")))
     await import_all(database)
     url = f"/clock_transactions/{await id_of(database, 'Mon 08:00')}"
-    said = f"Settled: record {record}, made by hand, holds this punch"
+    said = f"Settled by record {record}, made by hand"
     text = (await bob.get(url)).text
     assert said in text
     assert "Not settled</button>" not in text
