@@ -72,6 +72,7 @@ PERMISSIONS = (
 )
 ACTS = {
     "binding.accept": "Match accepted",
+    "binding.add": "Code added as an employee",
     "binding.bind": "Code bound",
     "binding.clear": "Binding cleared",
     "binding.ignore": "Code ignored",

@@ -36,10 +36,12 @@ OPEN_TO: Mapping[str, frozenset[str]] = {
     "ignore": frozenset(set(BindingState) - {BindingState.IGNORED}),
     "un_ignore": frozenset({BindingState.IGNORED}),
     "match_again": frozenset(set(BindingState) - LINKED_STATES - {BindingState.IGNORED} | {BindingState.AUTO_MATCHED}),
+    "add": frozenset({BindingState.NOT_FOUND, BindingState.UNBOUND, BindingState.SUGGESTED}),
     "bind": frozenset(set(BindingState) - {BindingState.IGNORED}),
 }
 # What the buttons of the acts say.
 LABELS: Mapping[str, str] = {
+    "add": "Add as employee",
     "accept": "Accept",
     "reject": "Reject",
     "match_again": "Match again",
@@ -93,14 +95,14 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
     why = f"{actor.name} bound it to {person.name}."
     decision = Decision(BindingState.BOUND, why, "manual", person.id, candidates=_kept(code, person.id))
     # A person's later word for a pair takes their earlier one against it back.
-    await _carry_out(db, actor, "bind", [BindingTransition(code, decision, code.rejected - {person.id})])
+    await carry_out(db, actor, "bind", [BindingTransition(code, decision, code.rejected - {person.id})])
 
 
 async def accept(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Accepting:
     """Confirms auto matches, and suggestions of one name. Leaves those that would give an employee a second code."""
     await binding_rows.hold(db)
     accepting = await foretell_accepting(db, clock_employee_ids)
-    await _carry_out(db, actor, "accept", [_accepted(code, actor) for code in accepting.taken])
+    await carry_out(db, actor, "accept", [_accepted(code, actor) for code in accepting.taken])
     return accepting
 
 
@@ -243,7 +245,7 @@ async def _for_each(
 ) -> list[str]:
     await binding_rows.hold(db)
     codes = await open_to(db, act, ids)
-    await _carry_out(db, actor, act, [becomes(code, actor) for code in codes])
+    await carry_out(db, actor, act, [becomes(code, actor) for code in codes])
     return [code.emp_code for code in codes]
 
 
@@ -252,7 +254,9 @@ async def open_to(db: AsyncSession, act: str, ids: Iterable[int]) -> list[Code]:
     return [code for code in await binding_rows.read_some(db, list(ids)) if code.state in OPEN_TO[act]]
 
 
-async def _carry_out(db: AsyncSession, actor: Actor, act: str, changes: Sequence[BindingTransition]) -> None:
+async def carry_out(db: AsyncSession, actor: Actor, act: str, changes: Sequence[BindingTransition]) -> None:
+    """Writes what an act decided, with history and audit, and asks for a match pass where a binding changed. Call
+    app.clock.bindings.rows.hold first."""
     await binding_rows.write(db, actor.name, changes)
     rows = [audit.AuditedChange(one.code.emp_code, _before(one.code), _after(one)) for one in changes]
     await audit.record_many(db, actor, f"binding.{act}", "clock_binding", rows)

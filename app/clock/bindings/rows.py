@@ -148,6 +148,12 @@ async def read_host(db: AsyncSession) -> tuple[list[HostEmployee], dict[str, int
     )
 
 
+async def id_numbers(db: AsyncSession) -> tuple[list[str], bool]:
+    """The ID numbers of all employees, deleted ones too, and whether leading zeros of them are ignored."""
+    numbers = await db.scalars(select(Employee.id_number))
+    return list(numbers), (await read_settings(db)).ignore_leading_zeros
+
+
 async def write(db: AsyncSession, by: str, changes: Sequence[BindingTransition]) -> None:
     """Writes bindings and their history, and has the punches judged again whose owner changed. `by` is who decided."""
     if not changes:

@@ -13,6 +13,7 @@ from app.clock.bindings import queries as binding_queries
 from app.clock.bindings import rows as binding_rows
 from app.clock.bindings import undoing
 from app.clock.bindings.accepting import Accepting
+from app.clock.bindings.adding import Adding
 from app.clock.bindings.queries import Foretold
 from app.clock.bindings.undoing import Undoable
 from app.clock.codes import BINDING_STATES, outcome_label, punch_label
@@ -20,7 +21,7 @@ from app.clock.connection import call_log, schedules
 from app.clock.models import ClockEmployee
 from app.clock.pages import long_act_words, undo
 from app.clock.pages.employee_list import ENROLLED, METHODS
-from app.clock.pages.employees import ACT, ACTS, BY_HAND, SEE, consequence
+from app.clock.pages.employees import ACT, ACTS, ADDS, BY_HAND, SEE, consequence, refuse_unless_allowed
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
 from app.counting import count
@@ -108,6 +109,7 @@ async def schedule(ctx: NamedDependency[Context], employee_id: FromPath[int]) ->
 
 @get("/clock_employees/{employee_id:int}/{act:str}", guards=[ACT])
 async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: FromPath[str]) -> Response[Any]:
+    refuse_unless_allowed(ctx, act)
     row = await binding_queries.person(ctx.db, employee_id)
     await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
     who = f"{row.emp_code} {row.full_name}".strip()
@@ -116,6 +118,7 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
 
 @post("/clock_employees/{employee_id:int}/{act:str}", guards=[ACT], status_code=200)
 async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], act: FromPath[str]) -> Response[Any]:
+    refuse_unless_allowed(ctx, act)
     row = await binding_queries.person(ctx.db, employee_id)
     await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
     if not await undo.agreed(ctx, act, [employee_id]):
@@ -126,6 +129,8 @@ async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], a
     acted = await ACTS[act].verb(ctx.db, ctx.actor, [employee_id])
     if isinstance(acted, Accepting) and acted.left:
         raise Conflict(f"{acted.left[0]} {BY_HAND}")
+    if isinstance(acted, Adding) and acted.left:
+        raise Conflict(acted.left[0])
     return await _after(ctx, employee_id, f"{row.emp_code} was {ACTS[act].past}.")
 
 
@@ -216,6 +221,7 @@ async def _show(
         punches=await binding_queries.recent_punches(ctx.db, row.emp_code),
         may_act=ctx.may("clock.employees.edit"),
         open_to={act for act, states in bindings.OPEN_TO.items() if row.state in states},
+        may_add=ctx.may(ADDS),
         offers_schedules=row.profile in PROFILES and PROFILES[row.profile].offers(schedules.RESOURCE),
         enrolled=[(label, icon) for key, label, icon, _ in ENROLLED if getattr(row, f"has_{key}")],
         states=BINDING_STATES,

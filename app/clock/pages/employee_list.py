@@ -94,6 +94,7 @@ _AROUND = select(
     _LEFT_OUT_WAITING.label("left_out_waiting"),
     long_acts.newest("take_back", "move").label("acting"),
 )
+ADD = BulkAction("add", LABELS["add"], "user-plus")
 BULK = (
     BulkAction("accept", LABELS["accept"], "check"),
     BulkAction("reject", LABELS["reject"], "x"),
@@ -224,6 +225,6 @@ class EmployeeListFrame:
         return f"{people} no longer on the server. Only a filter shows them.{waiting}"
 
 
-async def around(db: AsyncSession, *, may_act: bool) -> EmployeeListFrame:
-    spec = SPEC if may_act else replace(SPEC, bulk=())
+async def around(db: AsyncSession, *, may_act: bool, may_add: bool) -> EmployeeListFrame:
+    spec = replace(SPEC, bulk=(*BULK[:1], ADD, *BULK[1:]) if may_add else BULK) if may_act else replace(SPEC, bulk=())
     return EmployeeListFrame(spec, (await db.execute(_AROUND)).one())

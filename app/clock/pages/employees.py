@@ -10,15 +10,17 @@ from litestar.di import NamedDependency
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
+from app.accounts.permissions import needed
 from app.clock.bindings import actions as bindings
+from app.clock.bindings import adding, undoing
 from app.clock.bindings import queries as binding_queries
-from app.clock.bindings import undoing
 from app.clock.bindings.accepting import Accepting
+from app.clock.bindings.adding import Adding
 from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding
 from app.clock.pages import employee_list, long_act_words, undo
 from app.counting import count
-from app.errors import Conflict, Invalid
+from app.errors import Conflict, Forbidden, Invalid
 from app.web import exports, lists, sessions
 from app.web.bulk import action_of, carried, chosen_ids, confirmed
 from app.web.context import Context
@@ -28,6 +30,8 @@ from app.web.pages import done, go, page
 
 SEE = Requires("clock.employees", module="clock")
 ACT = Requires("clock.employees.edit", module="clock")
+# Making an employee needs the right to keep people as well.
+ADDS = "host.people"
 BY_HAND = "Bind a code by hand where one person really has two."
 
 
@@ -35,13 +39,19 @@ BY_HAND = "Bind a code by hand where one person really has two."
 class BindingAct:
     """An act on bindings; its button is app.clock.bindings.actions.LABELS'."""
 
-    verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str] | Accepting]]
+    verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str] | Accepting | Adding]]
     past: str
     consequence: str
     danger: bool = False
 
 
 ACTS = {
+    "add": BindingAct(
+        adding.add,
+        "added and bound",
+        "Each of these people becomes an employee under People, with name, ID number, department, position and e-mail as the clock"
+        " has them. The code is bound to the new person.",
+    ),
     "accept": BindingAct(
         bindings.accept, "bound", "An auto match or a suggestion becomes a binding that no automatic pass changes."
     ),
@@ -76,7 +86,8 @@ ACTS = {
 
 @get("/clock_employees", guards=[SEE])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    around = await employee_list.around(ctx.db, may_act=ctx.may("clock.employees.edit"))
+    may_act, may_add = ctx.may("clock.employees.edit"), ctx.may(ADDS)
+    around = await employee_list.around(ctx.db, may_act=may_act, may_add=may_add)
     rows = employee_list.base(ctx.request.query_params)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, around.spec, rows, kind)
@@ -99,7 +110,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 @post("/clock_employees/bulk", guards=[ACT], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     act = await action_of(ctx, ACTS)
-    around = await employee_list.around(ctx.db, may_act=True)
+    refuse_unless_allowed(ctx, act)
+    around = await employee_list.around(ctx.db, may_act=True, may_add=True)
     rows = employee_list.base(ctx.request.query_params).where(Binding.state.in_(bindings.OPEN_TO[act]))
     ids = await chosen_ids(ctx, around.spec, rows)
     if not ids:
@@ -113,7 +125,8 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
-    who = count(len(ids), "person", "people")
+    acted_on = (await adding.foretell(ctx.db, ids)).codes if act == "add" else ids
+    who = count(len(acted_on), "person", "people")
     return await undo.ask(
         ctx,
         act,
@@ -135,9 +148,15 @@ async def _take_back(ctx: Context, ids: Sequence[int]) -> Response[Any]:
     return go(act.url)
 
 
-def told(act: str, acted: list[str] | Accepting) -> str:
+def refuse_unless_allowed(ctx: Context, act: str) -> None:
+    """Raises Forbidden for an act that takes another right than the one to keep bindings."""
+    if act == "add" and not ctx.may(ADDS):
+        raise Forbidden(needed(ADDS))
+
+
+def told(act: str, acted: list[str] | Accepting | Adding) -> str:
     """What became of the codes, and which stay as they are."""
-    codes, left = (acted.codes, acted.left) if isinstance(acted, Accepting) else (acted, ())
+    codes, left = (acted, ()) if isinstance(acted, list) else (acted.codes, acted.left)
     return " ".join([f"{count(len(codes), 'code was', 'codes were')} {ACTS[act].past}.", *map(str, left)])
 
 
@@ -146,6 +165,8 @@ async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
     general = ACTS[act].consequence
     if act == "accept":
         return " ".join([general, *await _accepted(ctx, ids)])
+    if act == "add":
+        return " ".join([general, *await _added(ctx, ids)])
     if act not in ("reject", "clear", "ignore"):
         return general
     ending = await binding_queries.foretell_ending(ctx.db, ids)
@@ -166,6 +187,18 @@ async def _accepted(ctx: Context, ids: Sequence[int]) -> list[str]:
         raise Conflict(" ".join([*left, BY_HAND]))
     waiting = await binding_queries.waiting(ctx.db, accepting.codes)
     said = [f"{count(len(accepting.taken), 'code is', 'codes are')} bound.", *left, BY_HAND] if left else []
+    return (
+        [*said, f"{count(waiting, 'punch that waits is', 'punches that wait are')} judged then."] if waiting else said
+    )
+
+
+async def _added(ctx: Context, ids: Sequence[int]) -> list[str]:
+    """How many are added, which stay, and how many punches are judged then. Raises Conflict where all of them stay."""
+    found = await adding.foretell(ctx.db, ids)
+    if not found.taken:
+        raise Conflict(" ".join([*found.left, "Bind them to the people who have these numbers."]))
+    waiting = await binding_queries.waiting(ctx.db, found.codes)
+    said = [f"{count(len(found.taken), 'person is', 'people are')} added.", *found.left]
     return (
         [*said, f"{count(waiting, 'punch that waits is', 'punches that wait are')} judged then."] if waiting else said
     )

@@ -1,4 +1,4 @@
-"""`/clock_settings/setup`: connect, test, first sync. And what the clock's pages show while there is no connection."""
+"""`/clock_settings/setup`: connect, test, first sync, people. And what the clock's pages show while there is no connection."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,11 +7,14 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from sqlalchemy import func, select
 
+from app.clock.bindings.actions import OPEN_TO
 from app.clock.connection import saved as connection
-from app.clock.models import ClockEmployee, Connection, SyncRun
+from app.clock.models import Binding, ClockEmployee, Connection, SyncRun
 from app.clock.pages import connecting, health
+from app.clock.pages.employees import ADDS
 from app.clock.pages.sync.run_words import described
 from app.clock.settings import read_settings
+from app.host.models import Employee
 from app.web.context import Context
 from app.web.forms import Bound
 from app.web.guards import Requires
@@ -19,7 +22,20 @@ from app.web.pages import done, page
 
 MAY = Requires("clock.settings", module="clock")
 URL = "/clock_settings/setup"
-STEPS = ("Connect", "Test", "First sync")
+STEPS = ("Connect", "Test", "First sync", "People")
+PEOPLE = 4
+
+ADDABLE = sorted(OPEN_TO["add"])
+# How many people the clock has, how many are here, and how many codes have no employee.
+_PEOPLE = select(
+    select(func.count())
+    .select_from(ClockEmployee)
+    .where(ClockEmployee.absent_since.is_(None))
+    .scalar_subquery()
+    .label("mirrored"),
+    select(func.count()).select_from(Employee).where(Employee.deleted_at.is_(None)).scalar_subquery().label("here"),
+    select(func.count()).select_from(Binding).where(Binding.state.in_(ADDABLE)).scalar_subquery().label("unknown"),
+)
 
 
 async def way_in(ctx: Context, title: str) -> Response[str] | None:
@@ -61,7 +77,6 @@ async def _show(
     latest = await ctx.db.scalar(select(SyncRun).order_by(SyncRun.id.desc()).limit(1))
     step = _step(ctx, found, latest, wrong=form is not None, tested=test is not None)
     settings = await read_settings(ctx.db, now)
-    people = await ctx.db.scalar(select(func.count()).select_from(ClockEmployee)) if step == len(STEPS) + 1 else 0
     return await page(
         ctx,
         "clock/setup.html",
@@ -76,18 +91,20 @@ async def _show(
         then="setup",
         now=now,
         run=described(latest, settings, now) if latest else None,
-        people=people,
+        people=(await ctx.db.execute(_PEOPLE)).one() if step == PEOPLE else None,
+        addable=ADDABLE,
+        may_add=ctx.may(ADDS) and ctx.may("clock.employees.edit"),
         history_start=settings.history_start,
     )
 
 
 def _step(ctx: Context, found: Connection | None, latest: SyncRun | None, *, wrong: bool, tested: bool) -> int:
-    """1 connect, 2 test, 3 first sync, 4 all done. `?step=` goes back, never ahead."""
+    """1 connect, 2 test, 3 first sync, 4 people. `?step=` goes back, never ahead."""
     reached = 1
     if found is not None:
         reached = 2 if found.tested_at is None else 3
         if latest is not None and latest.status in ("succeeded", "partial", "truncated"):
-            reached = 4
+            reached = PEOPLE
     if wrong:
         return 1
     if tested:
@@ -97,8 +114,15 @@ def _step(ctx: Context, found: Connection | None, latest: SyncRun | None, *, wro
 
 
 def _steps(step: int) -> list[dict[str, str]]:
-    texts = ("Where the server is and who signs in.", "Each step with its time.", "People, terminals, punches.")
-    states = ["done" if number < step else "current" if number == step else "waiting" for number in range(1, 4)]
+    texts = (
+        "Where the server is and who signs in.",
+        "Each step with its time.",
+        "People, terminals, punches.",
+        "Who of the clock is an employee here.",
+    )
+    states = [
+        "done" if number < step else "current" if number == step else "waiting" for number in range(1, PEOPLE + 1)
+    ]
     return [
         {"title": title, "text": text, "state": state} for title, text, state in zip(STEPS, texts, states, strict=True)
     ]

@@ -79,6 +79,20 @@ async def add(db: AsyncSession, actor: Actor, details: EmployeeDetails) -> int:
     return employee_id
 
 
+async def add_many(
+    db: AsyncSession, actor: Actor, details: Sequence[EmployeeDetails], act: str = "employee.add"
+) -> list[int]:
+    """The new employees' ids, in the same order, without an account. The caller tells `events.EmployeesChanged`."""
+    if not details:
+        return []
+    rows = [{**asdict(one), "id_number_key": id_number_key(one.id_number)} for one in details]
+    statement = insert(Employee).returning(Employee.id, sort_by_parameter_order=True)
+    ids = list((await db.scalars(statement, rows)).all())
+    changes = [AuditedChange(new_id, None, asdict(one)) for new_id, one in zip(ids, details, strict=True)]
+    await audit.record_many(db, actor, act, "employee", changes)
+    return ids
+
+
 async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: EmployeeDetails) -> bool:
     """Whether anything changed. Raises Invalid, NotFound, and Conflict for a deleted employee."""
     details = cleaned(details)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import func, insert, select, text, update
+from sqlalchemy import func, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -24,7 +24,7 @@ from app.errors import Conflict, FieldError, Invalid
 from app.host import events
 from app.host.models import Employee, KioskEnrolment
 from app.host.people import kiosk
-from app.host.people.people import EmployeeDetails, cleaned
+from app.host.people.people import EmployeeDetails, add_many, cleaned
 from app.texts import id_number_key, unguarded
 
 COLUMNS = ("id_number", "name", "email", "department", "position", "active", "kiosk_code", "user_email")
@@ -234,7 +234,7 @@ def _code(plan: _Plan, line: FileLine, person: Employee | None, holders: Mapping
 
 
 async def _write(db: AsyncSession, actor: Actor, plan: _Plan) -> PeopleImported:
-    added = await _add(db, actor, plan.added)
+    added = await add_many(db, actor, plan.added, "employee.import")
     await _edit(db, actor, plan)
     by_key = {person_key(one.id_number, one.name): new_id for one, new_id in zip(plan.added, added, strict=True)}
     codes = {code: owner if isinstance(owner, int) else by_key[owner] for code, owner in plan.codes.items()}
@@ -246,17 +246,6 @@ async def _write(db: AsyncSession, actor: Actor, plan: _Plan) -> PeopleImported:
     if codes:
         await events.tell(db, events.KioskChanged(tuple(codes)))
     return PeopleImported(tuple(added), tuple(sorted(updated)), plan.unchanged, tuple(codes))
-
-
-async def _add(db: AsyncSession, actor: Actor, people: Sequence[EmployeeDetails]) -> list[int]:
-    if not people:
-        return []
-    rows = [{**asdict(one), "id_number_key": id_number_key(one.id_number)} for one in people]
-    statement = insert(Employee).returning(Employee.id, sort_by_parameter_order=True)
-    ids = list((await db.scalars(statement, rows)).all())
-    changes = [AuditedChange(new_id, None, asdict(one)) for new_id, one in zip(ids, people, strict=True)]
-    await audit.record_many(db, actor, "employee.import", "employee", changes)
-    return ids
 
 
 async def _edit(db: AsyncSession, actor: Actor, plan: _Plan) -> None:

@@ -1,15 +1,19 @@
-"""The first set-up: connect, test, first sync; and what the clock's pages show until then."""
+"""The first set-up: connect, test, first sync, people; and what the clock's pages show until then."""
 
+import re
 from datetime import UTC, datetime
+from html import unescape
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
+from app.accounts.models import Role
 from app.clock.models import Connection, SyncRun
 from app.clock.sync import run as sync
 from app.db.session import Database
 from app.parts import Parts
 from app.simulator import PASSWORD, USERNAME, build_world, create_simulator, serving
+from tests.clock.mirrored import mirror_person
 from tests.clock.sync_rows import connected, run
 from tests.conftest import Browser, SignIn
 
@@ -27,7 +31,7 @@ async def test_pages_show_the_way_to_it_in_place_of_empty_tables(alice: Browser,
     assert "/clock_settings/setup" in answer.text or "/clock_settings" in answer.text.split("<main")[1]
 
 
-async def test_the_three_steps_lead_from_nothing_to_a_mirror(parts: Parts, database: Database, alice: Browser) -> None:
+async def test_the_four_steps_lead_from_nothing_to_employees(parts: Parts, database: Database, alice: Browser) -> None:
     world = build_world(7, 8, 5, 2, datetime.now(UTC), "Europe/Berlin")
     async with serving(create_simulator(world)) as address:
         assert heading((await alice.get(URL)).text) == "Connect"
@@ -48,8 +52,17 @@ async def test_the_three_steps_lead_from_nothing_to_a_mirror(parts: Parts, datab
             number = (await db.scalars(select(SyncRun.id))).one()
         await sync.run(parts, "main", number)
     done = (await alice.get(URL)).text
-    assert heading(done) == "Done"
-    assert "8 people are mirrored" in done
+    assert heading(done) == "People"
+    assert "<strong>8</strong> people are on the clock" in done
+    assert "<strong>0</strong> are" in done
+    [action] = [one for one in re.findall(r'action="([^"]+)"', done) if "bulk" in one]
+    asked = (await alice.submit(unescape(action), {"action": "add", "all": "1"})).text
+    assert "8 people are added." in asked
+    agreed = {"action": "add", "all": "1", "confirmed": "1", "number": "8"}
+    assert (await alice.submit(unescape(action), agreed)).status_code == 303
+    done = (await alice.get(URL)).text
+    assert "<strong>8</strong> are" in done
+    assert "The set-up is done." in done
 
 
 async def test_a_wrong_form_stays_at_its_step_with_what_was_typed(database: Database, alice: Browser) -> None:
@@ -102,3 +115,16 @@ async def test_another_workspace_begins_at_its_own_first_step(parts: Parts, alic
     assert heading((await eve.get(URL)).text) == "Connect"
     assert (await eve.submit(f"{URL}/test")).status_code == 404
     assert heading((await alice.get(URL)).text) == "First sync"
+
+
+async def test_the_last_step_names_the_rights_that_adding_takes(parts: Parts, database: Database, bob: Browser) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await run(db, "succeeded")
+        await mirror_person(db, "100", state="not_found")
+    async with database.shared_transaction() as db:
+        await db.execute(update(Role).where(Role.name == "Operator").values(permissions=["clock.settings"]))
+    text = (await bob.get(URL)).text
+    assert heading(text) == "People"
+    assert "Keep people" in text
+    assert "/clock_employees/bulk" not in text

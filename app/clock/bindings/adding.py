@@ -1,0 +1,132 @@
+"""Mirrored people who become employees: whom the clock knows and the host does not, added and bound in one act.
+
+Which codes are left follows the match by ID number (matching.py): who has the number counts, inactive and deleted people included.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.audit import Actor
+from app.clock.bindings import actions
+from app.clock.bindings import rows as binding_rows
+from app.clock.bindings.directory import number_key
+from app.clock.bindings.matching import BindingTransition, Code, Decision
+from app.clock.codes import BindingState
+from app.clock.models import ClockEmployee, Department, Position
+from app.counting import count, some
+from app.db.among import among
+from app.host import events
+from app.host.people import people
+from app.host.people.people import LONGEST, EmployeeDetails
+from app.texts import EMAIL
+
+NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """`taken` become employees. `known` stay: an employee has their ID number; `twins` stay: several codes are one ID number; `unfit`
+    stay: their code can be no ID number."""
+
+    taken: tuple[Code, ...]
+    known: tuple[str, ...] = ()
+    twins: tuple[str, ...] = ()
+    unfit: tuple[str, ...] = ()
+
+    @property
+    def codes(self) -> list[str]:
+        return [one.emp_code for one in self.taken]
+
+    @property
+    def left(self) -> list[str]:
+        """A sentence for each reason why codes stay as they are."""
+        reasons = (
+            (self.known, "an employee has this ID number already, perhaps one who is inactive or deleted"),
+            (self.twins, "several of the chosen codes are the same ID number"),
+            (self.unfit, "the code is too long for an ID number"),
+        )
+        return [f"{count(len(codes), 'code stays as it is', 'codes stay as they are')} ({some(codes, NAMED)}): {why}."
+                for codes, why in reasons if codes]  # fmt: skip
+
+
+def sort_out(codes: Iterable[Code], numbers: Collection[str], *, ignore_leading_zeros: bool) -> Adding:
+    """`numbers` are the ID numbers of all employees. Pure."""
+    held = {number_key(one, ignore_leading_zeros=ignore_leading_zeros) for one in numbers}
+    by_key: dict[str, list[Code]] = defaultdict(list)
+    for one in codes:
+        by_key[number_key(one.emp_code, ignore_leading_zeros=ignore_leading_zeros)].append(one)
+    fit = {key: [one for one in same if _is_fit(one)] for key, same in by_key.items()}
+    return Adding(
+        taken=tuple(same[0] for key, same in fit.items() if key not in held and len(same) == 1),
+        known=_codes(same for key, same in fit.items() if key in held),
+        twins=_codes(same for key, same in fit.items() if key not in held and len(same) > 1),
+        unfit=_codes([one for one in same if not _is_fit(one)] for same in by_key.values()),
+    )
+
+
+def _is_fit(code: Code) -> bool:
+    return len(code.emp_code) <= LONGEST["id_number"]
+
+
+def _codes(groups: Iterable[Iterable[Code]]) -> tuple[str, ...]:
+    return tuple(one.emp_code for group in groups for one in group)
+
+
+async def foretell(db: AsyncSession, clock_employee_ids: Iterable[int]) -> Adding:
+    """What `add` would take and leave."""
+    codes = await actions.open_to(db, "add", clock_employee_ids)
+    numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)
+    return sort_out(codes, numbers, ignore_leading_zeros=ignore_leading_zeros)
+
+
+async def add(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Adding:
+    """Makes an employee of each code that no employee has, with what the clock says of the person, and binds it."""
+    await binding_rows.hold(db)
+    adding = await foretell(db, clock_employee_ids)
+    if adding.taken:
+        on_clock = await _on_clock(db, adding.codes)
+        details = [_details(code, on_clock[code.emp_code]) for code in adding.taken]
+        ids = await people.add_many(db, actor, details)
+        await events.tell(db, events.EmployeesChanged(tuple(ids)))
+        changes = [_bound(code, new_id, actor) for code, new_id in zip(adding.taken, ids, strict=True)]
+        await actions.carry_out(db, actor, "add", changes)
+    return adding
+
+
+def _bound(code: Code, employee_id: int, actor: Actor) -> BindingTransition:
+    why = f"{actor.name} added the person as an employee."
+    return BindingTransition(code, Decision(BindingState.BOUND, why, "manual", employee_id))
+
+
+async def _on_clock(db: AsyncSession, codes: Collection[str]) -> Mapping[str, Any]:
+    columns = (ClockEmployee.emp_code, ClockEmployee.full_name, ClockEmployee.email, Department.name, Position.name)
+    found = (
+        select(*columns)
+        .outerjoin(Department, Department.code == ClockEmployee.department_code)
+        .outerjoin(Position, Position.code == ClockEmployee.position_code)
+        .where(among(ClockEmployee.emp_code, codes))
+    )
+    return {row[0]: row for row in await db.execute(found)}
+
+
+def _details(code: Code, row: Any) -> EmployeeDetails:
+    """As the clock has it, cut to what an employee can hold; a person without a name is called by the code, and what is no e-mail
+    address is left out."""
+    _, name, email, department, position = row
+    address = (email or "").strip().lower()
+    return EmployeeDetails(
+        id_number=code.emp_code,
+        name=_cut(name, "name") or code.emp_code,
+        email=address if EMAIL.fullmatch(address) and len(address) <= LONGEST["email"] else None,
+        department=_cut(department, "department"),
+        position=_cut(position, "position"),
+    )
+
+
+def _cut(text: str | None, field: str) -> str | None:
+    return (text or "").strip()[: LONGEST[field]].strip() or None

@@ -1,0 +1,163 @@
+"""*Add as employee*: who becomes one, which codes stay, and that two who press it at once make nobody twice."""
+
+import asyncio
+
+import pytest
+from sqlalchemy import func, select, update
+
+from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import AuditEntry, Role
+from app.clock.bindings import actions as bindings
+from app.clock.bindings import adding
+from app.clock.bindings.adding import sort_out
+from app.clock.bindings.matching import Code
+from app.clock.models import Binding, BindingChange, ClockEmployee, Department, Position, Setting
+from app.db.session import Database
+from app.host.models import Employee
+from tests.clock.mirrored import connect, employ, mirror_person, punch
+from tests.conftest import Browser
+
+
+def code(text: str) -> Code:
+    return Code(1, text, "A name", enabled=True, absent=False, listed=True, state="not_found")
+
+
+@pytest.mark.parametrize(
+    ("codes", "numbers", "zeros", "left"),
+    [
+        (["1", "2"], [], False, (["1", "2"], [], [], [])),
+        (["1", "2"], ["2"], False, (["1"], ["2"], [], [])),
+        (["a7"], ["A7"], False, ([], ["a7"], [], [])),
+        (["007"], ["7"], False, (["007"], [], [], [])),
+        (["007"], ["7"], True, ([], ["007"], [], [])),
+        (["007", "07", "8"], [], True, (["8"], [], ["007", "07"], [])),
+        (["007", "07"], [], False, (["007", "07"], [], [], [])),
+        (["007", "07"], ["7"], True, ([], ["007", "07"], [], [])),
+        (["x" * 50, "y" * 51], [], False, (["x" * 50], [], [], ["y" * 51])),
+        ([], ["1"], False, ([], [], [], [])),
+    ],
+)
+def test_which_codes_become_employees(
+    codes: list[str], numbers: list[str], zeros: bool, left: tuple[list[str], ...]
+) -> None:
+    """`left`: those taken, and those left as known, as twins and as unfit."""
+    found = sort_out([code(one) for one in codes], numbers, ignore_leading_zeros=zeros)
+    assert (found.codes, [*found.known], [*found.twins], [*found.unfit]) == left
+    assert len(found.left) == sum(map(bool, left[1:]))
+
+
+@pytest.fixture
+async def floor(database: Database) -> dict[str, int]:
+    """On the clock: 100 whom nobody knows, with all that a clock can say; 200 whose ID number an inactive employee has; 300 without a
+    name; 400 bound; 500 ignored. Ids of mirrored people by code."""
+    async with database.transaction() as db:
+        await connect(db)
+        db.add_all([Department(code="D1", name="Assembly"), Position(code="P1", name="Fitter")])
+        bo = await employ(db, "Bo", "200", active=False)
+        said = {"full_name": "Ada Lovelace", "email": "Ada@Example.org", "department_code": "D1", "position_code": "P1"}
+        await mirror_person(db, "100", state="not_found", **said)
+        await mirror_person(db, "200", state="not_found")
+        await mirror_person(db, "300", state="unbound", full_name="", email="no address")
+        await mirror_person(db, "400", bo)
+        await mirror_person(db, "500", state="ignored")
+        await punch(db, "100", "I 08:00, O 17:00")
+        rows = await db.execute(select(ClockEmployee.emp_code, ClockEmployee.id))
+        return {row.emp_code: row.id for row in rows}
+
+
+async def test_a_person_of_the_clock_becomes_an_employee_and_is_bound(
+    database: Database, floor: dict[str, int]
+) -> None:
+    async with database.transaction() as db:
+        done = await adding.add(db, COMMAND_LINE, floor.values())
+    assert done.codes == ["100", "300"]
+    assert done.known == ("200",)
+    async with database.transaction() as db:
+        columns = (Employee.id_number, Employee.name, Employee.email, Employee.department, Employee.position)
+        added = await db.execute(select(*columns).where(Employee.id_number.in_(["100", "300"])).order_by(Employee.id))
+        assert [tuple(one) for one in added] == [
+            ("100", "Ada Lovelace", "ada@example.org", "Assembly", "Fitter"),
+            ("300", "300", None, None, None),
+        ]
+        bound = select(Binding.emp_code, Binding.state, Binding.method, Employee.id_number).join(
+            Employee, Employee.id == Binding.host_employee_id
+        )
+        rows = await db.execute(bound.where(Binding.emp_code.in_(["100", "300"])).order_by(Binding.emp_code))
+        assert [tuple(one) for one in rows] == [("100", "bound", "manual", "100"), ("300", "bound", "manual", "300")]
+        acts = await db.scalars(select(AuditEntry.act).order_by(AuditEntry.id))
+        assert list(acts) == ["employee.add", "employee.add", "binding.add", "binding.add"]
+        assert await db.scalar(select(BindingChange.why).limit(1)) == "Command line added the person as an employee."
+
+
+async def test_a_deleted_employee_keeps_the_number(database: Database, floor: dict[str, int]) -> None:
+    async with database.transaction() as db:
+        await db.execute(update(Employee).values(deleted_at=func.now()))
+        assert (await adding.add(db, COMMAND_LINE, [floor["200"]])).known == ("200",)
+
+
+async def test_two_who_press_it_at_once_add_nobody_twice(database: Database, floor: dict[str, int]) -> None:
+    async def press() -> int:
+        async with database.transaction() as db:
+            return len((await adding.add(db, COMMAND_LINE, floor.values())).taken)
+
+    assert sorted(await asyncio.gather(press(), press(), press())) == [0, 0, 2]
+    async with database.transaction() as db:
+        assert await db.scalar(select(func.count()).select_from(Employee)) == 3
+
+
+async def test_leading_zeros_count_as_the_setting_says(database: Database, floor: dict[str, int]) -> None:
+    async with database.transaction() as db:
+        await employ(db, "Cy", "0100")
+        db.add(Setting(name="ignore_leading_zeros", value=True))
+    async with database.transaction() as db:
+        assert (await adding.foretell(db, floor.values())).known == ("100", "200")
+
+
+async def test_the_page_says_the_numbers_first(database: Database, floor: dict[str, int], alice: Browser) -> None:
+    chosen = {"action": "add", "id": [str(one) for one in floor.values()]}
+    asked = await alice.submit("/clock_employees/bulk", chosen)
+    for words in (
+        "Add as employee: 2 people?",
+        "2 people are added.",
+        "1 code stays as it is (200)",
+        "2 punches that wait are judged then",
+    ):
+        assert words in asked.text
+    async with database.transaction() as db:
+        assert await db.scalar(select(func.count()).select_from(Employee)) == 1
+    agreed = await alice.submit("/clock_employees/bulk", {**chosen, "confirmed": "1", "number": "3"})
+    assert agreed.status_code == 303
+    assert "2 codes were added and bound." in (await alice.get("/clock_employees")).text
+
+
+async def test_one_person_is_added_from_the_drawer(database: Database, floor: dict[str, int], alice: Browser) -> None:
+    page = await alice.get(f"/clock_employees/{floor['100']}")
+    assert f"/clock_employees/{floor['100']}/add" in page.text
+    assert "Add as employee…" not in (await alice.get(f"/clock_employees/{floor['400']}")).text
+    assert "1 person is added." in (await alice.get(f"/clock_employees/{floor['100']}/add")).text
+    assert (await alice.submit(f"/clock_employees/{floor['100']}/add")).status_code == 303
+    known = await alice.submit(f"/clock_employees/{floor['200']}/add")
+    assert known.status_code == 409
+    assert "an employee has this ID number already" in known.text
+    async with database.transaction() as db:
+        assert await db.scalar(select(Binding.state).where(Binding.emp_code == "100")) == "bound"
+
+
+@pytest.mark.parametrize("missing", ["host.people", "clock.employees.edit"])
+async def test_it_takes_both_rights(database: Database, floor: dict[str, int], bob: Browser, missing: str) -> None:
+    both = {"clock.employees", "clock.employees.edit", "host.people"}
+    async with database.shared_transaction() as db:
+        await db.execute(update(Role).where(Role.name == "Operator").values(permissions=sorted(both - {missing})))
+    one = floor["100"]
+    assert "Add as employee" not in (await bob.get("/clock_employees")).text
+    assert "Add as employee" not in (await bob.get(f"/clock_employees/{one}")).text
+    assert (await bob.get(f"/clock_employees/{one}/add")).status_code == 403
+    assert (await bob.submit(f"/clock_employees/{one}/add")).status_code == 403
+    many = {"action": "add", "id": [str(one)], "confirmed": "1", "number": "1"}
+    assert (await bob.submit("/clock_employees/bulk", many)).status_code == 403
+    async with database.transaction() as db:
+        assert await db.scalar(select(func.count()).select_from(Employee)) == 1
+
+
+def test_the_act_is_for_codes_that_nobody_has() -> None:
+    assert bindings.OPEN_TO["add"] == {"not_found", "unbound", "suggested"}
