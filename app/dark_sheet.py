@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 STATIC = Path(__file__).parent.parent / "static"
-# In the order of templates/components/head.html.
+# In the order of app.web.transport.assets.
 SHEETS = (
     "vendor/tabler-core@*/css/tabler.min.css",
     "css/muster.css",

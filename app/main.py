@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from litestar import Litestar, Router
 from litestar.datastructures import State
 from litestar.di import Provide
-from litestar.static_files import create_static_files_router
 
 from app import wiring
 from app.api.methods import GuardsFirst
@@ -20,9 +19,8 @@ from app.web import help as manual
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
-from app.web.templating import STATIC
+from app.web.transport.assets import static_file
 from app.web.transport.body import LARGEST
-from app.web.transport.sheets import sheet
 from app.web.transport.streams import Watch
 
 
@@ -38,9 +36,8 @@ def build_site() -> Litestar:
     manual.pages()  # once, before the first reader waits for it; a page that is missing is missed here
     pages = [page for site in sites for page in site.pages]
     browser = Router(path="/", route_handlers=[*pages, *preferences.ROUTES], before_request=csrf.check)
-    static = create_static_files_router("/static", [STATIC], include_in_schema=False)
     return Litestar(
-        route_handlers=[browser, *(api for site in sites for api in site.apis), sheet, static],
+        route_handlers=[browser, *(api for site in sites for api in site.apis), static_file],
         dependencies={"ctx": Provide(provide_context)},
         exception_handlers={Exception: handle},
         middleware=[Measured],

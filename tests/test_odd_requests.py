@@ -39,7 +39,7 @@ END_USERS = (*survey_api.ENDPOINTS, *api_apps.ENDPOINTS, *sign_in.ENDPOINTS)
 PROGRAMS = ("/api/", "/v1/", "/health/", "/metrics", "/static")
 WITHOUT_PARAMETERS = {
     "/api/v1/clock/openapi.json", "/v1/api/openapi.json", "/health/live", "/health/ready", "/metrics",
-    "/static/css/{name}", "/static/{file_path}",
+    "/static/{file_path}",
 }  # fmt: skip
 # Streams that end when somebody leaves.
 UNENDING = {"/clock_sync/live/{run_id}", "/clock_settings/connection/test/live"}

@@ -17,9 +17,9 @@ from app.web.formats import ago, clock, day, duration, instant, local_instant, n
 from app.web.help import slug
 from app.web.icons import icon
 from app.web.marks import badge, linked, time_ago, time_as, time_at, time_day
+from app.web.transport.assets import address
 
 ROOT = Path(__file__).parents[2]
-STATIC = ROOT / "static"
 
 
 class Unindented(Extension):
@@ -43,7 +43,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         extensions=["jinja2.ext.do", Unindented],
     )
-    env.globals.update(icon=icon, badge=badge, linked=linked, asset=asset, with_query=with_query)
+    env.globals.update(icon=icon, badge=badge, linked=linked, asset=address, with_query=with_query)
     env.filters.update(
         instant=instant,
         local_instant=local_instant,
@@ -73,14 +73,6 @@ def render(template: str, **values: Any) -> str:
 def render_fragment(template: str, block: str, **values: Any) -> str:
     """One block of a page's template; it sees only `values` and globals."""
     return render_block(environment(), template, block, values)
-
-
-@lru_cache(maxsize=256)
-def asset(path: str) -> str:
-    """The address of a static file; our own ones carry their change time, so that browsers may keep them for ever."""
-    if path.startswith("vendor/"):
-        return f"/static/{path}"
-    return f"/static/{path}?v={int((STATIC / path).stat().st_mtime):x}"
 
 
 def with_query(url: str, query: Mapping[str, Any], **changes: Any) -> str:

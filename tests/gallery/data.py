@@ -221,6 +221,16 @@ MENU = [
         for label, name in (("Users", "user"), ("Roles", "shield-lock"), ("Tenants", "building-community"), ("Tokens", "key"), ("Policies", "adjustments"), ("Audit", "history"), ("Jobs", "list-check"))]},
 ]  # fmt: skip
 PALETTE = [
-    {"label": "Pages", "items": [{"url": "/list", "title": "Employees & Bindings", "hint": "Clock", "icon": "users"}]},
-    {"label": "People", "items": [{"url": "#", "title": LONG, "hint": "1042 · Assembly", "icon": "user"}]},
+    {
+        "label": "Pages",
+        "items": [{"url": "/list", "title": "Employees & Bindings", "hint": "Clock", "icon": "users", "posts": False}],
+    },
+    {
+        "label": "Actions",
+        "items": [{"url": "#", "title": "Start a sync", "hint": LONG, "icon": "player-play", "posts": True}],
+    },
+    {
+        "label": "People",
+        "items": [{"url": "#", "title": LONG, "hint": "1042 · Assembly", "icon": "user", "posts": False}],
+    },
 ]

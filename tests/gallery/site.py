@@ -1,6 +1,5 @@
 """The gallery as a small web server under the portal's own Content-Security-Policy: pages, fragments, static files."""
 
-import mimetypes
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -9,8 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from jinja2 import Environment, FileSystemLoader
 
+from app.errors import NotFound
 from app.vendor import ROOT
 from app.web import templating
+from app.web.transport import assets
 from tests.gallery import data
 
 CSP = "default-src 'self'; img-src 'self' data:"
@@ -30,7 +31,7 @@ PAGES = (
     "error",
     "error-bare",
 )
-FRAGMENTS = {"palette": "ui.palette_results(data.PALETTE)", "people": "forms.options(people)"}
+FRAGMENTS = {"palette": "ui.palette_results(data.PALETTE, 'c5rf')", "people": "forms.options(people)"}
 
 
 @cache
@@ -45,7 +46,7 @@ def context(path: str) -> dict[str, Any]:
     menu = [{**g, "items": [{**i, "active": i["url"] == path} for i in g["items"]]} for g in data.MENU]
     return {
         "menu": menu, "workspace": "Acme Manufacturing", "user": {"name": "Bob Operator", "email": "bob@acme.example"},
-        "csrf_token": "c5rf", "flashes": [], "data": data, "query": {}, "path": path,
+        "csrf_token": "c5rf", "flashes": [], "keys": True, "data": data, "query": {}, "path": path,
     }  # fmt: skip
 
 
@@ -64,7 +65,7 @@ class Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         name, target = address.path.strip("/"), self.headers.get("HX-Target", "")
         if name.startswith("static/"):
-            self.send_file(ROOT / name)
+            self.send_file(name.removeprefix("static/"))
         elif name in FRAGMENTS and "HX-Request" in self.headers:
             self.send(fragment(FRAGMENTS[name]))
         elif name in PAGES:
@@ -77,11 +78,13 @@ class Handler(BaseHTTPRequestHandler):
         """Every act is answered with the confirmation, as the portal answers a bulk act."""
         self.send(render("/confirm", block="dialog"))
 
-    def send_file(self, path: Path) -> None:
-        if path.is_file() and ROOT / "static" in path.resolve().parents:
-            self.send(path.read_bytes(), kind=mimetypes.guess_type(path.name)[0] or "application/octet-stream")
-        else:
+    def send_file(self, path: str) -> None:
+        try:
+            found = assets.asset(assets.named(path)[0])
+        except NotFound:
             self.send("not here", status=404)
+        else:
+            self.send(found.bodies[""], kind=found.kind)
 
     def send(self, body: str | bytes, status: int = 200, kind: str = "text/html; charset=utf-8") -> None:
         raw = body.encode() if isinstance(body, str) else body

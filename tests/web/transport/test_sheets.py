@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from app.web.transport.sheets import FOLDER, packed
-from tests.conftest import Browser
+from app.web.transport.assets import STATIC
+from app.web.transport.sheets import packed
 
+FOLDER = STATIC / "css"
 SHEETS = sorted(FOLDER.glob("*.css"))
 
 
@@ -26,19 +27,6 @@ SHEETS = sorted(FOLDER.glob("*.css"))
 )
 def test_a_sheet_loses_what_only_people_need(written: str, sent: str) -> None:
     assert packed(written) == sent
-
-
-async def test_browsers_get_it_packed_and_may_keep_it(visitor: Browser) -> None:
-    answer = await visitor.get("/static/css/lists.css?v=1")
-    assert answer.headers["content-type"] == "text/css; charset=utf-8"
-    assert answer.text == packed((FOLDER / "lists.css").read_text())
-    assert {"last-modified", "etag"} & {*answer.headers}
-    assert "no-store" not in answer.headers.get("cache-control", "")
-
-
-@pytest.mark.parametrize("name", ["none.css", "..", "%2e%2e%2fjs%2fmenus.js", "lists.css%00"])
-async def test_nothing_else_is_sent(visitor: Browser, name: str) -> None:
-    assert (await visitor.get(f"/static/css/{name}")).status_code in (400, 404)
 
 
 @pytest.mark.parametrize("sheet", [sheet.name for sheet in SHEETS])

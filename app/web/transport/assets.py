@@ -1,0 +1,139 @@
+"""Scripts, style sheets and pictures as browsers get them: under an address that names their content, compressed once.
+
+What has the hash of its content in its name never changes, so a browser keeps it for ever and asks for it once. The sheets that each
+page needs are one file, and so are the scripts; both are put together when they are first asked for, out of the files in static/.
+"""
+
+import hashlib
+import mimetypes
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import brotli
+from litestar import Request, Response, get
+from litestar.params import FromPath
+
+from app.errors import NotFound
+from app.web.transport.compressing import SMALLEST, chosen, is_text
+from app.web.transport.sheets import packed
+
+STATIC = (Path(__file__).parents[3] / "static").resolve()
+# Each browser needs them on its first page; so they are made denser than an answer that is made for one reader.
+BROTLI_QUALITY = 9
+GZIP = 16 + zlib.MAX_WBITS
+FOR_EVER = "public, max-age=31536000, immutable"
+ASK_AGAIN = "no-cache"
+SHEETS = (
+    "vendor/tabler-core@1.6.1/css/tabler.min.css",
+    "css/muster.css",
+    "css/shell.css",
+    "css/lists.css",
+    "css/components.css",
+    "css/drawings.css",
+    "css/surveys.css",
+)
+LIBRARIES = (
+    "vendor/htmx.org@2.0.11/htmx.min.js",
+    "vendor/idiomorph@0.8.0/idiomorph-ext.min.js",
+    "vendor/htmx-ext-sse@2.2.4/sse.min.js",
+)
+SCRIPTS = ("menus", "overlays", "palette", "lists", "keys", "fields", "combobox", "charts", "toasts", "prompt")
+_HASHED = re.compile(r"(?P<name>.+)\.(?P<hash>[0-9a-f]{12})(?P<kind>\.[a-z0-9]+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """`bodies` by encoding, "" for the bytes as they are."""
+
+    kind: str
+    hash: str
+    bodies: Mapping[str, bytes]
+
+
+def _sheets() -> bytes:
+    return b"\n".join(_read(name) for name in SHEETS)
+
+
+def _libraries() -> bytes:
+    """Classic scripts, in the order in which they need each other."""
+    return b";\n".join(_read(name) for name in LIBRARIES)
+
+
+def _scripts() -> bytes:
+    """Ours, which import nothing: a block for each keeps its names apart, as a module of its own would."""
+    return b"".join(b"{\n%s}\n" % _read(f"js/{name}.js") for name in SCRIPTS)
+
+
+BUNDLES: Mapping[str, Callable[[], bytes]] = {
+    "muster.css": _sheets,
+    "libraries.js": _libraries,
+    "muster.js": _scripts,
+}
+
+
+def address(name: str) -> str:
+    """Where a file of static/, or a bundle, is served for ever. Raises NotFound."""
+    stem, dot, kind = name.rpartition(".")
+    return f"/static/{stem}.{asset(name).hash}{dot}{kind}"
+
+
+@cache
+def asset(name: str) -> Asset:
+    """A file of static/, or a bundle. Raises NotFound."""
+    body = BUNDLES[name]() if name in BUNDLES else _read(name)
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Asset(kind, hashlib.sha256(body).hexdigest()[:12], {"": body, **_encoded(kind, body)})
+
+
+def _encoded(kind: str, body: bytes) -> dict[str, bytes]:
+    if len(body) < SMALLEST or not is_text(200, [(b"content-type", kind.encode())]):
+        return {}
+    return {"br": brotli.compress(body, quality=BROTLI_QUALITY), "gzip": zlib.compress(body, 9, GZIP)}
+
+
+def _read(name: str) -> bytes:
+    """One way to write each name: what is kept of the files does not grow with what is asked for."""
+    path = STATIC / name
+    try:
+        is_there = path.resolve() == path and path.is_relative_to(STATIC) and path.is_file()
+    except (ValueError, OSError):  # a null, or a name that no file can have
+        is_there = False
+    if not is_there or str(path.relative_to(STATIC)) != name:
+        raise NotFound("There is no such file.")
+    return packed(path.read_text()).encode() if path.parent == STATIC / "css" else path.read_bytes()
+
+
+@get("/static/{file_path:path}", include_in_schema=False, sync_to_thread=False)
+def static_file(request: Request[Any, Any, Any], file_path: FromPath[str]) -> Response[bytes]:
+    """A name without a hash, and one of a hash that is no longer, gives the file as it is now, which a browser asks for again."""
+    name, hashed = named(file_path.lstrip("/"))
+    found = asset(name)
+    encoding = chosen(request.headers.get("accept-encoding", "")) or ""
+    body = found.bodies.get(encoding)
+    encoding, body = (encoding, body) if body is not None else ("", found.bodies[""])
+    tag = f'"{found.hash}{"-" if encoding else ""}{encoding}"'
+    headers = {"ETag": tag, "Cache-Control": FOR_EVER if hashed == found.hash else ASK_AGAIN}
+    if len(found.bodies) > 1:
+        headers["Vary"] = "Accept-Encoding"
+    if _has(request.headers.get("if-none-match", ""), tag):
+        return Response(b"", status_code=304, headers=headers)
+    if encoding:
+        headers["Content-Encoding"] = encoding
+    return Response(body, media_type=found.kind, headers=headers)
+
+
+def named(path: str) -> tuple[str, str]:
+    """The name of the file in an address, and the hash in it, "" where there is none."""
+    found = _HASHED.fullmatch(path)
+    return (found["name"] + found["kind"], found["hash"]) if found else (path, "")
+
+
+def _has(known: str, tag: str) -> bool:
+    """Whether If-None-Match names the tag, compared weakly (RFC 9110, 13.1.2)."""
+    tags = {one.strip().removeprefix("W/") for one in known.split(",")}
+    return tag in tags or "*" in tags
