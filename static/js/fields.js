@@ -1,12 +1,18 @@
-// Fields: show a password, count characters, copy a text, focus the error summary, warn before typed work is lost.
+// Fields: show a password, offer the zone of the browser, count characters, copy a text, focus the error summary, warn before typed work is lost.
 document.body.addEventListener("htmx:load", (event) => {
   const part = event.detail.elt;
   for (const thing of part.querySelectorAll("[data-reveal], [data-copy]")) thing.hidden = false;
   for (const area of part.querySelectorAll("[data-counter]")) counter(area);
+  for (const zones of part.querySelectorAll("[data-browser-zone] select")) ownZone(zones);
   part.querySelector(".error-summary[data-focus]")?.focus();
   // Came back unsaved from the server: dirty before anything is typed.
   for (const form of part.querySelectorAll('form[data-guard="dirty"]')) dirty.add(form);
 });
+
+function ownZone(zones) {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (!zones.value && [...zones.options].some((one) => one.value === own)) zones.value = own;
+}
 
 function counter(area) {
   let line = area.nextElementSibling;

@@ -46,6 +46,12 @@ class ConnectionForm:
     overrides: Mapping[str, str] = field(default_factory=dict)
 
 
+# What was said of the server at the old address tells nothing of the new one.
+_NOTHING_SAID: Mapping[str, Any] = dict.fromkeys(
+    ("last_success_at", "last_error_code", "last_error_message", "last_error_at", "not_before")
+)
+
+
 async def load(db: AsyncSession) -> Connection | None:
     """The workspace's connection; None when none was saved."""
     return await db.scalar(select(Connection))
@@ -178,6 +184,8 @@ async def _change(db: AsyncSession, old: Connection, values: dict[str, Any], for
         await lease.break_off(db)
     if signs_in_anew:
         values["tokens"] = None
+    if old.base_url != values["base_url"]:
+        values |= _NOTHING_SAID
     if form.password is not None:
         locked = old.status == "locked"
         values |= {"credential_failures": LOCK_AFTER - 1 if locked else 0, "locked_until": None}

@@ -94,7 +94,7 @@ async def sent(ctx: Context) -> Bound:
 def _stored(found: Connection | None) -> dict[str, Any]:
     shown = ("base_url", "profile", "username", "company", "timezone")
     if found is None:
-        return {**dict.fromkeys(shown), "profile": "cloud", "timezone": "UTC", "overrides": ""}
+        return {**dict.fromkeys(shown), "profile": "cloud", "timezone": None, "overrides": ""}
     return {**{name: getattr(found, name) for name in shown}, "overrides": written(found.overrides)}
 
 

@@ -95,6 +95,21 @@ async def test_any_change_of_how_we_sign_in_comes_back_to_unverified(parts, chan
         assert (found.tokens is None) is ("timezone" not in change)
 
 
+@pytest.mark.parametrize(
+    ("change", "is_forgotten"),
+    [({"base_url": "https://other.example.com"}, True), ({"username": "another"}, False), ({"timezone": "UTC"}, False)],
+)
+async def test_another_address_clears_what_was_said_of_the_old_one(parts, change, is_forgotten):
+    async with parts.database.transaction() as db:
+        await connection.save(db, parts.keys, COMMAND_LINE, form())
+        await connection.mark_working(db, datetime.now(UTC))
+        await connection.mark_failed(db, "TC-NET", "It is down.", datetime.now(UTC))
+        await connection.save(db, parts.keys, COMMAND_LINE, form(**change))
+        saved = await connection.required(db)
+    said = [saved.last_success_at, saved.last_error_at, saved.last_error_code, saved.last_error_message]
+    assert ([one is None for one in said] == [True] * 4) == is_forgotten
+
+
 async def test_saving_the_same_again_changes_nothing(parts):
     async with site(parts) as here:
         await here.sync(resources=["areas"])

@@ -128,3 +128,24 @@ async def test_the_last_step_names_the_rights_that_adding_takes(parts: Parts, da
     assert heading(text) == "People"
     assert "Keep people" in text
     assert "/clock_employees/bulk" not in text
+
+
+async def test_without_script_a_zone_is_chosen_and_none_is_taken_for_granted(alice: Browser) -> None:
+    page = (await alice.get(URL)).text
+    assert '<option value="">Choose a zone</option>' in page
+    assert "data-browser-zone" in page
+    form = {"base_url": "https://clock.example.com", "profile": "cloud", "username": USERNAME, "password": "p"}
+    answer = await alice.submit(f"{URL}/connect", {**form, "timezone": ""})
+    assert answer.status_code == 422
+    assert "Time zone" in answer.text
+
+
+async def test_plain_http_is_amber_with_the_reason(parts: Parts, alice: Browser) -> None:
+    await connected(parts, base_url="http://clock.example.com")
+    for url in ("/clock_settings", f"{URL}?step=1"):
+        page = (await alice.get(url)).text
+        assert "Not encrypted" in page
+        assert "plain text" in page
+    async with parts.database.transaction() as db:
+        await db.execute(update(Connection).values(base_url="https://clock.example.com"))
+    assert "Not encrypted" not in (await alice.get("/clock_settings")).text

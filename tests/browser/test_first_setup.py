@@ -1,0 +1,18 @@
+"""The first connection in a browser: the zone that the browser is in is offered, and can be changed."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import SignedIn
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("zone", ["Asia/Manila", "America/Argentina/Salta"])
+def test_the_zone_of_the_browser_is_offered(page_of: SignedIn, zone: str) -> None:
+    page = page_of("eve", timezone_id=zone)
+    page.goto("/clock_settings")
+    field = page.get_by_label("Time zone")
+    expect(field).to_have_value(zone)
+    field.select_option("Europe/Berlin")
+    expect(field).to_have_value("Europe/Berlin")
