@@ -2,10 +2,12 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from typing import Any
 
 import pyotp
 import pytest
+import segno
 from sqlalchemy import func, select, update
 
 from app.accounts import second_factor, tokens
@@ -391,3 +393,15 @@ async def test_nothing_that_was_typed_in_secret_reaches_the_log(
     said = caplog.text + "".join(capsys.readouterr())
     for secret in (PASSWORD, ANOTHER, key, "guess-4711", text):
         assert secret not in said
+
+
+async def test_the_second_factor_is_scanned_dark_on_light(alice: Browser) -> None:
+    page = (await alice.get("/account/second-factor")).text
+    drawn = page.partition('<div class="qr">')[2].partition("</div>")[0]
+    address = unescape(re.findall(r">(otpauth://[^<]+)<", page)[0])
+    lines = re.findall(r' d="([^"]+)"', segno.make(address, micro=False).svg_inline(border=4))[-1]
+    assert f'd="{lines}"' in drawn
+    assert 'fill="#fff"' in drawn
+    assert 'stroke="#000"' in drawn
+    assert "<title>QR code with the key</title>" in drawn
+    assert "style=" not in drawn
