@@ -9,6 +9,7 @@ import pytest
 
 from app import vendor
 from app.web.icons import UnknownIcon, icon
+from app.web.transport import assets
 
 TEMPLATES = [*(vendor.ROOT / "templates").rglob("*.html")]
 ICON = re.compile(r"""\bicon\(\s*["']([a-z0-9/-]+)["']""")
@@ -74,12 +75,15 @@ def test_a_scoped_package_lives_in_a_flat_folder() -> None:
 def test_every_static_file_that_a_template_names_exists() -> None:
     named = {path for template in TEMPLATES for path in ASSET.findall(template.read_text(encoding="utf-8"))}
     assert "js/theme.js" in named
-    assert [path for path in sorted(named) if not (vendor.ROOT / "static" / path).is_file()] == []
+    assert set(assets.BUNDLES) <= named
+    for path in named:
+        assert assets.asset(path).bodies[""], path
 
 
 def test_every_vendored_file_that_a_template_names_is_in_the_manifest() -> None:
     manifest = json.loads((vendor.BROWSER / "manifest.json").read_text(encoding="utf-8"))
     named = {path for template in TEMPLATES for path in ASSET.findall(template.read_text(encoding="utf-8"))}
+    named |= {*assets.SHEETS, *assets.LIBRARIES}
     vendored = {path.removeprefix("vendor/") for path in named if path.startswith("vendor/")}
     assert len(vendored) >= 5
     assert vendored - manifest.keys() == set()

@@ -26,7 +26,7 @@ class Tenant(Base):
 class User(Base):
     """A person who signs in. `email` is lower-cased and unique over all workspaces; `workspace` is `main` or a tenant key.
 
-    `totp_used_step` is the latest time step whose code was used: none works twice.
+    `totp_used_step` is the latest time step whose code was used: none works twice. `recovery_codes` are hashes; a used one goes.
     """
 
     __tablename__ = "users"
@@ -41,6 +41,7 @@ class User(Base):
     password_changed_at: Mapped[datetime | None]
     totp_secret: Mapped[str | None]
     totp_used_step: Mapped[int | None]
+    recovery_codes: Mapped[Words]
     active: Mapped[bool] = mapped_column(server_default=text("true"))
     failed_sign_ins: Mapped[int] = mapped_column(server_default="0")
     locked_until: Mapped[datetime | None]

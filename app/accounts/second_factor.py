@@ -1,16 +1,18 @@
-"""The second factor: six digits of an authenticator app (TOTP, RFC 6238). Where sign-in asks for them: identity."""
+"""The second factor: six digits of an authenticator app (TOTP, RFC 6238), or a recovery code. Where sign-in asks for them: identity."""
 
+import base64
 import hashlib
 import hmac
+import secrets
 from datetime import UTC, datetime, timedelta
 
 import pyotp
-from sqlalchemy import func, select, update
+from sqlalchemy import any_, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
 from app.accounts.models import User
-from app.db.session import Database, workspace_of
+from app.db.session import Database, enter_workspace, workspace_of
 from app.errors import Conflict, FieldError, Invalid
 from app.secrets import KeyRing, Place, Secret, SecretError
 
@@ -21,6 +23,11 @@ WRONG = (
     "These digits are not valid now. Type the digits that the app shows now: each code works once, and the phone's"
     " clock must be right."
 )
+
+
+RECOVERY_CODES = 10
+_RECOVERY_BYTES = 10  # too many values to try them all, hashed once
+_RECOVERY_LENGTH = 16
 
 
 class WrongCode(Invalid):
@@ -67,22 +74,40 @@ def has_passed(keys: KeyRing, user: User, sealed: str, now: datetime) -> bool:
 
 async def enable(
     db: AsyncSession, actor: audit.Actor, user_id: int, *, keys: KeyRing, secret: Secret, code: str
-) -> None:
-    """From now on sign-in wants a code. Raises WrongCode, and Conflict when a second factor is on already."""
+) -> list[str]:
+    """From now on sign-in wants a code. Returns the recovery codes, which are shown this once. Raises WrongCode, and Conflict when a
+    second factor is on already."""
     step = step_of(secret, code, datetime.now(UTC))
     if step is None:
         raise WrongCode
     sealed = keys.seal(secret, place(workspace_of(db), user_id))
+    codes = _recovery_codes()
+    kept = {"totp_secret": sealed, "totp_used_step": step, "recovery_codes": [_hashed(user_id, one) for one in codes]}
     switched = update(User).where(User.id == user_id, User.totp_secret.is_(None))
-    if await db.scalar(switched.values(totp_secret=sealed, totp_used_step=step).returning(User.id)) is None:
+    if await db.scalar(switched.values(kept).returning(User.id)) is None:
         raise Conflict("A second factor is already on. Switch it off first.")
     await audit.record(db, actor, "user.enable_second_factor", "user", user_id)
+    return codes
+
+
+async def make_recovery_codes(db: AsyncSession, actor: audit.Actor, user_id: int) -> list[str]:
+    """New ones; the old ones stop working. Raises Conflict where no second factor is on."""
+    codes = _recovery_codes()
+    renewed = update(User).where(User.id == user_id, User.totp_secret.is_not(None))
+    hashes = [_hashed(user_id, one) for one in codes]
+    if await db.scalar(renewed.values(recovery_codes=hashes).returning(User.id)) is None:
+        raise Conflict("There is no second factor that recovery codes could stand for. Set one up first.")
+    await audit.record(db, actor, "user.make_recovery_codes", "user", user_id)
+    return codes
 
 
 async def forget(db: AsyncSession, user_id: int) -> bool:
     """The password alone signs in again. Returns whether there was a second factor; the audit is the caller's."""
     off = update(User).where(User.id == user_id, User.totp_secret.is_not(None))
-    return await db.scalar(off.values(totp_secret=None, totp_used_step=None).returning(User.id)) is not None
+    return (
+        await db.scalar(off.values(totp_secret=None, totp_used_step=None, recovery_codes=[]).returning(User.id))
+        is not None
+    )
 
 
 async def is_on(db: AsyncSession, user_id: int) -> bool:
@@ -90,7 +115,10 @@ async def is_on(db: AsyncSession, user_id: int) -> bool:
 
 
 async def use_code(database: Database, keys: KeyRing, user: User, code: str) -> bool:
-    """Whether this is the code of the moment. Each works once: one that was looked over the shoulder is worth nothing."""
+    """Whether this is the code of the moment, or a recovery code. Each works once: one that was looked over the shoulder is worth
+    nothing."""
+    if is_recovery_code(code):
+        return await _use_recovery_code(database, user, code)
     secret = keys.open(user.totp_secret or "", place(user.workspace, user.id))
     step = step_of(secret, code, datetime.now(UTC))
     if step is None:
@@ -98,6 +126,44 @@ async def use_code(database: Database, keys: KeyRing, user: User, code: str) -> 
     unused = update(User).where(User.id == user.id, func.coalesce(User.totp_used_step, -1) < step)
     async with database.shared_transaction() as db:
         return await db.scalar(unused.values(totp_used_step=step).returning(User.id)) is not None
+
+
+async def _use_recovery_code(database: Database, user: User, code: str) -> bool:
+    """One statement takes it away, so that of two who send the same at once one comes in."""
+    hashed = _hashed(user.id, code)
+    used = (
+        update(User)
+        .where(User.id == user.id, any_(User.recovery_codes) == hashed)
+        .values(recovery_codes=func.array_remove(User.recovery_codes, hashed))
+        .returning(func.cardinality(User.recovery_codes))
+    )
+    async with database.shared_transaction() as db:
+        left = await db.scalar(used)
+        if left is None:
+            return False
+        await enter_workspace(db, user.workspace)
+        actor = audit.Actor(user.id, user.name)
+        await audit.record(db, actor, "user.use_recovery_code", "user", user.id, after={"codes_left": left})
+    return True
+
+
+def is_recovery_code(text: str) -> bool:
+    """Whether it has the form of one: 16 letters and digits, however they are grouped."""
+    return len(_plain(text)) == _RECOVERY_LENGTH
+
+
+def _recovery_codes() -> list[str]:
+    """`ABCD-EFGH-IJKL-MNOP`, in letters and digits that are not taken for each other."""
+    plain = [base64.b32encode(secrets.token_bytes(_RECOVERY_BYTES)).decode() for _ in range(RECOVERY_CODES)]
+    return ["-".join(one[at : at + 4] for at in range(0, _RECOVERY_LENGTH, 4)) for one in plain]
+
+
+def _hashed(user_id: int, code: str) -> str:
+    return hashlib.sha256(f"{user_id}:{_plain(code)}".encode()).hexdigest()
+
+
+def _plain(code: str) -> str:
+    return "".join(one for one in code.upper() if one.isalnum())
 
 
 def step_of(secret: Secret, code: str, now: datetime) -> int | None:

@@ -31,11 +31,11 @@ MOST_SIGNED_IN = 20
 
 
 class SignInBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """`otp`: the six digits of the authenticator, where the account has a second factor."""
+    """`otp`: the six digits of the authenticator or a recovery code, where the account has a second factor."""
 
     email: Annotated[str, msgspec.Meta(min_length=1, max_length=320)]
     password: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
-    otp: Annotated[str, msgspec.Meta(max_length=10)] | None = None
+    otp: Annotated[str, msgspec.Meta(max_length=30)] | None = None
 
 
 class SignedIn(msgspec.Struct, kw_only=True):

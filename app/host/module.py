@@ -87,6 +87,8 @@ ACTS = {
     "user.drop_second_factor": "Second factor switched off",
     "user.edit": "User edited",
     "user.enable_second_factor": "Second factor set up",
+    "user.make_recovery_codes": "Recovery codes made",
+    "user.use_recovery_code": "Signed in with a recovery code",
     "user.make_link": "Link for a password made",
     "user.set_password": "Password set",
     "user.sign_out": "User signed out",

@@ -209,7 +209,8 @@ async def test_a_connection_that_another_made_meanwhile_is_not_overwritten(sign_
     mine, theirs = await sign_in("alice"), await sign_in("alice")
     url = "/clock_settings/connection"
     page = (await mine.get("/clock_settings")).text
-    form = {**filled_in(page, url), "username": "mine", "password": "secret-of-mine", "base_url": "https://b.example"}
+    form = {**filled_in(page, url), "username": "mine", "password": "secret-of-mine"}
+    form |= {"base_url": "https://b.example", "timezone": "UTC"}
     theirs_sent = {**form, "username": "theirs", "base_url": "https://a.example"}
     assert (await theirs.submit(url, theirs_sent)).status_code == 303
     refused = await mine.submit(url, form)

@@ -8,7 +8,7 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 from markupsafe import Markup
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 
 from app.accounts import accounts, audit, browsers, identity, second_factor, tokens
 from app.accounts.models import ApiToken, Session, User
@@ -34,12 +34,18 @@ WRONG = "That is not your password, or the account is locked for some minutes af
 
 @get("/account", guards=[signed_in])
 async def show(ctx: NamedDependency[Context]) -> Response[Any]:
-    facts = select(User.password_changed_at, User.last_sign_in_at, User.totp_secret.is_not(None).label("second_factor"))
+    facts = select(
+        User.password_changed_at,
+        User.last_sign_in_at,
+        User.totp_secret.is_not(None).label("second_factor"),
+        func.cardinality(User.recovery_codes).label("codes_left"),
+    )
     now = datetime.now(UTC)
     return await page(
         ctx,
         "host/account.html",
         facts=(await ctx.db.execute(facts.where(User.id == ctx.user.id))).one(),
+        most_codes=second_factor.RECOVERY_CODES,
         browsers=await _browsers(ctx, now),
         tokens=await _own_tokens(ctx),
         states=token_pages.STATES,
@@ -84,7 +90,7 @@ async def switch_on(ctx: NamedDependency[Context]) -> Response[Any]:
     form = await _confirmed(ctx, CODE_FORM.read(await ctx.form()))
     if form.ok:
         try:
-            await second_factor.enable(
+            codes = await second_factor.enable(
                 ctx.db, ctx.actor, ctx.user.id, keys=ctx.parts.keys, secret=secret, code=form["code"]
             )
         except Invalid as refused:
@@ -92,7 +98,21 @@ async def switch_on(ctx: NamedDependency[Context]) -> Response[Any]:
     if not form.ok:
         return await _setup_page(ctx, form, sealed, status=422)
     await _begin_anew(ctx)
-    return await done(ctx, "/account", "The second factor is on. Signing in asks for the six digits from now on.")
+    return await _codes_page(ctx, codes, "The second factor is on. Signing in asks for the six digits from now on.")
+
+
+@get("/account/second-factor/recovery", guards=[signed_in])
+async def recovery_form(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _recovery_page(ctx, OFF_FORM.fill())
+
+
+@post("/account/second-factor/recovery", guards=[signed_in], status_code=200)
+async def make_recovery_codes(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = await _confirmed(ctx, OFF_FORM.read(await ctx.form()))
+    if not form.ok:
+        return await _recovery_page(ctx, form, status=422)
+    codes = await second_factor.make_recovery_codes(ctx.db, ctx.actor, ctx.user.id)
+    return await _codes_page(ctx, codes, "The codes that you had before no longer work.")
 
 
 @post("/account/second-factor/off", guards=[signed_in], status_code=200)
@@ -202,6 +222,15 @@ async def _off_page(ctx: Context, form: Bound, *, status: int = 200) -> Response
     return await page(ctx, "host/account_second_factor_off.html", fragment="drawer", status=status, form=form)
 
 
+async def _recovery_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
+    return await page(ctx, "host/account_recovery.html", fragment="drawer", status=status, form=form)
+
+
+async def _codes_page(ctx: Context, codes: list[str], said: str) -> Response[str]:
+    """The only time that they are shown: what is stored are their hashes."""
+    return shown_once(await page(ctx, "host/account_recovery_codes.html", codes=codes, said=said))
+
+
 async def _setup_page(ctx: Context, form: Bound, sealed: str, *, status: int = 200) -> Response[str]:
     secret = second_factor.open_setup(ctx.parts.keys, ctx.workspace, ctx.user.id, sealed)
     address = second_factor.address(secret, ctx.user.email)
@@ -233,6 +262,6 @@ async def _token_page(ctx: Context, form: Bound, *, status: int = 200) -> Respon
 
 
 ROUTES = [
-    show, password_form, change_password, second_factor_form, switch_on, switch_off, end_others, end_one,
+    show, password_form, change_password, second_factor_form, switch_on, recovery_form, make_recovery_codes, switch_off, end_others, end_one,
     new_token, make_token, ask_to_revoke, revoke_token,
 ]  # fmt: skip

@@ -20,7 +20,11 @@ from app.web.returning import is_ours
 
 EMAIL = Email("email", "E-mail", required=True, autocomplete="username")
 OTP = Text(
-    "otp", "Authenticator code", longest=10, autocomplete="one-time-code", help="Six digits, spaces do not matter."
+    "otp",
+    "Authenticator code",
+    longest=30,
+    autocomplete="one-time-code",
+    help="The six digits of the app, or a recovery code. Spaces do not matter.",
 )
 FORM = Form(EMAIL, Password("password", "Password", required=True), OTP)
 # Asks for the digits alone: `passed` says that the password was right.

@@ -1,5 +1,6 @@
 """`/account`: one's own password, second factor, sessions and tokens."""
 
+import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
@@ -36,6 +37,7 @@ from tests.markup import squeezed
 CHANGE = {"current": PASSWORD, "password": ANOTHER}
 TOKEN = re.compile(r"muster_[\w-]{40,}")
 SETUP = re.compile(r'name="setup" value="([^"]+)"')
+CODES = re.compile(r"<li>((?:[A-Z2-7]{4}-){3}[A-Z2-7]{4})</li>")
 KEY = re.compile(r"secret=([A-Z2-7]+)")
 
 
@@ -149,8 +151,8 @@ async def test_a_second_factor_is_on_once_a_code_of_it_was_given(
     setup, key = await begin_setup(bob)
     assert key not in setup
     answer = await bob.submit("/account/second-factor", {"setup": setup, "code": code_of(key), "current": PASSWORD})
-    assert answer.headers["location"] == "/account"
-    assert (await bob.get("/account")).status_code == 200
+    assert "The second factor is on." in answer.text
+    assert "10 of 10 left" in (await bob.get("/account")).text
     stored = (await user_of(database, "bob")).totp_secret
     assert stored
     assert key not in stored
@@ -178,7 +180,7 @@ async def test_a_wrong_code_switches_nothing_on_and_keeps_the_key(bob: Browser, 
     assert answer.status_code == 422
     assert key in answer.text
     assert (await user_of(database, "bob")).totp_secret is None
-    assert (await bob.submit("/account/second-factor", {**data, "code": code_of(key)})).status_code == 303
+    assert (await bob.submit("/account/second-factor", {**data, "code": code_of(key)})).status_code == 200
 
 
 async def test_it_is_not_switched_on_without_the_password(bob: Browser, database: Database) -> None:
@@ -405,3 +407,86 @@ async def test_the_second_factor_is_scanned_dark_on_light(alice: Browser) -> Non
     assert 'stroke="#000"' in drawn
     assert "<title>QR code with the key</title>" in drawn
     assert "style=" not in drawn
+
+
+async def recovery_codes(browser: Browser) -> list[str]:
+    answer = await browser.submit("/account/second-factor/recovery", {"current": PASSWORD})
+    assert answer.headers["cache-control"] == "no-store, no-transform"
+    return CODES.findall(answer.text)
+
+
+async def test_ten_recovery_codes_are_shown_once_and_kept_as_hashes(bob: Browser, database: Database) -> None:
+    await give_password(database, "bob")
+    setup, key = await begin_setup(bob)
+    answer = await bob.submit("/account/second-factor", {"setup": setup, "code": code_of(key), "current": PASSWORD})
+    codes = CODES.findall(answer.text)
+    assert len(set(codes)) == len(codes) == 10
+    assert answer.headers["cache-control"] == "no-store, no-transform"
+    stored = (await user_of(database, "bob")).recovery_codes
+    assert len(stored) == 10
+    audited = await everything_audited(database)
+    for code in codes:
+        assert code not in audited
+        assert not {code, code.replace("-", "")} & set(stored)
+    assert CODES.findall((await bob.get("/account")).text) == []
+
+
+async def test_a_recovery_code_signs_in_once_however_it_is_typed(
+    bob: Browser, visitor: Browser, parts: Parts, database: Database
+) -> None:
+    await give_password(database, "bob")
+    await give_second_factor(parts, "bob")
+    first, second, *_ = await recovery_codes(bob)
+    assert (await submit_sign_in(visitor, "bob", otp=first)).status_code == 303
+    visitor.cookies.clear()
+    assert (await submit_sign_in(visitor, "bob", otp=first)).status_code == 422
+    typed = f" {second.lower().replace('-', ' ')} "
+    assert (await submit_sign_in(visitor, "bob", otp=typed)).status_code == 303
+    assert "8 of 10 left" in (await bob.get("/account")).text
+    assert (await acts(database)).count("user.use_recovery_code") == 2
+
+
+async def test_of_two_who_send_the_same_code_one_comes_in(bob: Browser, parts: Parts, database: Database) -> None:
+    await give_password(database, "bob")
+    await give_second_factor(parts, "bob")
+    code = (await recovery_codes(bob))[0]
+    user = await user_of(database, "bob")
+    tries = [second_factor.use_code(database, parts.keys, user, code) for _ in range(4)]
+    assert sorted(await asyncio.gather(*tries)) == [False, False, False, True]
+
+
+async def test_a_recovery_code_belongs_to_its_person_and_ends_with_the_second_factor(
+    bob: Browser, visitor: Browser, parts: Parts, database: Database
+) -> None:
+    for short in ("bob", "vera"):
+        await give_password(database, short)
+        await give_second_factor(parts, short)
+    old = await recovery_codes(bob)
+    assert (await submit_sign_in(visitor, "vera", otp=old[0])).status_code == 422
+    new = await recovery_codes(bob)
+    assert (await submit_sign_in(visitor, "bob", otp=old[0])).status_code == 422
+    await bob.submit("/account/second-factor/off", {"current": PASSWORD})
+    assert (await user_of(database, "bob")).recovery_codes == []
+    await give_second_factor(parts, "bob")
+    assert (await submit_sign_in(visitor, "bob", otp=new[0])).status_code == 422
+
+
+async def test_wrong_recovery_codes_count_towards_the_lock(
+    bob: Browser, visitor: Browser, parts: Parts, database: Database
+) -> None:
+    await give_password(database, "bob")
+    await give_second_factor(parts, "bob")
+    right = (await recovery_codes(bob))[0]
+    for _ in range(5):
+        await submit_sign_in(visitor, "bob", otp="ABCD-EFGH-IJKL-MNOP")
+    assert (await submit_sign_in(visitor, "bob", otp=right)).status_code == 422
+    assert len((await user_of(database, "bob")).recovery_codes) == 10
+
+
+async def test_new_codes_want_the_password_and_a_second_factor(bob: Browser, parts: Parts, database: Database) -> None:
+    await give_password(database, "bob")
+    assert (await bob.submit("/account/second-factor/recovery", {"current": PASSWORD})).status_code == 409
+    await give_second_factor(parts, "bob")
+    assert "None: make some" in (await bob.get("/account")).text
+    assert (await bob.submit("/account/second-factor/recovery", {"current": "wrong"})).status_code == 422
+    assert (await user_of(database, "bob")).recovery_codes == []
