@@ -1,17 +1,29 @@
-"""The condition behind every search box."""
+"""The conditions behind every search box."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, or_, true
+from sqlalchemy import ColumnElement, and_, case, literal, or_, true
 
 
 def contains(*columns: Any) -> Callable[[str], ColumnElement[bool]]:
     """A text filter: every word occurs in one of the columns, case apart. `%` and `_` mean themselves."""
 
     def where(text: str) -> ColumnElement[bool]:
-        words = [re.sub(r"([\\%_])", r"\\\1", word) for word in text.split()]
-        return and_(true(), *(or_(*(one.ilike(f"%{word}%", escape="\\") for one in columns)) for word in words))
+        return and_(true(), *(_occurs(word, columns) for word in text.split()))
 
     return where
+
+
+def words_in(words: Iterable[str], *columns: Any) -> ColumnElement[int]:
+    """How many of the words occur in one of the columns, case apart."""
+    counted: ColumnElement[int] = literal(0)
+    for word in words:
+        counted = counted + case((_occurs(word, columns), 1), else_=0)
+    return counted
+
+
+def _occurs(word: str, columns: Sequence[Any]) -> ColumnElement[bool]:
+    pattern = "%" + re.sub(r"([\\%_])", r"\\\1", word) + "%"
+    return or_(*(one.ilike(pattern, escape="\\") for one in columns))

@@ -13,9 +13,11 @@ from app.web.list_spec import Column
 def marks(columns: Sequence[Column]) -> dict[str, Markup]:
     """The mark in the opening tag of each column's cells, by the column's key, in the order of `columns`.
 
-    The first column with a label is the title of the card, one with "" holds what can be done.
+    The title of the card is the column that says whom or what the row is about, else the first one with a label; a column
+    with the label "" holds what can be done.
     """
-    titled = next((column.key for column in columns if column.label), None)
+    labelled = [column for column in columns if column.label]
+    titled = next((column.key for column in labelled if column.titles), labelled[0].key if labelled else None)
     return {column.key: _mark(column, is_title=column.key == titled) for column in columns}
 
 

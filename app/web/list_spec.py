@@ -22,7 +22,8 @@ Query = MultiDict[Any] | FormMultiDict
 
 @dataclass(frozen=True)
 class Column:
-    """`value` takes a row for the exports; `order` makes the heading sort; `shown` False waits in the column chooser."""
+    """`value` takes a row for the exports; `order` makes the heading sort; `shown` False waits in the column chooser.
+    `titles` makes it the title of the card that a row is on a small screen, where the first column is not."""
 
     key: str
     label: str
@@ -31,6 +32,7 @@ class Column:
     shown: bool = True
     numeric: bool = False
     hint: str = ""
+    titles: bool = False
 
     @property
     def sort(self) -> str | None:

@@ -10,7 +10,7 @@ function enhance(combo) {
   combo.classList.add("is-ready");
   search.removeAttribute("name");
   search.type = "text";
-  search.value = field.dataset.text || field.value;
+  search.value = field.dataset.text || field.value || field.dataset.lookFor || "";
   search.placeholder = field.dataset.placeholder;
   for (const [name, value] of Object.entries({ role: "combobox", "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": list.id })) search.setAttribute(name, value);
   field.type = "hidden";
@@ -58,6 +58,13 @@ function enhance(combo) {
     search.setCustomValidity(search.value || search.required ? "Choose one from the list." : "");
     clearTimeout(timer);
     timer = setTimeout(find, 150);
+  });
+  // Words that were put there in advance are a question, not an answer: they are looked for as soon as one comes to the field.
+  search.addEventListener("focus", () => {
+    if (field.value || !field.dataset.lookFor || search.value !== field.dataset.lookFor) return;
+    search.setCustomValidity("Choose one from the list.");
+    search.select();
+    find();
   });
   search.addEventListener("keydown", (event) => {
     const all = options();

@@ -1,6 +1,11 @@
 // Toasts: good news leaves by itself (not while looked at), bad news stays until dismissed; failed requests say so.
 const region = document.getElementById("flashes");
 
+// Beneath an open box a message is neither seen nor read aloud: it stands in the box, and outlives what the box shows.
+function place() {
+  return [...document.querySelectorAll("dialog[open] > [data-flashes]")].at(-1) ?? region;
+}
+
 function settle(card) {
   card.querySelector("[data-dismiss]").hidden = false;
   if (!["success", "info"].includes(card.dataset.toast)) return;
@@ -9,6 +14,12 @@ function settle(card) {
   for (const kind of ["pointerenter", "focusin"]) card.addEventListener(kind, () => clearTimeout(timer));
   for (const kind of ["pointerleave", "focusout"]) card.addEventListener(kind, wait);
   wait();
+}
+
+function arrive(card) {
+  if (!card.dataset.settled) settle(card);
+  card.dataset.settled = "1";
+  if (place() !== card.parentElement) place().append(card);
 }
 
 function say(text) {
@@ -25,18 +36,20 @@ function say(text) {
   button.dataset.dismiss = "";
   button.textContent = "Dismiss";
   card.append(words, button);
-  // Beneath an open box nobody would see it: there it stands at the top of what the box shows.
-  const place = ["dialog[open] .drawer-content", "dialog[open] .overlay-body"].map((one) => document.querySelector(one)).find(Boolean);
-  place?.querySelector(":scope > [data-toast]")?.remove();
-  (place ?? region).prepend(card);
+  const stage = place();
+  for (const old of stage.querySelectorAll('[data-toast="danger"]')) old.remove();
+  stage.prepend(card);
   card.scrollIntoView({ block: "nearest" });
 }
 
 if (region) {
-  for (const card of region.querySelectorAll("[data-toast]")) settle(card);
+  for (const card of region.querySelectorAll("[data-toast]")) arrive(card);
   new MutationObserver((changes) => {
-    for (const { addedNodes } of changes) for (const node of addedNodes) if (node.matches?.("[data-toast]")) settle(node);
+    for (const { addedNodes } of changes) for (const node of addedNodes) if (node.matches?.("[data-toast]")) arrive(node);
   }).observe(region, { childList: true });
+  for (const box of document.querySelectorAll("dialog")) {
+    box.addEventListener("close", () => region.append(...box.querySelectorAll(":scope > [data-flashes] > *")));
+  }
   // The morph extension takes every swap for one of the whole element: toasts that come beside an answer are unwrapped here.
   region.addEventListener("htmx:oobBeforeSwap", (event) => {
     const { fragment } = event.detail;

@@ -17,6 +17,11 @@ def test_the_first_named_cell_is_the_title_and_the_others_carry_their_labels() -
     }
 
 
+def test_the_column_that_says_whom_a_row_is_about_is_the_title_wherever_it_stands() -> None:
+    code, person = Column("code", "Code", str), Column("person", "Person", str, titles=True)
+    assert marks([code, person]) == {"code": ' data-label="Code"', "person": " data-title"}
+
+
 def test_a_label_is_text() -> None:
     marked = marks(columns("A", 'B "<i>'))["c1"]
     assert marked == ' data-label="B &#34;&lt;i&gt;"'

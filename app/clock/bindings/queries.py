@@ -1,5 +1,6 @@
 """What Employees & Bindings reads besides its list: one person in full, and what an act would do before it is done. No writes."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,13 +21,24 @@ from app.clock.models import (
     Setting,
 )
 from app.db.among import among
-from app.db.searching import contains
+from app.db.searching import contains, words_in
 from app.errors import NotFound
 from app.host.models import Employee
 
 RECENT = 12
 HISTORY = 30
 MOST_HOSTS = 20
+# Initials are in most names.
+_WORD = re.compile(r"[^\W_]{2,}")
+_CODES = (
+    select(func.string_agg(Binding.emp_code, ", "))
+    .where(Binding.host_employee_id == Employee.id)
+    .scalar_subquery()
+    .label("codes")
+)
+_HOSTS = select(Employee.id, Employee.name, Employee.id_number, Employee.department, Employee.active, _CODES).where(
+    Employee.deleted_at.is_(None)
+)
 WAITS = text(
     "clock_transactions.gone_at_utc IS NULL AND clock_transactions.settled_at_utc IS NULL"
     " AND (clock_transactions.import_outcome IS NULL OR clock_transactions.import_outcome = 'not_bound')"
@@ -217,17 +229,13 @@ async def waiting(db: AsyncSession, emp_codes: Collection[str]) -> int:
     return await db.scalar(select(func.count()).select_from(Punch).where(among(Punch.emp_code, emp_codes), WAITS)) or 0
 
 
-def hosts_like(words: str) -> Select[Any]:
-    """Host employees to bind to, whose name, ID number or department holds every word; active ones first."""
-    codes = (
-        select(func.string_agg(Binding.emp_code, ", "))
-        .where(Binding.host_employee_id == Employee.id)
-        .scalar_subquery()
-        .label("codes")
-    )
-    return (
-        select(Employee.id, Employee.name, Employee.id_number, Employee.department, Employee.active, codes)
-        .where(Employee.deleted_at.is_(None), contains(Employee.name, Employee.id_number, Employee.department)(words))
-        .order_by(Employee.active.desc(), Employee.name, Employee.id)
-        .limit(MOST_HOSTS)
-    )
+async def hosts_like(db: AsyncSession, words: str, most: int = MOST_HOSTS) -> Sequence[Row[Any]]:
+    """Host employees to bind to, whose name, ID number or department holds every word; active ones first. Where there are none,
+    those whose name holds the most of the words: the clock may write a name in another way."""
+    columns = (Employee.name, Employee.id_number, Employee.department)
+    order = (Employee.active.desc(), Employee.name, Employee.id)
+    found = (await db.execute(_HOSTS.where(contains(*columns)(words)).order_by(*order).limit(most))).all()
+    if found:
+        return found
+    hits = words_in(_WORD.findall(words), Employee.name)
+    return (await db.execute(_HOSTS.where(hits > 0).order_by(hits.desc(), *order).limit(most))).all()

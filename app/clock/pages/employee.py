@@ -1,5 +1,6 @@
 """`/clock_employees/ID`: one mirrored person: how the binding was decided, what can be done to it, and this week's schedule."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -7,6 +8,7 @@ from zoneinfo import ZoneInfo
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from sqlalchemy import Row
 
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import queries as binding_queries
@@ -16,12 +18,12 @@ from app.clock.bindings.accepting import Accepting
 from app.clock.bindings.adding import Adding
 from app.clock.bindings.queries import Foretold
 from app.clock.bindings.undoing import Undoable
-from app.clock.codes import BINDING_STATES, outcome_label, punch_label
+from app.clock.codes import BINDING_STATES, BindingState, outcome_label, punch_label
 from app.clock.connection import call_log, schedules
 from app.clock.models import ClockEmployee
 from app.clock.pages import long_act_words, undo
 from app.clock.pages.employee_list import ENROLLED, METHODS
-from app.clock.pages.employees import ACT, ACTS, ADDS, BY_HAND, SEE, consequence, refuse_unless_allowed
+from app.clock.pages.employees import ACT, ACTS, ADDS, BY_HAND, SEE, consequence, host_hint, refuse_unless_allowed
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
 from app.counting import count
@@ -36,6 +38,7 @@ from app.web.pages import done, page
 
 HOST = Form(Text("host", "Host employee", required=True))
 REMARKS = Form(Text("remarks", "Remarks", longest=bindings.LONGEST_REMARK, lines=3))
+MOST_SIMILAR = 5
 CHANGED = {"HX-Trigger": "muster:changed"}
 
 
@@ -208,6 +211,7 @@ async def _show(
     headers: dict[str, str] | None = None,
 ) -> Response[Any]:
     row = await binding_queries.person(ctx.db, employee_id)
+    may_act = ctx.may("clock.employees.edit")
     return await page(
         ctx,
         "clock/employee.html",
@@ -219,7 +223,9 @@ async def _show(
         codes_of=await _codes_of(ctx, row),
         undone=await undo.latest(ctx, row.emp_code),
         punches=await binding_queries.recent_punches(ctx.db, row.emp_code),
-        may_act=ctx.may("clock.employees.edit"),
+        may_act=may_act,
+        similar=await _similar(ctx, row) if may_act else (),
+        host_hint=host_hint,
         open_to={act for act, states in bindings.OPEN_TO.items() if row.state in states},
         may_add=ctx.may(ADDS),
         offers_schedules=row.profile in PROFILES and PROFILES[row.profile].offers(schedules.RESOURCE),
@@ -233,6 +239,13 @@ async def _show(
         problem=problem,
         remarks=remarks or edits.opened(ctx, REMARKS, {"remarks": row.remarks}),
     )
+
+
+async def _similar(ctx: Context, row: Any) -> Sequence[Row[Any]]:
+    """Employees that a person could mean, where the match pass proposes none."""
+    if row.host_employee_id or row.candidates or row.taken or row.state == BindingState.IGNORED or not row.full_name:
+        return ()
+    return await binding_queries.hosts_like(ctx.db, row.full_name, most=MOST_SIMILAR)
 
 
 async def _codes_of(ctx: Context, row: Any) -> dict[int, list[str]]:

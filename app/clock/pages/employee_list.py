@@ -141,7 +141,7 @@ SPEC = ListSpec(
     sort="-waiting",
     columns=(
         Column("code", "Code", lambda row: row.emp_code, ClockEmployee.emp_code),
-        Column("name", "Name", lambda row: row.full_name, ClockEmployee.full_name),
+        Column("name", "Name", lambda row: row.full_name, ClockEmployee.full_name, titles=True),
         Column("department", "Department", lambda row: row.department, Department.name),
         Column("position", "Position", lambda row: row.position, Position.name, shown=False),
         Column("enrolled", "Enrolled", _enrolled_words, hint="What is enrolled on the terminals"),

@@ -97,6 +97,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         fragment="list",
         view=await lists.load(ctx, around.spec, rows),
         around=around,
+        may_act=may_act,
         zone=around.zone,
         now=datetime.now(UTC),
         enrolled=employee_list.ENROLLED,
@@ -208,12 +209,13 @@ async def _added(ctx: Context, ids: Sequence[int]) -> list[str]:
 async def hosts(ctx: NamedDependency[Context]) -> Response[str]:
     """Host employees as the search-as-you-type field shows them; `#12` is the value, so that no ID number is taken for an id."""
     asked = str(ctx.request.query_params.get("q", ""))[:LONGEST_FILTER].replace("\x00", "")
-    found = await ctx.db.execute(binding_queries.hosts_like(asked))
-    items = [{"value": f"#{row.id}", "label": row.name, "hint": _hint(row)} for row in found]
+    found = await binding_queries.hosts_like(ctx.db, asked)
+    items = [{"value": f"#{row.id}", "label": row.name, "hint": host_hint(row)} for row in found]
     return await page(ctx, "clock/employee_hosts.html", fragment="options", items=items)
 
 
-def _hint(row: Any) -> str:
+def host_hint(row: Any) -> str:
+    """What tells a host employee from another of the same name."""
     inactive = "" if row.active else "inactive"
     codes = f"has code {row.codes}" if row.codes else ""
     return " · ".join(part for part in (row.id_number, row.department, inactive, codes) if part)

@@ -163,7 +163,7 @@ FILTERS = (
 COLUMNS = (
     Column("time", "Local time", lambda row: row.punched_at_local, Punch.punched_at_utc),
     Column("utc", "UTC", lambda row: row.punched_at_utc, shown=False),
-    Column("employee", "Employee", lambda row: row.employee_name),
+    Column("employee", "Employee", lambda row: row.employee_name, titles=True),
     Column("code", "Code", lambda row: row.emp_code),
     Column("terminal", "Terminal", lambda row: row.alias or row.terminal_sn),
     Column("serial", "Serial number", lambda row: row.terminal_sn, shown=False),

@@ -56,7 +56,7 @@ def columns(where: ZoneInfo) -> tuple[Column, ...]:
     """Times are written with the zone's offset in exports."""
     return (
         Column("workday", "Workday", lambda row: row.workday, AttendanceRecord.workday),
-        Column("name", "Person", lambda row: row.name, Employee.name),
+        Column("name", "Person", lambda row: row.name, Employee.name, titles=True),
         Column("id_number", "ID number", lambda row: row.id_number, Employee.id_number_key, shown=False),
         Column("department", "Department", lambda row: row.department, Employee.department, shown=False),
         Column(

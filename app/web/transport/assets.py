@@ -42,7 +42,20 @@ LIBRARIES = (
     "vendor/idiomorph@0.8.0/idiomorph-ext.min.js",
     "vendor/htmx-ext-sse@2.2.4/sse.min.js",
 )
-SCRIPTS = ("menus", "overlays", "palette", "lists", "keys", "fields", "combobox", "charts", "toasts", "prompt")
+SCRIPTS = (
+    "menus",
+    "overlays",
+    "palette",
+    "lists",
+    "tables",
+    "queue",
+    "keys",
+    "fields",
+    "combobox",
+    "charts",
+    "toasts",
+    "prompt",
+)
 _HASHED = re.compile(r"(?P<name>.+)\.(?P<hash>[0-9a-f]{12})(?P<kind>\.[a-z0-9]+)", re.DOTALL)
 
 

@@ -227,6 +227,21 @@ class TestBind:
             assert f'data-value="#{floor["ben"]}"' in found
             assert "Ada" not in found
         assert "has code 100" in (await bob.fragment("/clock_employees/hosts?q=ada")).text
+        # No employee has all of these words; a person may be written in another way on the clock.
+        other = (await bob.fragment("/clock_employees/hosts?q=benjamin j okri")).text
+        assert f'data-value="#{floor["ben"]}"' in other
+        assert "Ada" not in other
+        assert "Nobody found" in (await bob.fragment("/clock_employees/hosts?q=b j")).text
+
+    async def test_where_no_match_is_proposed_the_drawer_shows_employees_with_such_a_name(self, bob, floor, database):
+        async with database.transaction() as db:
+            await employ(db, "Cleopatra Marsh", "300")
+        page = (await bob.get(f"/clock_employees/{floor['901']}")).text
+        assert "Employees with such a name" in page
+        assert page.count("Cleopatra Marsh") == 2
+        assert 'data-look-for="Cleo Marsh"' in page
+        # A proposal of the match pass stands alone.
+        assert "Employees with such a name" not in (await bob.get(f"/clock_employees/{floor['900']}")).text
         assert "Nobody found" in (await bob.fragment("/clock_employees/hosts?q=%25")).text
 
     @pytest.mark.parametrize("given", ["picked", "typed"])

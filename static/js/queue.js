@@ -1,0 +1,125 @@
+// A list is a queue: the drawer goes from row to row, an act can lead to the next row, and the focus stays with the row one is at.
+const drawer = document.getElementById("drawer-box");
+const ROW = ".list tbody tr";
+// Where one is: `urls` are the rows' addresses in their order, `at` counts into them, `list` is the id of the list.
+let place = null;
+let leadsOn = false;
+let focusAfterwards = null;
+
+const addressOf = (link) => new URL(link.href, location.href).pathname;
+const linkOf = (row) => row.querySelector("a[data-drawer]");
+const rowsOf = (list) => [...document.querySelectorAll(`#${CSS.escape(list)} tbody tr`)].filter(linkOf);
+
+function placeOf(row) {
+  const list = row.closest(".list").id;
+  const rows = rowsOf(list);
+  const links = rows.map((one) => linkOf(one).getAttribute("href"));
+  return { list, links, urls: rows.map((one) => addressOf(linkOf(one))), at: rows.indexOf(row) };
+}
+
+// The row itself; where it has left the list, the nearest one after it, then the nearest one before it.
+function nearest({ list, urls, at }) {
+  const rows = new Map(rowsOf(list).map((row) => [addressOf(linkOf(row)), row]));
+  const order = [...urls.slice(at), ...urls.slice(0, at).reverse()];
+  return rows.get(order.find((url) => rows.has(url))) ?? rows.values().next().value;
+}
+
+function focusRow(where, inside = "") {
+  const row = nearest(where);
+  const target = row ?? document.querySelector(`#${CSS.escape(where.list)} :is(.empty a, input[type=search])`) ?? document.getElementById("main");
+  if (row) row.tabIndex = -1;
+  const button = inside && row?.querySelector(inside);
+  (button || target).focus({ preventScroll: true });
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+function mark() {
+  for (const row of document.querySelectorAll(`${ROW}.is-open`)) row.classList.remove("is-open");
+  if (place && drawer?.open) nearest(place)?.classList.add("is-open");
+}
+
+const has = (by) => place !== null && place.urls[place.at + by] !== undefined;
+
+function step(by) {
+  if (!has(by)) return;
+  place.at += by;
+  place.moved = true;
+  leadsOn = false;
+  htmx.ajax("GET", place.links[place.at], { target: "#drawer", swap: "innerHTML" });
+}
+
+// What needs a list around it is shown only where there is one.
+function offer() {
+  for (const steps of drawer.querySelectorAll("[data-steps]")) {
+    steps.hidden = place === null;
+    for (const button of steps.querySelectorAll("[data-step]")) button.disabled = !has(Number(button.dataset.step));
+  }
+  for (const one of drawer.querySelectorAll("[data-and-next]")) one.hidden = !has(1);
+  mark();
+}
+
+if (drawer) {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-drawer]");
+    const row = link?.closest(ROW);
+    if (row && addressOf(linkOf(row)) === addressOf(link)) place = placeOf(row);
+    else if (link) place = null;
+    const arrow = event.target.closest("[data-step]");
+    if (arrow) step(Number(arrow.dataset.step));
+  }, true);
+  drawer.addEventListener("submit", (event) => {
+    // A question in between ("Bind to somebody else?") keeps what the first button said.
+    if (!event.target.matches(".confirm")) leadsOn = Boolean(event.submitter?.closest("[data-leads-on]")) && has(1);
+  }, true);
+  document.body.addEventListener("htmx:afterSettle", () => { if (drawer.open) offer(); });
+  document.body.addEventListener("htmx:afterRequest", (event) => {
+    const said = event.detail.xhr?.getResponseHeader("HX-Trigger") ?? "";
+    if (leadsOn && drawer.open && event.detail.successful && said.includes("muster:changed")) step(1);
+  });
+  drawer.addEventListener("close", () => {
+    // The browser gives the focus back to the link, where that is still there and still the one.
+    const isLost = !document.activeElement?.closest?.(".list");
+    if (place && (place.moved || isLost)) focusRow(place);
+    place = null;
+    leadsOn = false;
+    mark();
+  });
+}
+
+// A list that fetches its rows again keeps the focus at the row where it was. An act in the row itself goes on to the next.
+document.addEventListener("click", (event) => {
+  const row = event.target.closest("[data-row-act]")?.closest(ROW);
+  if (!row) return;
+  const here = placeOf(row);
+  focusAfterwards = { ...here, at: Math.min(here.at + 1, here.urls.length - 1), inside: "[data-row-act]" };
+}, true);
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  if (!event.detail.target.matches?.(".list-results") || focusAfterwards) return;
+  const row = document.activeElement?.closest?.(ROW);
+  if (row && linkOf(row)) focusAfterwards = { ...placeOf(row), inside: "" };
+});
+document.body.addEventListener("htmx:afterSettle", (event) => {
+  if (!event.detail.target?.matches?.(".list-results") || !focusAfterwards) return;
+  const { inside, ...where } = focusAfterwards;
+  focusAfterwards = null;
+  if (!document.querySelector("dialog[open]")) focusRow(where, inside);
+  mark();
+});
+
+// An act that is agreed to in the dialog opens the page again: the focus goes to the row after those acted on.
+const KEPT = "muster:row";
+function afterThese() {
+  const ticked = [...document.querySelectorAll(`${ROW}.is-selected`)].filter(linkOf);
+  const here = place ?? (ticked.length ? placeOf(ticked.at(-1)) : null);
+  if (!here) return null;
+  const gone = new Set(place ? [place.urls[place.at]] : ticked.map((row) => addressOf(linkOf(row))));
+  const stays = (url) => !gone.has(url);
+  return { list: here.list, urls: here.urls.filter(stays), at: here.urls.slice(0, here.at).filter(stays).length, page: location.pathname };
+}
+document.addEventListener("submit", (event) => {
+  const next = event.target.matches("#dialog form.confirm") && afterThese();
+  if (next) sessionStorage.setItem(KEPT, JSON.stringify(next));
+});
+const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+sessionStorage.removeItem(KEPT);
+if (kept?.page === location.pathname && document.getElementById(kept.list)) focusRow(kept);

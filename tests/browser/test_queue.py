@@ -1,0 +1,158 @@
+"""A list as a queue: an act leads to the next row, the focus stays where one works, and messages stand where one looks."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.clock.models import Binding, ClockEmployee
+from app.db.session import Database
+from tests.browser.conftest import Portal, SignedIn
+from tests.browser.in_database import in_database
+from tests.browser.test_flows import add_person
+
+pytestmark = pytest.mark.browser
+FOCUSED_ROW = "document.activeElement.closest('tbody tr')?.querySelector('a[data-drawer]').innerText ?? null"
+WAITING = "/clock_employees?state=unbound"
+MATCHED = "/clock_employees?state=auto_matched"
+_KEPT = (Binding.state, Binding.method, Binding.host_employee_id, Binding.cleared, Binding.decided_by, Binding.reason)
+
+
+@pytest.fixture(autouse=True)
+def queue(portal: Portal) -> Iterator[None]:
+    """Four codes were cleared by hand, and three are auto matches; afterwards all bindings are as before."""
+    before: list[Any] = []
+
+    async def fill(database: Database) -> None:
+        async with database.transaction() as db:
+            before.extend((await db.execute(select(Binding.id, *_KEPT))).all())
+            linked = await _linked(db)
+            unlinked = {"state": "unbound", "method": None, "host_employee_id": None, "cleared": True}
+            await db.execute(update(Binding).where(Binding.id.in_(linked[:4])).values(unlinked))
+            matched = {"state": "auto_matched", "method": "id_number", "cleared": False}
+            await db.execute(update(Binding).where(Binding.id.in_(linked[4:7])).values(matched))
+
+    async def restore(database: Database) -> None:
+        async with database.transaction() as db:
+            for row in before:
+                await db.execute(update(Binding).where(Binding.id == row.id).values(**row._mapping))
+
+    in_database(portal.database_url, fill)
+    yield
+    in_database(portal.database_url, restore)
+
+
+async def _linked(db: AsyncSession) -> list[int]:
+    """Bindings of people with a name."""
+    rows = select(Binding.id).join(ClockEmployee, ClockEmployee.id == Binding.clock_employee_id)
+    found = rows.where(Binding.host_employee_id.is_not(None), ClockEmployee.full_name != "").order_by(Binding.id)
+    return list(await db.scalars(found))
+
+
+def codes(page: Page) -> list[str]:
+    return page.locator("tbody td[data-label=Code] a").all_inner_texts()
+
+
+def choose(page: Page, name: str) -> None:
+    drawer = page.locator("#drawer-box")
+    drawer.get_by_role("combobox", name="Host employee").fill(name)
+    drawer.get_by_role("option", name=name).click()
+
+
+def test_the_drawer_goes_from_row_to_row_and_closes_at_the_row_it_shows(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(WAITING)
+    rows = codes(page)
+    page.locator("tbody a[data-drawer]").first.click()
+    drawer = page.locator("#drawer-box")
+    expect(drawer.get_by_role("button", name="Previous row")).to_be_disabled()
+    for code in rows[1:3]:
+        drawer.get_by_role("button", name="Next row").click()
+        expect(page.locator("#drawer .drawer-head p")).to_have_text(f"Code {code}")
+    drawer.get_by_role("button", name="Previous row").click()
+    expect(page.locator("#drawer .drawer-head p")).to_have_text(f"Code {rows[1]}")
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    assert page.evaluate(FOCUSED_ROW) == rows[1]
+
+
+def test_bind_and_next_opens_the_next_code_and_says_in_the_drawer_what_was_done(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    add_person(page, "Quentin Queue", "Q-100")
+    page.goto("/clock_employees?state=not_found")
+    rows = codes(page)
+    page.get_by_role("link", name=rows[0], exact=True).click()
+    drawer = page.locator("#drawer-box")
+    field = drawer.get_by_role("combobox", name="Host employee")
+    name = drawer.locator("h2").inner_text()
+    expect(field).to_have_value(name)
+    # What stands there is looked for at once; nothing is bound by words alone.
+    field.focus()
+    expect(drawer.locator(".combo-list")).to_be_visible()
+    page.keyboard.press("Escape")
+    choose(page, "Quentin Queue")
+    drawer.get_by_role("button", name="Bind and next").click()
+    expect(page.locator("#drawer .drawer-head p")).to_have_text(f"Code {rows[1]}")
+    said = drawer.locator("[aria-live=polite] [data-toast]")
+    expect(said).to_contain_text(f"{rows[0]} is bound to")
+    expect(drawer.locator("#drawer h2")).to_be_focused()
+    expect(page.get_by_role("link", name=rows[0], exact=True)).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    assert page.evaluate(FOCUSED_ROW) == rows[1]
+    # The message is not lost with the drawer.
+    expect(page.locator("#flashes")).to_contain_text(f"{rows[0]} is bound to")
+
+
+def test_a_question_in_between_keeps_that_the_next_code_is_wanted(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    add_person(page, "Zita Zweite", "Q-101")
+    page.goto(WAITING)
+    rows = codes(page)
+    page.locator("tbody a[data-drawer]").first.click()
+    drawer = page.locator("#drawer-box")
+    # Its punches are part of records of another person.
+    choose(page, "Zita Zweite")
+    drawer.get_by_role("button", name="Bind and next").click()
+    drawer.locator("form.confirm").get_by_role("button", name="Bind").click()
+    expect(page.locator("#drawer .drawer-head p")).to_have_text(f"Code {rows[1]}")
+
+
+def test_a_match_is_accepted_in_its_row_and_the_focus_goes_on(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(MATCHED)
+    rows = codes(page)
+    buttons = page.locator("tbody [data-row-act]")
+    assert buttons.count() >= 2
+    buttons.first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#flashes")).to_contain_text(f"{rows[0]} was bound.")
+    expect(page.get_by_role("link", name=rows[0], exact=True)).to_have_count(0)
+    expect(buttons.first).to_be_focused()
+    assert page.evaluate(FOCUSED_ROW) == rows[1]
+
+
+def test_without_script_a_match_is_accepted_in_its_row(page_of: SignedIn) -> None:
+    page = page_of("bob", java_script_enabled=False)
+    page.goto(MATCHED)
+    code = codes(page)[0]
+    page.locator("tbody [data-row-act]").first.click()
+    expect(page.locator("#flashes")).to_contain_text(f"{code} was bound.")
+    assert page.url.endswith("state=auto_matched")
+
+
+def test_after_an_act_on_many_the_focus_is_at_the_row_after_them(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(WAITING)
+    rows = codes(page)
+    for n in (0, 1):
+        page.locator("[data-bulk-item]").nth(n).check()
+    bar = page.locator("form.bulk")
+    expect(bar).to_be_in_viewport()
+    bar.get_by_role("button", name="Ignore").click()
+    page.locator("#dialog form.confirm button[type=submit]").click()
+    expect(page.locator("#flashes")).to_contain_text("2 codes were ignored.")
+    assert page.evaluate(FOCUSED_ROW) == rows[2]
