@@ -11,6 +11,8 @@ from app.web.context import Context
 from app.web.returning import way_back
 from app.web.templating import render, render_fragment, with_query
 
+# Lists behind a drawer fetch their rows again.
+CHANGED = {"HX-Trigger": "muster:changed"}
 # A preference of a person: single keys do nothing.
 NO_KEYS = "no_keys"
 Body = TypeVar("Body", str, bytes)
@@ -34,11 +36,20 @@ async def page(
     values = {"back": back, "back_query": with_query("", {"back": back}), **values}
     if fragment is not None and context.wants_fragment:
         html = render_fragment(template, fragment, ctx=context, csrf_token=csrf.token_of(context), **values)
+        said = await _said_before(context)
+        html, headers = html + said, {**CHANGED, **(headers or {})} if said else headers
     else:
         flashes = await sessions.take_flashes(context) if context.person else []
         html = render(template, **frame(context), flashes=flashes, **values)
     headers = {"Vary": "HX-Request", **(headers or {})}
     return Response(html, status_code=status, media_type=MediaType.HTML, headers=headers)
+
+
+async def _said_before(context: Context) -> str:
+    """What an act left to say that a drawer posted and that led to another page of the drawer: shown beside it."""
+    if context.request.headers.get("HX-Target") != "drawer" or not context.flashes:
+        return ""
+    return render("components/said.html", flashes=await sessions.take_flashes(context))
 
 
 def shown_once(answer: Response[Body]) -> Response[Body]:

@@ -19,6 +19,12 @@ async def way_back(ctx: Context, *, gone: str = "") -> str:
     return next((one for one in named if is_ours(one) and not (gone and _is_within(one, gone))), "")
 
 
+def named_way_back(ctx: Context) -> str:
+    """The address that the link itself names, and not the page beneath: for what leads back into the drawer. Or ""."""
+    named = str(ctx.request.query_params.get("back", ""))
+    return named if is_ours(named) else ""
+
+
 def is_ours(address: str) -> bool:
     """Whether a browser that is sent there stays on this site. It takes a backslash for a slash, and leaves out tabs."""
     elsewhere = address.startswith("//") or "\\" in address or not address.isprintable()

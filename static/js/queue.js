@@ -63,7 +63,7 @@ if (drawer) {
     const link = event.target.closest("a[data-drawer]");
     const row = link?.closest(ROW);
     if (row && addressOf(linkOf(row)) === addressOf(link)) place = placeOf(row);
-    else if (link) place = null;
+    else if (link && !drawer.contains(link)) place = null;
     const arrow = event.target.closest("[data-step]");
     if (arrow) step(Number(arrow.dataset.step));
   }, true);

@@ -11,9 +11,10 @@ from litestar.di import NamedDependency
 from app.clock import zones
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
 from app.clock.connection import saved as connection
+from app.clock.figures import causes, dashboard
 from app.clock.figures import completeness as progress
-from app.clock.figures import dashboard
 from app.clock.figures import status as reports
+from app.clock.figures.causes import Cause
 from app.clock.figures.dashboard import GROUPS, PERSON_DAYS, DayBar, Punches
 from app.clock.mirror import cursors, set_aside
 from app.clock.pages import code_words, health, setup
@@ -26,7 +27,7 @@ from app.web.pages import page
 from app.web.templating import with_query
 
 PUNCHES, PEOPLE = "/clock_transactions", "/clock_employees"
-TONES = {"good": "ok", "waiting": "info", "needs_person": "bad", "not_counted": "mute"}
+TONES = {"good": "ok", "waiting": "info", "needs_person": "warn", "not_counted": "mute"}
 STATE_ORDER = (
     BindingState.BOUND,
     BindingState.AUTO_MATCHED,
@@ -83,6 +84,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         person=_person(punches),
         since=punches.since,
         person_days=PERSON_DAYS,
+        causes=[_cause(ctx, one) for one in await causes.causes(ctx.db, today)],
         warnings=[_warning(ctx, one) for one in await progress.warnings(ctx.db, now)],
     )
 
@@ -185,6 +187,20 @@ def _row(outcome: Outcome, n: int, narrowed: dict[str, str], most: int) -> dict[
         "share": round(100 * n / most, 1) if most else 0,
         "url": with_query(PUNCHES, {"outcome": outcome.value, **narrowed}),
     }
+
+
+def _cause(ctx: Context, one: Cause) -> dict[str, str]:
+    """`url` is empty when the person may not open it."""
+    if one.kind == "terminal":
+        sentence = f"No punch of terminal {one.name} counts: {number(one.punches)} in {PERSON_DAYS} days say neither in nor out."
+        url, verb, permission = "/clock_devices?serial={subject}", "Set its direction", "clock.devices"
+    else:
+        sentence = (
+            f"No person of {one.name} is bound: {number(one.punches)} punches of {number(one.people)} people wait."
+        )
+        url, verb, permission = "/clock_employees?department={subject}", "Bind them", "clock.employees"
+    there = url.format(subject=quote(one.subject, safe="")) if ctx.may(permission) else ""
+    return {"sentence": sentence, "url": there, "verb": verb}
 
 
 def _warning(ctx: Context, one: progress.Warning) -> dict[str, str]:

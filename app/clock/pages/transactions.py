@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, and_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
+from app.accounts.permissions import needed
 from app.clock.codes import (
     BINDING_STATES,
     GROUP_LABELS,
@@ -26,11 +27,11 @@ from app.clock.codes import (
 from app.clock.models import Punch
 from app.clock.pages import transaction_list as punches
 from app.clock.pages import using
-from app.clock.review import decisions, settled_words, settling
+from app.clock.review import decisions, fixes, settled_words, settling
 from app.clock.review.marked import Resolved
 from app.clock.review.why import why
 from app.counting import count
-from app.errors import Invalid, NotFound
+from app.errors import Forbidden, Invalid, NotFound
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of
 from app.web.context import Context
@@ -153,9 +154,37 @@ async def unsettle(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Re
 
 @post("/clock_transactions/{punch_id:int}/use", guards=[ACT], status_code=200)
 async def use(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
-    agreed = str((await ctx.form()).get("agreed", "")) or None
-    resolved = await decisions.use_punches(ctx.db, ctx.actor, punch_id, agreed=agreed)
+    resolved = await decisions.use_punches(ctx.db, ctx.actor, punch_id, agreed=await _agreed(ctx) or None)
     return await _answer(ctx, punch_id, told("use", resolved))
+
+
+@post("/clock_transactions/{punch_id:int}/accept", guards=[Requires(fixes.BINDS, module="clock")], status_code=200)
+async def accept(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
+    refuse_who_sees_no_punches(ctx)
+    said = await fixes.accept(ctx.db, ctx.actor, punch_id, await _agreed(ctx))
+    return await _answer(ctx, punch_id, said)
+
+
+@post(
+    "/clock_transactions/{punch_id:int}/terminal",
+    guards=[Requires(fixes.SETS_TERMINALS, module="clock")],
+    status_code=200,
+)
+async def set_terminal(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
+    refuse_who_sees_no_punches(ctx)
+    said = await fixes.set_terminal(ctx.db, ctx.actor, punch_id, await _agreed(ctx))
+    return await _answer(ctx, punch_id, said)
+
+
+def refuse_who_sees_no_punches(ctx: Context) -> None:
+    """A fix takes the right of the page that it acts on, and its answer shows the punch. Raises Forbidden."""
+    if not ctx.may("clock.transactions"):
+        raise Forbidden(needed("clock.transactions"))
+
+
+async def _agreed(ctx: Context) -> str:
+    """What the button said."""
+    return str((await ctx.form()).get("agreed", ""))
 
 
 async def _act(ctx: Context, punch_id: int, action: str) -> Response[Any]:
@@ -195,6 +224,7 @@ async def _show(
         fragment="drawer",
         headers=headers,
         why=found,
+        fix=found.fix if found.fix is not None and ctx.may(found.fix.permission) else None,
         links=[link for link in found.links if ctx.may(link.permission)],
         may_act=ctx.may("clock.transactions.edit"),
         message=message,
@@ -265,4 +295,4 @@ WORDS: dict[str, Any] = {
     "outcome_label": label,
     "groups": GROUP_LABELS,
 }
-ROUTES = [index, bulk, show, retry, keep, settle, unsettle, use]
+ROUTES = [index, bulk, show, retry, keep, settle, unsettle, use, accept, set_terminal]

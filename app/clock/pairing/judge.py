@@ -1,6 +1,6 @@
 """The walk over one employee's punches: outcomes and intents for records come out. Pure."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
@@ -123,19 +123,23 @@ def _role(punch: PairingPunch, *, held: bool) -> TapRole | None:
     return ROLES[punch.imported_role] if held and punch.imported_role is not None else role_now(punch)
 
 
-def _unpaired(punch: PairingPunch, who: PairingEmployee | Unbound, now: datetime) -> Outcome | None:
-    """Lines 1-5 of the order of decisions; None when the punch is a tap."""
+def obstacles(punch: PairingPunch, who: PairingEmployee | Unbound, now: datetime) -> Iterator[Outcome]:
+    """Lines 1-5 of the order of decisions, as far as they stop the punch; none when it is a tap."""
     if punch.at > now and punch.at - now > AHEAD:
-        return Outcome.FUTURE_TIMESTAMP
+        yield Outcome.FUTURE_TIMESTAMP
     if punch.is_access:
-        return Outcome.ACCESS_TERMINAL
+        yield Outcome.ACCESS_TERMINAL
     if isinstance(who, Unbound):
-        return Outcome.NOT_BOUND
-    if not who.active:
-        return Outcome.EMPLOYEE_INACTIVE
+        yield Outcome.NOT_BOUND
+    elif not who.active:
+        yield Outcome.EMPLOYEE_INACTIVE
     if role_now(punch) is None:
-        return Outcome.NO_DIRECTION
-    return None
+        yield Outcome.NO_DIRECTION
+
+
+def _unpaired(punch: PairingPunch, who: PairingEmployee | Unbound, now: datetime) -> Outcome | None:
+    """The first obstacle decides."""
+    return next(obstacles(punch, who, now), None)
 
 
 def _asked(at: datetime, within: TimeSpan | None) -> bool:

@@ -28,6 +28,18 @@ def explain(verdict: Verdict, judgement: Judgement) -> Explanation:
     return Explanation(*_Sentences(verdict.punch, verdict.because, judgement, verdict.judge_at).say())
 
 
+# The rules of punches that take no part in pairing, and the outcomes that have one rule each.
+ALONE = frozenset({
+    Rule.FUTURE_TIMESTAMP, Rule.ACCESS_TERMINAL, Rule.ACCESS_PUNCH, Rule.NOT_BOUND, Rule.EMPLOYEE_INACTIVE, Rule.NO_DIRECTION
+})  # fmt: skip
+
+
+def explain_obstacle(outcome: Outcome, judgement: Judgement, punch: PairingPunch) -> str:
+    """One of lines 1-5 of the order of decisions, where another of them came first."""
+    rule = Rule.ACCESS_PUNCH if outcome is Outcome.ACCESS_TERMINAL and punch.says_access else Rule(outcome.value)
+    return _Sentences(punch, Reason(rule), judgement, None).say()[0]
+
+
 def explain_refusal(because: Reason, judgement: Judgement, punch: PairingPunch) -> str:
     """Why *Use the punches* was refused."""
     if because.rule is Rule.NOT_LATE:

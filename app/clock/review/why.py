@@ -17,11 +17,13 @@ from app.clock.importing import facts as surroundings
 from app.clock.importing.facts import Surroundings
 from app.clock.models import Device, Punch
 from app.clock.pairing.inputs import PairingEmployee, Record
+from app.clock.pairing.judge import obstacles
 from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Verdict
 from app.clock.punches.queries import PUNCHES
-from app.clock.review import decisions, punch_history, sentences, settled_words, timeline
+from app.clock.review import decisions, fixes, punch_history, sentences, settled_words, timeline
 from app.clock.review import links as remedies
+from app.clock.review.fixes import Fix
 from app.clock.review.links import ReviewLink
 from app.errors import NotFound
 from app.host.models import Employee
@@ -41,8 +43,8 @@ class PossibleAct:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """`pending` says what the next import makes of the punch where that differs from what is shown. Acts are None where they
-    make no sense."""
+    """`pending` says what the next import makes of the punch where that differs from what is shown. `also` are the obstacles that
+    the first one hides. Acts are None where they make no sense, or change nothing."""
 
     punch: Row[Any]
     zone: str
@@ -52,6 +54,8 @@ class Why:
     sentence: str
     change: str
     history: Sequence[str]
+    fix: Fix | None
+    also: Sequence[str]
     links: Sequence[ReviewLink]
     line: dict[str, Any]
     records: Sequence[Record]
@@ -63,6 +67,15 @@ class Why:
     unsettle: PossibleAct | None
     shows_photos: bool
     shows_temperature: bool
+
+    @property
+    def leads(self) -> str:
+        """The act that changes the outcome, where no fix does."""
+        if self.fix is not None:
+            return ""
+        if self.use is not None and self.use.possible:
+            return "use"
+        return "retry" if self.retry is not None else "keep" if self.keep is not None else ""
 
 
 async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
@@ -86,6 +99,8 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         sentence=sentence,
         change=change,
         history=await punch_history.told(db, punch_id, seen.case.rules.zone),
+        fix=await fixes.fix(db, seen, because) if row.settled_at_utc is None else None,
+        also=_hidden(seen, because, judgement),
         links=remedies.links(seen, because),
         line=await _named(db, timeline.draw(seen.punch, _shown(seen, because), judgement, behind)),
         records=because.records if because is not None else (),
@@ -108,6 +123,14 @@ def _sentences(verdict: Verdict | None, judgement: Judgement) -> tuple[str, str]
         )
     told = sentences.explain(verdict, judgement)
     return told.sentence, told.change
+
+
+def _hidden(seen: Surroundings, because: Reason | None, judgement: Judgement) -> list[str]:
+    """What would stop the punch once the obstacle that decided is out of the way."""
+    if because is None or because.rule not in sentences.ALONE:
+        return []
+    _, *others = obstacles(seen.punch, seen.who, seen.case.now)
+    return [sentences.explain_obstacle(one, judgement, seen.punch) for one in others]
 
 
 def _pending(outcome: Outcome | None, verdict: Verdict | None) -> str | None:
@@ -160,7 +183,7 @@ def _is_on(record: Record, day: date, seen: Surroundings) -> bool:
 
 
 def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
-    """What judging it again comes to, rehearsed."""
+    """What judging it again comes to, rehearsed; None where it changes nothing."""
     punch = seen.punch
     if punch.gone or (punch.record_id is not None and outcome is not Outcome.ARRIVED_LATE):
         return None
@@ -169,7 +192,7 @@ def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
     if verdict is None:
         return PossibleAct("Retry: it is judged as soon as the days before it are fully read.")
     if verdict.outcome is outcome:
-        return PossibleAct(f"Retry: for now it stays {OUTCOMES[verdict.outcome].label}.")
+        return None
     made = " and a record is made" if any(punch.id in one.punch_ids for one in judgement.creates) else ""
     return PossibleAct(f"Retry: it becomes {OUTCOMES[verdict.outcome].label}{made}.")
 

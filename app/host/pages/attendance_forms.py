@@ -1,5 +1,6 @@
 """The forms of `/attendance`: add a record by hand, edit one. Times are typed in the workspace's zone."""
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -23,6 +24,7 @@ from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, LocalTime, Text, options
 from app.web.guards import Requires
 from app.web.pages import done, page
+from app.web.returning import named_way_back
 
 SPARE = 1
 
@@ -33,7 +35,9 @@ async def add_form(ctx: NamedDependency[Context]) -> Response[Any]:
     values: dict[str, Any] = {"kind": "regular", "employee": query.get("employee")}
     if day := _day(query.get("day", "")):
         values["clock_in"] = datetime(day.year, day.month, day.day, 8)  # noqa: DTZ001 - a wall-clock time
-    return await _show(ctx, _form(SPARE, chooses_person=True).fill(values), None, await zone.of(ctx.db))
+    values |= _times(query)
+    breaks = sum(name.endswith("_out") and name.startswith("break_") for name in values)
+    return await _show(ctx, _form(breaks + SPARE, chooses_person=True).fill(values), None, await zone.of(ctx.db))
 
 
 @post("/attendance/add", guards=[Requires("host.attendance.decide")], status_code=200)
@@ -218,6 +222,8 @@ async def _show(
 ) -> Response[str]:
     chosen = await name_picked(ctx.db, form.shown["employee"]) if record is None else ""
     rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
+    stays = ctx.wants_fragment and await _stays(ctx)
+    way: dict[str, Any] = {"back": named_way_back(ctx)} if stays and ctx.request.method == "GET" else {}
     return await page(
         ctx,
         "host/attendance_edit.html",
@@ -227,9 +233,32 @@ async def _show(
         record=record,
         chosen=chosen,
         zone=where.key,
+        stays=stays,
         rows=rows,
         may_add=rows < MOST_BREAKS,
+        **way,
     )
+
+
+async def _stays(ctx: Context) -> bool:
+    """Whether the form was opened in a drawer that it leads back to: then its answer is shown there too."""
+    given = await ctx.form() if ctx.request.method == "POST" else ctx.request.query_params
+    return given.get("stay") == "1"
+
+
+def _times(query: Mapping[str, str]) -> dict[str, datetime]:
+    """What the address knows of the hours: wall-clock times of the workspace's zone."""
+    ends = [f"break_{at}_{end}" for at in range(1, MOST_BREAKS) for end in ("out", "back")]
+    given = {name: _time(query.get(name, "")) for name in ("clock_in", "clock_out", *ends)}
+    return {name: at for name, at in given.items() if at is not None}
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return at if at.tzinfo is None else None
 
 
 def _day(text: str) -> date | None:

@@ -15,7 +15,7 @@ from app.clock.figures import completeness as progress
 from app.clock.figures import dashboard
 from app.clock.figures.dashboard import DayOutcome
 from app.clock.mirror import cursors, set_aside
-from app.clock.models import Connection, Punch, StaleDay
+from app.clock.models import Connection, Department, Punch, StaleDay
 from app.clock.pages import dashboard as page
 from app.clock.pages import health
 from app.clock.punches import daily_totals, day_counts
@@ -23,7 +23,7 @@ from app.clock.punches.queries import PunchFilter, counted_by_day
 from app.clock.review import settling
 from app.db.session import Database
 from app.parts import Parts
-from tests.clock.mirrored import mirror_person, mirror_terminal, punch
+from tests.clock.mirrored import employ, mirror_person, mirror_terminal, punch
 from tests.clock.sync_rows import connected, disappearance, run
 from tests.conftest import Browser
 
@@ -386,3 +386,52 @@ def test_the_tile_of_what_is_complete(
     up_to: datetime | None, cause: str | None, aside: int, tone: str, hint: str
 ) -> None:
     assert page.complete_tile(up_to, cause, aside, "UTC") == page.CompleteTile(up_to, tone, hint)
+
+
+class TestCauses:
+    """What lies behind many punches that do not count is named with its number and its remedy."""
+
+    async def test_a_terminal_whose_punches_never_count(
+        self, parts: Parts, database: Database, bob: Browser, vera: Browser
+    ) -> None:
+        await connected(parts)
+        async with database.transaction() as db:
+            await mirror_terminal(db, "T1", alias="Main gate")
+            await mirror_terminal(db, "T2", alias="Side door", kind_mark="access")
+            for serial in ("T1", "T2"):
+                times = ", ".join(f"x {TODAY} 08:{minute:02}" for minute in range(12))
+                await punch(db, "100", times, zone="Europe/Berlin", sn=serial)
+            await db.execute(update(Punch).values(import_outcome="no_direction"))
+            await daily_totals.mark_stale(db, [TODAY])
+        await daily_totals.roll_up(database, "main")
+        said = "No punch of terminal Main gate counts: 12 in 30 days say neither in nor out."
+        page = (await bob.get("/clock")).text
+        assert said in page
+        assert "Side door" not in page
+        assert 'href="/clock_devices?serial=T1"' in page
+        # Where one of them counts, or a person settled them, it is no cause.
+        async with database.transaction() as db:
+            await db.execute(update(Punch).values(settled_at_utc=datetime.now(UTC), settled_by="Bob"))
+        assert said not in (await bob.get("/clock")).text
+
+    async def test_a_department_of_which_no_person_is_bound(
+        self, parts: Parts, database: Database, bob: Browser
+    ) -> None:
+        await connected(parts)
+        async with database.transaction() as db:
+            db.add(Department(code="D1", name="Canteen"))
+            for code in ("1", "2", "3"):
+                await mirror_person(
+                    db, code, department_code="D1", state="ignored" if code == "3" else "not_found", seen=1
+                )
+                times = ", ".join(f"I {TODAY} 08:{minute:02}" for minute in range(6))
+                await punch(db, code, times, zone="Europe/Berlin")
+            await db.execute(update(Punch).values(import_outcome="not_bound"))
+        said = "No person of Canteen is bound: 12 punches of 2 people wait."
+        page = (await bob.get("/clock")).text
+        assert said in page
+        assert 'href="/clock_employees?department=D1"' in page
+        async with database.transaction() as db:
+            ada = await employ(db, "Ada Lovelace")
+            await mirror_person(db, "4", ada, department_code="D1", seen=1)
+        assert said not in (await bob.get("/clock")).text

@@ -2,19 +2,21 @@
 
 import html
 import json
+import re
 from datetime import date
 from functools import partial
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from sqlalchemy import func, select, text, update
 
-from app.accounts import policies
-from app.accounts.audit import SYSTEM
+from app.accounts import accounts, policies, roles
+from app.accounts.audit import COMMAND_LINE, SYSTEM
 from app.accounts.models import AuditEntry
 from app.clock.connection.shared_session import password_place
 from app.clock.importing import import_due
-from app.clock.models import Binding, Connection, Punch
+from app.clock.models import Binding, Connection, Device, Punch
 from app.clock.punches import daily_totals
 from app.clock.punches.daily_totals import count_days
 from app.clock.punches.queries import PunchFilter, punch_page
@@ -27,6 +29,7 @@ from tests.clock.mirror_store import FAR
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, outcomes, punch, records
 from tests.conftest import Browser
 
+HTMX = {"HX-Request": "true"}
 POSTS = (
     "/clock_transactions/bulk",
     "/clock_transactions/1/retry",
@@ -34,6 +37,8 @@ POSTS = (
     "/clock_transactions/1/settle",
     "/clock_transactions/1/unsettle",
     "/clock_transactions/1/use",
+    "/clock_transactions/1/accept",
+    "/clock_transactions/1/terminal",
 )
 
 
@@ -353,3 +358,72 @@ async def test_names_are_text_and_never_markup(database: Database, bob: Browser)
     assert (
         json.loads((await bob.get("/clock_transactions?export=jsonl")).text)["employee"] == "<b>O'Neill</b> & <script>"
     )
+
+
+class TestTheFix:
+    """*Why?* leads with what changes the outcome; it is done only as the button says."""
+
+    async def test_it_is_offered_to_who_may_and_done_in_the_drawer(self, bob: Browser, vera: Browser, mill, database):
+        punch_id = await id_of(database, "Wed 09:00")
+        url = f"/clock_transactions/{punch_id}"
+        label = "Read this terminal as undirected: 2 punches"
+        assert label in (await bob.get(url)).text
+        assert label not in (await vera.get(url)).text
+        stale = await bob.submit(
+            f"{url}/terminal", {"agreed": "Read this terminal as undirected: 9 punches"}, headers=HTMX
+        )
+        assert stale.status_code == 409
+        assert "Look at the punch again" in stale.text
+        answer = await bob.submit(f"{url}/terminal", {"agreed": label}, headers=HTMX)
+        assert answer.status_code == 200
+        assert answer.headers["HX-Trigger"] == "muster:changed"
+        assert "The terminal was set." in answer.text
+        assert (await bob.submit(f"{url}/accept", {"agreed": label}, headers=HTMX)).status_code == 409
+
+    async def test_who_may_not_see_punches_gets_none_in_its_answer(self, sign_in: Any, mill, database):
+        async with database.transaction() as db:
+            await roles.add(db, COMMAND_LINE, "Setter", ["clock.devices", "clock.devices.edit"])
+            bob = await accounts.find_by_email(db, "bob@example.org")
+            await accounts.edit(db, COMMAND_LINE, bob.id, name=bob.name, kind=bob.type, roles=["Setter"])
+        punch_id = await id_of(database, "Wed 09:00")
+        label = "Read this terminal as undirected: 2 punches"
+        answer = await (await sign_in("bob")).submit(f"/clock_transactions/{punch_id}/terminal", {"agreed": label})
+        assert answer.status_code == 403
+        async with database.transaction() as db:
+            assert set(await db.scalars(select(Device.direction))) == {None}
+
+    async def test_a_record_by_hand_is_added_in_the_drawer_and_leads_back_to_the_punch(
+        self, bob: Browser, mill, database
+    ):
+        punch_id = await id_of(database, "Tue 08:00")
+        page = (await bob.get(f"/clock_transactions/{punch_id}")).text
+        link = html.unescape(re.search(r'href="(/attendance/add[^"]*)"[^>]*>Add the clock-out', page)[1])
+        assert f"back=/clock_transactions/{punch_id}" in unquote(link)
+        beneath = {
+            **HTMX,
+            "HX-Target": "drawer",
+            "HX-Current-URL": "https://testserver/clock_transactions?outcome=only_one_punch",
+        }
+        form = (await bob.get(link, headers=beneath)).text
+        assert f'name="back" value="/clock_transactions/{punch_id}"' in form
+        assert 'hx-post="/attendance/add" hx-target="#drawer"' in form
+        clock_in = re.search(r'name="clock_in"[^>]*value="([^"]+)"', form)[1]
+        assert clock_in.endswith("T08:00:00")
+        # As a page of its own it has nothing to lead back into.
+        assert (
+            "hx-post"
+            not in re.search(r'<form method="post" action="/attendance/add"[^>]*>', (await bob.get(link)).text)[0]
+        )
+        there = {**HTMX, "HX-Target": "drawer"}
+        values = {
+            "employee": f"#{mill}", "clock_in": clock_in, "clock_out": clock_in.replace("T08", "T17"), "kind": "regular",
+            "rows": "1", "stay": "1", "back": f"/clock_transactions/{punch_id}",
+        }  # fmt: skip
+        added = await bob.submit("/attendance/add", values, headers=there)
+        assert added.headers["location"] == f"/clock_transactions/{punch_id}"
+        shown = await bob.get(added.headers["location"], headers=there)
+        assert "Add the clock-out" in shown.text or "Why?" in shown.text
+        assert shown.headers["HX-Trigger"] == "muster:changed"
+        assert re.search(r'id="flashes" hx-swap-oob="beforeend">.*was added\.', shown.text, re.DOTALL)
+        # It is said once.
+        assert "was added." not in (await bob.get("/clock_transactions")).text

@@ -197,8 +197,9 @@ async def test_one_that_arrived_late_says_what_each_decision_would_do(database: 
     )
     assert found.keep is not None
     assert found.keep.possible
-    assert found.retry is not None
-    assert "stays Arrived after import" in found.retry.sentence
+    # It would stay as it is, so it is not offered.
+    assert found.retry is None
+    assert (found.fix, found.leads) == (None, "use")
 
 
 async def test_a_refused_use_says_why(database: Database) -> None:

@@ -1,0 +1,181 @@
+"""The one thing that changes what became of a punch, as a button that names its effect. Reads only; what a fix does is done by the
+verb of its room.
+
+A fix either leads somewhere (a drawer, a form that is filled in), or is done at once. What it says is what a person agrees to: with
+other numbers it is another fix. Which place each rule leads to besides: review/links.py.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from sqlalchemy import Row, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.audit import Actor
+from app.clock.bindings import actions as bindings
+from app.clock.bindings import queries as binding_queries
+from app.clock.codes import BindingState
+from app.clock.importing import facts as surroundings
+from app.clock.importing.facts import Surroundings
+from app.clock.mirror import devices
+from app.clock.models import Binding, Device
+from app.clock.pairing.inputs import PairingEmployee, Unbound
+from app.clock.pairing.shifts import Shift
+from app.clock.pairing.verdicts import Reason, Rule
+from app.clock.review.words import dated
+from app.counting import count
+from app.errors import Conflict
+
+CHANGED = "What this would do has changed meanwhile. Look at the punch again."
+BINDS, SETS_TERMINALS = "clock.employees.edit", "clock.devices.edit"
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """`permission` is what a person needs for it. `act` is "accept" or "terminal" for what is done at once, empty for a fix that leads
+    to `url`: a drawer, or else a page."""
+
+    label: str
+    permission: str
+    url: str = ""
+    act: str = ""
+    is_drawer: bool = True
+
+
+async def fix(db: AsyncSession, seen: Surroundings, because: Reason | None) -> Fix | None:
+    """None where time alone changes the outcome, where an act of *Why?* itself does, or where nothing has to change."""
+    found = _FIXES.get(because.rule) if because is not None else None
+    return await found(db, seen, because) if found is not None and because is not None else None
+
+
+async def accept(db: AsyncSession, actor: Actor, punch_id: int, agreed: str) -> str:
+    """Confirms the suggestion for the code of the punch. Says what became of it. Raises NotFound, and Conflict where the button
+    would say something else by now."""
+    seen, _ = await _agreed(db, punch_id, agreed, "accept")
+    found = await _binding(db, seen.punch.emp_code)
+    accepting = await bindings.accept(db, actor, [found.clock_employee_id] if found else [])
+    if not accepting.taken:
+        raise Conflict(CHANGED)
+    return f"{seen.punch.emp_code} was bound. Its punches are judged by the next import."
+
+
+async def set_terminal(db: AsyncSession, actor: Actor, punch_id: int, agreed: str) -> str:
+    """Sets the direction or the kind of the punch's terminal. As `accept`."""
+    seen, rule = await _agreed(db, punch_id, agreed, "terminal")
+    verb, value = _TERMINAL_VERBS[rule]
+    changed = await verb(db, actor, seen.punch.terminal_sn or "", value)
+    are = count(changed.judged_again, "punch is", "punches are")
+    return f"The terminal was set. {are} judged again by the next import."
+
+
+async def _agreed(db: AsyncSession, punch_id: int, agreed: str, act: str) -> tuple[Surroundings, Rule]:
+    seen = await surroundings.around(db, punch_id, datetime.now(UTC))
+    verdict = surroundings.verdict_on(punch_id, seen.judged())
+    found = await fix(db, seen, verdict.because if verdict is not None else None)
+    if verdict is None or found is None or (found.act, found.label) != (act, agreed):
+        raise Conflict(CHANGED)
+    return seen, verdict.because.rule
+
+
+_TERMINAL_VERBS: dict[Rule, tuple[Callable[[AsyncSession, Actor, str, str | None], Awaitable[Any]], str]] = {
+    Rule.NO_DIRECTION: (devices.set_direction, "undirected"),
+    Rule.ACCESS_TERMINAL: (devices.set_kind, "attendance"),
+    Rule.ACCESS_PUNCH: (devices.set_kind, "attendance"),
+}
+
+
+async def _of_binding(db: AsyncSession, seen: Surroundings, _: Reason) -> Fix | None:
+    code = seen.punch.emp_code
+    found = await _binding(db, code)
+    if found is None or not isinstance(seen.who, Unbound):
+        return None
+    punches = count(await binding_queries.waiting(db, [code]), "punch", "punches")
+    if found.state == BindingState.SUGGESTED and len(found.candidates) == 1:
+        accepting = await bindings.foretell_accepting(db, [found.clock_employee_id])
+        if accepting.taken:
+            return Fix(f"Accept {found.candidates[0]['name']}: {punches}", BINDS, act="accept")
+    verb = "Stop ignoring code" if found.state == BindingState.IGNORED else "Bind code"
+    return Fix(f"{verb} {code}: {punches}", BINDS, f"/clock_employees/{found.clock_employee_id}")
+
+
+async def _binding(db: AsyncSession, code: str) -> Row[Any] | None:
+    wanted = select(Binding.clock_employee_id, Binding.state, Binding.candidates).where(Binding.emp_code == code)
+    return (await db.execute(wanted)).one_or_none()
+
+
+async def _of_direction(db: AsyncSession, seen: Surroundings, _: Reason) -> Fix | None:
+    return await _of_terminal(db, seen, "Read this terminal as undirected", direction="undirected")
+
+
+async def _of_door(db: AsyncSession, seen: Surroundings, _: Reason) -> Fix | None:
+    return await _of_terminal(db, seen, "Mark this terminal as attendance", kind="attendance")
+
+
+async def _of_terminal(db: AsyncSession, seen: Surroundings, label: str, **change: str | None) -> Fix | None:
+    """None where the server named no terminal, or one that it does not list."""
+    serial = seen.punch.terminal_sn
+    if serial is None or await db.scalar(select(Device.id).where(Device.sn == serial)) is None:
+        return None
+    punches = count(await devices.judged_again(db, [serial], **change), "punch", "punches")
+    return Fix(f"{label}: {punches}", SETS_TERMINALS, act="terminal")
+
+
+async def _of_person(_: AsyncSession, seen: Surroundings, __: Reason) -> Fix | None:
+    if not isinstance(seen.who, PairingEmployee):
+        return None
+    return Fix("Open the person, to activate", "host.people", f"/people/{seen.who.id}")
+
+
+async def _of_missing(_: AsyncSession, seen: Surroundings, because: Reason) -> Fix | None:
+    """The form of a record by hand, with what the shift has."""
+    shift = because.shift
+    if not isinstance(seen.who, PairingEmployee) or shift is None:
+        return None
+    lacks = "the clock-in" if shift.is_orphan else "a record by hand" if shift.clock_out else "the clock-out"
+    return Fix(f"Add {lacks}", "host.attendance.decide", f"/attendance/add?{_filled_in(seen, seen.who.id, shift)}")
+
+
+def _filled_in(seen: Surroundings, employee_id: int, shift: Shift) -> str:
+    """Times as the form takes them: local to the workspace, without an offset."""
+    known: list[tuple[str, datetime | None]] = [
+        ("clock_in", None if shift.is_orphan else shift.first.at),
+        ("clock_out", shift.first.at if shift.is_orphan else shift.clock_out.at if shift.clock_out else None),
+    ]
+    for at, (out, back) in enumerate(shift.written_breaks(), 1):
+        known += [(f"break_{at}_out", out), (f"break_{at}_back", back)]
+    zone = seen.case.rules.zone
+    times = {name: at.astimezone(zone).replace(tzinfo=None).isoformat() for name, at in known if at is not None}
+    return urlencode({"employee": f"#{employee_id}", "stay": "1", **times})
+
+
+async def _of_lock(_: AsyncSession, __: Surroundings, because: Reason) -> Fix | None:
+    day = because.workday
+    return (
+        Fix(f"Unlock {day}", "host.locks", f"/attendance/locks?from={day}&to={day}", is_drawer=False) if day else None
+    )
+
+
+async def _of_record(_: AsyncSession, seen: Surroundings, because: Reason) -> Fix | None:
+    standing = next((one for one in because.records if one.id > 0 and not one.deleted), None)
+    if standing is None:
+        return None
+    when = dated(standing.clock_in.astimezone(seen.case.rules.zone))
+    return Fix(f"Open the record of {when}", "host.attendance", f"/attendance/{standing.id}")
+
+
+_FIXES: dict[Rule, Callable[[AsyncSession, Surroundings, Reason], Awaitable[Fix | None]]] = {
+    Rule.NOT_BOUND: _of_binding,
+    Rule.NO_DIRECTION: _of_direction,
+    Rule.ACCESS_TERMINAL: _of_door,
+    Rule.ACCESS_PUNCH: _of_door,
+    Rule.EMPLOYEE_INACTIVE: _of_person,
+    Rule.ONLY_ONE_PUNCH: _of_missing,
+    Rule.OVER_24H: _of_missing,
+    Rule.DATE_LOCKED: _of_lock,
+    Rule.RECORD_DECIDED: _of_record,
+    Rule.RECORD_EDITED: _of_record,
+    Rule.OVERLAPS: _of_record,
+}

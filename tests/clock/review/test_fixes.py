@@ -1,0 +1,174 @@
+"""*Why?* leads with the one thing that changes the outcome, named with its effect, and does it only as it was named."""
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import select, update
+
+from app.accounts.audit import SYSTEM
+from app.clock.bindings import actions as bindings
+from app.clock.models import Binding, Device
+from app.clock.review import fixes
+from app.clock.review.fixes import Fix
+from app.db.session import Database
+from app.errors import Conflict
+from app.host.attendance import day_locks
+from app.host.attendance import records as attendance
+from app.host.people import people
+from tests.clock.mirror_store import when
+from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, punch
+from tests.clock.resolved import ada_works, id_of, import_all, record_id, then, why_of
+
+
+async def suggested(database: Database) -> None:
+    """Code 7 is suggested to be Ben Okri's, and three of its punches wait."""
+    async with database.transaction() as db:
+        await connect(db)
+        await mirror_terminal(db, "T1")
+        await employ(db, "Ben Okri", "200")
+        await mirror_person(db, "7", full_name="Okri, Ben", seen=1)
+        await bindings.match_all(db)
+    await then(database, "I 08:00, O 17:00, I Tue 08:00", "7")
+
+
+async def test_a_suggestion_is_accepted_from_the_punch(database: Database) -> None:
+    await suggested(database)
+    found = (await why_of(database, "Mon 08:00", "7")).fix
+    assert found == Fix("Accept Ben Okri: 3 punches", fixes.BINDS, act="accept")
+    async with database.transaction() as db:
+        said = await fixes.accept(db, SYSTEM, await id_of(database, "Mon 08:00", "7"), found.label)
+    assert said == "7 was bound. Its punches are judged by the next import."
+    await import_all(database)
+    after = await why_of(database, "Mon 08:00", "7")
+    assert (after.label, after.fix) == ("Imported", None)
+
+
+async def test_what_the_button_said_is_what_is_agreed_to(database: Database) -> None:
+    await suggested(database)
+    punch_id = await id_of(database, "Mon 08:00", "7")
+    await then(database, "O Tue 17:00", "7")
+    for verb in (fixes.accept, fixes.set_terminal):
+        with pytest.raises(Conflict, match="Look at the punch again"):
+            async with database.transaction() as db:
+                await verb(db, SYSTEM, punch_id, "Accept Ben Okri: 3 punches")
+    async with database.transaction() as db:
+        assert await db.scalar(select(Binding.state)) == "suggested"
+
+
+async def test_a_code_that_no_suggestion_names_is_bound_in_its_drawer(database: Database) -> None:
+    await suggested(database)
+    async with database.transaction() as db:
+        await mirror_person(db, "8", full_name="Cleo Marsh", state="not_found", seen=1)
+        await mirror_person(db, "9", full_name="Test card", state="ignored", seen=1)
+    await then(database, "I 09:00", "8")
+    await then(database, "I 10:00", "9")
+    bind, ignored = (await why_of(database, "Mon 09:00", "8")).fix, (await why_of(database, "Mon 10:00", "9")).fix
+    assert bind is not None
+    assert ignored is not None
+    assert (bind.label, bind.act, bind.permission) == ("Bind code 8: 1 punch", "", fixes.BINDS)
+    assert bind.url.startswith("/clock_employees/")
+    assert ignored.label == "Stop ignoring code 9: 1 punch"
+
+
+async def test_a_suggested_employee_who_has_a_code_is_not_accepted_at_once(database: Database) -> None:
+    await suggested(database)
+    async with database.transaction() as db:
+        ben = await db.scalar(select(Binding.candidates))
+        await mirror_person(db, "70", ben[0]["host_employee_id"], full_name="Other card", seen=1)
+    found = (await why_of(database, "Mon 08:00", "7")).fix
+    assert found is not None
+    assert (found.label, found.act) == ("Bind code 7: 3 punches", "")
+
+
+@pytest.mark.parametrize("marks", ["direction", "kind"])
+async def test_a_terminal_is_set_from_the_punch_with_the_number_of_its_punches(database: Database, marks: str) -> None:
+    await ada_works(database, "x 08:00, x 17:00")
+    if marks == "kind":
+        async with database.transaction() as db:
+            await db.execute(update(Device).values(kind_mark="access"))
+        await then(database, "x Tue 08:00")
+        await import_all(database)
+    found = (await why_of(database, "Tue 08:00" if marks == "kind" else "Mon 08:00")).fix
+    assert found is not None
+    words = {"direction": "Read this terminal as undirected", "kind": "Mark this terminal as attendance"}
+    number = {"direction": "2 punches", "kind": "3 punches"}
+    assert found == Fix(f"{words[marks]}: {number[marks]}", fixes.SETS_TERMINALS, act="terminal")
+    async with database.transaction() as db:
+        punch_id = await id_of(database, "Tue 08:00" if marks == "kind" else "Mon 08:00")
+        said = await fixes.set_terminal(db, SYSTEM, punch_id, found.label)
+        row = (await db.execute(select(Device.direction, Device.kind_mark))).one()
+    assert said.startswith("The terminal was set.")
+    assert row == (("undirected", None) if marks == "direction" else (None, "attendance"))
+    if marks == "direction":
+        await import_all(database)
+        assert (await why_of(database, "Mon 08:00")).label == "Imported"
+
+
+async def test_a_missing_punch_is_added_by_hand_with_the_hours_that_are_known(database: Database) -> None:
+    ada = await ada_works(database, "I 08:00, bo 12:00, bi 13:00, O Fri 17:00")
+    first, last = (await why_of(database, "Mon 08:00")).fix, (await why_of(database, "Fri 17:00")).fix
+    assert first is not None
+    assert last is not None
+    start = f"/attendance/add?employee=%23{ada}&stay=1"
+    day = when("08:00").date()
+    assert first.label == "Add the clock-out"
+    assert first.url == (
+        f"{start}&clock_in={day}T08%3A00%3A00&break_1_out={day}T12%3A00%3A00&break_1_back={day}T13%3A00%3A00"
+    )
+    assert (last.label, last.permission) == ("Add the clock-in", "host.attendance.decide")
+    assert last.url == f"{start}&clock_out={when('Fri 08:00').date()}T17%3A00%3A00"
+
+
+async def test_the_other_places_that_change_an_outcome(database: Database) -> None:
+    ada = await ada_works(database, "I 08:00, O 17:00")
+    number = await record_id(database)
+    async with database.transaction() as db:
+        await attendance.decide(db, SYSTEM, [number], "approved")
+        await day_locks.lock(db, SYSTEM, when("Thu 08:00").date(), when("Thu 08:00").date())
+    await then(database, "bo 12:00, I Thu 08:00, O Thu 17:00")
+    decided, locked = (await why_of(database, "Mon 12:00")).fix, (await why_of(database, "Thu 08:00")).fix
+    assert decided == Fix("Open the record of Mon 2 Mar 08:00", "host.attendance", f"/attendance/{number}")
+    assert locked is not None
+    assert (locked.label, locked.is_drawer) == ("Unlock 2026-03-05", False)
+    async with database.transaction() as db:
+        await people.deactivate(db, SYSTEM, [ada])
+        await punch(db, "100", "I Sat 08:00")
+    await import_all(database)
+    inactive = (await why_of(database, "Sat 08:00")).fix
+    assert inactive == Fix("Open the person, to activate", "host.people", f"/people/{ada}")
+
+
+async def test_an_obstacle_behind_another_is_named_too(database: Database) -> None:
+    await suggested(database)
+    async with database.transaction() as db:
+        await mirror_terminal(db, "DOOR", kind_mark="access")
+        await punch(db, "7", "x 12:00")
+        await punch(db, "7", "x 13:00", sn="DOOR")
+    await import_all(database)
+    assert (await why_of(database, "Mon 08:00", "7")).also == []
+    unbound, door = await why_of(database, "Mon 12:00", "7"), await why_of(database, "Mon 13:00", "7")
+    (direction,) = unbound.also
+    assert "does not say in or out" in direction
+    assert [words.split(".")[0] for words in door.also] == [
+        "Code 7 has no host employee",
+        "Unknown (255) does not say in or out, and the direction of terminal DOOR is by code",
+    ]
+
+
+async def test_nothing_leads_where_time_alone_or_nothing_changes_the_outcome(database: Database) -> None:
+    await ada_works(database, "I 08:00, O 17:00")
+    now = datetime(when("Tue 08:00").year, 3, 3, 9, tzinfo=UTC)
+    await then(database, "I Tue 08:00", now=now)
+    waits = await why_of(database, "Tue 08:00", now=now)
+    assert (waits.fix, waits.leads, waits.retry) == (None, "", None)
+    stands = await why_of(database, "Mon 08:00")
+    assert (stands.fix, stands.leads) == (None, "")
+
+
+async def test_a_deleted_record_leads_with_retry(database: Database) -> None:
+    await ada_works(database, "I 08:00, O 17:00")
+    async with database.transaction() as db:
+        await attendance.remove(db, SYSTEM, [await record_id(database)])
+    await import_all(database)
+    found = await why_of(database, "Mon 08:00")
+    assert (found.fix, found.leads) == (None, "retry")
