@@ -86,7 +86,7 @@ LAYERS = {
         "parts",
         "bodies db logs outbound secrets vendor",
         "config dark_sheet",
-        "counting errors faults garbage pace registry texts",
+        "counting errors faults garbage pace periods registry texts",
     ),
     "app.clock": (
         "module",

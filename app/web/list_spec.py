@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, SQLColumnExpression, and_, true
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.errors import FieldError, Invalid
+from app.periods import PERIODS, Days
 
 LONGEST_FILTER = 200
 Condition = ColumnElement[bool]
@@ -43,9 +44,10 @@ class Column:
 class Filter:
     """A condition from query parameters. `kind`: text, select, multi, check, hidden, or range.
 
-    A range reads the dates `<name>_from` and `<name>_to` (plain `from` and `to` when the name is empty) and hands `where`
-    a pair of dates or None. The others hand it the text, a list of texts (multi) or True (check). Spaces at the ends of a text
-    do not count, unless the filter is `verbatim`: a code of the time clock may have some.
+    A range reads the dates `<name>_from` and `<name>_to` (plain `from` and `to` when the name is empty), or else the word of
+    app.periods in `<name>_period`, and hands `where` a pair of dates or None. The others hand it the text, a list of texts (multi) or True (check). Spaces at the ends of a text
+    do not count, unless the filter is `verbatim`: a code of the time clock may have some. `groups` puts the options of a multi filter under
+    headings (they stand together), `counts` shows a number beside them, and `note` says of what.
     """
 
     name: str
@@ -56,16 +58,20 @@ class Filter:
     placeholder: str = ""
     advanced: bool = False
     verbatim: bool = False
+    groups: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
 
     @property
     def parameters(self) -> tuple[str, ...]:
         if self.kind != "range":
             return (self.name,)
         prefix = f"{self.name}_" if self.name else ""
-        return (f"{prefix}from", f"{prefix}to")
+        return (f"{prefix}from", f"{prefix}to", f"{prefix}period")
 
-    def read(self, query: Query) -> Any:
-        """The value in force, None when the address does not ask. Raises Invalid with what to give."""
+    def read(self, query: Query, today: date | None = None) -> Any:
+        """The value in force, None when the address does not ask. `today` is what words such as "yesterday" count from; without
+        it they are refused. Raises Invalid with what to give."""
         texts = [
             [self._meant(str(text)) for text in query.getall(name, []) if str(text).strip()] for name in self.parameters
         ]
@@ -74,7 +80,9 @@ class Filter:
         if any("\x00" in text or len(text) > LONGEST_FILTER for one in texts for text in one):
             raise self._wrong("Use at most 200 plain characters.")
         if self.kind == "range":
-            return self._range(*[one[-1] if one else "" for one in texts])
+            first, last, period = (one[-1] if one else "" for one in texts)
+            # Dates that somebody gave beside a word are the later thought.
+            return self._range(first, last) if first or last else self._period(period, today)
         return self._value(texts[0])
 
     def _meant(self, text: str) -> str:
@@ -88,6 +96,11 @@ class Filter:
         if self.kind == "check":
             return texts[-1] not in ("0", "false", "off") or None
         return texts[-1]
+
+    def _period(self, word: str, today: date | None) -> Days:
+        if today is None or word not in PERIODS:
+            raise self._wrong("Choose days, or one of the periods of the list.")
+        return PERIODS[word].days(today)
 
     def _range(self, first: str, last: str) -> tuple[date | None, date | None]:
         low, high = self._date(first), self._date(last)
@@ -140,7 +153,8 @@ class Empty:
 
 @dataclass(frozen=True)
 class ListSpec:
-    """`key` is the column that a selection holds and that makes every order total; `sort` is the default, `-` descends."""
+    """`key` is the column that a selection holds and that makes every order total; `sort` is the default, `-` descends.
+    `today` is the day in the zone that its days are meant in; a list with a filter of days needs it to offer periods."""
 
     name: str
     label: str
@@ -152,6 +166,7 @@ class ListSpec:
     empty: Empty
     bulk_url: str = ""
     bulk: tuple[BulkAction, ...] = ()
+    today: date | None = None
 
     def orders(self) -> dict[str, SQLColumnExpression[Any]]:
         return {column.key: column.order for column in self.columns if column.order is not None}

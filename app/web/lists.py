@@ -15,6 +15,7 @@ from sqlalchemy import Select, UnaryExpression, and_, false, func, select, true
 
 from app.db.among import among
 from app.errors import Invalid
+from app.periods import PERIODS
 from app.texts import whole
 from app.web.cards import marks
 from app.web.context import LARGEST_ID, Context
@@ -96,14 +97,34 @@ class ListPage:
         drawn = {"kind": item.kind, "name": item.name, "label": item.label, "value": value, "advanced": item.advanced}
         if item.kind == "range":
             del drawn["name"]
-            first, last = item.parameters
-            low, high = value or (None, None)
-            return drawn | {"name_from": first, "name_to": last, "value_from": low, "value_to": high}
+            first, last, period = item.parameters
+            word = self._period(item)
+            low, high = (None, None) if word else value or (None, None)
+            periods = [{"value": key, "label": one.label} for key, one in PERIODS.items()] if self.spec.today else []
+            return drawn | {
+                "name_from": first, "name_to": last, "value_from": low, "value_to": high,
+                "name_period": period, "period": word, "options": periods,
+            }  # fmt: skip
         if item.kind == "multi":
             drawn["value"] = value or []
+        drawn["note"] = item.note
         drawn["placeholder"] = item.placeholder or item.label
-        drawn["options"] = [{"value": one, "label": label} for one, label in item.options.items()]
+        drawn["options"] = [
+            {"value": one, "label": label, "group": item.groups.get(one, ""), "count": item.counts.get(one)}
+            for one, label in item.options.items()
+        ]
         return drawn
+
+    def _period(self, item: Filter) -> str:
+        """The word that narrows a range, or "": dates in the address go before it."""
+        first, last, period = item.parameters
+        has_dates = self.asked.query.get(first) or self.asked.query.get(last)
+        return "" if has_dates else str(self.asked.query.get(period) or "")
+
+    def _words(self, item: Filter) -> str:
+        value = item.words(self.asked.values[item.name])
+        word = self._period(item) if item.kind == "range" else ""
+        return f"{PERIODS[word].label}, {value}" if word else value
 
     @property
     def chips(self) -> list[dict[str, str]]:
@@ -112,7 +133,7 @@ class ListPage:
         chips = [
             {
                 "label": item.label,
-                "value": item.words(self.asked.values[item.name]),
+                "value": self._words(item),
                 "url": self.link(**dict.fromkeys(item.parameters)),
             }
             for item in active
@@ -144,7 +165,7 @@ def asked(spec: ListSpec, query: Query) -> ListQuery:
             raw = [str(text) for text in query.getall(name, []) if str(text).strip()]
             kept[name] = (raw if item.kind == "multi" else raw[-1]) if raw else None
         try:
-            values[item.name] = item.read(query)
+            values[item.name] = item.read(query, spec.today)
         except Invalid as wrong:
             errors[item.name] = wrong.details[0].message
     sort = str(query.get("sort") or spec.sort)

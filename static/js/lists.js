@@ -9,6 +9,11 @@ function send(form, wait) {
 document.addEventListener("input", (event) => {
   if (event.target.matches("form[data-filters] [data-live]")) send(event.target.form, 350);
 });
+// Dates and a period say the same thing: what was given last holds.
+document.addEventListener("change", (event) => {
+  const other = event.target.type === "date" ? "select" : "input[type=date]";
+  for (const field of event.target.closest("[data-range]")?.querySelectorAll(other) ?? []) field.value = "";
+});
 document.addEventListener("change", (event) => {
   const form = event.target.form;
   if (form?.matches("form[data-filters]") && !event.target.matches("[data-live]")) send(form, 0);
@@ -25,6 +30,20 @@ document.body.addEventListener("htmx:configRequest", (event) => {
     const kept = given.getAll(name).filter((value) => value !== "");
     given.delete(name);
     for (const value of kept) given.append(name, value);
+  }
+});
+
+// On a phone the filters fold behind their button, which says how many are in force.
+const phone = matchMedia("(max-width: 47.99rem)");
+function fold() {
+  for (const one of document.querySelectorAll("[data-fold]")) one.open = !phone.matches;
+}
+phone.addEventListener("change", fold);
+fold();
+document.body.addEventListener("htmx:afterSettle", () => {
+  for (const said of document.querySelectorAll("[data-fold-count]")) {
+    const number = said.closest(".list").querySelectorAll(".chips .chip").length;
+    said.textContent = number ? ` (${number})` : "";
   }
 });
 

@@ -290,7 +290,7 @@ def test_chosen_columns_are_remembered_for_that_person_alone(page_of: SignedIn) 
     shown = headers(bob)
     assert "Department" in shown
     bob.get_by_label("Columns").click()
-    bob.locator("details[open]").get_by_label("Department").uncheck()
+    bob.locator("details.menu[open]").get_by_label("Department").uncheck()
     bob.get_by_role("button", name="Apply").click()
     expect(bob.locator("thead")).not_to_contain_text("Department")
     bob.goto("/people")
@@ -314,7 +314,7 @@ def test_exports_hold_the_rows_of_the_filter(page_of: SignedIn) -> None:
     for kind in ("CSV", "JSON Lines"):
         page.get_by_label("Export").click()
         with page.expect_download() as download:
-            page.locator("details[open]").get_by_role("link", name=kind).click()
+            page.locator("details.menu[open]").get_by_role("link", name=kind).click()
         lines[kind] = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
         page.goto("/clock_transactions?outcome=imported")
     assert len(lines["CSV"]) == rows + 1

@@ -156,3 +156,22 @@ def test_after_an_act_on_many_the_focus_is_at_the_row_after_them(page_of: Signed
     page.locator("#dialog form.confirm button[type=submit]").click()
     expect(page.locator("#flashes")).to_contain_text("2 codes were ignored.")
     assert page.evaluate(FOCUSED_ROW) == rows[2]
+
+
+def test_a_period_and_dates_replace_each_other_and_a_phone_folds_the_filters(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto("/attendance")
+    page.get_by_label("Days, period").select_option("last-week")
+    expect(page.locator(".chip")).to_contain_text("Last week, ")
+    assert "period=last-week" in page.url
+    page.get_by_label("Days, from").fill("2026-01-02")
+    expect(page.locator(".chip")).to_contain_text("2026-01-02 – …")
+    expect(page.get_by_label("Days, period")).to_have_value("")
+    assert "period" not in page.url
+    page.set_viewport_size({"width": 360, "height": 760})
+    folded = page.get_by_text("Filters (1)")
+    expect(page.get_by_label("Days, from")).to_be_hidden()
+    folded.click()
+    expect(page.get_by_label("Days, from")).to_be_visible()
+    page.locator("select[name=department]").select_option(index=1)
+    expect(page.get_by_text("Filters (2)")).to_be_visible()

@@ -13,6 +13,7 @@ from app.clock.zones import zone_name
 from app.db.days import on_days
 from app.db.searching import contains
 from app.errors import NotFound
+from app.periods import today_in
 from app.texts import whole
 from app.web import exports, lists
 from app.web.context import Context
@@ -75,6 +76,7 @@ def spec_of(zone: str) -> ListSpec:
         url="/clock_logs",
         key=ApiLog.id,
         sort="-at",
+        today=today_in(zone),
         columns=COLUMNS,
         filters=(
             Filter("q", "Path", contains(ApiLog.path, ApiLog.query), placeholder="Path or query"),

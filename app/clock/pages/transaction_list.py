@@ -18,13 +18,14 @@ from app.clock.codes import (
     punch_label,
     verify_label,
 )
-from app.clock.models import Binding, ClockEmployee, Connection, Device, Punch, Setting
+from app.clock.models import Binding, ClockEmployee, Connection, DailyTotal, Device, Punch, Setting
 from app.clock.punches import settled
 from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
 from app.clock.review import decisions, settling
 from app.db.searching import contains
 from app.errors import Invalid
+from app.periods import today_in
 from app.texts import whole
 from app.web import lists
 from app.web.context import Context
@@ -34,10 +35,10 @@ from app.web.lists import ListPage, ListQuery
 # More terminals than this are not offered as a choice; the filter takes a serial number then.
 MOST_CHOICES = 300
 UNJUDGED = "unjudged"
-OUTCOME_OPTIONS = {
-    **{outcome.value: words.label for outcome, words in OUTCOMES.items()},
-    UNJUDGED: "Not judged yet",
-}
+_BY_GROUP = sorted(OUTCOMES.items(), key=lambda one: list(GROUP_LABELS).index(one[1].group))
+OUTCOME_OPTIONS = {**{outcome.value: words.label for outcome, words in _BY_GROUP}, UNJUDGED: "Not judged yet"}
+OUTCOME_GROUPS = {**{outcome.value: GROUP_LABELS[words.group] for outcome, words in _BY_GROUP}, UNJUDGED: "Not judged"}
+COUNTED_DAYS = 30
 GROUP_OPTIONS = {group.value: label for group, label in GROUP_LABELS.items()}
 CODE_OPTIONS = {**{str(code): label for code, label in PUNCH_LABELS.items()}, "unknown": "Unknown"}
 SHOWN_IF = {"temperature": "show_temperature", "photo": "show_photos"}
@@ -125,7 +126,14 @@ SEARCH = _filter("q", "Search", placeholder="Name or code of a person")
 FILTERS = (
     SEARCH,
     _filter("", "Days", kind="range"),
-    _filter("outcome", "Imported", kind="multi", options=OUTCOME_OPTIONS),
+    _filter(
+        "outcome",
+        "Imported",
+        kind="multi",
+        options=OUTCOME_OPTIONS,
+        groups=OUTCOME_GROUPS,
+        note=f"Punches of the last {COUNTED_DAYS} days",
+    ),
     _filter("group", "Group", kind="multi", options=GROUP_OPTIONS),
     _filter("terminal", "Terminal", kind="select", verbatim=True),
     _filter("code", "Punch", kind="multi", options=CODE_OPTIONS),
@@ -233,6 +241,16 @@ class PunchListFrame:
     acting: int | None
 
 
+# As the totals have them, which are counted again a moment after punches change.
+_BY_OUTCOME = (
+    select(DailyTotal.key.label("outcome"), func.sum(DailyTotal.total).label("n"))
+    .where(DailyTotal.dimension == "outcome", DailyTotal.local_date > func.current_date() - COUNTED_DAYS)
+    .group_by(DailyTotal.key)
+    .subquery()
+)
+_COUNTED = select(func.jsonb_object_agg(_BY_OUTCOME.c.outcome, _BY_OUTCOME.c.n)).scalar_subquery()
+
+
 async def frame(ctx: Context) -> PunchListFrame:
     """Reads the zone, the display settings, the terminals to choose from and the codes that a search means."""
     text = _searched(ctx)
@@ -245,8 +263,15 @@ async def frame(ctx: Context) -> PunchListFrame:
     pairs = select(func.jsonb_object_agg(some.c.sn, func.coalesce(some.c.alias, ""))).scalar_subquery()
     codes, others = _parted(text) if text else (literal(None, String), literal(None, String))
     zone = select(Connection.timezone).scalar_subquery()
-    row = (await ctx.db.execute(select(zone, names, pairs, codes, others, long_acts.newest("use")))).one()
+    found = select(zone, names, pairs, codes, others, long_acts.newest("use"), _COUNTED)
+    row = (await ctx.db.execute(found)).one()
     spec = _spec(ctx, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
+    counted = {UNJUDGED if outcome == NOT_JUDGED else outcome: int(n) for outcome, n in (row[6] or {}).items()}
+    spec = replace(
+        spec,
+        today=today_in(row[0] or "UTC"),
+        filters=tuple(replace(one, counts=counted) if one.name == "outcome" else one for one in spec.filters),
+    )
     if row[3] is None:
         return PunchListFrame(spec, row[0] or "UTC", None, None, row[5])
     fewer = len(row[4]) < len(row[3])

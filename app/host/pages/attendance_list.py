@@ -15,6 +15,7 @@ from app.host.attendance import queries as attendance_queries
 from app.host.attendance.hours import KINDS, SOURCES, Hours
 from app.host.attendance.queries import LIVE, RECORDS, WORKED, breaks, worked_hours
 from app.host.models import AttendanceRecord, DayLock, Employee
+from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
 from app.web.forms import options
@@ -91,6 +92,7 @@ def spec_of(url: str, where: ZoneInfo, ctx: Context, empty: Empty, sort: str, *w
         empty=empty,
         bulk_url=f"{url}/bulk" if may else "",
         bulk=BULK if may else (),
+        today=today_in(where.key),
     )
 
 

@@ -1,6 +1,7 @@
 """`/attendance/locks`: which days are closed for attendance edits."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -13,6 +14,7 @@ from app.errors import Conflict, Invalid
 from app.host import zone
 from app.host.attendance import day_locks
 from app.host.models import AttendanceRecord, DayLock
+from app.periods import today_in
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
@@ -67,13 +69,19 @@ WHAT_UNLOCKING_DOES = (
     " change."
 )
 
+
+def _spec(here: str) -> ListSpec:
+    """`here` is the workspace's zone."""
+    return replace(SPEC, today=today_in(here))
+
+
 ALREADY_OPEN = "These days are open already."
 
 
 @get("/attendance/locks", guards=[Requires("host.locks")])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
-        return await exports.export(ctx, SPEC, BASE, kind)
+        return await exports.export(ctx, _spec(await zone.name(ctx.db)), BASE, kind)
     return await _page(ctx, FORM.fill())
 
 
@@ -110,7 +118,7 @@ async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
 @post("/attendance/locks/bulk", guards=[Requires("host.locks")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     await action_of(ctx, ("unlock",))
-    days = await chosen_ids(ctx, SPEC, BASE)
+    days = await chosen_ids(ctx, _spec(await zone.name(ctx.db)), BASE)
     day_locks.check_number(len(days))
 
     async def ask() -> dict[str, Any]:
@@ -191,10 +199,9 @@ async def _ask(ctx: Context, act: str, submit: str, consequence: str, days: tupl
 
 
 async def _page(ctx: Context, form: Bound, *, status: int = 200) -> Response[Any]:
-    view = await lists.load(ctx, SPEC, BASE)
-    return await page(
-        ctx, "host/locks.html", fragment="list", status=status, view=view, form=form, zone=await zone.name(ctx.db)
-    )
+    here = await zone.name(ctx.db)
+    view = await lists.load(ctx, _spec(here), BASE)
+    return await page(ctx, "host/locks.html", fragment="list", status=status, view=view, form=form, zone=here)
 
 
 ROUTES = [index, lock, unlock, bulk]

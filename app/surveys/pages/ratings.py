@@ -14,6 +14,7 @@ from app.db.days import on_days
 from app.db.searching import contains
 from app.host.applications.application_words import PLATFORMS
 from app.host.models import Application, AppRating
+from app.periods import today_in
 from app.surveys.ratings import ratings
 from app.surveys.ratings.figures import STARS, Figure, figure
 from app.surveys.ratings.ratings import KEPT
@@ -109,7 +110,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 def _spec(ctx: Context, counted: Sequence[Any]) -> ListSpec:
-    spec = SPEC.offering(app={str(row.uid): row.name for row in counted})
+    spec = replace(SPEC, today=today_in("UTC")).offering(app={str(row.uid): row.name for row in counted})
     return replace(spec, empty=replace(spec.empty, **LIBRARY)) if ctx.may("apps.manage") else spec
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
 from app.accounts.models import User
 from app.db.searching import contains
+from app.periods import today_in
 from app.surveys.models import Question, Response, Survey
 from app.surveys.results import queries, responses
 from app.surveys.results.queries import MOST_COUNTED, MOST_PEOPLE, LedgerFilter
@@ -181,7 +182,7 @@ def _spec(ctx: Context, question: UUID, choice: str) -> ListSpec:
     }
     filters = tuple(replace(one, where=answered.get(one.name, one.where)) for one in FILTERS)
     columns = tuple(one for one in COLUMNS if one.key != "workspace" or ctx.on_platform)
-    return replace(SPEC, filters=filters, columns=columns)
+    return replace(SPEC, filters=filters, columns=columns, today=today_in("UTC"))
 
 
 def _around(uid: UUID, searched: str | None, user: int, question: UUID) -> Select[Any]:

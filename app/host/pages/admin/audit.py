@@ -26,6 +26,7 @@ from app.db.days import on_days
 from app.db.searching import contains
 from app.errors import NotFound
 from app.host import subjects, zone
+from app.periods import today_in
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
@@ -144,9 +145,8 @@ def _in_zone(here: ZoneInfo) -> ListSpec:
     def within(days: tuple[date | None, date | None]) -> ColumnElement[bool]:
         return on_days(AuditEntry.at, days, here)
 
-    return replace(
-        SPEC, filters=tuple(replace(one, where=within) if one.kind == "range" else one for one in SPEC.filters)
-    )
+    filters = tuple(replace(one, where=within) if one.kind == "range" else one for one in SPEC.filters)
+    return replace(SPEC, filters=filters, today=today_in(here.key))
 
 
 ROUTES = [index, show]
