@@ -71,6 +71,18 @@ class PolicySwitch:
     most: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class ListRights:
+    """A list of which people save views. `sees` and `edits` are permissions; who has `edits` may share a view, and without it ("")
+    views are for oneself."""
+
+    name: str
+    label: str
+    url: str
+    sees: str
+    edits: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
     """`acts` and `subjects` are what the audit calls by these words. `site` gives an app.web.site.Site, `work` a file with FUNCTIONS of jobs and `schedule`, and
@@ -81,6 +93,7 @@ class Module:
     subjects: Mapping[str, Subject]
     policies: tuple[PolicySwitch, ...] = ()
     jobs: Mapping[str, JobKind] = field(default_factory=dict)
+    lists: tuple[ListRights, ...] = ()
     site: Callable[[], Any]
     work: Callable[[], Any]
     connect: Callable[[], None] = lambda: None
@@ -89,6 +102,12 @@ class Module:
 @cache
 def modules() -> tuple[Module, ...]:
     return tuple(import_module(f"{name}.module").MODULE for name in MODULES)
+
+
+@cache
+def list_rights() -> Mapping[str, ListRights]:
+    """Those of all modules, by the name of the list."""
+    return {one.name: one for module in modules() for one in module.lists}
 
 
 def permission_groups() -> tuple[PermissionGroup, ...]:

@@ -15,6 +15,7 @@ from app.clock.models import Cursor, LongAct, LongActItem, SetAside
 from app.clock.pages import employees
 from app.host.applications.icons import Icon
 from app.host.attendance import day_locks
+from app.host.models import SavedView
 from app.host.pages import apps, people
 from app.host.pages.admin import users
 from app.host.people import kiosk
@@ -70,6 +71,7 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/clock_transactions", {"punch_id": "SELECT max(id) FROM clock_transactions"}),
     ("/people", {"employee_id": "SELECT max(id) FROM employees WHERE deleted_at IS NULL"}),
     ("/preferences", {"name": "people"}),
+    ("/views", {"name": "people", "view_id": "SELECT max(id) FROM saved_views"}),
     (
         "/surveys/response_modal",
         {"receipt": "SELECT encode(row_hash, 'hex') FROM survey_responses ORDER BY number LIMIT 1"},
@@ -108,6 +110,8 @@ async def one_of_each(parts: Parts) -> AsyncIterator[Site]:
             await db.execute(update(Cursor).where(Cursor.resource == "devices").values(missing))
             aside = {"run_id": run_id, "resource": "devices", "raw": "{}", "reason": "It has no number."}
             await db.execute(insert(SetAside).values(aside))
+            views = {"list": "people", "query": "q=ada", "user_id": 1, "shared": True}
+            await db.execute(insert(SavedView), [{**views, "name": f"View {number}"} for number in range(MANY)])
             for kind, became in (("take_back", "decided"), ("use", "overlaps")):
                 over = insert(LongAct).values(kind=kind, actor_name="Bob", finished_at=now).returning(LongAct.id)
                 item = {"act_id": await db.scalar(over), "item_id": 1, "became": became}

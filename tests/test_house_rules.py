@@ -116,7 +116,13 @@ LAYERS = {
         "ledger",
         "models words item",
     ),
-    "app.host": ("module", "pages jobs", "subjects", "attendance people applications", "events models zone"),
+    "app.host": (
+        "module",
+        "pages jobs",
+        "subjects",
+        "attendance people applications saved_views",
+        "events models zone",
+    ),
 }
 MODULES = ("app.clock", "app.surveys", "app.host")
 # The clock and the surveys know the host, the host knows neither, and they do not know each other.

@@ -3,7 +3,17 @@
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from app.registry import OPERATOR, VIEWER, JobKind, Module, Permission, PermissionGroup, PolicySwitch, Subject
+from app.registry import (
+    OPERATOR,
+    VIEWER,
+    JobKind,
+    ListRights,
+    Module,
+    Permission,
+    PermissionGroup,
+    PolicySwitch,
+    Subject,
+)
 
 if TYPE_CHECKING:
     from app.web.site import Site
@@ -168,12 +178,27 @@ def _connect() -> None:
     events.listen(actions.on_host_event)
 
 
+LISTS = (
+    ListRights(
+        "clock-employees", "Employees & Bindings", "/clock_employees", "clock.employees", "clock.employees.edit"
+    ),
+    ListRights(
+        "transactions",
+        "Attendance Transactions",
+        "/clock_transactions",
+        "clock.transactions",
+        "clock.transactions.edit",
+    ),
+    ListRights("devices", "Devices", "/clock_devices", "clock.devices", "clock.devices.edit"),
+    ListRights("clock_logs", "API Logs", "/clock_logs", "clock.logs"),
+)
 MODULE = Module(
     permissions=PERMISSIONS,
     acts=ACTS,
     subjects=SUBJECTS,
     policies=POLICIES,
     jobs=JOBS,
+    lists=LISTS,
     site=_site,
     work=_work,
     connect=_connect,

@@ -156,3 +156,19 @@ class AppRatingCount(Base):
     rating: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
     number: Mapped[int]
     latest: Mapped[int]
+
+
+class SavedView(Base):
+    """A view of a list that a person saved under a name: `query` is the address's, without the page. A shared one is for all who see
+    the list."""
+
+    __tablename__ = "saved_views"
+    __table_args__ = (Index("saved_views_named", "list", "user_id", text("lower(name)"), unique=True),)
+
+    id: Mapped[Id]
+    list: Mapped[str]
+    name: Mapped[str]
+    query: Mapped[str]
+    user_id: Mapped[int]
+    shared: Mapped[bool] = mapped_column(server_default=text("false"))
+    created_at: Mapped[Created]

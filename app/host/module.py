@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from app.registry import OPERATOR, VIEWER, JobKind, Module, Permission, PermissionGroup, Subject
+from app.registry import OPERATOR, VIEWER, JobKind, ListRights, Module, Permission, PermissionGroup, Subject
 
 if TYPE_CHECKING:
     from app.web.site import Site
@@ -96,6 +96,8 @@ ACTS = {
     "user_type.add": "User type added",
     "user_type.remove": "User type removed",
     "user_type.rename": "User type renamed",
+    "view.remove": "View removed",
+    "view.save": "View saved",
 }
 SUBJECTS = {
     "application": Subject("App", "/apps/"),
@@ -109,6 +111,7 @@ SUBJECTS = {
     "token": Subject("API token"),
     "user": Subject("User", "/admin/users/"),
     "user_type": Subject("User type", "/admin/users/types/"),
+    "saved_view": Subject("View"),
 }
 JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
@@ -129,4 +132,13 @@ def _work() -> Any:
     return jobs
 
 
-MODULE = Module(permissions=PERMISSIONS, acts=ACTS, subjects=SUBJECTS, jobs=JOBS, site=_site, work=_work)
+LISTS = (
+    ListRights("people", "People", "/people", "host.people", "host.people"),
+    ListRights("attendance", "Attendance", "/attendance", "host.attendance", "host.attendance.decide"),
+    ListRights("kiosk", "Kiosk", "/kiosk", "host.people", "host.people"),
+    ListRights("users", "Users", "/admin/users", "admin.users", "admin.users"),
+    ListRights("tokens", "Tokens", "/admin/tokens", "admin.tokens", "admin.tokens"),
+    ListRights("audit", "Audit", "/admin/audit", "admin.audit"),
+    ListRights("jobs", "Jobs", "/admin/jobs", "admin.jobs", "admin.jobs"),
+)
+MODULE = Module(permissions=PERMISSIONS, acts=ACTS, subjects=SUBJECTS, jobs=JOBS, lists=LISTS, site=_site, work=_work)

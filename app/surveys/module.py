@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from app.registry import AUTHOR, VIEWER, JobKind, Module, Permission, PermissionGroup, PolicySwitch, Subject
+from app.registry import AUTHOR, VIEWER, JobKind, ListRights, Module, Permission, PermissionGroup, PolicySwitch, Subject
 
 if TYPE_CHECKING:
     from app.web.site import Site
@@ -95,6 +95,17 @@ def _work() -> Any:
     return jobs
 
 
+LISTS = (
+    ListRights("surveys", "Surveys", "/surveys/list", "surveys.view", "surveys.author"),
+    ListRights("responses", "Responses", "/surveys/responses", "surveys.view"),
+)
 MODULE = Module(
-    permissions=PERMISSIONS, acts=ACTS, subjects=SUBJECTS, policies=POLICIES, jobs=JOBS, site=_site, work=_work
+    permissions=PERMISSIONS,
+    acts=ACTS,
+    subjects=SUBJECTS,
+    policies=POLICIES,
+    jobs=JOBS,
+    lists=LISTS,
+    site=_site,
+    work=_work,
 )

@@ -16,6 +16,7 @@ from sqlalchemy import Select, UnaryExpression, and_, false, func, select, true
 from app.db.among import among
 from app.errors import Invalid
 from app.periods import PERIODS
+from app.registry import list_rights
 from app.texts import whole
 from app.web.cards import marks
 from app.web.context import LARGEST_ID, Context
@@ -69,6 +70,8 @@ class ListPage:
         self.id, self.label, self.url = self.spec.name, self.spec.label, self.spec.url
         self.clear_url, self.empty = self.spec.url, self.spec.empty
         self.columns_url = f"/preferences/columns/{self.spec.name}"
+        rights = list_rights().get(self.spec.name)
+        self.views_url = f"/views/{self.spec.name}" if rights is not None and rights.url == self.spec.url else ""
         self.sort, self.page, self.per_page = self.asked.sort, self.asked.page, self.asked.per_page
         self.shown = len(self.rows)
         self.cells = marks([column for column in self.columns if column.key in self.visible])

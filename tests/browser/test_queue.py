@@ -175,3 +175,26 @@ def test_a_period_and_dates_replace_each_other_and_a_phone_folds_the_filters(pag
     expect(page.get_by_label("Days, from")).to_be_visible()
     page.locator("select[name=department]").select_option(index=1)
     expect(page.get_by_text("Filters (2)")).to_be_visible()
+
+
+def test_last_week_s_records_of_a_department_are_approved_in_five_clicks(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto("/attendance?status=pending&sort=workday&per_page=25")
+    menu = page.locator(".list-menus details").filter(has_text="Views")
+    menu.locator("summary").click()
+    menu.get_by_label("Save the list as it is now").fill("Oldest to decide")
+    menu.get_by_role("button", name="Save the view").click()
+    expect(page.locator("#flashes")).to_contain_text("The view “Oldest to decide” was saved.")
+    page.goto("/attendance")
+    clicks = (
+        lambda: page.locator(".list-menus details").filter(has_text="Views").locator("summary").click(),
+        lambda: page.get_by_role("link", name="Oldest to decide").click(),
+        lambda: page.locator("[data-bulk-page]").check(),
+        lambda: page.locator("form.bulk").get_by_role("button", name="Approve").click(),
+        lambda: page.locator("#dialog form.confirm button[type=submit]").click(),
+    )
+    for click in clicks:
+        click()
+    expect(page.locator("#flashes")).to_contain_text("approved")
+    assert len(clicks) == 5
+    assert "sort=workday" in page.url

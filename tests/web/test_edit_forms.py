@@ -40,6 +40,7 @@ NO_EDIT = {
     "/account/second-factor": SECRET,
     "/preferences/columns/{name}": OWN,
     "/preferences/keys": OWN,
+    "/views/{name}": OWN,
     "/clock_employees/{employee_id}/bind": ACTS,
     "/clock_sync/backfill": ACTS,
     "/clock_sync/start": ACTS,

@@ -14,6 +14,7 @@ from app.host.pages import (
     locks,
     people,
     people_forms,
+    views,
 )
 from app.host.pages.admin import administration, sign_in
 from app.web.menu import MenuGroup, MenuItem
@@ -32,6 +33,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *kiosk.ROUTES,
     *apps.ROUTES,
     *apps_forms.ROUTES,
+    *views.ROUTES,
     *administration.ROUTES,
 ]
 MENU: tuple[MenuGroup, ...] = (
