@@ -15,6 +15,7 @@ STATIC = Path(__file__).parent.parent / "static"
 # In the order of app.web.transport.assets.
 SHEETS = (
     "vendor/tabler-core@*/css/tabler.min.css",
+    "css/fonts.css",
     "css/muster.css",
     "css/shell.css",
     "css/lists.css",

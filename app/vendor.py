@@ -2,7 +2,7 @@
 
 `python -m app.vendor` fetches the pinned packages with npm and lays the named files under `static/vendor/NAME@VERSION/`;
 `python -m app.vendor --check` compares every file with the manifest and needs no network. Nothing here runs while the
-portal serves, and how a page uses the files is not said here (see `templates/layout.html` and `app/web/icons.py`).
+portal serves, and how a page uses the files is said elsewhere: `templates/components/head.html`, `static/css/fonts.css`, `app/web/icons.py`.
 """
 
 import hashlib
@@ -22,6 +22,8 @@ TESTS: Final = ROOT / "tests" / "vendor"
 # Every icon a page may name, one a line. A new one is added there, then `make vendor` copies its SVG file.
 ICONS: Final = tuple((ROOT / "static" / "icons.txt").read_text(encoding="utf-8").split())
 FILLED_ICONS: Final = ("circle-check", "star")
+# The scripts whose letters are the same on every machine; static/css/fonts.css says which letters are in which file.
+FONT_PARTS: Final = ("latin", "latin-ext", "vietnamese", "greek", "greek-ext", "cyrillic", "cyrillic-ext")
 
 # The published package of Tabler has no licence file. Its package.json says MIT and the stylesheet's banner names whom.
 TABLER_LICENCE: Final = """\
@@ -74,6 +76,11 @@ PACKAGES: Final = (
             *(f"icons/outline/{name}.svg" for name in ICONS),
             *(f"icons/filled/{name}.svg" for name in FILLED_ICONS),
         ),
+    ),
+    Package(
+        "@fontsource-variable/inter",
+        "5.3.0",
+        ("LICENSE", *(f"files/inter-{part}-wght-normal.woff2" for part in FONT_PARTS)),
     ),
     Package("chart.js", "4.6.1", ("LICENSE.md", "dist/chart.umd.min.js")),
     Package("axe-core", "4.14.1", ("LICENSE", "LICENSE-3RD-PARTY.txt", "axe.min.js"), TESTS),

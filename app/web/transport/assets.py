@@ -30,6 +30,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 SHEETS = (
     "vendor/tabler-core@1.6.1/css/tabler.min.css",
+    "css/fonts.css",
     "css/muster.css",
     "css/shell.css",
     "css/lists.css",
@@ -56,6 +57,8 @@ SCRIPTS = (
     "toasts",
     "prompt",
 )
+# As the sheets in static/css/ write it.
+_POINTS_TO = re.compile(r'url\("\.\./([^"]+)"\)')
 _HASHED = re.compile(r"(?P<name>.+)\.(?P<hash>[0-9a-f]{12})(?P<kind>\.[a-z0-9]+)", re.DOTALL)
 
 
@@ -118,7 +121,12 @@ def _read(name: str) -> bytes:
         is_there = False
     if not is_there or str(path.relative_to(STATIC)) != name:
         raise NotFound("There is no such file.")
-    return packed(path.read_text()).encode() if path.parent == STATIC / "css" else path.read_bytes()
+    return _sheet(path.read_text()).encode() if path.parent == STATIC / "css" else path.read_bytes()
+
+
+def _sheet(css: str) -> str:
+    """Packed, and what it points to in static/ under the address that names its content."""
+    return _POINTS_TO.sub(lambda found: f'url("{address(found[1])}")', packed(css))
 
 
 @get("/static/{file_path:path}", include_in_schema=False, sync_to_thread=False)

@@ -13,6 +13,10 @@ from app.web.transport.sheets import packed
 from tests.conftest import Browser
 
 AS_IT_IS = {"Accept-Encoding": "identity"}
+INTER = "vendor/fontsource-variable-inter@5.3.0"
+LATIN = f"{INTER}/files/inter-latin-wght-normal.woff2"
+# In this order: where two files have a letter, the later one gives it.
+PARTS = ("cyrillic-ext", "cyrillic", "greek-ext", "greek", "latin-ext", "vietnamese", "latin")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +116,7 @@ def test_each_script_keeps_its_names_apart() -> None:
         assert text.count("{") == text.count("}"), name
 
 
-async def test_the_sign_in_page_asks_for_little(visitor: Browser) -> None:
+async def test_the_sign_in_page_asks_for_little_and_for_the_letters_of_english_alone(visitor: Browser) -> None:
     page = await visitor.get("/sign-in", headers=AS_IT_IS)
     asked = set(
         re.findall(
@@ -120,9 +124,24 @@ async def test_the_sign_in_page_asks_for_little(visitor: Browser) -> None:
             page.text.partition("<noscript>")[0] + page.text.partition("</noscript>")[2],
         )
     )
-    total = 0
+    sizes = {}
     for url in ("/sign-in", *asked):
         async with visitor.stream("GET", url, headers={"Accept-Encoding": "br"}) as answer:
-            total += len(b"".join([piece async for piece in answer.aiter_raw()]))
-    assert len(asked) + 1 <= 10
-    assert total <= 130_000
+            sizes[url] = len(b"".join([piece async for piece in answer.aiter_raw()]))
+    fonts = [url for url in sizes if url.endswith(".woff2")]
+    assert fonts == [address(LATIN)]
+    assert sizes[fonts[0]] <= 49_000
+    assert len(sizes) <= 10
+    assert sum(size for url, size in sizes.items() if url not in fonts) <= 130_000
+
+
+async def test_a_sheet_names_its_fonts_by_their_content(visitor: Browser) -> None:
+    sheet = await visitor.get(address("muster.css"))
+    fonts = re.findall(r'url\("([^"]+\.woff2)"\)', sheet.text)
+    assert fonts == [address(f"{INTER}/files/inter-{part}-wght-normal.woff2") for part in PARTS]
+    for url in fonts:
+        answer = await visitor.get(url)
+        assert answer.headers["content-type"] == "font/woff2"
+        assert "immutable" in answer.headers["cache-control"]
+        assert answer.content[:4] == b"wOF2"
+        assert "content-encoding" not in answer.headers
