@@ -18,6 +18,7 @@ PURE = {
     "app/clock/bindings/accepting.py",
     "app/clock/bindings/directory.py",
     "app/clock/bindings/matching.py",
+    "app/clock/bindings/similar_names.py",
     "app/clock/codes.py",
     "app/clock/days.py",
     "app/clock/pairing/inputs.py",

@@ -1,5 +1,6 @@
-"""The zone of the connection, in which punches have their local days; UTC where none is configured."""
+"""The zone of the connection, in which punches have their local days (UTC where none is configured), and how zones are written."""
 
+import re
 from datetime import date, datetime
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
@@ -8,6 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Connection
+
+_HOURS = re.compile(r"[+-]?\d{1,2}")
 
 
 @cache
@@ -26,3 +29,11 @@ async def zone_name(db: AsyncSession) -> str:
 
 def zone_day(connection: Connection | None, now: datetime) -> date:
     return now.astimezone(ZoneInfo(connection.timezone if connection else "UTC")).date()
+
+
+def zone_words(terminal_tz: str | None) -> str | None:
+    """The time zone that the server keeps for a terminal, as people write it: "8" is UTC+8; a name stays as it is."""
+    if terminal_tz is None or not _HOURS.fullmatch(terminal_tz):
+        return terminal_tz
+    hours = int(terminal_tz)
+    return f"UTC{hours:+d}" if hours else "UTC"

@@ -1,20 +1,14 @@
 """The host's people as a match pass asks for them: by ID number, by kiosk code, by a similar name. Pure.
 
-Who may be matched with whom is in matching.py.
+When two names are similar: similar_names.py. Who may be matched with whom: matching.py.
 """
 
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rapidfuzz import fuzz, process
-
+from app.clock.bindings import similar_names
 from app.texts import id_number_key
-
-SIMILAR = 88.0
-_WORDS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ class Directory:
     by_number: Mapping[str, Sequence[HostEmployee]]
     kiosk: Mapping[str, int]
     ignore_leading_zeros: bool
-    sorted_names: Mapping[int, str] = field(default_factory=dict)
+    folded_names: Mapping[int, str] = field(default_factory=dict)
 
     def having(self, number: str) -> Sequence[HostEmployee]:
         """Everybody with this ID number, those who left included."""
@@ -53,13 +47,9 @@ class Directory:
         return number_key(number, ignore_leading_zeros=self.ignore_leading_zeros)
 
     def similar(self, name: str) -> list[SimilarEmployee]:
-        """Eligible people by folded name, best first, from 88 of 100 on."""
-        folded = folded_name(name)
-        if not folded:
-            return []
-        found = process.extract(folded, self.sorted_names, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
-        ranked = sorted((-round(score, 1), key) for _, score, key in found)
-        return [SimilarEmployee(key, self.by_id[key].name, -score) for score, key in ranked]
+        """Eligible people whose name is similar, the most similar first."""
+        ranked = similar_names.ranked(name, self.folded_names)
+        return [SimilarEmployee(key, self.by_id[key].name, score) for key, score in ranked]
 
 
 def directory(
@@ -70,7 +60,7 @@ def directory(
     by_number: dict[str, list[HostEmployee]] = defaultdict(list)
     for one in by_id.values():
         by_number[number_key(one.id_number, ignore_leading_zeros=ignore_leading_zeros)].append(one)
-    names = {one.id: folded_name(one.name) for one in by_id.values() if one.eligible}
+    names = {one.id: similar_names.folded_name(one.name) for one in by_id.values() if one.eligible}
     return Directory(by_id, by_number, kiosk, ignore_leading_zeros, {key: name for key, name in names.items() if name})
 
 
@@ -78,9 +68,3 @@ def number_key(number: str, *, ignore_leading_zeros: bool = False) -> str:
     """How a code compares with ID numbers: like these among themselves, without leading zeros where the setting says so."""
     key = id_number_key(number)
     return (key.lstrip("0") or key[-1:]) if ignore_leading_zeros else key
-
-
-def folded_name(name: str) -> str:
-    """A name without accents, case, punctuation and word order."""
-    plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
-    return " ".join(sorted(_WORDS.findall(plain.casefold())))

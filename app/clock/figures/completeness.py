@@ -10,11 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.connection import saved as connection
 from app.clock.days import CHECK_DAYS, DAY, LIVE_DAYS, DaySpan, gaps, live_first
-from app.clock.mirror import absences, cursors, gone, terminals
+from app.clock.mirror import absences, cursors, gone
 from app.clock.mirror.devices import KIND
 from app.clock.mirror.shortfalls import Shortfall
 from app.clock.models import Connection, Cursor, Device, Punch
 from app.clock.settings import ClockSettings, read_settings
+from app.clock.zones import zone_words
 from app.db.days import midnight
 
 SATURDAY = 5
@@ -179,7 +180,7 @@ def _off(skew: int) -> str:
 
 def _set_to(terminal_tz: str | None, zone: str) -> str:
     """A zone that is set wrong is the usual reason for whole hours."""
-    words = terminals.zone_words(terminal_tz)
+    words = zone_words(terminal_tz)
     return f" Its time zone is set to {words}; its punches are read in {zone}." if words else ""
 
 

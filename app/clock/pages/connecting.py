@@ -14,7 +14,7 @@ from app.clock.connection import saved as connection
 from app.clock.connection.call_log import logging_to
 from app.clock.connection.saved import ConnectionForm
 from app.clock.models import Connection
-from app.clock.pages import code_words
+from app.clock.pages import failure_words
 from app.clock.profiles import PROFILES
 from app.clock.punches.day_counts import count_by_day
 from app.clock.remote import TestStep
@@ -183,7 +183,7 @@ def drawn(steps: Sequence[TestStep], *, running: bool) -> dict[str, Any]:
         "steps": items,
         "running": running,
         "failed": failed,
-        "words": code_words.words(failed.code) if failed and failed.code else None,
+        "words": failure_words.words(failed.code) if failed and failed.code else None,
         "ok": not running and failed is None,
     }
 

@@ -17,7 +17,7 @@ from app.clock.figures import status as reports
 from app.clock.figures.causes import Cause
 from app.clock.figures.dashboard import GROUPS, PERSON_DAYS, DayBar, Punches
 from app.clock.mirror import cursors, set_aside
-from app.clock.pages import code_words, health, setup
+from app.clock.pages import failure_words, health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
 from app.clock.sync import run_rows
 from app.web.context import Context
@@ -70,7 +70,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         now=now,
         zone=found.timezone,
         health=state,
-        words=code_words.words(state.code),
+        words=failure_words.words(state.code),
         may_see_sync=ctx.may("clock.sync.view"),
         complete=complete_tile(up_to, held_back_by, aside.rows if aside else 0, found.timezone),
         aside=aside,

@@ -10,9 +10,9 @@ from sqlalchemy import Date, Integer, Select, and_, cast, func, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.clock.mirror.devices import DIRECTIONS, KIND, KINDS, REMOTE_KIND
-from app.clock.mirror.terminals import zone_words
 from app.clock.models import Area, Connection, DailyTotal, Device, Setting
 from app.clock.settings import ClockSettings
+from app.clock.zones import zone_words
 from app.db.searching import contains
 from app.web import lists
 from app.web.context import Context

@@ -14,9 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.audit import Actor
 from app.clock.mirror import devices
 from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, DeviceChange
-from app.clock.mirror.terminals import zone_words
 from app.clock.models import DailyTotal, Device
 from app.clock.pages import device_list as terminals
+from app.clock.zones import zone_words
 from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host.pages.admin.history import history

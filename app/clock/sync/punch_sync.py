@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.days import DAY, PAD, SLICE_PAGES, TOO_MANY, DaySpan, gaps, live_first, slice_until
-from app.clock.mirror import cursors, gone, set_aside, terminals
+from app.clock.mirror import cursors, gone, set_aside, terminal_skew
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES, START, WalkPosition
 from app.clock.mirror.gone import DaysRead
@@ -35,7 +35,7 @@ async def sync_punches(run: RunState) -> None:
     await _read_stretches(run, known, "backfill")
     if run.counts.get(PUNCHES, Counts()).created:
         async with run.writing(resource=PUNCHES) as step:
-            await terminals.measure(step.db)
+            await terminal_skew.measure(step.db)
 
 
 async def _known(run: RunState) -> Known:

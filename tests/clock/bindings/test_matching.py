@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.bindings.directory import Directory, HostEmployee, SimilarEmployee, directory, folded_name, number_key
+from app.clock.bindings.directory import Directory, HostEmployee, SimilarEmployee, directory, number_key
 from app.clock.bindings.matching import Code, match
+from app.clock.bindings.similar_names import folded_name
 
 ADA = HostEmployee(1, "100", "Ada Lovelace", eligible=True)
 BEN = HostEmployee(2, "200", "Ben Okri", eligible=True)

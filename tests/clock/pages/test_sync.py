@@ -15,7 +15,7 @@ from app.clock.codes import TcCode
 from app.clock.mirror import absences, cursors, shortfalls
 from app.clock.mirror.shortfalls import Shortfall
 from app.clock.models import ApiLog, ClockEmployee, Connection, Cursor, SetAside, SyncRun
-from app.clock.pages import code_words
+from app.clock.pages import failure_words
 from app.clock.pages.sync import cursor_words
 from app.clock.pages.sync.run_words import STATUS_LABELS, described
 from app.clock.punches import daily_totals
@@ -338,8 +338,8 @@ def test_a_run_in_words() -> None:
 
 
 def test_every_code_says_what_to_do() -> None:
-    assert set(code_words.ALL) == {code.value for code in TcCode}
-    assert all(words.meaning and words.advice for words in code_words.ALL.values())
+    assert set(failure_words.ALL) == {code.value for code in TcCode}
+    assert all(words.meaning and words.advice for words in failure_words.ALL.values())
 
 
 def test_stretches_say_how_many_of_their_days_are_read() -> None:

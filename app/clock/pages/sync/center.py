@@ -16,7 +16,7 @@ from app.clock.connection import saved as connection
 from app.clock.figures import completeness as progress
 from app.clock.mirror import absences
 from app.clock.models import Cursor, SyncRun
-from app.clock.pages import code_words, health, setup
+from app.clock.pages import failure_words, health, setup
 from app.clock.pages.sync import cursor_words
 from app.clock.pages.sync.run_words import RESOURCE_LABELS, STATUS_LABELS, TRIGGER_LABELS, Described, described
 from app.clock.profiles import RESOURCES
@@ -94,7 +94,7 @@ SPEC = ListSpec(
             "Code",
             lambda value: SyncRun.error_code == value,
             kind="select",
-            options={code: code for code in code_words.ALL},
+            options={code: code for code in failure_words.ALL},
         ),
     ),
     empty=Empty("refresh", "No run yet", "Start the first one above, or wait for the schedule."),
@@ -137,7 +137,7 @@ async def _row_words(ctx: Context, view: lists.ListPage, now: datetime) -> dict[
         "final_sum": _final_sum,
         "zone": found.timezone if found else "UTC",
         "now": now,
-        "codes": code_words.ALL,
+        "codes": failure_words.ALL,
     }
 
 

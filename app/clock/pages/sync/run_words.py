@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from app.clock.codes import OUTCOMES, Outcome, outcome_label
-from app.clock.pages import code_words
-from app.clock.pages.code_words import CodeWords
+from app.clock.pages import failure_words
+from app.clock.pages.failure_words import FailureWords
 from app.clock.profiles import RESOURCES
 from app.clock.settings import ClockSettings
 from app.clock.sync.run_rows import OPEN
@@ -57,7 +57,7 @@ class Described:
     started_at: datetime | None
     finished_at: datetime | None
     took: str
-    words: CodeWords | None
+    words: FailureWords | None
     message: str | None
     resource: str
     detail: str
@@ -106,7 +106,7 @@ def described(run: Any, settings: ClockSettings, now: datetime) -> Described:
         started_at=run.started_at,
         finished_at=run.finished_at,
         took=duration(timedelta(seconds=seconds)) if run.started_at else "–",
-        words=code_words.words(run.error_code),
+        words=failure_words.words(run.error_code),
         message=run.error_message,
         resource=RESOURCE_LABELS.get(name, name.replace("_", " ").capitalize()),
         detail=_detail(progress),

@@ -1,6 +1,7 @@
-"""What punches tell of their terminal: when it last sent one, and how far its clock is off. Never corrects a time."""
+"""How far the clock of each terminal is off (its skew), and when it last sent a punch: both measured on its punches.
 
-import re
+No time of a punch is ever corrected by it. What an operator sets on a terminal is in mirror/devices.py.
+"""
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -25,16 +26,6 @@ _MEASURE = text(
       AND (d.last_punch_at_utc, d.clock_skew_seconds) IS DISTINCT FROM (found.last, CAST(found.skew AS bigint))
     """
 )
-
-_HOURS = re.compile(r"[+-]?\d{1,2}")
-
-
-def zone_words(terminal_tz: str | None) -> str | None:
-    """The time zone that the server keeps for a terminal, as people write it: "8" is UTC+8; a name stays as it is."""
-    if terminal_tz is None or not _HOURS.fullmatch(terminal_tz):
-        return terminal_tz
-    hours = int(terminal_tz)
-    return f"UTC{hours:+d}" if hours else "UTC"
 
 
 async def measure(db: AsyncSession) -> None:

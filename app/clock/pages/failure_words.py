@@ -6,7 +6,7 @@ from app.clock.codes import TC_CODES, TcCode
 
 
 @dataclass(frozen=True, slots=True)
-class CodeWords:
+class FailureWords:
     """`advice` begins with a verb: what the reader does next."""
 
     code: str
@@ -36,9 +36,11 @@ _ADVICE: dict[TcCode, str] = {
     TcCode.TRUNCATED: "Nothing: the next run continues where this one stopped.",
     TcCode.IMPORT: "Look at the log of the host under the time of the run. Punches are kept and are imported once it works.",
 }
-ALL = {code.value: CodeWords(code.value, words.meaning, words.cause, _ADVICE[code]) for code, words in TC_CODES.items()}
+ALL = {
+    code.value: FailureWords(code.value, words.meaning, words.cause, _ADVICE[code]) for code, words in TC_CODES.items()
+}
 
 
-def words(code: str | None) -> CodeWords | None:
+def words(code: str | None) -> FailureWords | None:
     """None for no code, and for one that is none of ours."""
     return ALL.get(code or "")
