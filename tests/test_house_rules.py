@@ -86,7 +86,7 @@ LAYERS = {
         "accounts simulator",
         "parts",
         "bodies db logs outbound secrets vendor",
-        "config dark_sheet",
+        "charts config dark_sheet",
         "counting errors faults garbage pace periods registry texts",
     ),
     "app.clock": (
@@ -359,6 +359,18 @@ def test_badges_and_instants_are_drawn_by_their_functions() -> None:
     by_hand = re.compile(r"<time|<span class=\"badge")
     pages = [path for path in TEMPLATES if path.parent.name != "components"]
     assert [path.name for path in pages if by_hand.search(path.read_text())] == []
+
+
+def test_templates_print_positions_and_compute_none() -> None:
+    """Where the parts of a drawing stand is decided in app/charts, where a table of cases tests it."""
+    length = re.compile(r'\s(?:c?[xy][12]?|d|r|width|height|points)="([^"]*\{\{[^"]*)"')
+    found = {path.name: length.findall(path.read_text()) for path in TEMPLATES}
+    assert sum(len(one) for one in found.values()) > 20
+    wrong = {
+        name: [one for one in those if not re.fullmatch(r"\{\{ [\w.]+(\[\d\])? \}\}%?", one)]
+        for name, those in found.items()
+    }
+    assert {name: those for name, those in wrong.items() if those} == {}
 
 
 LONGEST_LINE = 120

@@ -5,6 +5,12 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from app.charts import bars, columns, small
+from app.charts.bars import BarRow, StatePart
+from app.charts.columns import DayColumn, Series
+from app.charts.small import HeatCell, HeatRow
+from app.counting import percent
+
 NOW = datetime(2026, 11, 21, 8, tzinfo=UTC)
 LONG = "Wolfeschlegelsteinhausenbergerdorff-Featherstonehaugh von und zu Unaussprechlich"
 STATES = (
@@ -134,73 +140,119 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-STATE_PARTS = [
-    {"label": s.replace("_", " ").capitalize(), "value": c, "url": f"/list?state={s}", "state": s}
-    for s, c in zip(STATES, COUNTS, strict=True)
-]
+STATE_BAR = bars.state_bar(
+    [
+        StatePart(s.replace("_", " ").capitalize(), c, f"/list?state={s}", s)
+        for s, c in zip(STATES, COUNTS, strict=True)
+    ],
+    title="Employees by binding state",
+    unit="people",
+)
+NO_STATES = bars.state_bar([], title="Nothing yet", unit="people")
 SERIES = [
-    {"label": "Imported", "tone": "ok"}, {"label": "Folded", "tone": "mute"}, {"label": "Waiting", "tone": "info"},
-    {"label": "Needs a person", "tone": "warn"}, {"label": "Broken", "tone": "bad"},
+    Series("Imported", "ok"), Series("Folded", "mute"), Series("Waiting", "info"),
+    Series("Needs a person", "warn"), Series("Broken", "bad"),
 ]  # fmt: skip
-DAYS = [
-    {
-        "label": str(7 + n),
-        "sub": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][(n + 5) % 7],
-        "url": f"/list?from=2026-11-{7 + n:02}",
-        "title": f"{7 + n} November: {800 + n} punches",
-        "values": [700 + 31 * (n % 5), 40, 12 * (n == 13) * 20, 9 + n, n % 3] if (n + 5) % 7 < 5 else [0, 0, 0, 0, 0],
-    }
-    for n in range(14)
-]
-HEAT = [
-    {
-        "label": day,
-        "cells": [
-            {"value": max(0, 120 - 14 * abs(hour - 7) if d < 5 else 6 - abs(hour - 10)), "title": f"{day} {hour}:00"}
-            for hour in range(24)
-        ],
-    }
-    for d, day in enumerate(["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"])
-]
+DAYS = columns.day_columns(
+    [
+        DayColumn(
+            name=f"2026-11-{7 + n:02}",
+            label=str(7 + n),
+            sub=["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][(n + 5) % 7],
+            url=f"/list?from=2026-11-{7 + n:02}",
+            title=f"{7 + n} November: {800 + n} punches",
+            values=(700 + 31 * (n % 5), 40, 12 * (n == 13) * 20, 9 + n, n % 3) if (n + 5) % 7 < 5 else (0, 0, 0, 0, 0),
+        )
+        for n in range(14)
+    ],
+    SERIES,
+    title="Punches of the last 14 days by outcome group",
+    unit="Punches a day",
+)
+OUTCOMES = bars.ranking(
+    [
+        BarRow("Only one punch", 31, url="/list", tone="warn"),
+        BarRow("Arrived after import", 18, url="/list", tone="warn"),
+        BarRow(LONG, 12, url="/list", tone="bad"),
+    ],
+    title="Outcomes that need a person",
+    what="Outcome",
+    unit="Punches",
+)
+STARS = bars.distribution(
+    [BarRow(f"{star} ★", n, percent(n, 190), "/list", "warn") for star, n in ((5, 94), (4, 60), (3, 36), (2, 0))],
+    title="Stars of the canteen",
+    what="Stars",
+    unit="People",
+)
+WEEK = small.heat_map(
+    [
+        HeatRow(
+            day,
+            tuple(
+                HeatCell(max(0, 120 - 14 * abs(hour - 7) if d < 5 else 6 - abs(hour - 10)), f"{day} {hour}:00")
+                for hour in range(24)
+            ),
+        )
+        for d, day in enumerate(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
+    ],
+    [str(hour) for hour in range(24)],
+    title="Punches by hour of the week",
+    unit="punches",
+)
 
 
-def tap(x: int, time: str, role: str, effect: str, label: str, *, current: bool = False) -> dict[str, Any]:
-    return {"x": x, "time": time, "title": f"{time} · 07:02 UTC · Europe/Zagreb (+01:00)", "role": role, "effect": effect,
+def tap(
+    at: tuple[float, int], time: str, role: str, effect: str, label: str, *, current: bool = False
+) -> dict[str, Any]:
+    x, lane = at
+    y = (60, 37, 15)[lane]
+    return {"x": f"{x}%", "y": y, "stem": (y + 11, 49) if lane else None, "time": time, "title": f"{time} · 07:02 UTC · Europe/Zagreb (+01:00)", "role": role, "effect": effect,
             "effect_label": label, "current": current, "url": "/why", "terminal": "Gate 2 (CJDE201960123)"}  # fmt: skip
 
 
 LINE = {
     "label": "Taps of 20 November",
     "taps": [
-        tap(120, "08:01:03", "Clock in", "opens", "opens the shift"),
-        tap(124, "08:01:07", "Clock in", "folded", "folded into tap 1: a repeat within 10 s"),
-        tap(150, "08:04:40", "Clock in", "folded", "folded into tap 1: a double tap within 5 min", current=True),
-        tap(420, "12:00:12", "Break out", "break", "starts a break"),
-        tap(455, "12:31:00", "Break in", "break", "ends the break"),
-        tap(600, "14:10:00", "Clock out", "inside", "inside, without effect"),
-        tap(805, "17:02:11", "Clock out", "closes", "closes the shift"),
-        tap(960, "21:40:00", "Clock in", "waiting", "waits: the shift is not closed"),
-        tap(985, "22:10:00", "Break in", "orphan", "has no shift to belong to"),
+        tap((12, 0), "08:01:03", "Clock in", "opens", "opens the shift"),
+        tap((12.4, 1), "08:01:07", "Clock in", "folded", "folded into tap 1: a repeat within 10 s"),
+        tap((15, 2), "08:04:40", "Clock in", "folded", "folded into tap 1: a double tap within 5 min", current=True),
+        tap((42, 0), "12:00:12", "Break out", "break", "starts a break"),
+        tap((45.5, 1), "12:31:00", "Break in", "break", "ends the break"),
+        tap((60, 0), "14:10:00", "Clock out", "inside", "inside, without effect"),
+        tap((80.5, 0), "17:02:11", "Clock out", "closes", "closes the shift"),
+        tap((96, 0), "21:40:00", "Clock in", "waiting", "waits: the shift is not closed"),
+        tap((98.5, 1), "22:10:00", "Break in", "orphan", "has no shift to belong to"),
     ],
     "records": [
         {
-            "x1": 120,
-            "x2": 805,
+            "x": "12%",
+            "width": "68.5%",
+            "open": False,
             "label": "Record 4711, regular, 08:01 – 17:02, pending",
             "status": "pending",
             "url": "/attendance/4711",
         },
         {
-            "x1": 960,
-            "x2": None,
+            "x": "96%",
+            "width": "4%",
+            "open": True,
             "label": "Record 4712, regular, from 21:40, open",
             "status": "auto_closed",
             "url": None,
         },
     ],
-    "breaks": [{"x1": 420, "x2": 455, "label": "Break 12:00 – 12:31"}],
-    "axis": [{"x": x, "label": f"{6 + n * 2:02}:00"} for n, x in enumerate(range(0, 1001, 125))],
-    "now_x": 990,
+    "breaks": [{"x": "42%", "width": "3.5%", "label": "Break 12:00 – 12:31"}],
+    "axis": [
+        {
+            "x": f"{n * 12.5}%",
+            "anchor": {0: "start", 8: "end"}.get(n, "middle"),
+            "odd": n % 2,
+            "label": f"{6 + n * 2:02}:00",
+        }
+        for n in range(9)
+    ],
+    "now_x": "99%",
 }
 MENU = [
     {"label": "Clock", "icon": "clock", "items": [

@@ -2,6 +2,7 @@
 records, and how late they arrived."""
 
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
@@ -9,6 +10,9 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
+from app.charts import bars, small
+from app.charts.bars import BarRow
+from app.charts.small import HeatCell, HeatRow
 from app.clock import zones
 from app.clock.figures import analytics as figures
 from app.clock.figures import status as reports
@@ -36,6 +40,7 @@ CODES = {
     "overtime_out": "Overtime Out",
     "unknown": "Unknown",
 }
+LATE_TONES = ("ok", "ok", "info", "warn", "bad", "mute")
 TONES = {"check_in": "ok", "check_out": "info", "unknown": "bad"}
 FIGURES = {**CODES, "total": "Punches", "imported": "In records", "employees": "People", "terminals": "Terminals"}
 # What a file holds: the days of the range, oldest first.
@@ -77,8 +82,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         codes=CODES,
         tones=TONES,
         week=_week(shape.hours),
-        hours=[f"{hour:02}" for hour in range(24)],
-        late=shape.late,
+        late=_late(shape.late),
         terminals=await figures.by_terminal(ctx.db, first, last),
         departments=await figures.by_department(ctx.db, first, last),
         may_see_punches=ctx.may("clock.transactions"),
@@ -111,18 +115,26 @@ def _quick(label: str, days: int, shown: tuple[date, date], today: date) -> dict
     }
 
 
-def _week(hours: dict[tuple[int, int], int]) -> list[dict[str, Any]]:
-    """Rows of the heat map: a weekday each, 24 cells."""
-    return [
-        {
-            "label": name,
-            "cells": [
-                {"value": (n := hours.get((day, hour), 0)), "title": f"{name} {hour:02}–{hour + 1:02} h: {number(n)} punches"}
-                for hour in range(24)
-            ],
-        }
+def _week(hours: dict[tuple[int, int], int]) -> small.HeatMap:
+    """A weekday a row, 24 cells each."""
+    rows = [
+        HeatRow(name, tuple(_hour(name, hour, hours.get((day, hour), 0)) for hour in range(24)))
         for day, name in enumerate(WEEKDAYS, 1)
-    ]  # fmt: skip
+    ]
+    named = [f"{hour:02}" for hour in range(24)]
+    return small.heat_map(rows, named, title="Punches by weekday and hour", unit="punches")
+
+
+def _hour(day: str, hour: int, punches: int) -> HeatCell:
+    return HeatCell(punches, f"{day} {hour:02}–{hour + 1:02} h: {number(punches)} punches")
+
+
+def _late(shares: list[tuple[str, int, Decimal | None]]) -> bars.BarChart:
+    rows = [
+        BarRow(label, punches, percent, tone=tone)
+        for (label, punches, percent), tone in zip(shares, LATE_TONES, strict=False)
+    ]
+    return bars.distribution(rows, title="Lateness of uploads", what="After the punch", unit="Punches")
 
 
 ROUTES = [index]

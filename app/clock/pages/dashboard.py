@@ -8,6 +8,9 @@ from urllib.parse import quote
 from litestar import Response, get
 from litestar.di import NamedDependency
 
+from app.charts import bars, columns
+from app.charts.bars import BarRow, StatePart
+from app.charts.columns import DayColumn, Series
 from app.clock import zones
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
 from app.clock.connection import saved as connection
@@ -28,6 +31,7 @@ from app.web.templating import with_query
 
 PUNCHES, PEOPLE = "/clock_transactions", "/clock_employees"
 TONES = {"good": "ok", "waiting": "info", "needs_person": "warn", "not_counted": "mute"}
+SERIES = [Series(GROUP_LABELS[group], TONES[group]) for group in GROUPS]
 STATE_ORDER = (
     BindingState.BOUND,
     BindingState.AUTO_MATCHED,
@@ -79,8 +83,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         next=next_tile(current, state.state, await run_rows.next_due(ctx.db), now, found.timezone),
         status_labels=STATUS_LABELS,
         states=_states(await reports.binding_counts(ctx.db)),
-        days=[_day(one) for one in punches.days],
-        series=[{"label": GROUP_LABELS[group], "tone": TONES[group]} for group in GROUPS],
+        days=_days(punches),
         person=_person(punches),
         since=punches.since,
         person_days=PERSON_DAYS,
@@ -128,36 +131,38 @@ def next_tile(current: object | None, state: str, due: datetime | None, now: dat
     return NextTile("By hand", "The schedule is off.")
 
 
-def _states(counts: Any) -> list[dict[str, Any]]:
-    return [
-        {
-            "label": BINDING_STATES[state].label,
-            "value": counts[state.value],
-            "url": f"{PEOPLE}?state={state.value}",
-            "state": state.value,
-        }
+def _states(counts: Any) -> bars.StateBar:
+    parts = [
+        StatePart(BINDING_STATES[state].label, counts[state.value], f"{PEOPLE}?state={state.value}", state.value)
         for state in STATE_ORDER
     ]
+    return bars.state_bar(parts, title="People by binding state", unit="people")
 
 
-def _day(one: DayBar) -> dict[str, Any]:
+def _days(punches: Punches) -> columns.ColumnChart:
+    title = f"Punches of the last {len(punches.days)} days by what the import made of them"
+    return columns.day_columns([_day(one) for one in punches.days], SERIES, title=title, unit="Punches a day")
+
+
+def _day(one: DayBar) -> DayColumn:
     parts = ", ".join(
         f"{number(n)} {GROUP_LABELS[group].lower()}" for group, n in zip(GROUPS, one.values, strict=True) if n
     )
-    return {
-        "label": one.day.strftime("%d"),
-        "sub": one.day.strftime("%a"),
-        "url": with_query(PUNCHES, {"from": one.day.isoformat(), "to": one.day.isoformat()}),
-        "title": f"{one.day:%a %Y-%m-%d}: {number(sum(one.values))} punches{': ' + parts if parts else ''}",
-        "values": list(one.values),
-    }
+    return DayColumn(
+        name=f"{one.day:%a %Y-%m-%d}",
+        label=one.day.strftime("%d"),
+        sub=one.day.strftime("%a"),
+        url=with_query(PUNCHES, {"from": one.day.isoformat(), "to": one.day.isoformat()}),
+        title=f"{one.day:%a %Y-%m-%d}: {number(sum(one.values))} punches{': ' + parts if parts else ''}",
+        values=one.values,
+    )
 
 
-def _person(punches: Punches) -> list[dict[str, Any]]:
-    """One row an outcome; the bar is its share of the largest."""
-    most = max((punches.gone, *(n for _, n in punches.needs_person)))
-    rows = [_row(outcome, n, _narrowed(punches, outcome), most) for outcome, n in punches.needs_person]
-    return [*rows, _gone(punches, most)] if punches.gone else rows
+def _person(punches: Punches) -> bars.BarChart:
+    """One row an outcome."""
+    rows = [_row(outcome, n, _narrowed(punches, outcome)) for outcome, n in punches.needs_person]
+    rows += [_gone(punches)] if punches.gone else []
+    return bars.ranking(rows, title="Punches that need a person", what="Outcome", unit="Punches")
 
 
 def _narrowed(punches: Punches, outcome: Outcome) -> dict[str, str]:
@@ -168,25 +173,20 @@ def _narrowed(punches: Punches, outcome: Outcome) -> dict[str, str]:
     return {**found, "from": punches.since.isoformat()}
 
 
-def _gone(punches: Punches, most: int) -> dict[str, Any]:
-    return {
-        "label": "Gone from the server",
-        "meaning": "The server no longer has these punches, and a record was made with them.",
-        "value": punches.gone,
-        "share": round(100 * punches.gone / most, 1),
-        "url": with_query(PUNCHES, {"gone": "open", "from": punches.since.isoformat()}),
-    }
+def _gone(punches: Punches) -> BarRow:
+    return BarRow(
+        "Gone from the server",
+        punches.gone,
+        url=with_query(PUNCHES, {"gone": "open", "from": punches.since.isoformat()}),
+        tone="warn",
+        hint="The server no longer has these punches, and a record was made with them.",
+    )
 
 
-def _row(outcome: Outcome, n: int, narrowed: dict[str, str], most: int) -> dict[str, Any]:
-    return {
-        "outcome": outcome.value,
-        "label": OUTCOMES[outcome].label,
-        "meaning": OUTCOMES[outcome].meaning,
-        "value": n,
-        "share": round(100 * n / most, 1) if most else 0,
-        "url": with_query(PUNCHES, {"outcome": outcome.value, **narrowed}),
-    }
+def _row(outcome: Outcome, n: int, narrowed: dict[str, str]) -> BarRow:
+    known = OUTCOMES[outcome]
+    url = with_query(PUNCHES, {"outcome": outcome.value, **narrowed})
+    return BarRow(known.label, n, url=url, tone="warn", hint=known.meaning)
 
 
 def _cause(ctx: Context, one: Cause) -> dict[str, str]:

@@ -12,6 +12,8 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
+from app.charts import columns, small
+from app.charts.columns import DayColumn, Series
 from app.clock.mirror import devices
 from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, DeviceChange
 from app.clock.models import DailyTotal, Device
@@ -31,6 +33,7 @@ from app.web.templating import with_query
 SEE = Requires("clock.devices", module="clock")
 ACT = Requires("clock.devices.edit", module="clock")
 HISTORY_DAYS = 21
+SERIES = [Series("Imported", "ok"), Series("Not imported", "mute")]
 Verb = Callable[[AsyncSession, Actor, str, str | None], Awaitable[DeviceChange]]
 VERBS: dict[str, Verb] = {"direction": devices.set_direction, "kind": devices.set_kind}
 MEANS = {
@@ -94,7 +97,7 @@ async def show(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Respo
         "clock/device.html",
         fragment="drawer",
         row=row,
-        bars=await _bars(ctx.db, row.sn, framed.today),
+        chart=await _history_chart(ctx.db, row.alias or row.sn, row.sn, framed.today),
         days=HISTORY_DAYS,
         history=await history(ctx, "terminal", row.sn),
         form=edits.opened(ctx, REMARKS, {"remarks": row.remarks}),
@@ -197,6 +200,7 @@ def _drawn(ctx: Context, framed: terminals.DeviceListFrame) -> dict[str, Any]:
         "backlog": terminals.backlog,
         "days_url": terminals.days_url,
         "days_words": terminals.days_words,
+        "spark": small.spark,
         "zone_words": zone_words,
         "hints": {"skew": terminals.SKEW, "backlog": terminals.BACKLOG, "there": terminals.THERE},
         "may_act": ctx.may("clock.devices.edit"),
@@ -204,8 +208,8 @@ def _drawn(ctx: Context, framed: terminals.DeviceListFrame) -> dict[str, Any]:
     }
 
 
-async def _bars(db: AsyncSession, serial: str, today: date) -> list[dict[str, Any]]:
-    """One bar for each of the last days: imported punches, and the others."""
+async def _history_chart(db: AsyncSession, name: str, serial: str, today: date) -> columns.ColumnChart:
+    """A column for each of the last days: imported punches, and the others."""
     days = [today - timedelta(days=back_) for back_ in reversed(range(HISTORY_DAYS))]
     rows = await db.execute(
         select(DailyTotal.local_date, DailyTotal.total, DailyTotal.imported).where(
@@ -213,19 +217,21 @@ async def _bars(db: AsyncSession, serial: str, today: date) -> list[dict[str, An
         )
     )
     found = {row.local_date: (row.imported, row.total - row.imported) for row in rows}
-    return [_bar(day, found.get(day, (0, 0)), serial) for day in days]
+    drawn = [_column(day, found.get(day, (0, 0)), serial) for day in days]
+    return columns.day_columns(drawn, SERIES, title=f"Punches of {name} by day", unit="Punches a day")
 
 
-def _bar(day: date, values: tuple[int, int], serial: str) -> dict[str, Any]:
+def _column(day: date, values: tuple[int, int], serial: str) -> DayColumn:
     imported, others = values
     query = {"terminal": serial, "from": day, "to": day}
-    return {
-        "label": f"{day.day}" if day.weekday() == 0 else "",
-        "sub": f"{day:%b}" if day.weekday() == 0 else "",
-        "url": with_query("/clock_transactions", query),
-        "title": f"{day}: {count(imported + others, 'punch', 'punches')}, {imported:,} imported",
-        "values": list(values),
-    }
+    return DayColumn(
+        name=f"{day:%a %Y-%m-%d}",
+        label=f"{day.day}" if day.weekday() == 0 else "",
+        sub=f"{day:%b}" if day.weekday() == 0 else "",
+        url=with_query("/clock_transactions", query),
+        title=f"{day}: {count(imported + others, 'punch', 'punches')}, {imported:,} imported",
+        values=values,
+    )
 
 
 ROUTES = [index, bulk, show, direction, kind, remarks]

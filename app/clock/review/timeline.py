@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from app.charts.lanes import lanes
+from app.charts.scale import place
 from app.clock.codes import OUTCOMES, Outcome, punch_label
 from app.clock.pairing.inputs import PairingPunch, Record
 from app.clock.pairing.shifts import Effect, Tap
@@ -28,6 +30,11 @@ _DRAWN = {
     Effect.FOLD: "folded",
     Effect.ORPHAN: "orphan",
 }
+# From the top of the drawing, in pixels, by lane: the middle of a mark.
+LANE_Y = (60, 37, 15)
+# In thousandths of the line: a shorter band can't be seen.
+_SHORTEST_BAND = {"record": 4.0, "break": 3.0}
+_EDGE = 20
 _WAITS = {Effect.CLOCK_IN, Effect.CLOCK_OUT, Effect.ORPHAN}
 
 
@@ -52,20 +59,24 @@ def bands(records: Iterable[Record], planned: Iterable[CreateRecord]) -> list[Ba
 def draw(
     current: PairingPunch, punches: Sequence[PairingPunch], judgement: Judgement, behind: Sequence[Band]
 ) -> dict[str, Any]:
-    """The line for `punches`, around `current`. Times are local to the rules' zone."""
+    """The line for `punches`, around `current`, for the macro `timeline.day`. Times are local to the rules' zone."""
     zone = judgement.rules.zone
     near = sorted(punches, key=lambda one: abs(one.at - current.at))[:MOST_TAPS]
     shown = sorted(near, key=lambda one: (one.at, one.id))
     scale = _Scale.around(shown, behind, zone)
     known = {one.punch_id: one for one in judgement.verdicts}
+    heights = lanes([scale.x(one.at) for one in shown])
     day = current.at.astimezone(zone)
     return {
         "label": f"Taps of {day.day} {day:%B}",
-        "taps": [_tap(one, known.get(one.id), one.id == current.id, scale) for one in shown],
+        "taps": [
+            {**_tap(one, known.get(one.id), one.id == current.id, scale), **_mark(lane)}
+            for one, lane in zip(shown, heights, strict=True)
+        ],
         "records": [_record(band, scale) for band in behind],
         "breaks": [_pause(out, back, scale) for band in behind for out, back in band.breaks],
         "axis": list(scale.ticks()),
-        "now_x": scale.x(judgement.now) if scale.start < judgement.now < scale.end else None,
+        "now_x": scale.place(judgement.now) if scale.start < judgement.now < scale.end else None,
         "left_out": len(punches) - len(shown),
     }
 
@@ -91,23 +102,44 @@ class _Scale:
         """0..1000 along the line."""
         return round(min(1000.0, max(0.0, 1000 * ((at - self.start) / (self.end - self.start)))), 1)
 
+    def place(self, at: datetime) -> str:
+        return place(self.x(at) / 10)
+
+    def band(self, start: datetime, end: datetime | None, what: str) -> dict[str, str]:
+        """Place and width; without an end it reaches to the end of the line."""
+        first, last = self.x(start), 1000.0 if end is None else self.x(end)
+        return {"x": place(first / 10), "width": place(max(last - first, _SHORTEST_BAND[what]) / 10)}
+
     def ticks(self) -> Iterator[dict[str, Any]]:
+        """`odd` ones lose their label where it is narrow."""
         hours = (self.end - self.start) // HOUR
         step = next((one for one in STEPS if hours / one <= MOST_TICKS), 24 * -(-hours // (24 * MOST_TICKS)))
-        at = self.start
+        at, odd = self.start, False
         while at <= self.end:
-            local = at.astimezone(self.zone)
+            local, x = at.astimezone(self.zone), self.x(at)
             if not local.hour % min(step, 24):
                 label = f"{local:%a}" if not local.hour and hours > 24 else f"{local:%H:%M}"  # noqa: PLR2004 -- hours of a day
-                yield {"x": self.x(at), "label": label}
+                yield {"x": place(x / 10), "anchor": _anchor(x), "label": label, "odd": odd}
+                odd = not odd
             at += HOUR
+
+
+def _anchor(x: float) -> str:
+    """So that no label leaves the drawing."""
+    return "start" if x < _EDGE else "end" if x > 1000 - _EDGE else "middle"
+
+
+def _mark(lane: int) -> dict[str, Any]:
+    """`stem`: from where to where a mark in an upper lane is tied to the lowest one, or None."""
+    y = LANE_Y[lane]
+    return {"y": y, "stem": (y + 11, LANE_Y[0] - 11) if lane else None}
 
 
 def _tap(punch: PairingPunch, verdict: Verdict | None, current: bool, scale: _Scale) -> dict[str, Any]:  # noqa: FBT001 -- the signature is the template's
     local = punch.at.astimezone(scale.zone)
     role, effect, label = _words(punch, verdict)
     return {
-        "x": scale.x(punch.at),
+        "x": scale.place(punch.at),
         "time": f"{local:%H:%M:%S}",
         "title": f"{local:%Y-%m-%d %H:%M:%S} {scale.zone.key}, {punch.at:%Y-%m-%d %H:%M:%S} UTC",
         "role": role,
@@ -142,8 +174,8 @@ def tap_of(verdict: Verdict) -> Tap | None:
 
 def _record(band: Band, scale: _Scale) -> dict[str, Any]:
     return {
-        "x1": scale.x(band.clock_in),
-        "x2": None if band.clock_out is None else scale.x(band.clock_out),
+        **scale.band(band.clock_in, band.clock_out, "record"),
+        "open": band.clock_out is None,
         "label": _label(band, scale.zone),
         "status": band.status,
         "url": None if band.id is None else f"/attendance/{band.id}",
@@ -160,7 +192,7 @@ def _label(band: Band, zone: ZoneInfo) -> str:
 
 def _pause(out: datetime, back: datetime, scale: _Scale) -> dict[str, Any]:
     label = f"Break {_clock(out, scale.zone)}–{_clock(back, scale.zone)}"
-    return {"x1": scale.x(out), "x2": scale.x(back), "label": label}
+    return {**scale.band(out, back, "break"), "label": label}
 
 
 def _clock(at: datetime, zone: ZoneInfo) -> str:

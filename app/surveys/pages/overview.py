@@ -7,6 +7,9 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 
+from app.charts import bars, columns
+from app.charts.bars import BarRow
+from app.charts.columns import DayColumn, Series
 from app.counting import count, percent
 from app.surveys.ratings import ratings
 from app.surveys.ratings.figures import RatingFigures
@@ -19,7 +22,7 @@ from app.web.pages import page
 from app.web.templating import with_query
 
 TONES = {"answered": "info", "agreed": "ok", "declined": "bad", "opted_out": "mute"}
-SERIES = [{"label": label, "tone": TONES[outcome]} for outcome, label in OUTCOMES.items()]
+SERIES = [Series(label, TONES[outcome]) for outcome, label in OUTCOMES.items()]
 # The list names that many, most responses first; the Surveys page has all. So with apps.
 MOST_LISTED = 12
 RESPONSES, RATINGS = "/surveys/responses", "/surveys/ratings"
@@ -37,45 +40,46 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         fragment="board",
         found=found,
         running=found.running[:MOST_LISTED],
-        days=[day_bar(day, outcomes, {}) for day, outcomes in found.days],
-        series=SERIES,
+        chart=_chart(found.days),
         since=found.days[0][0],
         earlier=(found.days[0][0] - timedelta(days=overview.DAYS), found.days[0][0] - timedelta(days=1)),
         types=TYPES,
         rated=rated,
-        stars=_stars(rated) if rated else [],
+        stars=_stars(rated) if rated else None,
         most=MOST_LISTED,
         now=now,
     )
 
 
-def day_bar(
+def _chart(days: Sequence[tuple[date, Mapping[str, int]]]) -> columns.ColumnChart:
+    title = f"Responses of the last {len(days)} days by outcome"
+    drawn = [day_column(day, outcomes, {}) for day, outcomes in days]
+    return columns.day_columns(drawn, SERIES, title=title, unit="Responses a day")
+
+
+def day_column(
     day: date, outcomes: Mapping[str, int], query: Mapping[str, Any], shown: Sequence[str] = tuple(OUTCOMES)
-) -> dict[str, Any]:
-    """A bar of the `day_bars` macro: people by outcome, with a value for each of `shown`; it leads to the day's rows under `query`."""
+) -> DayColumn:
+    """People by outcome, with a value for each of `shown`; the column leads to the day's rows under `query`."""
     said = ", ".join(f"{number(outcomes[one])} {OUTCOMES[one].lower()}" for one in OUTCOMES if outcomes.get(one))
     people = sum(outcomes.values())
-    return {
-        "label": day.strftime("%d"),
-        "sub": day.strftime("%b") if day.day == 1 else "",
-        "url": with_query(RESPONSES, {**query, "from": day.isoformat(), "to": day.isoformat()}),
-        "title": f"{day:%a %Y-%m-%d}: {count(people, 'response', 'responses')}{': ' + said if said else ''}",
-        "values": [outcomes.get(one, 0) for one in shown],
-    }
+    return DayColumn(
+        name=f"{day:%a %Y-%m-%d}",
+        label=day.strftime("%d"),
+        sub=day.strftime("%b") if day.day == 1 else "",
+        url=with_query(RESPONSES, {**query, "from": day.isoformat(), "to": day.isoformat()}),
+        title=f"{day:%a %Y-%m-%d}: {count(people, 'response', 'responses')}{': ' + said if said else ''}",
+        values=tuple(outcomes.get(one, 0) for one in shown),
+    )
 
 
-def _stars(rated: RatingFigures) -> Sequence[dict[str, Any]]:
-    """The rows of the distribution; each leads to its ratings."""
-    return [
-        {
-            "label": f"{star} ★",
-            "value": people,
-            "percent": percent(people, rated.n),
-            "url": with_query(RATINGS, {"stars": star}),
-            "tone": "warn",
-        }
+def _stars(rated: RatingFigures) -> bars.BarChart:
+    """Each row leads to its ratings."""
+    rows = [
+        BarRow(f"{star} ★", people, percent(people, rated.n), with_query(RATINGS, {"stars": star}), "warn")
         for star, people in rated.distribution.items()
     ]
+    return bars.distribution(rows, title="Stars of the app ratings", what="Stars", unit="Ratings")
 
 
 ROUTES = [index]

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import ColumnElement, cast, func, select
 from sqlalchemy.dialects.postgresql import UUID
 
+from app.charts import bars
+from app.charts.bars import BarRow
 from app.counting import percent
 from app.db.days import on_days
 from app.db.searching import contains
@@ -78,17 +80,6 @@ LIBRARY = {"url": "/apps", "action": "Open the App Library"}
 COUNTED = {"app", "platform", "stars"}
 
 
-class Share(NamedTuple):
-    """A bar of the distribution (the `distribution` macro); an empty one has no link: another filter on stars left
-    none."""
-
-    label: str
-    value: int
-    percent: Any
-    url: str
-    tone: str = "warn"
-
-
 @get("/surveys/ratings", guards=[Requires("surveys.view", module="surveys", platform_only=True)])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     counted = await ratings.counts(ctx.db)
@@ -144,11 +135,14 @@ async def _load(ctx: Context, spec: ListSpec, wanted: ListQuery, total: int) -> 
     return lists.listing(ctx, spec, wanted, rows.all(), total)
 
 
-def _shares(view: ListPage, found: Figure) -> list[Share]:
-    return [
-        Share(STAR_WORDS[str(stars)], number, percent(number, found.n), view.link(stars=[str(stars)]) if number else "")
-        for stars, number in found.distribution.items()
+def _shares(view: ListPage, found: Figure) -> bars.BarChart:
+    """An empty row has no link: another filter on stars left none."""
+    rows = [
+        BarRow(word, number, percent(number, found.n), view.link(stars=[stars]) if number else None, "warn")
+        for stars, word in STAR_WORDS.items()
+        for number in [found.distribution[int(stars)]]
     ]
+    return bars.distribution(rows, title="Stars of these ratings", what="Stars", unit="Ratings")
 
 
 ROUTES = [index]

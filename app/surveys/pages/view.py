@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,15 +11,26 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
+from app.charts import bars, columns
+from app.charts.bars import BarRow
+from app.counting import percent
 from app.errors import Invalid, NotFound
 from app.surveys.authoring import audience, content
 from app.surveys.models import WHOLE
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
-from app.surveys.pages.overview import SERIES, day_bar
+from app.surveys.pages.overview import SERIES, day_column
 from app.surveys.pages.response_list import drawn, reader
 from app.surveys.results import queries, responses, tallies
-from app.surveys.results.figures import AskedQuestion, Breakdown, Reading, Results, outcomes_of, results
+from app.surveys.results.figures import (
+    AskedQuestion,
+    Breakdown,
+    Counters,
+    Reading,
+    Results,
+    outcomes_of,
+    results,
+)
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
 from app.surveys.results.tallies import ASKED, TallyScope
@@ -102,8 +113,10 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         rows=[drawn(row, read) for row in rows[:ROWS]],
         outcomes_shown=shown,
         outcome_options=[{"value": one, "label": OUTCOMES[one]} for one in shown],
-        series=[part for outcome, part in zip(OUTCOMES, SERIES, strict=True) if outcome in shown],
-        days=_days(found, survey.uid, version, now.date(), shown),
+        trend=_trend(found, survey.uid, version, now.date(), shown),
+        funnel=funnel(
+            found.counters, shown, with_query("/surveys/responses", {"survey": survey.uid, "version": version})
+        ),
         may_edit=ctx.may("surveys.author") and not limits(survey.ceiling, survey.enforcement),
         names=audience.named(survey.type_names, survey.tenant_names),
         stage=stage(survey, now) if survey.status == "published" else "",
@@ -181,25 +194,52 @@ def _card(one: Breakdown, uid: UUID, version: int, asked: Narrowed) -> dict[str,
         "people": one.people,
         "mean": one.mean,
         "url": with_query("/surveys/responses", query),
-        "bars": [
-            {
-                "label": f"{bar.label} ★" if one.question.type == "star_rating" else bar.label,
-                "value": bar.people,
-                "percent": bar.percent,
-                "url": with_query("/surveys/responses", query, choice=bar.label) if bar.people else None,
-                "tone": "warn" if one.question.type == "star_rating" else "accent",
-            }
-            for bar in one.bars
-        ],
+        "chart": _answers(one, query),
     }
 
 
-def _days(found: Results, uid: UUID, version: int, today: date, shown: Sequence[str]) -> list[dict[str, Any]]:
+def _answers(one: Breakdown, query: Mapping[str, Any]) -> bars.BarChart:
+    of_stars = one.question.type == "star_rating"
+    rows = [
+        BarRow(
+            f"{bar.label} ★" if of_stars else bar.label,
+            bar.people,
+            bar.percent,
+            with_query("/surveys/responses", query, choice=bar.label) if bar.people else None,
+            "warn" if of_stars else "accent",
+        )
+        for bar in one.bars
+    ]
+    what = "Stars" if of_stars else "Answer"
+    return bars.distribution(rows, title=one.question.label, what=what, unit="People")
+
+
+def funnel(counted: Counters, shown: Sequence[str], rows: str) -> bars.BarChart:
+    """From who was asked to who answered, each a share of those asked; `rows` is the address of the responses."""
+    steps = [
+        BarRow("Asked", counted.asked, tone="mute"),
+        BarRow("Shown at least once", counted.impressed, tone="info"),
+        BarRow(
+            "Responded", counted.responded, url=f"{rows}&outcome=answered&outcome=agreed&outcome=declined", tone="ok"
+        ),
+        BarRow("Opted out", counted.opted_out, url=f"{rows}&outcome=opted_out", tone="warn"),
+    ]
+    drawn = [
+        replace(one, percent=percent(one.value, counted.asked), url=one.url if one.value else None)
+        for one in steps
+        if one.label != "Opted out" or "opted_out" in shown
+    ]
+    return bars.distribution(drawn, title="From asked to answered", what="Step", unit="People")
+
+
+def _trend(found: Results, uid: UUID, version: int, today: date, shown: Sequence[str]) -> columns.ColumnChart:
     """The four weeks until the last response, or until today."""
     last = min(today, max(found.days, default=today))
     days: Mapping[date, Mapping[str, int]] = found.days
     every = [last - timedelta(days=n) for n in reversed(range(DAYS))]
-    return [day_bar(day, days.get(day, {}), {"survey": uid, "version": version}, shown) for day in every]
+    drawn = [day_column(day, days.get(day, {}), {"survey": uid, "version": version}, shown) for day in every]
+    series = [part for outcome, part in zip(OUTCOMES, SERIES, strict=True) if outcome in shown]
+    return columns.day_columns(drawn, series, title="Responses per day by outcome", unit="Responses a day")
 
 
 ROUTES = [show]

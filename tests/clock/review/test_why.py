@@ -1,6 +1,7 @@
 """Why a punch shows what it shows: on a real database, for every rule, and without writing anything."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from sqlalchemy import select, text, update
@@ -45,15 +46,21 @@ async def test_the_line_shows_the_days_taps_with_the_record_behind_them(database
         ("17:00:00", "closes", False),
         ("18:00:00", "refused", False),
     ]
-    places = [tap["x"] for tap in line["taps"]]
+    places = [float(tap["x"].removesuffix("%")) for tap in line["taps"]]
     assert places == sorted(places)
-    assert 0 < places[0] < places[-1] < 1000
+    assert 0 < places[0] < places[-1] < 100
     (band,) = line["records"]
     number = await record_id(database)
     assert (band["url"], band["label"]) == (f"/attendance/{number}", f"Record {number}, 08:00–17:00, pending")
-    assert (band["x1"], band["x2"]) == (places[0], places[4])
-    assert [(pause["x1"], pause["x2"]) for pause in line["breaks"]] == [(places[2], places[3])]
+    assert (ends(band), band["open"]) == (pytest.approx((places[0], places[4]), abs=0.02), False)
+    assert [ends(pause) for pause in line["breaks"]] == [pytest.approx((places[2], places[3]), abs=0.02)]
     assert line["label"] == "Taps of 2 March"
+
+
+def ends(band: dict[str, Any]) -> tuple[float, float]:
+    """From where to where, in percent of the line."""
+    x, width = (float(band[name].removesuffix("%")) for name in ("x", "width"))
+    return x, x + width
 
 
 async def test_each_tap_says_its_terminal_as_people_call_it_or_by_its_serial_number(database: Database) -> None:

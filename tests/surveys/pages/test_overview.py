@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from app.db.session import Database
-from app.surveys.pages.overview import day_bar
+from app.surveys.pages.overview import day_column
 from app.surveys.ratings import ratings
 from app.surveys.ratings.ratings import Rating
 from app.surveys.results import overview, tallies
@@ -20,7 +20,7 @@ TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def test_one_response_of_a_day_is_one() -> None:
-    told = [day_bar(TODAY.date(), outcomes, {})["title"].partition(": ")[2] for outcomes in ({"opted_out": 1}, {})]
+    told = [day_column(TODAY.date(), outcomes, {}).title.partition(": ")[2] for outcomes in ({"opted_out": 1}, {})]
     assert told == ["1 response: 1 opted out", "0 responses"]
 
 
