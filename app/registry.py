@@ -1,6 +1,6 @@
 """What a module brings to the portal: permissions, acts, jobs and policies as data, pages and listeners as functions that load them.
 
-A command needs the words of all modules and the pages of none; so `module.py` of a module imports nothing but this file, and its
+A command needs the words of all modules and the pages of none; so `app/MODULE/module.py` imports nothing but this file, and its
 functions import what they return.
 """
 

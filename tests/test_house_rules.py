@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import prose_names
+
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(path for folder in ("app", "workers") for path in (ROOT / folder).rglob("*.py"))
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -396,6 +398,48 @@ def test_every_post_form_carries_the_csrf_token() -> None:
 
 def test_every_module_says_what_lives_there() -> None:
     assert [name_of(path) for path in SOURCES if not ast.get_docstring(nodes_of(path)[0])] == []
+
+
+def test_prose_names_only_what_is_in_the_tree() -> None:
+    """After a rename, a docstring that still sends the reader to the old file is worse than none."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path in (*prose_names.MODULES.values(), *pages)
+        for line, text in prose_names.prose_of(path)
+        for name in prose_names.missing(path, text)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "stale",
+    [
+        "Sentences are in explaining.py.",
+        "What a run does: `review/explaining.py`.",
+        "The acts are in bindings/explaining's.",
+        "Lists are in queries.py.",
+        "See app.clock.explaining for more.",
+        "Opened by app.clock.codes.explain, not here.",
+        "As `matching.explaining` does.",
+    ],
+)
+def test_a_name_that_leads_to_nothing_is_found(stale: str) -> None:
+    """Lists: several files have that name, so the folder has to be said."""
+    assert len(prose_names.missing(ROOT / "app/clock/figures/status.py", stale)) == 1
+
+
+@pytest.mark.parametrize(
+    "good",
+    [
+        "Lists are in punches/queries.py; verbs in bindings/actions and `app/clock/bindings/rows.py`.",
+        "Its neighbour is dashboard.py; the only one of its name is count_check.py.",
+        "app.clock.codes.Outcome.IMPORTED, app.clock.codes, `rows.write`, `employee.deactivate`, and/or",
+        "`app/MODULE/pages/NAME.py`, docs/clock-servers.md, tests/clock/pairing/test_why.py, a rate/hour",
+    ],
+)
+def test_a_name_that_leads_somewhere_is_left_alone(good: str) -> None:
+    assert prose_names.missing(ROOT / "app/clock/figures/status.py", good) == []
 
 
 def test_no_relationship_loads_by_itself() -> None:

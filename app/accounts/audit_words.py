@@ -1,6 +1,6 @@
 """What the audit's acts, subjects and changes are called on pages, and where a subject is shown.
 
-An act or a subject that a later version wrote keeps its own name. Each module names its own in module.py.
+An act or a subject that a later version wrote keeps its own name. Each module names its own in `app/MODULE/module.py`.
 """
 
 from typing import Any

@@ -1,1 +1,1 @@
-"""What both JSON APIs share: envelope, tokens and scopes, parameters, OpenAPI. Endpoints live in their modules' api.py."""
+"""What both JSON APIs share: envelope, tokens and scopes, parameters, OpenAPI. Endpoints live in the api/ of their modules."""

@@ -2,8 +2,7 @@
 
 A program of its own, run as `python watch.py USERS_LOCK WATCH_FD UID GID COMMAND…`; it imports the standard library
 only, so that it stays small and can't fail on the rest. It goes to the background, waits until no process holds the
-lock of
-the users (the kernel takes it from a killed process), and runs the command that stops the server.
+lock of the users (the kernel takes it from a killed process), and runs the command that stops the server.
 """
 
 import fcntl

@@ -74,8 +74,7 @@ async def check(request: Request[Any, Any, Any]) -> None:
 
 async def _read(request: Request[Any, Any, Any]) -> FormMultiDict:
     """A part of a form names its own encoding: one that is unknown, or that its bytes are not in, or by which they mean
-    half of a
-    surrogate pair, which no page can show again."""
+    half of a surrogate pair, which no page can show again."""
     try:
         form = await request.form()
         for name, value in form.multi_items():

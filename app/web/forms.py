@@ -2,7 +2,7 @@
 
 FORM = Form(Text("name", "Name", required=True, longest=200), Choice("type", "Type", {"staff": "Staff"}))
 bound = FORM.read(await ctx.form())      # or FORM.fill({"name": "Ada"}) for a first view
-if not bound.ok: return await page(ctx, "people/edit.html", status=422, form=bound)
+if not bound.ok: return await page(ctx, "host/people_edit.html", status=422, form=bound)
 bound["name"]
 """
 

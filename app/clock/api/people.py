@@ -1,4 +1,4 @@
-"""People and bindings as the integration API shows them: what a row has, and how it is made of a row of queries.py."""
+"""People and bindings as the integration API shows them: what a row has, and how it is made of a row of bindings/queries.py."""
 
 from typing import Annotated, Any, Literal
 

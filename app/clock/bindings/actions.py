@@ -1,8 +1,8 @@
 """What an operator and the match pass do to bindings: every line of the transition table is a verb here, with history and audit.
 
-Sources: decisions "Clock: bindings"; spec time-clock "Binding states". The decision order is in matching.py (pure), rows are
-read and written in bindings/rows.py. Verbs take ids of mirrored people (`clock_employees`) and skip those whose state they
-are not for; `OPEN_TO` says which those are.
+What each state means: docs/glossary.md, "Binding states". The decision order is in matching.py (pure), rows are read and
+written in bindings/rows.py. Verbs take ids of mirrored people (`clock_employees`) and skip those whose state they are not
+for; `OPEN_TO` says which those are.
 """
 
 import asyncio

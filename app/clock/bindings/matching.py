@@ -1,7 +1,7 @@
 """Who belongs to which clock code: the decision order, and every automatic transition of a binding. Pure.
 
-Sources: spec time-clock "Match decision order"; decisions "Clock: bindings". It opens no session; app.clock.bindings.actions reads
-the rows, carries the changes out and writes the history.
+What each state means, and in which order a pass looks: docs/glossary.md, "Binding states". bindings/actions.py reads the rows,
+carries the changes out and writes the history. When two names are similar: similar_names.py.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
-"""The lease: who may write for the connection. A fencing number makes sure that a worker that was taken for dead writes
-nothing.
+"""The lease: who may write for the connection. A fencing number makes sure that a worker that was taken for dead
+writes nothing.
 
-A worker holds it by renewing it; one that died loses it when it runs out. What a run does with it is in sync.py.
+A worker holds it by renewing it; one that died loses it when it runs out. What a run does with it is in sync/run.py.
 """
 
 from datetime import timedelta

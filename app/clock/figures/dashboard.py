@@ -77,11 +77,10 @@ class DayOutcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Punches:
-    """`days` are the last fourteen, oldest first, zeros included; `needs_person` is (outcome, punches), most first, of the
-    thirty days since `since` and of whatever lies in the future. The `ignored` punches are
-    those of ignored codes: they need no decision. `settled` are punches of these outcomes that are settled. `gone` are punches of these days that are gone from the server and
-    whose record
-    waits for a person."""
+    """`days` are the last fourteen, oldest first, zeros included. `needs_person` is (outcome, punches), most first, of the
+    thirty days since `since` and of all days in the future. `ignored` are the punches of ignored codes: they need no decision.
+    `settled` are punches of these outcomes that are settled. `gone` are punches of these days that are gone from the server
+    and whose record waits for a person."""
 
     days: Sequence[DayBar]
     since: date

@@ -1,4 +1,4 @@
-"""Figures over the whole mirror, for Dashboard and API: health, counts, outcomes, daily totals. Lists are in queries.py."""
+"""Figures over the whole mirror, for Dashboard and API: health, counts, outcomes, daily totals. Lists are in punches/queries.py and bindings/queries.py."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta

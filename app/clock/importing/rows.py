@@ -105,8 +105,7 @@ ON CONFLICT (record_id) DO UPDATE SET
 
 class Terminal(NamedTuple):
     """How the punches of a terminal count. `direction` is "" when it was never set. `is_marked`: a person said whether
-    it is a door reader, and that word goes before the
-    server's about single punches."""
+    it is a door reader, and that word goes before what the server says of single punches."""
 
     direction: str = ""
     is_access: bool = False

@@ -60,8 +60,7 @@ async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[i
     """(how many of them are still unbound, how many of those had another outcome or none).
 
     Locked first, then judged: another transaction that binds their code or marks them has either finished, and is seen,
-    or waits and
-    marks what we have written.
+    or waits and marks what we have written.
     """
     await import_rows.hold_punches(db, ids)
     (row,) = await driver(db).fetch(_SETTLE, *await _facts(db, now), ids)

@@ -1,4 +1,4 @@
-"""What a change of the connection's zone does to mirrored punches, each in one statement. When it happens: connection.py.
+"""What a change of the connection's zone does to mirrored punches, each in one statement. When it happens: connection/saved.py.
 
 A server in the building sends local times: they stay, and their instants are computed again. The cloud sends what clocks in
 the zone we name show: the instants stay, and the local times follow. Offsets come from the same time-zone data that reads

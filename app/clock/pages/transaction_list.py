@@ -1,4 +1,4 @@
-"""The punch list: columns, filters, and what a request asks of it, turned into the fast path of queries.py."""
+"""The punch list: columns, filters, and what a request asks of it, turned into the fast path of punches/queries.py."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -20,7 +20,7 @@ OFFERED: Mapping[str, tuple[str, ...]] = {"clear": ("take_back",), "bind": ("tak
 
 
 async def ask(ctx: Context, act: str, ids: Collection[int], **values: Any) -> Response[Any]:
-    """The question before `act`, as `asking.ask_first`; clearing offers to take the records back."""
+    """The question before `act`, as `web.bulk.ask_first`; clearing offers to take the records back."""
     undoable = await _of(ctx, act, ids)
     if not undoable.total:
         return await ask_first(ctx, **values)

@@ -58,14 +58,14 @@ UNPAIRED = frozenset(
 class PairingPunch:
     """One mirrored row, with what the import remembers of it.
 
-    `at` is an aware UTC instant; `direction` and `is_access` are its terminal's, as they are now; `says_access` is true where the
-    server said of this punch alone that it does not count for attendance, and then `is_access` is too. `outcome` is None until the
-    punch was judged (and again when its code comes to another employee while it has no record). `record_id` is
+    `at` is an aware UTC instant. `direction` and `is_access` are its terminal's, as they are now; `says_access` is true where
+    the server said of this punch alone that it does not count for attendance, and then `is_access` is too. `outcome` is None
+    until the punch was judged (and again when its code comes to another employee while it has no record). `record_id` is
     `host_attendance_id`. `imported_role` is the role it was imported with; without a standing record it remembers that the
-    punch's record was deleted. `retry`: a person asked for it again, and no judging
-    has answered yet; `lifted`: an answered Retry says that the deleted record may be made again. `covered_by`: the record made by hand that held it.
-    `edited_record` is the record that the punch left when it was edited on the server, `edited_from` the instant it had there. `gone`: the
-    server has the punch no more. `repeats` is the punch that a fold repeats; None also where an older release judged it.
+    punch's record was deleted. `retry`: a person asked for it again, and no judging has answered yet; `lifted`: an answered
+    Retry says that the deleted record may be made again. `covered_by`: the record made by hand that held it. `edited_record`
+    is the record that the punch left when it was edited on the server, `edited_from` the instant it had there. `gone`: the
+    server no longer has the punch. `repeats` is the punch that a fold repeats; None also where an older release judged it.
     """
 
     id: int
@@ -204,10 +204,9 @@ class Case:
     """What is judged together: the punches of all codes of one host employee, or those of one code without one, and everything
     that decides about them.
 
-    `records`: those the punches belong to, of any owner and deleted or not, and every record of the employee that
-    touches
+    `records`: those the punches belong to, of any owner and deleted or not, and every record of the employee that touches
     these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `elsewhere`: punches of these
-    records whose codes are not this employee's now. `within`: the part that gets verdicts, from `widening`; the rest is
+    records whose codes are not this employee's now. `within`: the part that gets verdicts, from widening.py; the rest is
     context.
     """
 

@@ -27,7 +27,7 @@ def _walk(taps: list[Tap], kind: RecordKind, rules: Rules, settled: frozenset[in
 
 def _folded_without_arrivals(taps: list[Tap], kind: RecordKind, rules: Rules) -> frozenset[int]:
     """The punches that would repeat the first tap of their run, had no tap arrived. One of them that is no fold now was un-folded
-    by a tap; any other lost fold was un-folded by a setting, or by a tap that left (after line 8)."""
+    by a tap; any other lost fold was un-folded by a setting, or by a tap that left (docs/rules.md, "Runs and folds")."""
     if not any(tap.was_fold for tap in taps) or not any(tap.fresh for tap in taps):
         return frozenset()
     before = [tap for tap in taps if not tap.fresh]
@@ -90,7 +90,8 @@ class _Lane:
         return Outcome.DOUBLE_TAP if self.double is not None and since <= self.double else None
 
     def _held_word(self, tap: Tap, anchor: Tap | None) -> tuple[Outcome | None, Tap | None]:
-        """Folding of a tap with a record is decided again only by a tap that arrived, never by a setting (page, after line 8)."""
+        """Folding of a tap with a record is decided again only by a tap that arrived, never by a setting (docs/rules.md,
+        "Runs and folds")."""
         if anchor is not None and anchor.fresh:
             return self._word(tap.at - anchor.at), anchor
         if not tap.was_fold or (anchor is None and tap.punch.id in self.settled):

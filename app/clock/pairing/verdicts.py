@@ -13,9 +13,10 @@ from app.clock.pairing.shifts import Shift
 
 
 class Rule(StrEnum):
-    """The line that decided. Most bear their outcome's name; `arrived_late` has three, `access_terminal` and `overlaps` two, line 0 has its own, and so
-    have punches that are gone from the server. `not_late` is no
-    outcome: it refuses *Use the punches* when the punches no longer count as late."""
+    """The line that decided (docs/rules.md, "Order of decisions"). Most have the name of their outcome. `arrived_late` has three
+    rules, `access_terminal`, `awaiting` and `overlaps` have two. Line 0 has its own, and so have folds and punches that are gone
+    from the server. `not_late` belongs to no outcome: it refuses *Use the punches* when the punches no longer count as late.
+    """
 
     STANDS = "stands"
     GONE = "gone"

@@ -101,7 +101,7 @@ def _both(one: tuple[T, ...] | None, other: tuple[T, ...] | None) -> tuple[T, ..
 
 @dataclass(frozen=True, slots=True)
 class PunchFilter:
-    """What the punch list is narrowed to. `outcomes` and `punch_codes` as punch_counts has them (None: any, empty: none at
+    """What the punch list is narrowed to. `outcomes` and `punch_codes` as day_counts.py has them (None: any, empty: none at
     all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `renamed` are the codes of `renamed_since`, which
     goes with `updated_since`: the name is part of the row. `settled`: only those that are, or that are not. `other_codes` narrows nothing: it is everybody
     who is not among `emp_codes`, where that are fewer people than those."""

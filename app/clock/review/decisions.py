@@ -1,6 +1,6 @@
 """What a person decides about punches: retry, use the punches, keep the record (docs/rules.md, "Outcome of a shift").
 
-The rules are resolving's and pairing's; here is who is held meanwhile, what is written, and the audit. Where it is cheap, the
+The rules are in pairing/judge.py and pairing/use_punches.py. Here is who is held meanwhile, what is written, and the audit. Where it is cheap, the
 import of just these people runs in the same transaction, so that the person sees the result at once.
 """
 

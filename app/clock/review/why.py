@@ -1,7 +1,7 @@
 """Why a punch shows what it shows: the rule with its numbers, the day's taps, the records, and what would change it.
 
-Judges around the punch as the import would, and writes nothing. Sentences are explaining's; what a person decides is in
-review/decisions.py; the picture is in review/timeline.py.
+Judges around the punch as the import would, and writes nothing. The sentences are in review/sentences.py;
+what a person decides is in review/decisions.py; the picture is in review/timeline.py.
 """
 
 from collections.abc import Sequence

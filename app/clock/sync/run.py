@@ -64,7 +64,7 @@ async def run(
     watch: Watch | None = None,
     term: timedelta = lease.TERM,
 ) -> RunEnd:
-    """Carries out a run that `runs.start_run` made. Safe to call twice and from two workers: one of them runs it.
+    """Carries out a run that `run_rows.start_run` made. Safe to call twice and from two workers: one of them runs it.
 
     `watch` is told the progress after every page. `term` is how long a worker that says nothing counts as alive. Never
     raises for what a server or a database row can do; what Muster itself did wrong closes the run as failed and is raised.

@@ -1,7 +1,7 @@
 """Attendance records as an import writes them: many at once, source `clock`, without audit or events.
 
-The caller holds the employees (`attendance.hold`), has read day locks and records after that, and has judged overlaps: these
-functions only write. Hand-made changes: attendance.
+The caller holds the employees (`records.hold`), has read day locks and records after that, and has judged overlaps: these
+functions only write. What a person changes: records.py.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Attendance records by a person's hand: add, edit, decide, delete. What an import writes: attendance_import.
+"""Attendance records by a person's hand: add, edit, decide, delete. What an import writes: imported.py.
 
 Every verb holds off day locks, then takes the employee's lock, then reads: so no two records of one kind ever overlap and no
 locked day ever changes, whatever runs at the same time.

@@ -68,8 +68,7 @@ COLUMNS = ("survey_id", "version", "day", "outcome", "question_key", "choice", "
 class TallyScope:
     """What is counted; None is any. `days` are UTC days, both included, either open. `current` leaves the current versions of
     published surveys alone. `answer` is a question and one of its choices, or '' for every person who answered it;
-    `figures` and
-    `whole` do not know it."""
+    `figures` and `whole` do not know it."""
 
     survey_id: int | None = None
     version: int | None = None

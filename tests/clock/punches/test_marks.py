@@ -1,4 +1,4 @@
-"""What events of the host mark for the next import; whether it then judges rightly is test_importing's."""
+"""What events of the host mark for the next import; importing/test_judged_again.py says whether it then judges rightly."""
 
 from typing import Any
 

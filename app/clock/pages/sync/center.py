@@ -1,4 +1,4 @@
-"""`/clock_sync`: the run in progress, history, cursors and schedule. Acts on them: sync_acts; one run: sync_run."""
+"""`/clock_sync`: the run in progress, history, cursors and schedule. Acts on them: acts.py; one run: run.py."""
 
 import asyncio
 import time
