@@ -14,6 +14,11 @@ def count(number: int, one: str, several: str) -> str:
     return f"{number:,} {one if number == 1 else several}"
 
 
+def count_up_to(most: int, number: int, one: str, several: str) -> str:
+    """The same for what is not counted any further: `10,000 or more records`."""
+    return count(number, one, several) if number < most else f"{most:,} or more {several}"
+
+
 def people(number: int) -> str:
     """`1 person`, `1,214 people`."""
     return count(number, "person", "people")

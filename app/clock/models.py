@@ -307,6 +307,16 @@ class Punch(Base):
             postgresql_where=text("settled_at_utc IS NOT NULL"),
         ),
         Index("clock_transactions_edited", "edited_record_id", postgresql_where=text("edited_record_id IS NOT NULL")),
+        # What a change of a rule or a terminal concerns. What is not judged yet is left out: it is due anyway, and a first sync is
+        # spared the work.
+        Index(
+            "clock_transactions_unsettled",
+            "terminal_sn",
+            "local_date",
+            "punched_at_utc",
+            "id",
+            postgresql_where=text("host_attendance_id IS NULL AND import_outcome IS NOT NULL"),
+        ),
         {"postgresql_with": {"fillfactor": "85"}},
     )
 
@@ -383,6 +393,26 @@ class ImportedRecord(Base):
     clock_out: Mapped[datetime | None]
     breaks: Mapped[list[Range[datetime]]] = mapped_column(ARRAY(TSTZRANGE), server_default="{}")
     written_at: Mapped[Created]
+
+
+class Rejudging(Base):
+    """A change of the rules (`terminal_sn` is null) or of one terminal, until all punches that it concerns were judged again. They are
+    marked from the newest to the oldest: `reached_day`, `reached_at` and `reached_id` are the place of the last that was, `marked` and
+    `judged` say how many, and `total` is how many there were when the first import began with it."""
+
+    __tablename__ = "clock_rejudgings"
+    __table_args__ = (Index("clock_rejudgings_open", "id", postgresql_where=text("finished_at IS NULL")),)
+
+    id: Mapped[Id]
+    terminal_sn: Mapped[str | None]
+    begun_at: Mapped[Created]
+    reached_day: Mapped[date | None]
+    reached_at: Mapped[datetime | None]
+    reached_id: Mapped[int | None]
+    total: Mapped[int | None]
+    marked: Mapped[int] = mapped_column(server_default=text("0"))
+    judged: Mapped[int] = mapped_column(server_default=text("0"))
+    finished_at: Mapped[datetime | None]
 
 
 class LongAct(Base):

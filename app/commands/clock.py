@@ -15,6 +15,7 @@ from app.commands.accounts import first_line_of_stdin
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
+    from app.clock.punches.rejudging import UnderWay
     from app.clock.remote import TestStep
     from app.parts import Parts
 
@@ -101,6 +102,7 @@ def clock_settings(*, changes: Sequence[str], workspace: str, as_json: bool) -> 
     """Show the module settings, or set some."""
     from app.accounts.audit import COMMAND_LINE
     from app.clock import settings
+    from app.clock.punches import rejudging
 
     wrong = [change for change in changes if "=" not in change]
     if wrong:
@@ -108,16 +110,24 @@ def clock_settings(*, changes: Sequence[str], workspace: str, as_json: bool) -> 
     pairs = dict(change.split("=", 1) for change in changes)
 
     async def read_or_write(db: "AsyncSession") -> Any:
-        if not pairs:
-            return await settings.read_settings(db)
-        return await settings.write_settings(db, COMMAND_LINE, pairs)
+        if pairs:
+            return await settings.write_settings(db, COMMAND_LINE, pairs), await rejudging.under_way(db)
+        return await settings.read_settings(db), await rejudging.under_way(db)
 
-    values = asdict(frame.in_transaction(read_or_write, workspace))
+    stored, under_way = frame.in_transaction(read_or_write, workspace)
+    values = asdict(stored)
     width = max(map(len, values))
     lines = [
         f"{name:{width}}  {str(value).lower() if isinstance(value, bool) else value}" for name, value in values.items()
     ]
+    lines += [_judged_so_far(one) for one in under_way]
     frame.answer(values, *lines, as_json=as_json)
+
+
+def _judged_so_far(change: "UnderWay") -> str:
+    by = "the new rules" if change.terminal is None else f"what is set for {change.terminal}"
+    far = "waits for the import" if change.total is None else f"{change.judged:,} of {change.total:,} punches so far"
+    return f"Judging by {by}: {far}."
 
 
 @click.command("clock:device")
@@ -144,7 +154,7 @@ def clock_device(*, serial: str, direction: str | None, kind: str | None, worksp
     done = frame.in_transaction(change, workspace)
     changed, again = any(one.changed for one in done), max(one.judged_again for one in done)
     given = {name: word for name, word in (("direction", direction), ("kind", kind)) if word is not None}
-    sentence = f"{serial} was set; {again} punches are judged again." if changed else "Nothing changed."
+    sentence = f"{serial} was set. To be judged again: {devices.punches(again)}." if changed else "Nothing changed."
     frame.answer({"sn": serial, **given, "changed": changed, "judged_again": again}, sentence, as_json=as_json)
 
 

@@ -16,6 +16,9 @@ from app.commands import frame
 from app.counting import count
 
 if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from app.clock.punches.rejudging import UnderWay
     from app.parts import Parts
 
 # Not read from app.clock.profiles: `muster --help` stays quick. A test compares them.
@@ -166,7 +169,15 @@ def clock_import(*, dry_run: bool, workspace: str, as_json: bool) -> None:
     would = "would be " if dry_run else ""
     lines = [f"{done.judged} punches judged; {done.created} records {would}created, {done.updated} {would}updated."]
     lines += [f"  {number} {name}" for name, number in sorted(done.outcomes.items())]
+    if dry_run and frame.in_transaction(_changes, workspace):
+        lines.append("Punches that a changed rule or terminal concerns are not in these numbers; they come after them.")
     frame.answer(document, *lines, as_json=as_json)
+
+
+async def _changes(db: "AsyncSession") -> "list[UnderWay]":
+    from app.clock.punches import rejudging
+
+    return await rejudging.under_way(db)
 
 
 async def _import(parts: "Parts", *, workspace: str, dry_run: bool) -> Any:

@@ -1,4 +1,5 @@
-"""How fast mirrored punches become records: punches a second, and the ratio to a bare UPDATE of the same rows in the same run.
+"""How fast mirrored punches become records: punches a second, and the ratio to a bare UPDATE of the same rows in the same run. Then as
+many punches of a terminal without a direction, judged again once it has one: the request, and the ratio to the first import.
 
 python -m tests.benchmarks.bench_import [--people 200] [--days 100]
 """
@@ -12,11 +13,13 @@ from typing import Any
 
 from sqlalchemy import text
 
+from app.accounts.audit import SYSTEM
 from app.clock.importing import import_due
+from app.clock.mirror import devices
 from app.db.direct import driver
 from app.db.session import Database
 from tests.benchmarks.arena import arena
-from tests.clock.mirrored import connect, employ, mirror_person
+from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 TAPS = ((8, 0, 0), (12, 0, 2), (13, 0, 3), (17, 0, 1))
@@ -25,12 +28,18 @@ TAPS = ((8, 0, 0), (12, 0, 2), (13, 0, 3), (17, 0, 1))
 async def fill(database: Database, people: int, days: int) -> int:
     async with database.transaction() as db:
         await connect(db)
-        for number in range(people):
+        await mirror_terminal(db, "T2")
+        for number in range(2 * people):
             await mirror_person(db, str(1000 + number), await employ(db, f"Person {number}"))
-        await db.flush()
-        connection = driver(db)
-        rows = [_row(person, day, tap) for person in range(people) for day in range(days) for tap in range(len(TAPS))]
-        await connection.copy_records_to_table("clock_transactions", records=rows, columns=COLUMNS)
+    return await punched(database, range(people), days, "T1")
+
+
+async def punched(database: Database, people: range, days: int, terminal: str) -> int:
+    rows = [_row(person, day, tap, terminal) for person in people for day in range(days) for tap in range(len(TAPS))]
+    async with database.transaction() as db:
+        await driver(db).copy_records_to_table("clock_transactions", records=rows, columns=COLUMNS)
+    async with database.transaction() as db:
+        await db.execute(text("ANALYZE"))
     return len(rows)
 
 
@@ -40,11 +49,13 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def _row(person: int, day: int, tap: int) -> tuple[Any, ...]:
+def _row(person: int, day: int, tap: int, terminal: str) -> tuple[Any, ...]:
+    """T1 says what a punch is, T2 does not."""
     hour, minute, code = TAPS[tap]
     at = START + timedelta(days=day, hours=hour, minutes=minute, seconds=person % 50)
     number = f"{person}-{day}-{tap}"
-    return (1, number, str(1000 + person), "T1", code, str(at), at.replace(tzinfo=None), at, at.date())
+    known = code if terminal == "T1" else None
+    return (1, number, str(1000 + person), terminal, known, str(at), at.replace(tzinfo=None), at, at.date())
 
 
 async def floor(database: Database) -> float:
@@ -60,8 +71,6 @@ async def floor(database: Database) -> float:
 async def main(people: int, days: int) -> None:
     async with arena() as database:
         punches = await fill(database, people, days)
-        async with database.transaction() as db:
-            await db.execute(text("ANALYZE"))
         bare = await floor(database)
         began = time.perf_counter()
         result = await import_due.import_due(partial(database.transaction, "main"))
@@ -70,6 +79,23 @@ async def main(people: int, days: int) -> None:
             f"import: {punches} punches into {result.created} records in {spent:.1f} s = {punches / spent:,.0f} punches/s"
         )
         print(f"floor:  bare UPDATE of the same rows {bare:.1f} s; ratio {spent / bare:.1f}")
+        await judged_again(database, range(people, 2 * people), days, punches / spent)
+
+
+async def judged_again(database: Database, people: range, days: int, rate: float) -> None:
+    punches = await punched(database, people, days, "T2")
+    await import_due.import_due(partial(database.transaction, "main"))
+    began = time.perf_counter()
+    async with database.transaction() as db:
+        changed = await devices.set_direction(db, SYSTEM, "T2", "undirected")
+    asked = time.perf_counter() - began
+    began = time.perf_counter()
+    result = await import_due.import_due(partial(database.transaction, "main"))
+    spent = time.perf_counter() - began
+    print(
+        f"again:  {changed.judged_again} punches of a terminal, {asked * 1000:.0f} ms to set it;"
+        f" {result.created} records in {spent:.1f} s; ratio to the rate of the import {punches / spent / rate:.2f}"
+    )
 
 
 if __name__ == "__main__":

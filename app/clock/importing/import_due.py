@@ -22,9 +22,18 @@ from app.clock.importing.batch import ImportCounts, import_batch, rehearse_batch
 from app.clock.importing.owners import Owners, OwnersChangedError, read_owners
 from app.clock.mirror import gone
 from app.clock.pairing.inputs import PairingEmployee
+from app.clock.punches import rejudging
 from app.faults import described
 
-__all__ = ["ImportCounts", "ImportFailedError", "OwnersChangedError", "import_codes", "import_due", "rehearse"]
+__all__ = [
+    "ImportCounts",
+    "ImportFailedError",
+    "OwnersChangedError",
+    "import_codes",
+    "import_due",
+    "import_marked",
+    "rehearse",
+]
 
 log = structlog.get_logger()
 
@@ -46,13 +55,26 @@ class ImportFailedError(Exception):
 
 
 async def import_due(
-    open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None, newest_found: int = 0
+    open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None
 ) -> ImportCounts:
-    """Judges everything that is due. `progress(done, of)` is told after each batch and stops the import by saying False; what
-    became of punches above the id `newest_found` is counted in `newer` as well.
+    """Judges everything that is due, and after it, slice by slice, what changes of rules and terminals concern (rejudging.py).
+    `progress(done, of)` is told after each batch of what is due, and then of each slice; by saying False it stops what it was told of.
 
     Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
     """
+    total = await import_marked(open_transaction, now=now, progress=progress)
+    while total.complete and (due_by := await _with_retries(open_transaction, rejudging.mark_slice, None)):
+        judged = await import_marked(open_transaction, now=max(now or due_by, due_by), progress=progress)
+        total.add(judged)
+        total.complete = judged.complete
+    return total
+
+
+async def import_marked(
+    open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None, newest_found: int = 0
+) -> ImportCounts:
+    """Judges what is due alone. What became of punches above the id `newest_found` is counted in `newer` as well. Otherwise as
+    `import_due`."""
     at = now or datetime.now(UTC)
     await gone.carry_out(open_transaction, at)
     due = await _due(open_transaction, at)

@@ -14,8 +14,9 @@ from app.accounts import audit
 from app.accounts.audit import Actor
 from app.clock.codes import Direction
 from app.clock.models import Device, Punch
-from app.clock.punches import marks
+from app.clock.punches import marks, rejudging
 from app.clock.settings import read_settings
+from app.counting import count_up_to
 from app.db.among import among
 from app.errors import Invalid, NotFound
 from app.texts import is_keepable, trimmed
@@ -28,6 +29,7 @@ DIRECTIONS = {
     Direction.UNDIRECTED.value: "Undirected",
 }
 LONGEST_REMARKS = 1000
+MOST_COUNTED = 10_000
 # What the server says of a terminal; the operator's mark goes before it.
 REMOTE_KIND = case((Device.remote_attendance.is_(False), "access"), else_="attendance")
 KIND = func.coalesce(Device.kind_mark, REMOTE_KIND)
@@ -45,14 +47,14 @@ async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: 
     """None goes back to the setting `default_direction`. Raises NotFound, Invalid."""
     device = await _held(db, serial)
     again = await judged_again(db, [serial], direction=direction)
-    return await _set(db, actor, device, "direction", direction, judge=again > 0)
+    return await _set(db, actor, device, "direction", direction, again=again)
 
 
 async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None) -> DeviceChange:
     """None leaves it to the server's flag. Raises NotFound, Invalid."""
     device = await _held(db, serial)
     again = await judged_again(db, [serial], kind=kind)
-    return await _set(db, actor, device, "kind_mark", kind, judge=again > 0)
+    return await _set(db, actor, device, "kind_mark", kind, again=again)
 
 
 async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str | None) -> DeviceChange:
@@ -62,12 +64,12 @@ async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str 
         raise Invalid.at("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")
     if text is not None and not is_keepable(text):
         raise Invalid.at("remarks", "The text has characters that can't be stored.")
-    return await _set(db, actor, await _held(db, serial), "remarks", text, judge=False)
+    return await _set(db, actor, await _held(db, serial), "remarks", text)
 
 
 async def judged_again(db: AsyncSession, serials: Sequence[str], **change: str | None) -> int:
-    """How many punches would be judged again if `direction` or `kind` of these terminals became what is given; those of a
-    terminal where it comes to the same do not count. Raises Invalid for a word that is none."""
+    """How many punches would be judged again if `direction` or `kind` of these terminals became what is given, MOST_COUNTED at most;
+    those of a terminal where it comes to the same do not count. Raises Invalid for a word that is none."""
     for name, value in change.items():
         words = DIRECTIONS if name == "direction" else KINDS
         if value is not None and value not in words:
@@ -78,7 +80,13 @@ async def judged_again(db: AsyncSession, serials: Sequence[str], **change: str |
     else:
         turned = _is_access(literal(change["kind"], Text())) != _is_access(Device.kind_mark)
     at = and_(Punch.terminal_sn == Device.sn, among(Device.sn, serials), turned)
-    return await db.scalar(select(func.count()).select_from(Punch).join(Device, marks.waiting_at(at))) or 0
+    meant = select(Punch.id).join(Device, at).where(rejudging.JUDGED_BEFORE).limit(MOST_COUNTED)
+    return await db.scalar(select(func.count()).select_from(meant.subquery())) or 0
+
+
+def punches(number: int) -> str:
+    """A number of `judged_again` in words."""
+    return count_up_to(MOST_COUNTED, number, "punch", "punches")
 
 
 def _is_access(mark: Any) -> ColumnElement[bool]:
@@ -114,14 +122,15 @@ async def _one_held(db: AsyncSession, asked: Select[Any]) -> Any:
 
 
 async def _set(
-    db: AsyncSession, actor: Actor, device: Any, name: str, value: str | None, *, judge: bool
+    db: AsyncSession, actor: Actor, device: Any, name: str, value: str | None, *, again: int = 0
 ) -> DeviceChange:
     before = getattr(device, name)
     if before == value:
         return DeviceChange(changed=False)
     values = {name: value, "updated_at": func.now()}
     await db.execute(update(Device).where(Device.sn == device.sn).values(values))
-    again = await marks.mark_terminal(db, device.sn) if judge else 0
-    after = {name: value, "judged_again": again} if judge else {name: value}
+    if again:
+        await marks.mark_terminal(db, device.sn)
+    after = {name: value, "judged_again": again} if again else {name: value}
     await audit.record(db, actor, f"clock.device.{name}", "terminal", device.sn, before={name: before}, after=after)
     return DeviceChange(changed=True, judged_again=again)

@@ -11,6 +11,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.clock.mirror.devices import DIRECTIONS, KIND, KINDS, REMOTE_KIND
 from app.clock.models import Area, Connection, DailyTotal, Device, Setting
+from app.clock.punches import rejudging
+from app.clock.punches.rejudging import UnderWay
 from app.clock.settings import ClockSettings
 from app.clock.zones import zone_words
 from app.db.searching import contains
@@ -77,6 +79,7 @@ class DeviceListFrame:
     skew_warn_seconds: int
     connected: bool
     areas: dict[str, str]
+    rejudged: list[UnderWay]
 
     @property
     def first(self) -> date:
@@ -89,12 +92,18 @@ async def frame(ctx: Context, now: datetime | None = None) -> DeviceListFrame:
     )
     areas = select(func.jsonb_object_agg(Area.code, Area.name)).scalar_subquery()
     zone = select(Connection.timezone).scalar_subquery()
-    row = (await ctx.db.execute(select(zone, stored, areas))).one()
+    row = (await ctx.db.execute(select(zone, stored, areas, rejudging.TOLD))).one()
     settings = ClockSettings(date.min, **(row[1] or {}))
     today = (now or datetime.now(UTC)).astimezone(ZoneInfo(row[0] or "UTC")).date()
     names = dict(sorted((row[2] or {}).items(), key=lambda pair: pair[1].casefold()))
     return DeviceListFrame(
-        row[0] or "UTC", today, settings.default_direction, settings.skew_warn_seconds, row[0] is not None, names
+        row[0] or "UTC",
+        today,
+        settings.default_direction,
+        settings.skew_warn_seconds,
+        connected=row[0] is not None,
+        areas=names,
+        rejudged=rejudging.told(row[3]),
     )
 
 

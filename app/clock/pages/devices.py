@@ -144,7 +144,7 @@ async def _set(ctx: Context, device_id: int, what: str) -> Response[Any]:
 
 
 def _again(number: int) -> str:
-    return f" {count(number, 'punch is', 'punches are')} judged again." if number else ""
+    return f" To be judged again: {devices.punches(number)}." if number else ""
 
 
 async def _ask(ctx: Context, name: str, form: Bound, *, what: str, number: int) -> Response[Any]:
@@ -153,7 +153,7 @@ async def _ask(ctx: Context, name: str, form: Bound, *, what: str, number: int) 
         ctx,
         question=f"Set the {what} of {name} to {_word(what, value)}?",
         consequence=f"{MEANS.get(value or '', '')} Its {JUDGING}".strip(),
-        submit=f"Set it, and judge {count(number, 'punch', 'punches')} again",
+        submit=f"Set it, and judge {devices.punches(number)} again",
         number=number,
         unit="punch" if number == 1 else "punches",
         danger=False,

@@ -15,6 +15,7 @@ from app.clock.importing import preview
 from app.clock.importing.preview import Preview
 from app.clock.pages import connecting, health
 from app.clock.pages.setting_fields import ABOUT, FLAGS, FORM, SECTIONS, shown
+from app.clock.punches import rejudging
 from app.clock.punches.day_counts import count_by_day
 from app.clock.settings import JUDGED_BY, NAMES, ClockSettings, checked, hold_settings, read_settings, write_settings
 from app.errors import Invalid
@@ -109,6 +110,7 @@ async def _show(
         zones=connecting.zones(),
         form=settings_form or edits.opened(ctx, FORM, shown(await read_settings(ctx.db, now))),
         sections=SECTIONS,
+        rejudged=await rejudging.under_way(ctx.db),
         about=ABOUT,
         test=test,
         live=None,

@@ -19,7 +19,7 @@ from app.clock.codes import (
     verify_label,
 )
 from app.clock.models import Binding, ClockEmployee, Connection, DailyTotal, Device, Punch, Setting
-from app.clock.punches import settled
+from app.clock.punches import rejudging, settled
 from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
 from app.clock.review import decisions, settling
@@ -232,13 +232,15 @@ _ABLE = {
 @dataclass(frozen=True, slots=True)
 class PunchListFrame:
     """What a request for the list needs to know before it reads a punch; one SELECT. `codes` None: no search. `others`: the codes
-    that it does not mean, where those are fewer. `acting`: the act on punches that is under way."""
+    that it does not mean, where those are fewer. `acting`: the act on punches that is under way. `changes`: the changes of rules and
+    terminals that are (rejudging.awaits)."""
 
     spec: ListSpec
     zone: str
     codes: tuple[str, ...] | None
     others: tuple[str, ...] | None
     acting: int | None
+    changes: Sequence[Sequence[Any]] | None
 
 
 # As the totals have them, which are counted again a moment after punches change.
@@ -263,7 +265,7 @@ async def frame(ctx: Context) -> PunchListFrame:
     pairs = select(func.jsonb_object_agg(some.c.sn, func.coalesce(some.c.alias, ""))).scalar_subquery()
     codes, others = _parted(text) if text else (literal(None, String), literal(None, String))
     zone = select(Connection.timezone).scalar_subquery()
-    found = select(zone, names, pairs, codes, others, long_acts.newest("use"), _COUNTED)
+    found = select(zone, names, pairs, codes, others, long_acts.newest("use"), _COUNTED, rejudging.CHANGES)
     row = (await ctx.db.execute(found)).one()
     spec = _spec(ctx, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
     counted = {UNJUDGED if outcome == NOT_JUDGED else outcome: int(n) for outcome, n in (row[6] or {}).items()}
@@ -273,9 +275,9 @@ async def frame(ctx: Context) -> PunchListFrame:
         filters=tuple(replace(one, counts=counted) if one.name == "outcome" else one for one in spec.filters),
     )
     if row[3] is None:
-        return PunchListFrame(spec, row[0] or "UTC", None, None, row[5])
+        return PunchListFrame(spec, row[0] or "UTC", None, None, row[5], row[7])
     fewer = len(row[4]) < len(row[3])
-    return PunchListFrame(spec, row[0] or "UTC", tuple(row[3]), tuple(row[4]) if fewer else None, row[5])
+    return PunchListFrame(spec, row[0] or "UTC", tuple(row[3]), tuple(row[4]) if fewer else None, row[5], row[7])
 
 
 def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:

@@ -27,6 +27,7 @@ from app.clock.codes import (
 from app.clock.models import Punch
 from app.clock.pages import transaction_list as punches
 from app.clock.pages import using
+from app.clock.punches import rejudging
 from app.clock.review import decisions, fixes, settled_words, settling
 from app.clock.review.marked import Resolved
 from app.clock.review.why import why
@@ -92,7 +93,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     framed = await punches.frame(ctx)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, framed.spec, punches.in_order(ctx, framed.spec), kind)
-    view = await punches.load(ctx, framed)
+    view, now = await punches.load(ctx, framed), datetime.now(UTC)
     return await page(
         ctx,
         "clock/transactions.html",
@@ -103,7 +104,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         hover=hover,
         settled=settled_words.settled,
         sent_as=sent_as,
-        now=datetime.now(UTC),
+        judged_again=lambda row: _judged_again(framed, row, now),
         **WORDS,
     )
 
@@ -269,6 +270,12 @@ def label(outcome: str | None) -> str:
 def sent_as(row: Any) -> str:
     """What the Time column says on hover."""
     return f"{instant(row.punched_at_utc)} UTC · as sent: {row.punched_at_raw}"
+
+
+def _judged_again(framed: punches.PunchListFrame, row: Any, now: datetime) -> bool:
+    """Whether the import has this punch before it once more: it is marked, or a change of a rule has yet to come to it."""
+    marked = row.judge_at is not None and row.judge_at <= now
+    return (marked and row.import_outcome is not None) or rejudging.awaits(framed.changes, row)
 
 
 def hover(row: Any) -> str:

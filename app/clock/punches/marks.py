@@ -15,7 +15,7 @@ from app.clock.codes import Outcome
 from app.clock.models import Binding, Connection, Punch
 from app.clock.pairing.inputs import FOLDS
 from app.clock.pairing.shifts import REACH
-from app.clock.punches import settled
+from app.clock.punches import rejudging, settled
 from app.clock.punches.daily_totals import mark_stale
 from app.db.among import among
 from app.db.rows import affected
@@ -46,12 +46,10 @@ NEAR_PLACES = f"""near AS (
 UPDATE clock_transactions p SET judge_at = {DUE} FROM near WHERE p.id = near.id"""
 
 _CHANGED_READERS = text(
-    f"""
-    UPDATE clock_transactions t SET judge_at = {DUE}
-    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS g (sn text, remote_attendance boolean)
+    """
+    SELECT d.sn FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS g (sn text, remote_attendance boolean)
     JOIN clock_devices d ON d.sn = g.sn
     WHERE d.kind_mark IS NULL AND coalesce(d.remote_attendance, true) <> coalesce(g.remote_attendance, true)
-      AND t.terminal_sn = g.sn AND t.host_attendance_id IS NULL
     """
 )
 
@@ -71,24 +69,25 @@ async def ask_for_import(db: AsyncSession) -> None:
 
 
 async def mark_waiting(db: AsyncSession) -> None:
-    """After a rule changed: everything without a record."""
-    await mark(db, _UNSETTLED)
+    """After a rule changed: everything without a record, slice by slice (rejudging.py)."""
+    await _judge_again(db, [None])
 
 
 async def mark_changed_readers(db: AsyncSession, rows: str) -> None:
     """Before a listing of terminals is written, JSON rows with `sn` and `remote_attendance`: a reader that becomes a clock, or a clock
     a reader, changes what its punches are. Where a person marked the terminal, nothing changes."""
-    await db.execute(_CHANGED_READERS, {"rows": rows})
+    await _judge_again(db, (await db.scalars(_CHANGED_READERS, {"rows": rows})).all())
 
 
-async def mark_terminal(db: AsyncSession, serial: str) -> int:
-    """After a terminal's direction or kind changed."""
-    return await mark(db, waiting_at(Punch.terminal_sn == serial))
+async def mark_terminal(db: AsyncSession, serial: str) -> None:
+    """After a terminal's direction or kind changed: what it sent and has no record, slice by slice (rejudging.py)."""
+    await _judge_again(db, [serial])
 
 
-def waiting_at(terminals: ColumnElement[bool]) -> ColumnElement[bool]:
-    """What `mark_terminal` marks; `terminals` is a condition on Punch.terminal_sn."""
-    return and_(terminals, _UNSETTLED)
+async def _judge_again(db: AsyncSession, terminals: Sequence[str | None]) -> None:
+    await rejudging.begin(db, terminals)
+    if terminals:
+        await ask_for_import(db)
 
 
 async def on_host_event(db: AsyncSession, event: Event) -> None:

@@ -67,8 +67,7 @@ async def set_terminal(db: AsyncSession, actor: Actor, punch_id: int, agreed: st
     seen, rule = await _agreed(db, punch_id, agreed, "terminal")
     verb, value = _TERMINAL_VERBS[rule]
     changed = await verb(db, actor, seen.punch.terminal_sn or "", value)
-    are = count(changed.judged_again, "punch is", "punches are")
-    return f"The terminal was set. {are} judged again by the next import."
+    return f"The terminal was set. To be judged again by the next import: {devices.punches(changed.judged_again)}."
 
 
 async def _agreed(db: AsyncSession, punch_id: int, agreed: str, act: str) -> tuple[Surroundings, Rule]:
@@ -119,7 +118,7 @@ async def _of_terminal(db: AsyncSession, seen: Surroundings, label: str, **chang
     serial = seen.punch.terminal_sn
     if serial is None or await db.scalar(select(Device.id).where(Device.sn == serial)) is None:
         return None
-    punches = count(await devices.judged_again(db, [serial], **change), "punch", "punches")
+    punches = devices.punches(await devices.judged_again(db, [serial], **change))
     return Fix(f"{label}: {punches}", SETS_TERMINALS, act="terminal")
 
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from app.clock.bindings import actions as bindings
 from app.clock.importing import import_due
-from app.clock.punches import daily_totals
+from app.clock.punches import daily_totals, marks, rejudging
 from app.clock.sync import import_counts
 from app.clock.sync.run_state import RunState, StoppedError
 
@@ -22,17 +22,19 @@ async def match_step(run: RunState) -> None:
 
 
 async def import_step(run: RunState) -> None:
-    """Judges the punches that wait, and writes attendance records. Raises ImportFailedError, StoppedError."""
+    """Judges the punches that wait, and writes attendance records. What a change of a rule concerns is left to the job. Raises ImportFailedError, StoppedError."""
 
     async def progress(done: int, of: int) -> bool:
         async with run.writing(resource="import", done=done, of=of):
             return not run.stop_requested
 
     opened = partial(run.parts.database.transaction, run.workspace)
-    imported = await import_due.import_due(opened, now=run.now(), progress=progress, newest_found=run.newest_found)
+    imported = await import_due.import_marked(opened, now=run.now(), progress=progress, newest_found=run.newest_found)
     run.imported = imported.outcomes - imported.newer
     async with run.writing(resource="import") as step:
         await import_counts.store(step.db, run)
+        if await rejudging.under_way(step.db):
+            await marks.ask_for_import(step.db)
     if not imported.complete:
         raise StoppedError
 

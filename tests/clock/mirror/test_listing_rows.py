@@ -222,13 +222,11 @@ def test_a_reference_without_a_code_and_unknown_is_none():
 async def test_a_terminal_that_becomes_a_door_reader_has_its_punches_judged_again(database):
     parser = Parser(ONPREM, ZoneInfo("Europe/Berlin"), Redactor())
     async with database.transaction() as db:
-        for generation, attendance in ((1, True), (2, False)):
-            rows = parser.devices([{"id": 1, "sn": "T1", "state": "1", "is_attendance": attendance}]).rows
-            if generation == 2:
-                await write_punches(db, Target(7, 1, by_instant=False), [punch("1")])
-                await db.execute(text("UPDATE clock_transactions SET judge_at = NULL"))
+        for generation, (serial, attendance) in enumerate((("T1", True), ("T2", True), ("T1", False), ("T2", True))):
+            rows = parser.devices([{"id": serial, "sn": serial, "state": "1", "is_attendance": attendance}]).rows
             await write_listing(db, "devices", generation, rows, {})
-        assert await db.scalar(text("SELECT judge_at IS NOT NULL FROM clock_transactions"))
+        changes = await db.scalars(text("SELECT terminal_sn FROM clock_rejudgings WHERE finished_at IS NULL"))
+        assert changes.all() == ["T1"]
 
 
 @pytest.mark.parametrize(

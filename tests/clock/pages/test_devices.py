@@ -179,7 +179,7 @@ async def test_a_direction_says_the_number_before_it_judges_again(database: Data
     form = {"direction": "undirected", "confirmed": "1", "number": "2", "back": "/clock_devices?q=T1"}
     done = await bob.submit(url, form)
     assert (done.status_code, done.headers["location"]) == (303, "/clock_devices?q=T1")
-    said = "The direction of Main gate is “Undirected” now. 2 punches are judged again."
+    said = "The direction of Main gate is “Undirected” now. To be judged again: 2 punches."
     assert said in (await bob.get("/clock_devices")).text
     await import_all(database)
     async with database.transaction() as db:
@@ -253,6 +253,8 @@ async def test_only_the_terminals_own_punches_are_judged_again(database: Databas
         await mirror_person(db, "7", await employ(db, "Bea"))
         await punch(db, "7", "x 09:00", sn="T9")
         await mirror_terminal(db, "T9")
+    await import_all(database)
+    async with database.transaction() as db:
         assert await devices.judged_again(db, ["T9"], direction="in") == 1
 
 
@@ -268,6 +270,7 @@ async def test_a_bulk_act_says_the_punches_before_it_judges_them_again(database:
         await mirror_terminal(db, "T3")
         await punch(db, "ada", "x 09:00", sn="T2")
         await devices.set_direction(db, ALICE, "T3", "in")
+    await import_all(database)
     form = {"action": "direction_in", "id": await chosen(database, "T1", "T2", "T3"), "back": "/clock_devices?q=t"}
     asked = await bob.submit("/clock_devices/bulk", form, headers={"HX-Request": "true"})
     for words in (
@@ -284,7 +287,7 @@ async def test_a_bulk_act_says_the_punches_before_it_judges_them_again(database:
         assert "<strong>3</strong> punches" in again.text
     done = await bob.submit("/clock_devices/bulk", {**agreed, "punches": "3"})
     assert (done.status_code, done.headers["location"]) == (303, "/clock_devices?q=t")
-    said = "The direction of 2 terminals is “In” now. 3 punches are judged again."
+    said = "The direction of 2 terminals is “In” now. To be judged again: 3 punches."
     assert said in (await bob.get("/clock_devices")).text
     async with database.transaction() as db:
         assert set(await db.scalars(select(Device.direction))) == {"in"}
@@ -344,3 +347,13 @@ async def test_whoever_may_not_act_has_no_boxes(database: Database, gate: int, v
     assert (await eve.submit("/clock_devices/bulk", form)).status_code == 409
     async with database.transaction() as db:
         assert set(await db.scalars(select(Device.direction))) == {None}
+
+
+async def test_punches_are_counted_up_to_a_bound_and_said_so(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ada_works(database, "x 08:00, x 12:00, x 17:00")
+    async with database.transaction() as db:
+        assert devices.punches(await devices.judged_again(db, ["T1"], direction="in")) == "3 punches"
+        monkeypatch.setattr(devices, "MOST_COUNTED", 2)
+        assert devices.punches(await devices.judged_again(db, ["T1"], direction="in")) == "2 or more punches"

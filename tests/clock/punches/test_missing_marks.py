@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from app.clock.models import Punch
+from app.clock.punches import rejudging
 from app.db.session import Database
 from app.errors import Refusal
 from app.host.models import AttendanceRecord, DayLock
@@ -26,6 +27,12 @@ SETTINGS: dict[str, tuple[object, ...]] = {
     "shift_gap_hours": (4, 8),
     "import_single_punches": (True, False),
 }
+
+
+@pytest.fixture(autouse=True)
+def _small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the punches of one story need several."""
+    monkeypatch.setattr(rejudging, "SLICE", 3)
 
 
 class Chance(Workplace):

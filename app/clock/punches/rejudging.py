@@ -1,0 +1,149 @@
+"""A change that concerns very many punches: the request leaves a row that says so, and the import marks them slice by slice, newest
+first, and judges each slice before it marks the next.
+
+Only punches that were judged and have no record are meant: the import has those that wait for their first judging anyway, and those
+of a record stay. An import that is stopped, or a worker that dies, is followed by one that continues where the row stands.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, exists, func, insert, or_, select, tuple_, update
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from app.clock.models import Device, Punch, Rejudging
+from app.db.among import among
+
+SLICE = 50_000
+_OPEN = Rejudging.finished_at.is_(None)
+# As the index clock_transactions_unsettled has it.
+JUDGED_BEFORE = and_(Punch.host_attendance_id.is_(None), Punch.import_outcome.is_not(None))
+_PLACE = tuple_(Punch.local_date, Punch.punched_at_utc, Punch.id)
+# For a page's own SELECT: the changes under way, as `awaits` takes them.
+CHANGES = (
+    select(
+        func.jsonb_agg(
+            func.jsonb_build_array(
+                Rejudging.terminal_sn,
+                Rejudging.reached_day,
+                func.extract("epoch", Rejudging.reached_at),
+                Rejudging.reached_id,
+            )
+        )
+    )
+    .where(_OPEN)
+    .scalar_subquery()
+)
+
+
+def _is_joined() -> ColumnElement[bool]:
+    """Whether a later change means the same punches, or all: it judges them by what holds then."""
+    later = aliased(Rejudging)
+    same = or_(later.terminal_sn.is_(None), later.terminal_sn == Rejudging.terminal_sn)
+    return exists().where(later.id > Rejudging.id, later.finished_at.is_(None), same)
+
+
+# For a page's own SELECT: the same as `under_way`, as `told` takes it.
+TOLD = (
+    select(
+        func.jsonb_agg(
+            aggregate_order_by(
+                func.jsonb_build_array(
+                    func.coalesce(func.nullif(Device.alias, ""), Rejudging.terminal_sn),
+                    Rejudging.judged,
+                    Rejudging.total,
+                ),
+                Rejudging.id,
+            )
+        )
+    )
+    .select_from(Rejudging)
+    .outerjoin(Device, Device.sn == Rejudging.terminal_sn)
+    .where(_OPEN, ~_is_joined())
+    .scalar_subquery()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """`judged` of `total` punches so far; `total` is None until an import has begun with it. `terminal` is the name of the one whose
+    direction or kind changed, None where a rule did."""
+
+    terminal: str | None
+    judged: int
+    total: int | None
+
+
+async def begin(db: AsyncSession, terminals: Sequence[str | None]) -> None:
+    """Notes that the rules changed (None), or direction or kind of terminals. Costs the same however many punches there are. Who asks
+    for the import: marks.py."""
+    if terminals:
+        await db.execute(insert(Rejudging), [{"terminal_sn": one} for one in terminals])
+
+
+async def under_way(db: AsyncSession) -> list[UnderWay]:
+    """Changes that punches are still judged by, the oldest first; one that a later change joined is not told."""
+    return told(await db.scalar(select(TOLD)))
+
+
+def told(changes: Sequence[Sequence[Any]] | None) -> list[UnderWay]:
+    """What a page read as TOLD."""
+    return [UnderWay(*one) for one in changes or ()]
+
+
+def awaits(changes: Sequence[Sequence[Any]] | None, row: Any) -> bool:
+    """Whether a change under way (CHANGES) has yet to come to this punch, a row with the columns of Punch. Pure."""
+    if row.host_attendance_id is not None or row.import_outcome is None:
+        return False
+    place = (row.local_date.isoformat(), row.punched_at_utc.timestamp(), row.id)
+    return any(
+        terminal in (None, row.terminal_sn) and (reached[-1] is None or place < tuple(reached))
+        for terminal, *reached in changes or ()
+    )
+
+
+async def mark_slice(db: AsyncSession) -> datetime | None:
+    """Marks the next punches of the oldest change. Returns the moment by which they are due; None where no change is left, or where
+    another import is at it.
+
+    What it marked before counts as judged when it is called again, so call it once that was imported.
+    """
+    await db.execute(update(Rejudging).where(_OPEN, _is_joined()).values(finished_at=func.now()))
+    oldest = select(Rejudging).where(_OPEN).order_by(Rejudging.id).limit(1).with_for_update(skip_locked=True)
+    while change := await db.scalar(oldest):
+        if await _mark(db, change):
+            return await db.scalar(select(func.clock_timestamp()))
+        await db.flush()
+    return None
+
+
+async def _mark(db: AsyncSession, change: Rejudging) -> int:
+    """How many it marked; with none left, the change is over."""
+    meant = [JUDGED_BEFORE]
+    if change.terminal_sn is not None:
+        meant.append(Punch.terminal_sn == change.terminal_sn)
+    if change.total is None:
+        change.total = await db.scalar(select(func.count()).select_from(Punch).where(*meant)) or 0
+    if change.reached_id is not None:
+        meant.append(tuple_(change.reached_day, change.reached_at, change.reached_id) > _PLACE)
+    newest_first = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
+    columns = (Punch.id, Punch.local_date, Punch.punched_at_utc)
+    found = (await db.execute(select(*columns).where(*meant).order_by(*newest_first).limit(SLICE))).all()
+    change.judged = change.marked
+    if not found:
+        change.finished_at = await db.scalar(select(func.now()))
+        return 0
+    change.reached_id, change.reached_day, change.reached_at = found[-1]
+    change.marked += len(found)
+    await _hold_and_mark(db, [one.id for one in found])
+    return len(found)
+
+
+async def _hold_and_mark(db: AsyncSession, ids: Sequence[int]) -> None:
+    """In the order in which everything else holds punches. One that got a record meanwhile is left."""
+    held = select(Punch.id).where(among(Punch.id, ids), JUDGED_BEFORE).order_by(Punch.id).with_for_update().cte("held")
+    await db.execute(update(Punch).where(Punch.id == held.c.id).values(judge_at=func.clock_timestamp()))

@@ -1,0 +1,163 @@
+"""Changes of rules and terminals: the request writes one row, and the import judges what they concern, slice by slice."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text
+
+from app.accounts.audit import SYSTEM
+from app.clock.importing import import_due
+from app.clock.mirror import devices
+from app.clock.models import Punch, Rejudging
+from app.clock.punches import rejudging
+from app.clock.punches.rejudging import UnderWay
+from app.clock.settings import write_settings
+from app.db.session import Database
+from tests.clock.mirror_store import FAR
+from tests.clock.mirrored import mirror_terminal, outcomes, punch
+from tests.clock.resolved import ada_works, import_all
+
+# A week apart: what is nearer is judged together.
+SINGLES = ("2024-01-01 08:00", "2024-01-08 08:00", "2024-01-15 08:00", "2024-01-22 08:00", "2024-01-29 08:00")
+
+
+@pytest.fixture
+async def five_days(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five clock-ins without a clock-out, a week apart, and slices of two."""
+    monkeypatch.setattr(rejudging, "SLICE", 2)
+    await ada_works(database, ", ".join(f"I {one}" for one in SINGLES))
+    async with database.transaction() as db:
+        assert {word for _, word in await outcomes(db)} == {"only_one_punch"}
+
+
+async def take_singles(database: Database, value: str = "true") -> None:
+    async with database.transaction() as db:
+        await write_settings(db, SYSTEM, {"import_single_punches": value})
+
+
+async def slice_of(database: Database) -> Any:
+    async with database.transaction() as db:
+        return await rejudging.mark_slice(db)
+
+
+async def told(database: Database) -> list[UnderWay]:
+    async with database.transaction() as db:
+        return await rejudging.under_way(db)
+
+
+async def due(database: Database) -> list[str]:
+    async with database.transaction() as db:
+        marked = select(Punch.punched_at_local).where(Punch.judge_at.is_not(None)).order_by(Punch.punched_at_utc)
+        return [f"{at:%d}" for at in await db.scalars(marked)]
+
+
+async def versions(database: Database) -> list[Any]:
+    """What each row of a punch is in the table: another where anything wrote it."""
+    async with database.transaction() as db:
+        return (await db.execute(text("SELECT id, xmin::text, ctid::text FROM clock_transactions ORDER BY id"))).all()
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_a_request_that_changes_a_rule_or_a_terminal_writes_no_punch(database: Database) -> None:
+    before = await versions(database)
+    await take_singles(database)
+    async with database.transaction() as db:
+        changed = await devices.set_direction(db, SYSTEM, "T1", "out")
+    assert changed.judged_again == len(SINGLES)
+    assert await versions(database) == before
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_slices_go_from_the_newest_to_the_oldest_and_say_how_far_they_are(database: Database) -> None:
+    await take_singles(database)
+    assert await told(database) == [UnderWay(None, 0, None)]
+    for marked, judged in ((["22", "29"], 0), (["08", "15"], 2), (["01"], 4)):
+        due_by = await slice_of(database)
+        assert await due(database) == marked
+        assert await told(database) == [UnderWay(None, judged, 5)]
+        await import_due.import_marked(partial(database.transaction, "main"), now=max(FAR, due_by))
+        assert await due(database) == []
+    assert await slice_of(database) is None
+    assert await told(database) == []
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_an_import_judges_all_of_it(database: Database) -> None:
+    await take_singles(database)
+    await import_all(database)
+    async with database.transaction() as db:
+        assert {word for _, word in await outcomes(db)} == {"imported"}
+    assert await told(database) == []
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_an_import_that_dies_is_followed_by_one_that_continues(database: Database) -> None:
+    async def die(done: int, of: int) -> bool:
+        raise ZeroDivisionError
+
+    await take_singles(database)
+    with pytest.raises(ZeroDivisionError):
+        await import_due.import_due(partial(database.transaction, "main"), now=FAR, progress=die)
+    async with database.transaction() as db:
+        words = [word for _, word in await outcomes(db)]
+    assert words == ["only_one_punch"] * 3 + ["imported"] * 2
+    assert await told(database) == [UnderWay(None, 0, 5)]
+    await import_all(database)
+    async with database.transaction() as db:
+        assert {word for _, word in await outcomes(db)} == {"imported"}
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_a_second_change_joins_the_first_and_begins_again_with_the_newest(database: Database) -> None:
+    await take_singles(database)
+    await slice_of(database)
+    async with database.transaction() as db:
+        await devices.set_kind(db, SYSTEM, "T1", "access")
+    assert [one.terminal for one in await told(database)] == [None, "Gate"]
+    async with database.transaction() as db:
+        await write_settings(db, SYSTEM, {"shift_gap_hours": "6"})
+    assert await told(database) == [UnderWay(None, 0, None)]
+    await slice_of(database)
+    assert await told(database) == [UnderWay(None, 0, 5)]
+    async with database.transaction() as db:
+        finished = await db.scalar(select(func.count()).where(Rejudging.finished_at.is_not(None)))
+    assert finished == 2
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_a_terminal_concerns_its_own_punches_alone(database: Database) -> None:
+    async with database.transaction() as db:
+        await mirror_terminal(db, "T2", alias="Side door")
+        await punch(db, "100", "I 2024-03-02 08:00, I 2024-03-03 09:00", sn="T2")
+    await import_all(database)
+    async with database.transaction() as db:
+        await devices.set_direction(db, SYSTEM, "T2", "out")
+    assert await told(database) == [UnderWay("Side door", 0, None)]
+    await slice_of(database)
+    assert await due(database) == ["02", "03"]
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_punches_that_wait_for_their_turn_are_known(database: Database) -> None:
+    async def awaiting() -> list[str]:
+        async with database.transaction() as db:
+            changes = await db.scalar(select(rejudging.CHANGES))
+            punches = await db.scalars(select(Punch).order_by(Punch.punched_at_utc))
+            return [f"{one.punched_at_local:%d}" for one in punches if rejudging.awaits(changes, one)]
+
+    assert await awaiting() == []
+    await take_singles(database)
+    assert await awaiting() == ["01", "08", "15", "22", "29"]
+    await slice_of(database)
+    assert await awaiting() == ["01", "08", "15"]
+    await import_all(database)
+    assert await awaiting() == []
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_two_imports_at_once_share_no_slice(database: Database) -> None:
+    await take_singles(database)
+    async with database.transaction() as db:
+        assert await rejudging.mark_slice(db)
+        assert await slice_of(database) is None
