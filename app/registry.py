@@ -40,12 +40,14 @@ class PermissionGroup:
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What an act was done to. `url` is its page: the id follows; with `alone` one page shows them
-    all. `numbered` False: there is only one, which pages name without its id."""
+    all. `numbered` False: there is only one, which pages name without its id. `of_person`: it has no name of its own, so the person
+    whom it is about stands behind its id."""
 
     label: str
     url: str | None = None
     alone: bool = False
     numbered: bool = True
+    of_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,5 +23,5 @@ def connect_pages() -> None:
         for of_person in site.of_person:
             person_parts.offer(of_person)
         palette.ACTS.extend(act for act in site.acts if act not in palette.ACTS)
-        for kind, ids in site.vanishing.items():
-            subjects.offer(kind, ids)
+        for kind, rows in site.subjects.items():
+            subjects.offer(kind, rows)

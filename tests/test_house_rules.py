@@ -122,7 +122,7 @@ LAYERS = {
     "app.host": (
         "module",
         "pages jobs",
-        "subjects",
+        "subjects erased_names",
         "attendance people applications saved_views",
         "events models zone",
     ),

@@ -7,18 +7,21 @@ from typing import Any
 from sqlalchemy import ARRAY, Text, cast, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.erased import actor_shown
 from app.accounts.models import AuditEntry
 from app.db.session import workspace_of
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts: a signed-in person, a command on the server, or the system itself (`id` None)."""
+    """Who acts: a signed-in person, a command on the server, or the system itself (`id` None). `token` is the name of the API token
+    by which the person acts."""
 
     id: int | None
     name: str
     ip: str | None = None
     request_id: str | None = None
+    token: str | None = None
 
 
 SYSTEM = Actor(None, "Muster")
@@ -47,6 +50,7 @@ async def record(
             workspace=workspace_of(db),
             actor_id=actor.id,
             actor_name=actor.name,
+            actor_token=actor.token,
             act=act,
             subject_type=subject_type,
             subject_id=str(subject_id),
@@ -75,6 +79,7 @@ async def record_many(
         "workspace": workspace_of(db),
         "actor_id": actor.id,
         "actor_name": actor.name,
+        "actor_token": actor.token,
         "act": act,
         "subject_type": subject_type,
         "ip": actor.ip,
@@ -86,9 +91,9 @@ async def record_many(
 
 
 async def last_change(db: AsyncSession, subject_type: str, subject_id: object, names: Sequence[str]) -> Any:
-    """`at`, `actor_id` and `actor_name` of the newest act that changed one of these fields of the subject; None for none."""
+    """`at`, `actor_id` and `actor` (their name) of the newest act that changed one of these fields of the subject; None for none."""
     about = (AuditEntry.subject_type == subject_type, AuditEntry.subject_id == str(subject_id))
     changed = func.jsonb_exists_any(AuditEntry.after, cast(list(names), ARRAY(Text)))
-    asked = select(AuditEntry.at, AuditEntry.actor_id, AuditEntry.actor_name)
+    asked = select(AuditEntry.at, AuditEntry.actor_id, actor_shown().label("actor"))
     found = asked.where(AuditEntry.workspace == workspace_of(db), *about, changed).order_by(AuditEntry.id.desc())
     return (await db.execute(found.limit(1))).one_or_none()

@@ -6,9 +6,14 @@ An act or a subject that a later version wrote keeps its own name. Each module n
 from typing import Any
 from urllib.parse import quote
 
+from app.accounts.audit import COMMAND_LINE
+from app.accounts.erased import ERASED_PERSON
 from app.registry import modules
 
 ACTS = {act: words for module in modules() for act, words in module.acts.items()}
+# Who acts, as the filter of the audit names them.
+ACTORS = {"person": "A person", "token": "An API token", "command": COMMAND_LINE.name, "system": "Muster itself"}
+_PEOPLE = ("user", "employee")
 SUBJECTS = {kind: subject for module in modules() for kind, subject in module.subjects.items()}
 
 
@@ -21,13 +26,24 @@ def acts_named(text: str) -> list[str]:
     return [act for act, label in ACTS.items() if text.casefold() in label.casefold()]
 
 
-def subject_label(kind: str, subject: str, name: str | None = None) -> str:
-    """`Person 12`, or by its name where one is given; the settings of the clock, of which there is one, without a number."""
+def actor_label(name: str, token: str | None) -> str:
+    """`token` is the name of the API token by which the person acted; "" where it must not be told."""
+    if token is None:
+        return name
+    return f"{name}, by the API token “{token}”" if token else f"{name}, by an API token"
+
+
+def subject_label(kind: str, subject: str, name: str | None = None, *, erased: bool = False) -> str:
+    """`Person “Ada”`, `Record 12 (Ada)`, or `Person 12` without a name; the settings of the clock, of which there is one, without a
+    number. With `erased` it is about a person who was erased."""
     known = SUBJECTS.get(kind)
     label = known.label if known else kind.replace("_", " ").capitalize()
-    if name:
-        return f"{label} “{name}”"
-    return f"{label} {subject}" if known is None or known.numbered else label
+    numbered = f"{label} {subject}" if known is None or known.numbered else label
+    if erased:
+        return ERASED_PERSON if kind in _PEOPLE else f"{numbered} ({ERASED_PERSON})"
+    if name and known and known.of_person:
+        return f"{numbered} ({name})"
+    return f"{label} “{name}”" if name else numbered
 
 
 def subject_named(text: str) -> tuple[str, str]:

@@ -138,13 +138,16 @@ class Policy(Base):
 
 
 class AuditEntry(Base):
-    """One act of one person or of the system, with what it changed."""
+    """One act of one person or of the system, with what it changed. `actor_name` is the name of that day; `actor_token` is the name of
+    the API token by which the person acted, null for none and for entries from before it was noted."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (
         Index(None, "workspace", "id"),
         Index(None, "workspace", "at"),
-        Index(None, "workspace", "subject_type", "subject_id"),
+        Index(None, "workspace", "subject_type", "subject_id", "id"),
+        Index(None, "workspace", "actor_id"),
+        Index("audit_entries_erasures", "subject_id", postgresql_where=text("act = 'person.erase'")),
         {"info": {"append_only": True}},
     )
 
@@ -153,6 +156,7 @@ class AuditEntry(Base):
     workspace: Mapped[str]
     actor_id: Mapped[int | None]
     actor_name: Mapped[str]
+    actor_token: Mapped[str | None]
     act: Mapped[str]
     subject_type: Mapped[str]
     subject_id: Mapped[str]

@@ -29,6 +29,7 @@ _FIND = Compiled(
     select(
         *PERSON_COLUMNS,
         _token.c.id.label("token_id"),
+        _token.c.name.label("token_name"),
         _token.c.scopes,
         _token.c.last_used_at,
         case((_token.c.made_by_id == _token.c.user_id, null()), else_=_token.c.made_by).label("made_by"),
@@ -86,7 +87,8 @@ async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
     if row is None:
         raise NotSignedIn("Send a valid token as `Authorization: Bearer …`.")
     context.person = person_of(row, session_id=None, session_key=b"")
-    context.policies, context.token_id, context.token_made_by = row.policies, row.token_id, row.made_by
+    context.policies, context.token_id, context.token_name = row.policies, row.token_id, row.token_name
+    context.token_made_by = row.made_by
     if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
         await context.db.execute(_USED, {"token": row.token_id, "now": now})
     entered(context.db, row.workspace)

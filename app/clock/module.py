@@ -118,9 +118,9 @@ ACTS = {
 }
 SUBJECTS = {
     "areas": Subject("Area"),
-    "clock_binding": Subject("Code", "/clock_employees?code="),
+    "clock_binding": Subject("Code", "/clock_employees?code=", of_person=True),
     "clock_connection": Subject("Connection", "/clock_settings", alone=True, numbered=False),
-    "clock_employee": Subject("Clock employee", "/clock_employees/"),
+    "clock_employee": Subject("Clock employee", "/clock_employees/", of_person=True),
     "clock_listing": Subject("List"),
     "clock_settings": Subject("Clock settings", "/clock_settings", alone=True, numbered=False),
     "departments": Subject("Department"),
@@ -155,7 +155,7 @@ def _site() -> "Site":
         menu=pages.MENU,
         acts=palette.ACTS,
         palette=(palette.codes, palette.terminals),
-        vanishing=palette.VANISHING,
+        subjects=palette.SUBJECTS,
         behind_records=(palette.punches_behind,),
         of_person=(palette.codes_of_person,),
     )

@@ -101,7 +101,7 @@ ACTS = {
 }
 SUBJECTS = {
     "application": Subject("App", "/apps/"),
-    "attendance": Subject("Record", "/attendance/"),
+    "attendance": Subject("Record", "/attendance/", of_person=True),
     "days": Subject("Days", "/attendance/locks", alone=True),
     "employee": Subject("Person", "/people/"),
     "job": Subject("Job", "/admin/jobs/"),

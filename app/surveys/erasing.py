@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
 from app.accounts.audit import Actor
+from app.accounts.erased import ERASE
 from app.counting import count
 from app.db.session import PLATFORM, Database
 from app.surveys.ledger import evidence
@@ -59,7 +60,10 @@ class Held:
             (self.texts, f"Written answers: the free texts of {count(self.texts, 'response', 'responses')} are gone."),
             (self.comments, f"Comments: those of {count(self.comments, 'app rating', 'app ratings')} are gone."),
         )
-        return tuple(sentence for number, sentence in told if number)
+        return (
+            *(sentence for number, sentence in told if number),
+            "The audit says “Erased person” in place of their name.",
+        )
 
     @property
     def stays(self) -> tuple[str, ...]:
@@ -105,8 +109,7 @@ async def _erase(db: AsyncSession, actor: Actor, person: EvidenceOwner) -> Held:
     await evidence.destroy_keys(db, person.id)
     await ratings.forget_comments(db, person.id)
     destroyed = {"keys": before.keys, "evidence": before.evidence, "texts": before.texts, "comments": before.comments}
-    done = {"email": person.email, **destroyed}
-    await audit.record(db, actor, "person.erase", "user", person.id, before=done, after=dict.fromkeys(destroyed, 0))
+    await audit.record(db, actor, ERASE, "user", person.id, before=destroyed, after=dict.fromkeys(destroyed, 0))
     return before
 
 

@@ -84,7 +84,7 @@ def _site() -> "Site":
         menu=pages.MENU,
         acts=palette.ACTS,
         palette=(palette.surveys,),
-        vanishing=palette.VANISHING,
+        subjects=palette.SUBJECTS,
         of_person=(palette.responses_of_person,),
     )
 

@@ -53,7 +53,8 @@ class Transaction(Protocol):
 @dataclass(slots=True)
 class Context:
     """`db` is the request's transaction: it commits when the answer's status is below 400, else it rolls back. `token_id` is
-    the number of the token that was sent, 0 without one; `token_made_by` is who made it, where that was not its owner."""
+    the number of the token that was sent, 0 without one, and `token_name` its name; `token_made_by` is who made it, where that was
+    not its owner."""
 
     parts: Parts
     db: AsyncSession
@@ -62,6 +63,7 @@ class Context:
     user_agent: str
     person: Person | None = None
     token_id: int = 0
+    token_name: str | None = None
     token_made_by: str | None = None
     policies: dict[str, Any] = field(default_factory=dict)
     flashes: list[dict[str, str]] = field(default_factory=list)
@@ -92,7 +94,7 @@ class Context:
     @property
     def actor(self) -> Actor:
         """The signed-in person as the audit names them."""
-        return Actor(self.user.id, self.user.name, self.ip, self.request_id)
+        return Actor(self.user.id, self.user.name, self.ip, self.request_id, self.token_name)
 
     @property
     def workspace(self) -> str:

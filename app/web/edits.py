@@ -144,7 +144,7 @@ async def _refuse(ctx: Context, bound: Bound, found: list[EditConflict], about: 
     kind, thing, *others = about
     names = [*(one.name.lower() for one in found), *others]
     last = await audit.last_change(ctx.db, str(kind), thing, [str(name) for name in names])
-    by = "" if last is None else "you" if last.actor_id == ctx.user.id else last.actor_name
+    by = "" if last is None else "you" if last.actor_id == ctx.user.id else last.actor
     bound.stale = Stale([_line(bound, one) for one in found], by, last.at if last else None)
 
 

@@ -64,14 +64,14 @@ RecordLinks = Callable[[AsyncSession, int], Awaitable[Sequence[Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`pages` are served to browsers, with a check against forged requests; `apis` are not. `vanishing` selects the ids of subjects of
-    the audit that still have a page, by kind: kinds that are not named stay for ever."""
+    """`pages` are served to browsers, with a check against forged requests; `apis` are not. `subjects` says what the audit's
+    subjects are called and which are still there, by kind (app.host.subjects.KINDS)."""
 
     pages: Sequence[ControllerRouterHandler]
     apis: Sequence[ControllerRouterHandler] = ()
     menu: tuple[MenuGroup, ...] = ()
     palette: tuple[PaletteSource, ...] = ()
     acts: tuple[PaletteAct, ...] = ()
-    vanishing: Mapping[str, Select[Any]] = field(default_factory=dict)
+    subjects: Mapping[str, Select[*tuple[Any, ...]]] = field(default_factory=dict)
     behind_records: tuple[RecordLinks, ...] = ()
     of_person: tuple[PersonSource, ...] = ()

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select, text
 
-from app.accounts.audit import SYSTEM
+from app.accounts import audit
+from app.accounts.audit import SYSTEM, Actor
 from app.accounts.models import AuditEntry
 from app.db.session import Database
 from app.host.models import Application, AppRating
@@ -113,8 +114,21 @@ async def test_the_audit_says_who_was_erased_and_nothing_of_what_they_said(
     await erasing.erase(database, SYSTEM, nora)
     (entry_,) = await audits(database)
     assert (entry_.subject_type, entry_.subject_id, entry_.actor_name) == ("user", str(nora.id), "Muster")
-    assert entry_.before == {"email": nora.email, "keys": 1, "evidence": 1, "texts": 1, "comments": 0}
+    assert entry_.before == {"keys": 1, "evidence": 1, "texts": 1, "comments": 0}
     assert entry_.after == {"keys": 0, "evidence": 0, "texts": 0, "comments": 0}
+
+
+async def test_the_audit_no_longer_names_an_erased_person(
+    database: Database, survey: Stored, nora: EvidenceOwner, alice: Browser
+) -> None:
+    async with database.transaction() as db:
+        await audit.record(db, Actor(nora.id, "Nora Nemo"), "user.edit", "user", nora.id, after={"email": nora.email})
+    assert "Nora Nemo" in (await alice.get("/admin/audit")).text
+    await alice.submit(address(nora), {"typed": nora.email, "confirmed": "1"})
+    text = (await alice.get("/admin/audit")).text
+    assert "Evidence of a person erased" in text
+    assert text.count("Erased person") == 3, "who acted, and twice on whom"
+    assert "Nora" not in text
 
 
 async def test_who_answers_again_after_that_gets_a_fresh_key(

@@ -7,6 +7,9 @@ from typing import Any
 
 from sqlalchemy import select
 
+from app.accounts import audit
+from app.accounts.erased import ERASE
+from app.accounts.models import User
 from app.clock.models import Device
 from app.db.session import Database
 from app.parts import Parts
@@ -63,6 +66,22 @@ async def test_a_stale_form_is_refused_and_says_what_changed(database: Database,
     async with database.transaction() as db:
         kept = await employee_of(db, ada)
     assert (kept.department, kept.position, kept.name) == ("Canteen", "Head", "Ada King")
+
+
+async def test_a_stale_form_does_not_name_a_person_who_was_erased(
+    database: Database, alice: Browser, bob: Browser
+) -> None:
+    async with database.transaction() as db:
+        ada = await hire(db, **HIRED)
+    url = f"/people/{ada}/edit"
+    his, hers = await opened(bob, url), await opened(alice, url)
+    await bob.submit(url, {**his, "department": "Sales"})
+    async with database.transaction() as db:
+        await audit.record(
+            db, audit.SYSTEM, ERASE, "user", await db.scalar(select(User.id).where(User.name == "Bob Brandt"))
+        )
+    refused = await alice.submit(url, {**hers, "department": "Canteen"})
+    assert "Not saved: Erased person changed this after you opened the form" in refused.text
 
 
 async def test_the_person_can_take_what_the_other_typed(database: Database, alice: Browser, bob: Browser) -> None:

@@ -1,5 +1,5 @@
 """What the clock offers to the host's pages: codes and terminals for the palette, the codes of a person, the punches behind a record,
-and which punches and runs are still there."""
+and what the audit calls codes, and which punches and runs are still there."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,28 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.policies import enabled
 from app.clock.bindings import queries
-from app.clock.models import ClockEmployee, Device, Punch, SyncRun
+from app.clock.models import Binding, ClockEmployee, Device, Punch, SyncRun
 from app.db.searching import contains
 from app.host.attendance.queries import SourceLink
+from app.host.models import Employee
+from app.host.subjects import SubjectRows
 from app.web.context import Context
 from app.web.menu import MenuItem
 from app.web.site import MOST_EACH, Found, KnownPerson, PaletteAct, Part
 
-VANISHING = {"punch": select(Punch.id), "sync_run": select(SyncRun.id)}
+# What the audit asks of the clock's subjects (app.host.subjects.KINDS).
+_BOUND_TO = (Employee.user_id, Employee.id.label("employee_id"))
+_CODES = (
+    select(Binding.emp_code, ClockEmployee.full_name.label("name"), *_BOUND_TO)
+    .join(ClockEmployee, ClockEmployee.id == Binding.clock_employee_id)
+    .outerjoin(Employee, Employee.id == Binding.host_employee_id)
+)
+SUBJECTS: dict[str, SubjectRows] = {
+    "clock_binding": _CODES,
+    "clock_employee": _CODES.with_only_columns(ClockEmployee.id, *list(_CODES.selected_columns)[1:]),
+    "punch": select(Punch.id),
+    "sync_run": select(SyncRun.id),
+}
 
 ACTS = (
     PaletteAct(

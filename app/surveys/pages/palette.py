@@ -1,5 +1,5 @@
-"""What surveys offer to the host's pages: surveys by title for the palette, the responses of a person, and which surveys are still
-there."""
+"""What surveys offer to the host's pages: surveys by title for the palette, the responses of a person, and what the audit
+calls surveys."""
 
 from sqlalchemy import select
 
@@ -12,7 +12,7 @@ from app.web.context import Context
 from app.web.menu import MenuItem
 from app.web.site import MOST_EACH, Found, KnownPerson, PaletteAct, Part
 
-VANISHING = {"survey": select(Survey.uid).where(Survey.deleted_at.is_(None))}
+SUBJECTS = {"survey": select(Survey.uid, Survey.title.label("name")).where(Survey.deleted_at.is_(None))}
 
 ACTS = (PaletteAct(MenuItem("New survey", "/surveys/new", "plus", "surveys.author", "surveys"), "Surveys"),)
 

@@ -10,13 +10,13 @@ from uuid import UUID
 
 import msgspec
 
+from app.accounts.erased import ERASED_PERSON
 from app.secrets import KeyRing, SecretError
 from app.surveys.ledger import chain, evidence
 from app.surveys.ledger.evidence import Evidence
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.words import Shown
 
-ERASED_PERSON = "Erased person"
 LONGEST_SHORT = 80
 Value = int | str | list[str] | None
 # By wording, then by question id.

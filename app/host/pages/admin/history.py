@@ -5,8 +5,10 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from app.accounts.audit_words import act_label, differences
+from app.accounts.audit_words import act_label
+from app.accounts.erased import actor_shown
 from app.accounts.models import AuditEntry
+from app.host import erased_names
 from app.web.context import Context
 
 _MOST = 20
@@ -24,17 +26,20 @@ class Done:
 
 async def history(ctx: Context, kind: str, subject: object) -> list[Done]:
     """Newest first. `kind` is the `subject_type` that the acts were recorded with."""
-    entries = await ctx.db.execute(
-        select(AuditEntry.at, AuditEntry.actor_name, AuditEntry.act, AuditEntry.before, AuditEntry.after)
-        .where(
-            AuditEntry.workspace == ctx.workspace,
-            AuditEntry.subject_type == kind,
-            AuditEntry.subject_id == str(subject),
-        )
-        .order_by(AuditEntry.id.desc())
-        .limit(_MOST)
+    asked = select(
+        AuditEntry.at,
+        actor_shown().label("actor_name"),
+        AuditEntry.act,
+        AuditEntry.before,
+        AuditEntry.after,
+    ).where(
+        AuditEntry.workspace == ctx.workspace,
+        AuditEntry.subject_type == kind,
+        AuditEntry.subject_id == str(subject),
     )
+    entries = (await ctx.db.execute(asked.order_by(AuditEntry.id.desc()).limit(_MOST))).all()
+    sides = [(one.before, one.after) if one.before and one.after else (None, None) for one in entries]
+    changed = await erased_names.differences_of(ctx.db, sides)
     return [
-        Done(at, by, act_label(act), differences(before, after) if before and after else [])
-        for at, by, act, before, after in entries
+        Done(one.at, one.actor_name, act_label(one.act), changes) for one, changes in zip(entries, changed, strict=True)
     ]

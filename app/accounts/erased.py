@@ -1,0 +1,24 @@
+"""People who were erased: the audit says what they did, and no longer who they were. What erasing destroys: app.surveys.erasing."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Text, case, cast, exists, literal, literal_column
+from sqlalchemy.orm import aliased
+
+from app.accounts.models import AuditEntry
+
+ERASED_PERSON = "Erased person"
+ERASE = "person.erase"
+# Constants, so that the small index of erasures is used.
+_ACT, _KIND = literal_column(f"'{ERASE}'", Text), literal_column("'user'", Text)
+
+
+def was_erased(user_id: Any) -> ColumnElement[bool]:
+    """True where the account with this id, a column or a value, was erased in whatever workspace. False for null."""
+    erasure = aliased(AuditEntry)
+    return exists().where(erasure.act == _ACT, erasure.subject_type == _KIND, erasure.subject_id == cast(user_id, Text))
+
+
+def actor_shown() -> ColumnElement[str]:
+    """Who acted, as a column of a SELECT over the audit: the name of that day, without it where the person was erased since."""
+    return case((was_erased(AuditEntry.actor_id), literal(ERASED_PERSON)), else_=AuditEntry.actor_name)
