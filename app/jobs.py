@@ -1,4 +1,6 @@
-"""Jobs: asking for work, and the life of its row. Executing it is the business of workers/; no SAQ here.
+"""Jobs of all modules: asking for work, and the life of its row. No job's work is here, and no SAQ.
+
+What a job does is a function in `app/MODULE/jobs.py`; workers/ runs it.
 
 The row in `jobs` is the truth. `request` writes it in the caller's transaction, together with a PostgreSQL notification,
 which the server itself delivers at the commit and drops with a rollback. So a web process needs no handle on the queue.

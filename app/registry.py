@@ -52,7 +52,8 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """What one kind of job may take. `attempts` counts the first; `pause` is doubled with each further one."""
+    """What one kind of job may take; what it does is in `app/MODULE/jobs.py`. `attempts` counts the first; `pause` is doubled with
+    each further one."""
 
     label: str
     timeout: timedelta
@@ -87,8 +88,9 @@ class ListRights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """`acts` and `subjects` are what the audit calls by these words. `site` gives an app.web.site.Site, `work` a file with FUNCTIONS of jobs and `schedule`, and
-    `connect` registers listeners; it may be called twice."""
+    """`acts` and `subjects` are what the audit calls by these words. `site` gives an app.web.site.Site; `work` gives the module's
+    jobs.py, which has FUNCTIONS, one for each of `jobs`, and `schedule`; `connect` registers listeners, and may be called twice.
+    """
 
     permissions: tuple[PermissionGroup, ...]
     acts: Mapping[str, str]

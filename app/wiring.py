@@ -4,7 +4,8 @@ from app.registry import modules
 
 
 def connect() -> None:
-    """Registers the listeners. Every process calls it once, and may call it twice."""
+    """Has each module register its listeners (`_connect` in `app/MODULE/module.py`). Every process calls it once, and may call it
+    twice."""
     for module in modules():
         module.connect()
 

@@ -22,6 +22,7 @@ _FILE = re.compile(r"(?<![\w{<*./-])(?:[\w-]+/)*[\w-]+\.(?:py|html|css|js|md)\b"
 _ROOM = re.compile(r"(?<![\w/.:`<-])([a-z_]+)/([a-z_]+)(?![\w/(.-])")
 _DOTTED = re.compile(r"\b(?:app|workers|tests)(?:\.\w+)+")
 _OF_MODULE = re.compile(r"`([a-z_]+)\.(?!py\b)([A-Za-z_]+)\b(?!\.)[^`]*`")
+_INSIDE = re.compile(r"([\w/-]+\.py)::(\w+)")
 # Stands for any name: `app/MODULE/pages/NAME.py`.
 _PLACEHOLDER = re.compile(r"MODULE|NAME|DATE")
 
@@ -46,13 +47,20 @@ def missing(path: Path, text: str) -> list[str]:
     rooms = [f"{room}/{name}" for room, name in _ROOM.findall(text) if room in ROOMS and not _is_in(room, name)]
     dotted = [name for name in _DOTTED.findall(text) if not _is_dotted(name)]
     of_module = [f"{name}.{word}" for name, word in _OF_MODULE.findall(text) if not _is_of_module(name, word)]
-    return [*files, *rooms, *dotted, *of_module]
+    inside = [f"{file}::{word}" for file, word in _INSIDE.findall(text) if not _is_inside(file, word)]
+    return [*files, *rooms, *dotted, *of_module, *inside]
 
 
 def _is_file(path: Path, name: str) -> bool:
     """True where one file alone can be meant: the only one of its name, or the one that lies there as seen from a folder of `path`."""
     found = [ROOT / one for one in TREE if one == name or one.endswith(f"/{name}")]
     return len(found) == 1 or any(folder / name in found for folder in path.parents)
+
+
+def _is_inside(file: str, word: str) -> bool:
+    return any(
+        re.search(rf"\b{word}\b", path.read_text()) for name, path in MODULES.items() if f"/{name}".endswith(f"/{file}")
+    )
 
 
 def _is_in(room: str, name: str) -> bool:

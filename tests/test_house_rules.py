@@ -422,6 +422,7 @@ def test_prose_names_only_what_is_in_the_tree() -> None:
         "See app.clock.explaining for more.",
         "Opened by app.clock.codes.explain, not here.",
         "As `matching.explaining` does.",
+        "What follows: `punches/marks.py::_explain`.",
     ],
 )
 def test_a_name_that_leads_to_nothing_is_found(stale: str) -> None:

@@ -33,7 +33,7 @@ from tests.cluster import DatabaseUrls
 from workers.ending import end
 from workers.running import Function, run
 from workers.schedule import schedule
-from workers.settings import work
+from workers.settings import FUNCTIONS, work
 
 STALE = timedelta(seconds=30)
 QUICK = Pace(look_s=0.2, beat_s=0.2, stale_s=2)
@@ -78,6 +78,10 @@ async def worker(parts: Parts, function: Function, pace: Pace = QUICK) -> AsyncI
     finally:
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
+
+
+def test_every_kind_of_job_has_a_function_and_every_function_a_kind() -> None:
+    assert set(FUNCTIONS) == set(jobs.KINDS)
 
 
 class Recorder:

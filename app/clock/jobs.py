@@ -1,4 +1,7 @@
-"""Jobs of the clock module."""
+"""What the jobs of the clock do, one function each, and when they become due by themselves. Only workers load it.
+
+Their labels and longest times are in `app/clock/module.py`; a job is asked for with `app.jobs.request`.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

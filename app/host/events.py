@@ -1,4 +1,7 @@
-"""What the host tells its listeners, in the same transaction. The host knows no clock: app.wiring registers listeners."""
+"""What the host tells its listeners, in the same transaction. The host does not know them.
+
+Each module registers its own: `app.wiring.connect` calls the `_connect` of `app/MODULE/module.py` when a process starts.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

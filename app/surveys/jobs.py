@@ -1,4 +1,7 @@
-"""Jobs of the surveys module."""
+"""What the jobs of the surveys do, one function each, and when they become due by themselves. Only workers load it.
+
+Their labels and longest times are in `app/surveys/module.py`; a job is asked for with `app.jobs.request`.
+"""
 
 from collections.abc import Mapping
 

@@ -21,7 +21,7 @@ from app.clock.api import paging
 from app.clock.api.paging import page_by_id, page_of_punches
 from app.clock.api.people import BindingRow, EmployeeRow, States, binding_row, employee_row
 from app.clock.api.rows import DeviceRow, PunchRow, RunRow, Status, Summary, device_row, punch_row, run_row
-from app.clock.figures import status as reports
+from app.clock.figures import status as status_figures
 from app.clock.mirror.devices import KIND
 from app.clock.models import Binding, ClockEmployee, Device, SyncRun
 from app.clock.punches import queries
@@ -57,7 +57,7 @@ class PunchQuery(ChangedQuery, kw_only=True, frozen=True):
 @get("/status", guards=[CLOCK_READ])
 async def status(ctx: NamedDependency[Context]) -> Response[bytes]:
     parameters.read(Nothing, ctx.request.query_params)
-    found = await reports.status(ctx.db, datetime.now(UTC))
+    found = await status_figures.status(ctx.db, datetime.now(UTC))
     run = found.pop("last_sync")
     return answer({**found, "last_sync": run_row(run) if run is not None else None})
 
@@ -66,7 +66,7 @@ async def status(ctx: NamedDependency[Context]) -> Response[bytes]:
 async def employees(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(ChangedQuery, ctx.request.query_params)
     settings = await read_settings(ctx.db)
-    areas = await reports.area_names(ctx.db)
+    areas = await status_figures.area_names(ctx.db)
     wanted = _changed(queries.EMPLOYEES, queries.EMPLOYEE_CHANGED_AT, asked)
     rows, meta = await page_by_id(ctx.db, asked, paging.EMPLOYEES, wanted, ClockEmployee.id)
     photos = _photos_below(ctx, settings)
@@ -102,7 +102,7 @@ async def transactions(ctx: NamedDependency[Context]) -> Response[bytes]:
 async def devices(ctx: NamedDependency[Context]) -> Response[bytes]:
     parameters.read(Nothing, ctx.request.query_params)
     settings = await read_settings(ctx.db)
-    areas = await reports.area_names(ctx.db)
+    areas = await status_figures.area_names(ctx.db)
     rows = await ctx.db.execute(select(*Device.__table__.c, KIND.label("kind")).order_by(Device.id))
     return answer([device_row(row, areas, settings.default_direction) for row in rows])
 
@@ -118,7 +118,7 @@ async def sync_runs(ctx: NamedDependency[Context]) -> Response[bytes]:
 async def analytics_summary(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(Range, ctx.request.query_params)
     first, last = _summed_days(asked, await zones.local_today(ctx.db, datetime.now(UTC)))
-    return answer({"from": day(first), "to": day(last), **await reports.daily_totals(ctx.db, first, last)})
+    return answer({"from": day(first), "to": day(last), **await status_figures.daily_totals(ctx.db, first, last)})
 
 
 def _summed_days(asked: Range, today: date) -> tuple[date, date]:

@@ -20,7 +20,7 @@ from app.clock.bindings import rows as binding_rows
 from app.clock.bindings.long_acts import DONE, ItemOutcome, LongActWork, Progress
 from app.clock.models import Punch
 from app.clock.punches import marks
-from app.clock.punches.releasing import release
+from app.clock.punches.forgetting import forget_record
 from app.db.among import among
 from app.host.attendance import imported
 from app.host.attendance import records as attendance
@@ -153,7 +153,7 @@ async def take_back(db: AsyncSession, act: LongActWork, record_ids: Sequence[int
     answers, free = await _sorted_out(db, act, record_ids, "take_back")
     before = await _told(db, free)
     await marks.mark_waiting_near(db, free)
-    if await release(db, or_(among(Punch.host_attendance_id, free), among(Punch.edited_record_id, free))):
+    if await forget_record(db, or_(among(Punch.host_attendance_id, free), among(Punch.edited_record_id, free))):
         await marks.ask_for_import(db)
     await imported.delete_records(db, free, act.actor.name)
     changes = [audit.AuditedChange(one, before[one], {"deleted": True}) for one in free]

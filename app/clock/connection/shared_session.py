@@ -1,6 +1,6 @@
-"""The session with the remote server as all workers share it: sealed in the connection's row, one sign-in at a time.
+"""Keeps the session with the remote server for all workers: sealed in the connection's row, one sign-in at a time.
 
-Counts refused credentials and locks the connection. Makes no call itself.
+Counts refused credentials and locks the connection. Makes no call: remote/client.py signs in and renews.
 """
 
 import asyncio

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock import days as windows
+from app.clock import days
 from app.clock.mirror import cursors
 from app.clock.models import Cursor
 from app.clock.pairing.inputs import TimeSpan
@@ -20,8 +20,8 @@ async def unread_spans(db: AsyncSession, settings: ClockSettings, zone: ZoneInfo
     rows = await cursors.read_all(db)
     today = now.astimezone(zone).date()
     horizon = settings.horizon(today)
-    history = windows.DaySpan(horizon, windows.live_first(today, horizon))
-    missing = windows.gaps(history, cursors.known_spans(rows, zone)) if rows else []
+    history = days.DaySpan(horizon, days.live_first(today, horizon))
+    missing = days.gaps(history, cursors.known_spans(rows, zone)) if rows else []
     spans = [TimeSpan(midnight(gap.first, zone), midnight(gap.until, zone)) for gap in missing]
     return [*spans, *_open(rows, horizon, zone, now)]
 
@@ -31,6 +31,6 @@ def _open(rows: Sequence[Cursor], horizon: date, zone: ZoneInfo, now: datetime) 
     A backfill's rest is a gap already; the row that remembers the nightly check itself is no stretch of days."""
     for row in rows:
         if row.state == "open" and row.kind in ("live", "check") and row.window != cursors.CHECK:
-            end = midnight(row.ends_on + windows.DAY, zone) if row.ends_on else now + AHEAD
+            end = midnight(row.ends_on + days.DAY, zone) if row.ends_on else now + AHEAD
             start = midnight(row.done_until or row.starts_on or horizon, zone)
             yield TimeSpan(max(start, row.covered_until or start), end)

@@ -15,7 +15,7 @@ from app.charts.bars import BarRow
 from app.charts.small import HeatCell, HeatRow
 from app.clock import zones
 from app.clock.figures import analytics as figures
-from app.clock.figures import status as reports
+from app.clock.figures import status as status_figures
 from app.clock.models import DailyTotal
 from app.web import exports, lists
 from app.web.context import Context
@@ -68,7 +68,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     today = await zones.local_today(ctx.db, datetime.now(UTC))
     first, last, problem = _range(wanted.values.get("") or (None, None), today)
     problem = wanted.errors.get("", "") or problem
-    daily = await reports.daily_totals(ctx.db, first, last)
+    daily = await status_figures.daily_totals(ctx.db, first, last)
     shape = await figures.shape(ctx.db, first, last)
     return await page(
         ctx,

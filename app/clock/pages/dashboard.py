@@ -14,9 +14,8 @@ from app.charts.columns import DayColumn, Series
 from app.clock import zones
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
 from app.clock.connection import saved as connection
-from app.clock.figures import causes, dashboard
-from app.clock.figures import completeness as progress
-from app.clock.figures import status as reports
+from app.clock.figures import causes, completeness, dashboard
+from app.clock.figures import status as status_figures
 from app.clock.figures.causes import Cause
 from app.clock.figures.dashboard import GROUPS, PERSON_DAYS, DayBar, Punches
 from app.clock.mirror import cursors, set_aside
@@ -62,7 +61,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     found = await connection.required(ctx.db)
     today = zones.zone_day(found, now)
     punches = await dashboard.punches(ctx.db, today)
-    up_to, held_back_by = await progress.complete_up_to(ctx.db, now)
+    up_to, held_back_by = await completeness.complete_up_to(ctx.db, now)
     last = await dashboard.last_run(ctx.db)
     state = health.of(found, now)
     aside = set_aside.standing(last, await cursors.read_all(ctx.db))
@@ -82,13 +81,13 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         current=current,
         next=next_tile(current, state.state, await run_rows.next_due(ctx.db), now, found.timezone),
         status_labels=STATUS_LABELS,
-        states=_states(await reports.binding_counts(ctx.db)),
+        states=_states(await status_figures.binding_counts(ctx.db)),
         days=_days(punches),
         person=_person(punches),
         since=punches.since,
         person_days=PERSON_DAYS,
         causes=[_cause(ctx, one) for one in await causes.causes(ctx.db, today)],
-        warnings=[_warning(ctx, one) for one in await progress.warnings(ctx.db, now)],
+        warnings=[_warning(ctx, one) for one in await completeness.warnings(ctx.db, now)],
     )
 
 
@@ -203,7 +202,7 @@ def _cause(ctx: Context, one: Cause) -> dict[str, str]:
     return {"sentence": sentence, "url": there, "verb": verb}
 
 
-def _warning(ctx: Context, one: progress.Warning) -> dict[str, str]:
+def _warning(ctx: Context, one: completeness.Warning) -> dict[str, str]:
     """`url` is empty when the person may not open it."""
     url, verb, permission = WARNING_LINKS[one.kind]
     there = url.format(subject=quote(one.subject, safe="")) if ctx.may(permission) else ""

@@ -17,7 +17,7 @@ from app.charts.columns import DayColumn, Series
 from app.clock.mirror import devices
 from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, DeviceChange
 from app.clock.models import DailyTotal, Device
-from app.clock.pages import device_list as terminals
+from app.clock.pages import device_list
 from app.clock.zones import zone_words
 from app.counting import count
 from app.errors import Conflict, NotFound
@@ -58,17 +58,17 @@ REMARKS = Form(Text("remarks", "Remarks", longest=LONGEST_REMARKS, lines=3))
 
 @get("/clock_devices", guards=[SEE])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    framed = await terminals.frame(ctx)
+    framed = await device_list.frame(ctx)
     if kind := exports.asked_for(ctx):
-        return await exports.export(ctx, terminals.spec_of(framed), terminals.base(framed), kind)
-    view = await terminals.load(ctx, framed)
+        return await exports.export(ctx, device_list.spec_of(framed), device_list.base(framed), kind)
+    view = await device_list.load(ctx, framed)
     return await page(ctx, "clock/devices.html", fragment="list", view=view, **_drawn(ctx, framed))
 
 
 @post("/clock_devices/bulk", guards=[ACT], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    act = terminals.ACTS[await action_of(ctx, terminals.ACTS)]
-    ids = await chosen_ids(ctx, terminals.spec_of(await terminals.frame(ctx)), terminals.chosen(act))
+    act = device_list.ACTS[await action_of(ctx, device_list.ACTS)]
+    ids = await chosen_ids(ctx, device_list.spec_of(await device_list.frame(ctx)), device_list.chosen(act))
     serials = await devices.serials_of(ctx.db, ids)
     punches = await devices.judged_again(ctx.db, serials, **{act.what: act.value})
 
@@ -88,8 +88,8 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/clock_devices/{device_id:int}", guards=[SEE])
 async def show(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Response[Any]:
-    framed = await terminals.frame(ctx)
-    row = (await ctx.db.execute(terminals.base(framed).where(Device.id == device_id))).one_or_none()
+    framed = await device_list.frame(ctx)
+    row = (await ctx.db.execute(device_list.base(framed).where(Device.id == device_id))).one_or_none()
     if row is None:
         raise NotFound("There is no such terminal.")
     return await page(
@@ -162,7 +162,7 @@ async def _ask(ctx: Context, name: str, form: Bound, *, what: str, number: int) 
     )
 
 
-def _question_of_many(act: terminals.BulkAct, number: int, punches: int) -> dict[str, Any]:
+def _question_of_many(act: device_list.BulkAct, number: int, punches: int) -> dict[str, Any]:
     which = count(number, "terminal", "terminals")
     judged = f"Their {JUDGING}" if punches else "Their punches are not judged again."
     return {
@@ -183,26 +183,26 @@ async def _leave(ctx: Context, said: str) -> Response[Any]:
 
 def _word(what: str, value: str | None) -> str:
     if value is not None:
-        return f"“{terminals.WORDS[what].get(value, value)}”"
+        return f"“{device_list.WORDS[what].get(value, value)}”"
     return "what the settings say" if what == "direction" else "what the server says"
 
 
-def _drawn(ctx: Context, framed: terminals.DeviceListFrame) -> dict[str, Any]:
+def _drawn(ctx: Context, framed: device_list.DeviceListFrame) -> dict[str, Any]:
     """What both templates draw a terminal with."""
     return {
         "framed": framed,
         "zone": framed.zone,
         "now": datetime.now(UTC),
-        "states": terminals.STATES,
+        "states": device_list.STATES,
         "directions": DIRECTIONS,
         "kinds": KINDS,
         "means": MEANS,
-        "backlog": terminals.backlog,
-        "days_url": terminals.days_url,
-        "days_words": terminals.days_words,
+        "backlog": device_list.backlog,
+        "days_url": device_list.days_url,
+        "days_words": device_list.days_words,
         "spark": small.spark,
         "zone_words": zone_words,
-        "hints": {"skew": terminals.SKEW, "backlog": terminals.BACKLOG, "there": terminals.THERE},
+        "hints": {"skew": device_list.SKEW, "backlog": device_list.BACKLOG, "there": device_list.THERE},
         "may_act": ctx.may("clock.devices.edit"),
         "sealed": partial(edits.sealed, ctx),
     }

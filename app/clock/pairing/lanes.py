@@ -90,8 +90,10 @@ class _Lane:
         return Outcome.DOUBLE_TAP if self.double is not None and since <= self.double else None
 
     def _held_word(self, tap: Tap, anchor: Tap | None) -> tuple[Outcome | None, Tap | None]:
-        """Folding of a tap with a record is decided again only by a tap that arrived, never by a setting (docs/rules.md,
-        "Runs and folds")."""
+        """Folding of a tap with a record is decided again only by a tap that arrived, never by a setting.
+
+        docs/rules.md, "Runs and folds".
+        """
         if anchor is not None and anchor.fresh:
             return self._word(tap.at - anchor.at), anchor
         if not tap.was_fold or (anchor is None and tap.punch.id in self.settled):

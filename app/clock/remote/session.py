@@ -1,4 +1,7 @@
-"""A session with the server: what is kept of it, where it is kept, and when it is due. Makes no call."""
+"""What a session with the server is: its tokens, how long they live, and what a store for them must do.
+
+Makes no call: client.py signs in and renews. The store that all workers share is connection/shared_session.py.
+"""
 
 import base64
 import binascii

@@ -14,19 +14,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import audit
 from app.accounts.audit import Actor
 from app.clock.codes import Outcome
-from app.clock.importing import at_once
-from app.clock.importing import facts as surroundings
+from app.clock.importing import at_once, facts
 from app.clock.importing import rows as import_rows
 from app.clock.importing.facts import Surroundings
 from app.clock.importing.owners import read_owners
 from app.clock.importing.rows import JudgedPunch
 from app.clock.models import Punch
-from app.clock.pairing import use_punches as resolving
+from app.clock.pairing import use_punches as pairing_use
 from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, PairingPunch
 from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, UpdateRecord
-from app.clock.punches import marks as due
-from app.clock.punches.releasing import release
+from app.clock.punches import marks
+from app.clock.punches.forgetting import forget_record
 from app.clock.review import sentences
 from app.clock.review.marked import Resolved, audit_marked, read_marked
 from app.counting import count
@@ -68,14 +67,14 @@ async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> R
     marked = (
         update(Punch)
         .where(*wanted)
-        .values(retry=Punch.retry | _LIFTING, judge_at=due.NOW)
+        .values(retry=Punch.retry | _LIFTING, judge_at=marks.NOW)
         .returning(Punch.id, Punch.import_outcome.label("outcome"))
         .cte("marked")
     )
     found = await read_marked(db, marked)
     if not found.ids:
         return Resolved(0)
-    await due.ask_for_import(db)
+    await marks.ask_for_import(db)
     after = await at_once.import_now(db, codes, found.ids, owners) if owners is not None else None
     told = {"outcomes": after, "retry": True}
     await audit_marked(db, actor, "clock.retry", found, before={"outcomes": found.outcomes}, after=told)
@@ -89,11 +88,11 @@ async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: 
     it is refused (a record decided or edited, a locked day, …) or does something else by now.
     """
     now = await at_once.database_time(db)
-    before = await surroundings.around(db, punch_id, now)
-    people = await _people(db, before, await surroundings.read_linked(db, before.facts))
+    before = await facts.around(db, punch_id, now)
+    people = await _people(db, before, await facts.read_linked(db, before.facts))
     await attendance.hold(db, people)
-    used = await use_shift(db, actor, await surroundings.around(db, punch_id, now), people, agreed=agreed)
-    await due.ask_for_import(db)
+    used = await use_shift(db, actor, await facts.around(db, punch_id, now), people, agreed=agreed)
+    await marks.ask_for_import(db)
     return Resolved(len(used.touched), await at_once.import_now(db, used.codes, used.touched))
 
 
@@ -101,7 +100,7 @@ async def use_shift(
     db: AsyncSession, actor: Actor, seen: Surroundings, held: Collection[int], *, agreed: str | None = None
 ) -> Used:
     """The same for a caller who holds the employees `held` and asks for the import. Raises Unusable with nothing written."""
-    linked = await surroundings.read_linked(db, seen.facts)
+    linked = await facts.read_linked(db, seen.facts)
     if await _people(db, seen, linked) - set(held):
         raise Unusable("changed", "A binding changed just now. Reload the page.")
     planned = planned_for(seen, seen.judged(), linked)
@@ -109,14 +108,14 @@ async def use_shift(
         raise Unusable("changed", f"Something has changed. It would now do this: {what_happens(planned, seen)}")
     await _audit_use(db, actor, seen.punch_id, planned)
     await _carry_out(db, actor, planned, seen)
-    codes = await release(db, Punch.id.in_(planned.released))
+    codes = await forget_record(db, Punch.id.in_(planned.released))
     touched = [*(one.punch_id for one in planned.verdicts), *planned.released]
     return Used(touched, sorted({*seen.facts.codes, *codes}))
 
 
 def planned_for(seen: Surroundings, judgement: Judgement, linked: Sequence[PairingPunch]) -> Use:
     """The plan of a punch that arrived late. Raises Unusable with the reason where there is none."""
-    verdict = surroundings.verdict_on(seen.punch_id, judgement)
+    verdict = facts.verdict_on(seen.punch_id, judgement)
     if verdict is None:
         raise Unusable("unread", "The days before this punch are not fully read yet.")
     planned = plan(seen, linked)
@@ -138,7 +137,7 @@ def plan(seen: Surroundings, linked: Sequence[PairingPunch]) -> Use | UseRefusal
     """What *Use the punches* would write. Raises Conflict when the code is not bound."""
     if not isinstance(seen.who, PairingEmployee):
         raise Unusable(Rule.NOT_BOUND.value, "This code is no longer bound to an employee.")
-    return resolving.use_punches(seen.case, seen.punch_id, linked)
+    return pairing_use.use_punches(seen.case, seen.punch_id, linked)
 
 
 def what_happens(use: Use, seen: Surroundings) -> str:
@@ -166,11 +165,11 @@ async def _people(db: AsyncSession, seen: Surroundings, linked: Sequence[Pairing
 
 async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surroundings) -> None:
     update_ = use.update
-    await due.mark_waiting_near(db, [update_.record_id, *use.delete])
+    await marks.mark_waiting_near(db, [update_.record_id, *use.delete])
     await import_rows.update_record(db, update_.record_id, _hours(update_), update_.workday)
     await imported.set_owner(db, [update_.record_id], update_.employee_id)
     await imported.delete_records(db, use.delete, actor.name)
-    marks = seen.facts.judge_at
+    judge_at = seen.facts.judge_at
     await import_rows.store_verdicts(
         db,
         [
@@ -184,7 +183,7 @@ async def _carry_out(db: AsyncSession, actor: Actor, use: Use, seen: Surrounding
                 lifted=False,
                 repeats_id=one.repeats,
                 judge_at=None,
-                seen=marks[one.punch_id],
+                seen=judge_at[one.punch_id],
                 news=True,
             )
             for one in use.verdicts

@@ -18,7 +18,7 @@ from app.accounts.audit import Actor
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import queries as binding_queries
 from app.clock.codes import BindingState
-from app.clock.importing import facts as surroundings
+from app.clock.importing import facts
 from app.clock.importing.facts import Surroundings
 from app.clock.mirror import devices
 from app.clock.models import Binding, Device
@@ -71,8 +71,8 @@ async def set_terminal(db: AsyncSession, actor: Actor, punch_id: int, agreed: st
 
 
 async def _agreed(db: AsyncSession, punch_id: int, agreed: str, act: str) -> tuple[Surroundings, Rule]:
-    seen = await surroundings.around(db, punch_id, datetime.now(UTC))
-    verdict = surroundings.verdict_on(punch_id, seen.judged())
+    seen = await facts.around(db, punch_id, datetime.now(UTC))
+    verdict = facts.verdict_on(punch_id, seen.judged())
     found = await fix(db, seen, verdict.because if verdict is not None else None)
     if verdict is None or found is None or (found.act, found.label) != (act, agreed):
         raise Conflict(CHANGED)

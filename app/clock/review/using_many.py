@@ -13,8 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.audit import Actor
 from app.clock.bindings import long_acts
 from app.clock.bindings.long_acts import DONE, ItemOutcome, LongActWork, Progress
-from app.clock.importing import at_once
-from app.clock.importing import facts as surroundings
+from app.clock.importing import at_once, facts
 from app.clock.importing import rows as import_rows
 from app.clock.models import Punch
 from app.clock.pairing.inputs import PairingPunch
@@ -85,7 +84,7 @@ async def foretell(db: AsyncSession, which: ColumnElement[bool]) -> dict[str, in
     if len(ids) > long_acts.INLINE_LIMIT:
         return None
     now = await at_once.database_time(db)
-    seen = await surroundings.around_all(db, await import_rows.read_world(db, now), ids, now)
+    seen = await facts.around_all(db, await import_rows.read_world(db, now), ids, now)
     shared: dict[int, tuple[Judgement, Sequence[PairingPunch]]] = {}
 
     async def look(punch_id: int) -> tuple[Collection[int], ItemOutcome]:
@@ -93,7 +92,7 @@ async def foretell(db: AsyncSession, which: ColumnElement[bool]) -> dict[str, in
         if one is None:
             raise NotFound
         if id(one.facts) not in shared:
-            shared[id(one.facts)] = one.judged(), await surroundings.read_linked(db, one.facts)
+            shared[id(one.facts)] = one.judged(), await facts.read_linked(db, one.facts)
         planned = decisions.planned_for(one, *shared[id(one.facts)])
         return [*(verdict.punch_id for verdict in planned.verdicts), *planned.released], ItemOutcome(DONE)
 
@@ -109,7 +108,7 @@ async def use_shifts(db: AsyncSession, act: LongActWork, punch_ids: Sequence[int
 
     async def use_one(punch_id: int) -> tuple[Collection[int], ItemOutcome]:
         async with db.begin_nested():
-            seen = await surroundings.around_in(db, world, punch_id, now)
+            seen = await facts.around_in(db, world, punch_id, now)
             used = await decisions.use_shift(db, act.actor, seen, held)
         return used.touched, ItemOutcome(DONE)
 

@@ -13,7 +13,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import OUTCOMES, Outcome, outcome_label
-from app.clock.importing import facts as surroundings
+from app.clock.importing import facts
 from app.clock.importing.facts import Surroundings
 from app.clock.models import Device, Punch
 from app.clock.pairing.inputs import PairingEmployee, Record
@@ -22,7 +22,7 @@ from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Verdict
 from app.clock.punches.queries import PUNCHES
 from app.clock.review import decisions, fixes, punch_history, sentences, settled_words, timeline
-from app.clock.review import links as remedies
+from app.clock.review import links as review_links
 from app.clock.review.fixes import Fix
 from app.clock.review.links import ReviewLink
 from app.errors import NotFound
@@ -83,9 +83,9 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
     row: Any = (await db.execute(PUNCHES.where(Punch.id == punch_id))).one_or_none()
     if row is None:
         raise NotFound("There is no such punch.")
-    seen = await surroundings.around(db, punch_id, now)
+    seen = await facts.around(db, punch_id, now)
     judgement = seen.judged()
-    verdict = surroundings.verdict_on(punch_id, judgement)
+    verdict = facts.verdict_on(punch_id, judgement)
     because = verdict.because if verdict is not None else None
     sentence, change = _sentences(verdict, judgement)
     behind = _behind(seen, judgement, because)
@@ -101,7 +101,7 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         history=await punch_history.told(db, punch_id, seen.case.rules.zone),
         fix=await fixes.fix(db, seen, because) if row.settled_at_utc is None else None,
         also=_hidden(seen, because, judgement),
-        links=remedies.links(seen, because),
+        links=review_links.links(seen, because),
         line=await _named(db, timeline.draw(seen.punch, _shown(seen, because), judgement, behind)),
         records=because.records if because is not None else (),
         pending=_pending(outcome, verdict),
@@ -188,7 +188,7 @@ def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
     if punch.gone or (punch.record_id is not None and outcome is not Outcome.ARRIVED_LATE):
         return None
     judgement = seen.judged_after_retry()
-    verdict = surroundings.verdict_on(punch.id, judgement)
+    verdict = facts.verdict_on(punch.id, judgement)
     if verdict is None:
         return PossibleAct("Retry: it is judged as soon as the days before it are fully read.")
     if verdict.outcome is outcome:
@@ -200,7 +200,7 @@ def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
 async def _use(db: AsyncSession, seen: Surroundings, verdict: Verdict | None) -> PossibleAct | None:
     if verdict is None or verdict.outcome is not Outcome.ARRIVED_LATE:
         return None
-    linked = await surroundings.read_linked(db, seen.facts)
+    linked = await facts.read_linked(db, seen.facts)
     match decisions.plan(seen, linked):
         case UseRefusal(because):
             sentence = sentences.explain_refusal(because, seen.judged(), seen.punch)

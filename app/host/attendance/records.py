@@ -156,7 +156,10 @@ async def decide(db: AsyncSession, actor: Actor, ids: Iterable[int], status: str
 
 
 async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
-    """Soft delete; listeners turn the punches behind them. All or none. Raises NotFound, DayLocked."""
+    """Soft delete; the clock's listener then turns the punches behind the records.
+
+    docs/architecture.md, "What follows when a record is deleted". All or none. Raises NotFound, DayLocked.
+    """
     records = await _held_many(db, ids)
     await day_locks.refuse_locked(db, {record.workday for record in records})
     gone = [record.id for record in records]

@@ -1,6 +1,7 @@
 """The ledger of responses: appending one row to the chain, and reading what somebody recorded. Nothing else writes it.
 
-An append locks the head's row until the transaction ends: so numbers have no gaps, and the chain has no branch.
+An append locks the head's row until the transaction ends: so numbers have no gaps, and the chain has no branch. Number and hash
+are made there, in SQL. ledger/chain.py computes the same hash to check it: change both.
 """
 
 from collections.abc import Mapping, Sequence

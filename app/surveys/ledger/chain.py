@@ -73,6 +73,7 @@ def read(entry: str) -> LedgerEntry:
 
 
 def row_hash(before: bytes, entry: str) -> bytes:
+    """Of a row that is checked. A row that is written gets the same hash from SQL, in ledger/append.py: change both."""
     return hashlib.sha256(before + entry.encode()).digest()
 
 

@@ -11,7 +11,7 @@ from app.accounts.audit import COMMAND_LINE
 from app.errors import NotFound
 from app.surveys.authoring import content
 from app.surveys.ledger import chain, verifying
-from app.surveys.pages import response_list as ledger
+from app.surveys.pages import response_list
 from app.surveys.results import queries, responses
 from app.surveys.results.tallies import TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN, SOURCES, TYPES
@@ -26,12 +26,12 @@ _RECEIPT = re.compile(r"[0-9a-f]{64}")
 
 @get("/surveys/responses", guards=[SEE])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    framed = await ledger.frame(ctx)
+    framed = await response_list.frame(ctx)
     if kind := exports.asked_for(ctx):
         words = await queries.labels(ctx.db, framed.survey)
         base = queries.ROWS.where(TallyScope().responses())
-        return await exports.export(ctx, ledger.exported(ctx, framed, words, kind), base, kind)
-    view = await ledger.load(ctx, framed)
+        return await exports.export(ctx, response_list.exported(ctx, framed, words, kind), base, kind)
+    view = await response_list.load(ctx, framed)
     return await page(
         ctx, "surveys/responses.html", fragment="list", view=view, outcomes=OUTCOMES, sources=SOURCES, shown=SHOWN
     )

@@ -14,7 +14,7 @@ from app.clock.importing import rows as import_rows
 from app.clock.importing.rows import JudgedPunch
 from app.clock.mirror import gone
 from app.clock.models import ClockEmployee, Punch, StaleDay
-from app.clock.punches.releasing import release
+from app.clock.punches.forgetting import forget_record
 from app.clock.review import decisions, settling
 from app.clock.review.marked import Resolved
 from app.db.session import Database
@@ -226,7 +226,7 @@ async def test_a_released_punch_has_no_mark(database: Database) -> None:
     await late(database)
     await settle(database, "Mon 10:00")
     async with database.transaction() as db:
-        await release(db, Punch.emp_code == "100")
+        await forget_record(db, Punch.emp_code == "100")
     assert await mark_of(database, "Mon 10:00") == NOTHING
 
 

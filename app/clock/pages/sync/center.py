@@ -14,7 +14,7 @@ from litestar.response.sse import ServerSentEventMessage
 from sqlalchemy import Select, func, select
 
 from app.clock.connection import saved as connection
-from app.clock.figures import completeness as progress
+from app.clock.figures import completeness
 from app.clock.mirror import absences
 from app.clock.models import Cursor, SyncRun
 from app.clock.pages import failure_words, health, setup
@@ -149,7 +149,7 @@ async def _standing(ctx: Context, now: datetime) -> dict[str, Any]:
     settings = await read_settings(ctx.db, now)
     current = await run_rows.current_run(ctx.db)
     rows = (await ctx.db.scalars(select(Cursor))).all()
-    up_to, held_back_by = await progress.complete_up_to(ctx.db, now)
+    up_to, held_back_by = await completeness.complete_up_to(ctx.db, now)
     stretches = cursor_words.stretches(rows)
     return {
         "connection": found,

@@ -1,4 +1,7 @@
-"""Punches that their record lets go: they forget it and are judged like new ones."""
+"""Punches that forget their record as if it had never been, and are judged like new ones: for *Take back* and *Use the punches*.
+
+What follows when a person deletes a record is in marks.py: those punches remember it, and show *Attendance deleted*.
+"""
 
 from sqlalchemy import ColumnElement, func, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -7,9 +10,9 @@ from app.clock.models import Punch
 from app.clock.punches import daily_totals, marks, settled
 
 
-async def release(db: AsyncSession, which: ColumnElement[bool]) -> list[str]:
-    """Returns their codes. Nothing remembers the record afterwards, so none of them shows `attendance_deleted`."""
-    released = (
+async def forget_record(db: AsyncSession, which: ColumnElement[bool]) -> list[str]:
+    """Returns the codes of these punches. The caller deletes the record, or gives it other punches."""
+    forgotten = (
         update(Punch)
         .where(which)
         .values(
@@ -18,6 +21,6 @@ async def release(db: AsyncSession, which: ColumnElement[bool]) -> list[str]:
         )
         .returning(Punch.emp_code, Punch.local_date)
     )  # fmt: skip
-    rows = (await db.execute(released)).all()
+    rows = (await db.execute(forgotten)).all()
     await daily_totals.mark_stale(db, {row.local_date for row in rows})
     return [row.emp_code for row in rows]
