@@ -75,7 +75,8 @@ def test_a_scoped_package_lives_in_a_flat_folder() -> None:
 def test_every_static_file_that_a_template_names_exists() -> None:
     named = {path for template in TEMPLATES for path in ASSET.findall(template.read_text(encoding="utf-8"))}
     assert "js/theme.js" in named
-    assert set(assets.BUNDLES) <= named
+    assert {*assets.BUNDLES} - {"icons.svg"} <= named
+    assert assets.address("icons.svg") in icon("plus")
     for path in named:
         assert assets.asset(path).bodies[""], path
 
@@ -111,9 +112,31 @@ def test_an_icon_is_silent_unless_it_has_a_label() -> None:
     assert "aria-hidden" not in labelled
 
 
-def test_an_icon_carries_no_style_and_no_script() -> None:
-    for name in vendor.ICONS:
-        assert not re.search(r"\sstyle=|<script|\son[a-z]+=", icon(name))
+def test_the_sprite_draws_every_icon_once_and_carries_no_style_and_no_script() -> None:
+    text = assets.asset("icons.svg").bodies[""].decode()
+    drawn = {one["id"]: one for one in _symbols(text)}
+    assert len(drawn) == text.count("<symbol") == len(vendor.ICONS) + len(vendor.FILLED_ICONS)
+    for name in (*vendor.ICONS, *(f"filled/{name}" for name in vendor.FILLED_ICONS)):
+        shown = re.search(r'href="[^"#]+#([^"]+)"', icon(name))
+        assert shown
+        assert drawn[shown[1]]["drawing"], name
+    assert not re.search(r"\sstyle=|<script|\son[a-z]+=|href=", text)
+
+
+def test_an_icon_takes_its_colour_from_the_words_around_it() -> None:
+    """Where it stands says whether lines or areas have it (`.icon` in muster.css); only a filled one says so itself."""
+    text = assets.asset("icons.svg").bodies[""].decode()
+    assert set(re.findall(r'(?:fill|stroke)="([^"]+)"', text)) <= {"currentColor", "none"}
+    assert [one["id"] for one in _symbols(text) if "currentColor" in one["look"]] == [
+        "filled-circle-check",
+        "filled-star",
+    ]
+
+
+def _symbols(text: str) -> list[re.Match[str]]:
+    return [
+        *re.finditer(r'<symbol id="(?P<id>[^"]+)" viewBox="0 0 24 24"(?P<look>[^>]*)>(?P<drawing>.*?)</symbol>', text)
+    ]
 
 
 @pytest.mark.parametrize("name", ["no-such-icon", "../../../LICENSE", ""])

@@ -1,12 +1,11 @@
-"""Icons: `icon(name)` inlines a vendored SVG file into a page. Which icons exist is said in `static/icons.txt`."""
+"""Icons: `icon(name)` shows one of the sprite (app.web.transport.sprite). Which icons exist is said in `static/icons.txt`."""
 
 from functools import cache
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from app.vendor import PACKAGES
-
-FOLDER = next(package.folder for package in PACKAGES if package.name == "@tabler/icons") / "icons"
+from app.web.transport.assets import address
+from app.web.transport.sprite import NAMES, symbol_id
 
 
 class UnknownIcon(LookupError):
@@ -19,11 +18,9 @@ def icon(name: str, label: str = "", extra: str = "") -> Markup:
 
     `name` may begin with `filled/`; `extra` is added to the element's classes. Raises UnknownIcon.
     """
-    family, _, stem = name.rpartition("/")
-    try:
-        text = (FOLDER / (family or "outline") / f"{stem}.svg").read_text(encoding="utf-8")
-    except FileNotFoundError as missing:
-        raise UnknownIcon(f"no vendored icon {name!r}; see static/icons.txt") from missing
-    said = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
-    svg = " ".join(text.split()).replace("> <", "><").replace("<svg", f"<svg {said}", 1)
-    return Markup(svg.replace('class="icon ', f'class="icon {escape(extra)} '.replace("  ", " "), 1))  # noqa: S704 - our own files, label escaped
+    if name not in NAMES:
+        raise UnknownIcon(f"no vendored icon {name!r}; see static/icons.txt")
+    said = Markup('role="img" aria-label="{}"').format(label) if label else Markup('aria-hidden="true"')
+    return Markup('<svg class="{}" {}><use href="{}#{}"/></svg>').format(
+        f"icon {extra}".strip(), said, address("icons.svg"), symbol_id(name)
+    )

@@ -89,13 +89,14 @@ def test_words_and_figures_stand_in_inter_whatever_the_machine_has(page_of: Sign
         assert [(one["familyName"], one["isCustomFont"]) for one in fonts] == [("Inter", True)], part
 
 
-def test_figures_are_of_one_width_in_rows_fields_and_buttons(page_of: SignedIn) -> None:
+def test_figures_are_of_one_width_and_words_as_they_were_drawn(page_of: SignedIn) -> None:
     page = page_of("alice")
-    page.goto("/people")
-    for part in ("#people tbody td", "#people input", "#people select", ".btn"):
-        assert page.locator(part).first.evaluate("one => getComputedStyle(one).fontVariantNumeric") == "tabular-nums", (
-            part
-        )
+    page.goto("/clock_transactions")
+    width = "one => getComputedStyle(one).fontVariantNumeric"
+    for part in ("tbody time", "tbody .mono", ".pager-count", "[type=date]"):
+        assert page.locator(f"#main {part}").first.evaluate(width) == "tabular-nums", part
+    for part in ("h1", "#main tbody a:not(:has(time))", "#main .btn"):
+        assert page.locator(part).first.evaluate(width) == "normal", part
 
 
 def test_what_stands_there_until_inter_has_come_is_as_wide_and_as_high(page_of: SignedIn) -> None:

@@ -1,7 +1,7 @@
 """Scripts, style sheets and pictures as browsers get them: under an address that names their content, compressed once.
 
 What has the hash of its content in its name never changes, so a browser keeps it for ever and asks for it once. The sheets that each
-page needs are one file, and so are the scripts; both are put together when they are first asked for, out of the files in static/.
+page needs are one file, and so are the scripts and the icons; each is put together when it is first asked for, out of the files in static/.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ from litestar.params import FromPath
 from app.errors import NotFound
 from app.web.transport.compressing import SMALLEST, chosen, is_text
 from app.web.transport.sheets import packed
+from app.web.transport.sprite import sprite
 
 STATIC = (Path(__file__).parents[3] / "static").resolve()
 # Each browser needs them on its first page; so they are made denser than an answer that is made for one reader.
@@ -89,6 +90,7 @@ BUNDLES: Mapping[str, Callable[[], bytes]] = {
     "muster.css": _sheets,
     "libraries.js": _libraries,
     "muster.js": _scripts,
+    "icons.svg": sprite,
 }
 
 

@@ -20,7 +20,7 @@ PARTS = ("cyrillic-ext", "cyrillic", "greek-ext", "greek", "latin-ext", "vietnam
 
 
 @pytest.mark.parametrize(
-    "name", ["muster.css", "libraries.js", "muster.js", "js/theme.js", "css/results.css", "img/muster.svg"]
+    "name", ["muster.css", "libraries.js", "muster.js", "icons.svg", "js/theme.js", "css/results.css", "img/muster.svg"]
 )
 async def test_an_address_with_its_hash_is_kept_for_ever(visitor: Browser, name: str) -> None:
     url = address(name)
@@ -120,7 +120,7 @@ async def test_the_sign_in_page_asks_for_little_and_for_the_letters_of_english_a
     page = await visitor.get("/sign-in", headers=AS_IT_IS)
     asked = set(
         re.findall(
-            r'(?:src|href)="(/static/[^"]+)"',
+            r'(?:src|href)="(/static/[^"#]+)',
             page.text.partition("<noscript>")[0] + page.text.partition("</noscript>")[2],
         )
     )
@@ -128,6 +128,7 @@ async def test_the_sign_in_page_asks_for_little_and_for_the_letters_of_english_a
     for url in ("/sign-in", *asked):
         async with visitor.stream("GET", url, headers={"Accept-Encoding": "br"}) as answer:
             sizes[url] = len(b"".join([piece async for piece in answer.aiter_raw()]))
+    assert address("icons.svg") in sizes
     fonts = [url for url in sizes if url.endswith(".woff2")]
     assert fonts == [address(LATIN)]
     assert sizes[fonts[0]] <= 49_000
