@@ -28,7 +28,8 @@ Flag = Annotated[bool, mapped_column(server_default=text("false"))]
 class Connection(Base):
     """The one configured server of a workspace (`id` is always 1). `password` and `tokens` are sealed by app.secrets.
 
-    `id_generation` counts how often the server's ids began again; `not_before` holds the next call back after TC-RATE.
+    `id_generation` counts how often the server's ids began again; `not_before` holds the next call back after TC-RATE. `awaits_test`:
+    saved on the page and never known to work, so the schedule starts nothing.
     """
 
     __tablename__ = "clock_connections"
@@ -56,6 +57,7 @@ class Connection(Base):
     last_error_message: Mapped[str | None]
     last_error_at: Mapped[datetime | None]
     tested_at: Mapped[datetime | None]
+    awaits_test: Mapped[Flag]
     created_at: Mapped[Created]
     updated_at: Mapped[Created]
 

@@ -57,8 +57,11 @@ async def load(db: AsyncSession) -> Connection | None:
     return await db.scalar(select(Connection))
 
 
-async def save(db: AsyncSession, keys: KeyRing, actor: audit.Actor, form: ConnectionForm) -> Connection:
-    """Saves the connection, untested. Raises Invalid naming each wrong field.
+async def save(
+    db: AsyncSession, keys: KeyRing, actor: audit.Actor, form: ConnectionForm, *, test_comes_first: bool = False
+) -> Connection:
+    """Saves the connection, untested. Raises Invalid naming each wrong field. With `test_comes_first` the schedule starts no run of a
+    new connection until it is known to work; one that was saved before keeps what it had.
 
     A run under way stops when what it works with has changed; punches that a new zone moves are judged again.
     """
@@ -69,8 +72,9 @@ async def save(db: AsyncSession, keys: KeyRing, actor: audit.Actor, form: Connec
     if form.password is not None:
         values["password"] = keys.seal(form.password, password_place(workspace_of(db)))
     if old is None:
-        await db.execute(insert(Connection).values(id=1, **values))
+        await db.execute(insert(Connection).values(id=1, awaits_test=test_comes_first, **values))
     else:
+        values["awaits_test"] = old.awaits_test and test_comes_first
         await _change(db, old, values, form)
     shown = {name: values[name] for name in _SHOWN} | {"password_changed": form.password is not None}
     await audit.record(db, actor, "clock.connection.save", "clock_connection", 1, before=before, after=shown)
@@ -156,7 +160,9 @@ async def unlock(db: AsyncSession, actor: audit.Actor, now: datetime) -> None:
 async def mark_working(db: AsyncSession, now: datetime) -> None:
     """A test or a run did well. A paused connection stays paused."""
     await db.execute(
-        update(Connection).values(tested_at=now, last_success_at=now, credential_failures=0, not_before=None)
+        update(Connection).values(
+            tested_at=now, awaits_test=False, last_success_at=now, credential_failures=0, not_before=None
+        )
     )
     await db.execute(update(Connection).where(Connection.status != "paused").values(status="healthy"))
 

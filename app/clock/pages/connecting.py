@@ -106,7 +106,7 @@ async def save(ctx: Context, form: Bound) -> bool:
         wanted = _wanted(form)
         if not form["moves_punches"] and await _asks_about_moving(ctx, form, wanted):
             return False
-        await connection.save(ctx.db, ctx.parts.keys, ctx.actor, wanted)
+        await connection.save(ctx.db, ctx.parts.keys, ctx.actor, wanted, test_comes_first=True)
     except Invalid as refusal:
         form.absorb(refusal)
     return form.ok

@@ -79,7 +79,9 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         aside=aside,
         last=last,
         current=current,
-        next=next_tile(current, state.state, await run_rows.next_due(ctx.db), now, found.timezone),
+        next=next_tile(
+            current, state.state, await run_rows.next_due(ctx.db), now, found.timezone, awaits_test=found.awaits_test
+        ),
         status_labels=STATUS_LABELS,
         states=_states(await status_figures.binding_counts(ctx.db)),
         days=_days(punches),
@@ -119,12 +121,16 @@ def complete_tile(up_to: datetime | None, held_back_by: str | None, aside: int, 
     return CompleteTile(up_to, "warn" if held_back_by or aside else "ok" if up_to else "", " ".join(parts))
 
 
-def next_tile(current: object | None, state: str, due: datetime | None, now: datetime, zone: str) -> NextTile:
+def next_tile(
+    current: object | None, state: str, due: datetime | None, now: datetime, zone: str, *, awaits_test: bool = False
+) -> NextTile:
     """What happens next: the run under way, nothing while the connection rests, the next planned run, or a start by hand."""
     if current is not None:
         return NextTile("Now")
     if state in ("paused", "locked"):
         return NextTile(state.capitalize(), "No sync starts by itself.")
+    if awaits_test:
+        return NextTile("After a good test", "The connection was not tested well yet.")
     if due is not None:
         return NextTile(ago(due, now) if due > now else "Due now", instant(due, zone))
     return NextTile("By hand", "The schedule is off.")

@@ -34,7 +34,9 @@ def of(found: Connection | None, now: datetime) -> Health:
     )
     match found.status:
         case "unverified":
-            return Health("unverified", "warn", f"The connection to {host} is saved but not tested yet.")
+            return Health(
+                "unverified", "warn", f"The connection to {host} is saved but not tested yet.{_first_run(found)}"
+            )
         case "healthy":
             return Health(
                 "healthy", "ok", f"Connected to {host}; the last call worked {ago(found.last_success_at, now)}."
@@ -45,7 +47,7 @@ def of(found: Connection | None, now: datetime) -> Health:
             return Health(
                 "failing",
                 "bad",
-                f"{who} failed {ago(found.last_error_at, now)}: {what}. {success}",
+                f"{who} failed {ago(found.last_error_at, now)}: {what}. {success}{_first_run(found)}",
                 found.last_error_code,
             )
         case "locked":
@@ -57,6 +59,10 @@ def of(found: Connection | None, now: datetime) -> Health:
             )
         case _:
             return Health("paused", "warn", f"Syncing with {host} is paused: no punches are read until it is resumed.")
+
+
+def _first_run(found: Connection) -> str:
+    return " The first run starts by itself after a good test." if found.awaits_test else ""
 
 
 def _until(found: Connection, now: datetime) -> str:

@@ -16,9 +16,9 @@ from app.accounts import audit
 from app.clock.codes import TcCode
 from app.clock.connection import lease
 from app.clock.connection import saved as connection
-from app.clock.models import SetAside, SyncRun
+from app.clock.models import Connection, SetAside, SyncRun
 from app.clock.profiles import RESOURCES
-from app.clock.settings import read_settings
+from app.clock.settings import ClockSettings, read_settings
 from app.errors import Conflict, Invalid, NotFound
 
 OPEN = ("queued", "running")
@@ -134,12 +134,12 @@ def end_of(found: SyncRun) -> RunEnd:
 
 
 async def is_due(db: AsyncSession, now: datetime) -> bool:
-    """Whether the schedule wants a run now. A run whose worker died is taken up at once; one that waits for longer than
+    """Whether the schedule wants a run now. A new connection is tested first. A run whose worker died is taken up at once; one that waits for longer than
     the interval is queued again, because its job may be lost. When runs start only by hand, the job of a dead run
     resumes it: if it were closed here, nothing would."""
     found = await connection.load(db)
     settings = await read_settings(db)
-    if found is None or not settings.sync_interval_minutes or found.status in ("paused", "locked"):
+    if found is None or not _runs_by_itself(found, settings):
         return False
     if found.not_before is not None and now < found.not_before:
         return False
@@ -154,11 +154,16 @@ async def is_due(db: AsyncSession, now: datetime) -> bool:
     return bool(last.status != "running" and now >= last.queued_at + interval)
 
 
+def _runs_by_itself(found: Connection, settings: ClockSettings) -> bool:
+    rests = found.status in ("paused", "locked") or found.awaits_test
+    return settings.sync_interval_minutes > 0 and not rests
+
+
 async def next_due(db: AsyncSession) -> datetime | None:
     """When the schedule wants the next run; None when only by hand, or when it cannot be."""
     found = await connection.load(db)
     settings = await read_settings(db)
-    if found is None or not settings.sync_interval_minutes or found.status in ("paused", "locked"):
+    if found is None or not _runs_by_itself(found, settings):
         return None
     last = await db.scalar(select(func.max(SyncRun.queued_at)))
     if last is None:

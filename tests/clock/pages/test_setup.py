@@ -10,12 +10,13 @@ from sqlalchemy import select, update
 from app.accounts.models import Role
 from app.clock.models import Connection, SyncRun
 from app.clock.sync import run as sync
+from app.clock.sync import run_rows
 from app.db.session import Database
 from app.parts import Parts
 from app.simulator import PASSWORD, USERNAME, build_world, create_simulator, serving
 from tests.clock.mirrored import mirror_person
 from tests.clock.sync_rows import connected, run
-from tests.conftest import Browser, SignIn
+from tests.conftest import Browser, CommandLine, SignIn
 
 URL = "/clock_settings/setup"
 
@@ -63,6 +64,43 @@ async def test_the_four_steps_lead_from_nothing_to_employees(parts: Parts, datab
     done = (await alice.get(URL)).text
     assert "<strong>8</strong> are" in done
     assert "The set-up is done." in done
+
+
+async def test_the_schedule_begins_only_after_a_good_test(parts: Parts, database: Database, alice: Browser) -> None:
+    async def is_due() -> bool:
+        async with database.transaction() as db:
+            return await run_rows.is_due(db, datetime.now(UTC))
+
+    world = build_world(7, 8, 5, 2, datetime.now(UTC), "Europe/Berlin")
+    form = {"base_url": "http://127.0.0.1:1", "profile": "cloud", "username": USERNAME, "timezone": "Europe/Berlin"}
+    await alice.submit(f"{URL}/connect", {**form, "password": PASSWORD})
+    assert not await is_due()
+    center = (await alice.get("/clock_sync")).text
+    assert "after a good test" in center
+    assert 'href="/clock_settings#test"' in center
+    assert "The first run starts by itself after a good test." in center
+    assert "After a good test" in (await alice.get("/clock")).text
+    await alice.submit(f"{URL}/test")
+    assert not await is_due()
+    async with serving(create_simulator(world)) as address:
+        await alice.submit(f"{URL}/connect", {**form, "base_url": address, "password": PASSWORD})
+        assert not await is_due()
+        await alice.submit(f"{URL}/test")
+    assert await is_due()
+    assert "after a good test" not in (await alice.get("/clock_sync")).text
+    await alice.submit(f"{URL}/connect", {**form, "password": PASSWORD})
+    assert await is_due()  # it worked before
+
+
+async def test_a_connection_that_a_command_saved_needs_no_test(
+    muster: CommandLine, database: Database, alice: Browser
+) -> None:
+    form = {"base_url": "http://127.0.0.1:1", "profile": "cloud", "username": USERNAME, "timezone": "UTC"}
+    await alice.submit(f"{URL}/connect", {**form, "password": PASSWORD})
+    given = ("--username", USERNAME, "--profile", "cloud", "--timezone", "UTC", "--password-stdin", "--no-test")
+    await muster("clock:connect", "http://127.0.0.1:1", *given, stdin=PASSWORD)
+    async with database.transaction() as db:
+        assert await run_rows.is_due(db, datetime.now(UTC))
 
 
 async def test_a_wrong_form_stays_at_its_step_with_what_was_typed(database: Database, alice: Browser) -> None:
