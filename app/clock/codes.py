@@ -157,20 +157,11 @@ OUTCOMES: dict[Outcome, OutcomeWords] = {
 }
 
 
-# What a person may mark as settled: each of these may need a person.
-SETTLEABLE = frozenset(
-    {
-        Outcome.NOT_BOUND,
-        Outcome.NO_DIRECTION,
-        Outcome.ONLY_ONE_PUNCH,
-        Outcome.OVERLAPS,
-        Outcome.ARRIVED_LATE,
-        Outcome.OVER_24H,
-        Outcome.FUTURE_TIMESTAMP,
-        Outcome.EMPLOYEE_INACTIVE,
-        Outcome.ATTENDANCE_DELETED,
-    }
-)
+# What a person may mark as settled: all that need a person, and two more that may need one.
+SETTLEABLE = frozenset(one for one, words in OUTCOMES.items() if words.group is OutcomeGroup.NEEDS_PERSON) | {
+    Outcome.EMPLOYEE_INACTIVE,
+    Outcome.ATTENDANCE_DELETED,
+}
 
 
 def outcome_label(code: str | None) -> str:

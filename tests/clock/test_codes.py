@@ -1,5 +1,7 @@
 """The tables of words are whole and unchanged."""
 
+import re
+
 import pytest
 
 from app.clock import codes
@@ -13,6 +15,7 @@ from app.clock.codes import (
     OutcomeGroup,
     TcCode,
 )
+from tests.cluster import ROOT
 
 
 @pytest.mark.parametrize(
@@ -82,6 +85,13 @@ def test_the_outcomes_are_the_specs_fifteen_and_our_two():
 def test_every_outcome_stands_in_one_group_and_says_what_it_means():
     assert {words.group for words in OUTCOMES.values()} == set(OutcomeGroup) == set(GROUP_LABELS)
     assert all(words.meaning.endswith(".") for words in OUTCOMES.values())
+
+
+def test_an_outcome_that_needs_a_person_stands_out():
+    """Its badge has a tone in muster.css; without one it would be grey like those that need nothing."""
+    toned = set(re.findall(r'\[data-state="(\w+)"\]', (ROOT / "static/css/muster.css").read_text()))
+    waiting = {one.value for one, words in OUTCOMES.items() if words.group is OutcomeGroup.NEEDS_PERSON}
+    assert waiting - toned == set()
 
 
 def test_a_punch_the_import_has_not_come_to_yet_reads_awaiting():

@@ -1,15 +1,17 @@
 """People and bindings as the integration API shows them: what a row has, and how it is made of a row of bindings/queries.py."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from app.api.envelope import Code, Day, Id, Instant, Line, Prose
+from app.clock.codes import BindingState
 from app.texts import day, instant
 
-States = Literal[
-    "bound", "auto_matched", "suggested", "unbound", "not_found", "conflict", "missing_remote", "ignored", "disabled"
-]
+if TYPE_CHECKING:
+    States = str
+else:
+    States = Literal[tuple(one.value for one in BindingState)]
 Methods = Literal["manual", "kiosk", "id_number", "name"]
 PhotoUrl = Annotated[str, msgspec.Meta(max_length=2000, description="Where the picture is; opens with the same token.")]
 

@@ -1,7 +1,7 @@
 """Punches, terminals, runs and figures as the integration API shows them: what a row has, and how it is made of a
 stored one. People and bindings are in api/people.py."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -13,11 +13,10 @@ from app.texts import day, instant, local
 
 Temperature = Annotated[float, msgspec.Meta(ge=-50, le=100)]
 Resource = Literal["departments", "positions", "areas", "locations", "devices", "employees", "transactions"]
-Outcomes = Literal[
-    "future_timestamp", "access_terminal", "not_bound", "employee_inactive", "no_direction", "repeat_tap", "double_tap",
-    "awaiting", "only_one_punch", "over_24h", "date_locked", "overlaps", "record_decided", "record_edited",
-    "arrived_late", "attendance_deleted", "imported",
-]  # fmt: skip
+if TYPE_CHECKING:
+    Outcomes = str
+else:
+    Outcomes = Literal[tuple(one.value for one in Outcome)]
 
 
 def _under(names: Any, *, all_of_them: bool) -> msgspec.Meta:

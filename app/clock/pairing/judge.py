@@ -11,6 +11,7 @@ from app.clock.pairing.inputs import (
     FOLDS,
     OVERTIME_ROLES,
     ROLES,
+    UNPAIRED,
     Case,
     PairingEmployee,
     PairingPunch,
@@ -32,13 +33,8 @@ from app.clock.pairing.verdicts import Judgement, Reason, Rule, Verdict
 
 _AT = attrgetter("at")
 
-_UNPAIRED = {
-    Outcome.FUTURE_TIMESTAMP: Reason(Rule.FUTURE_TIMESTAMP),
-    Outcome.ACCESS_TERMINAL: Reason(Rule.ACCESS_TERMINAL),
-    Outcome.NOT_BOUND: Reason(Rule.NOT_BOUND),
-    Outcome.EMPLOYEE_INACTIVE: Reason(Rule.EMPLOYEE_INACTIVE),
-    Outcome.NO_DIRECTION: Reason(Rule.NO_DIRECTION),
-}
+# These outcomes have a rule of the same name.
+_UNPAIRED = {Outcome(word): Reason(Rule(word)) for word in UNPAIRED}
 _ACCESS_PUNCH = Reason(Rule.ACCESS_PUNCH)
 
 
@@ -124,7 +120,7 @@ def _role(punch: PairingPunch, *, held: bool) -> TapRole | None:
 
 
 def obstacles(punch: PairingPunch, who: PairingEmployee | Unbound, now: datetime) -> Iterator[Outcome]:
-    """Lines 1-5 of the order of decisions, as far as they stop the punch; none when it is a tap."""
+    """Lines 1-5 of the order of decisions, as far as they stop the punch; none when it is a tap. Each is one of UNPAIRED."""
     if punch.at > now and punch.at - now > AHEAD:
         yield Outcome.FUTURE_TIMESTAMP
     if punch.is_access:

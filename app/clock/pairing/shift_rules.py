@@ -10,7 +10,9 @@ from app.clock.pairing.overlaps import CoveredHours, holder
 from app.clock.pairing.shifts import ANY, DAY, Shift, ShiftEnd, Tap
 from app.clock.pairing.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
 
+# What each rule of a shift makes of its punches.
 _OUTCOMES = {
+    Rule.STANDS: Outcome.IMPORTED,
     Rule.ATTENDANCE_DELETED: Outcome.ATTENDANCE_DELETED,
     Rule.OVER_24H: Outcome.OVER_24H,
     Rule.COVERED: Outcome.OVERLAPS,
@@ -185,7 +187,7 @@ class ShiftJudge:
 
     def _give(self, shift: Shift, past: "_Past", reason: Reason, record: int | None) -> None:
         verdicts = self.judgement.verdicts
-        outcome = _OUTCOMES.get(reason.rule, Outcome.IMPORTED)
+        outcome = _OUTCOMES[reason.rule]
         until = reason.until
         for tap in shift.taps:
             punch = tap.punch

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.clock.codes import BINDING_STATES, BindingState, Outcome, punch_label
-from app.clock.pairing.inputs import PairingPunch, Record, Rules, Unbound
+from app.clock.pairing.inputs import UNPAIRED, PairingPunch, Record, Rules, Unbound
 from app.clock.pairing.shifts import DAY, Shift, ShiftEnd
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, Verdict
 from app.clock.review.words import EFFECT_LABELS, ROLE_LABELS, LocalWords, dated, length, span
@@ -28,10 +28,8 @@ def explain(verdict: Verdict, judgement: Judgement) -> Explanation:
     return Explanation(*_Sentences(verdict.punch, verdict.because, judgement, verdict.judge_at).say())
 
 
-# The rules of punches that take no part in pairing, and the outcomes that have one rule each.
-ALONE = frozenset({
-    Rule.FUTURE_TIMESTAMP, Rule.ACCESS_TERMINAL, Rule.ACCESS_PUNCH, Rule.NOT_BOUND, Rule.EMPLOYEE_INACTIVE, Rule.NO_DIRECTION
-})  # fmt: skip
+# The rules of punches that take no part in pairing.
+ALONE = frozenset({Rule.ACCESS_PUNCH, *(Rule(word) for word in UNPAIRED)})
 
 
 def explain_obstacle(outcome: Outcome, judgement: Judgement, punch: PairingPunch) -> str:
@@ -110,8 +108,10 @@ class _Sentences:
                 )
             case Rule.LATE_OTHER_EMPLOYEE:
                 return self._about_records()
-            case _:
+            case Rule.NOT_BOUND:
                 return self._not_bound()
+            case rule:
+                raise _untold(rule)
 
     def _not_bound(self) -> tuple[str, str]:
         who = self.judgement.who
@@ -182,8 +182,10 @@ class _Sentences:
                 )
             case Rule.DATE_LOCKED:
                 return self._locked()
-            case _:
+            case Rule.ONLY_ONE_PUNCH:
                 return self._only_one(shift)
+            case rule:
+                raise _untold(rule)
 
     def _only_one(self, shift: Shift) -> tuple[str, str]:
         if shift.is_orphan:
@@ -234,8 +236,10 @@ class _Sentences:
                     f"{first[0].upper()}{first[1:]} covers part of {self.tell.hours(self._shift)}.",
                     "Changing or deleting that record.",
                 )
-            case _:
+            case Rule.LATE_TWO_RECORDS | Rule.LATE_OTHER_EMPLOYEE | Rule.LATE_BEYOND:
                 return self._late(), "Use the punches, or Keep the record."
+            case rule:
+                raise _untold(rule)
 
     def _late(self) -> str:
         records = self.because.records
@@ -255,6 +259,10 @@ class _Sentences:
         if written is None:
             return ""
         return f", where the import wrote {self.tell.between(written.clock_in, written.clock_out)}"
+
+
+def _untold(rule: Rule) -> AssertionError:
+    return AssertionError(f"no sentence says what {rule} decided")
 
 
 def _about_door(terminal: str, rule: Rule) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from app.clock.pages.setting_fields import FORM
 from app.clock.pairing import judge as pairing
 from app.clock.pairing.inputs import Case, PairingEmployee, Unbound
 from app.clock.pairing.use_punches import use_punches
+from app.clock.pairing.verdicts import Rule
 from app.clock.review.sentences import explain, explain_refusal
 from app.clock.review.words import span
 from tests.clock.mirror_store import FAR, RULES, Store, tap, when
@@ -189,6 +190,71 @@ def test_a_refused_use_of_the_punches_says_why():
     store.decide(1)
     found = use_punches(store.case(), 3)
     assert "which is approved" in explain_refusal(found.because, judgement, store.punches[3])
+
+
+def told(store, text, now=FAR):
+    """The rule that decided about a punch, and its sentence."""
+    judgement = store.judge(now)
+    verdict = next(each for each in judgement.verdicts if each.punch_id == store.texts[text])
+    return verdict.because.rule, explain(verdict, judgement).sentence
+
+
+def refused():
+    """What *Use the punches* says of a punch that is not late."""
+    store = imported()
+    judgement = store.judge()
+    because = use_punches(Store("I 08:00").case(), 1).because
+    return because.rule, explain_refusal(because, judgement, store.punches[1])
+
+
+def gone():
+    store = Store("I 08:00")
+    store.mark("I 08:00", gone=True)
+    return store
+
+
+def rebound():
+    store = imported()
+    store.who = PairingEmployee(2)
+    return store
+
+
+# A punch that each rule decides about.
+DECIDED = {
+    Rule.STANDS: lambda: told(imported(), "O 17:00"),
+    Rule.GONE: lambda: told(gone(), "I 08:00"),
+    Rule.FUTURE_TIMESTAMP: lambda: told(Store("I Wed 08:00"), "I Wed 08:00", "Mon 07:00"),
+    Rule.ACCESS_TERMINAL: lambda: told(Store().add("I 08:00", is_access=True), "I 08:00"),
+    Rule.ACCESS_PUNCH: lambda: told(Store().add("I 08:00", is_access=True, says_access=True), "I 08:00"),
+    Rule.NOT_BOUND: lambda: told(Store("I 08:00", who=Unbound("not_found")), "I 08:00"),
+    Rule.EMPLOYEE_INACTIVE: lambda: told(Store("I 08:00", who=PairingEmployee(1, active=False)), "I 08:00"),
+    Rule.NO_DIRECTION: lambda: told(Store("x 08:00"), "x 08:00"),
+    Rule.FOLDED: lambda: told(Store("I 08:00, I 08:04"), "I 08:04"),
+    Rule.ATTENDANCE_DELETED: lambda: told(spoiled(lambda s: s.delete(1)), "bo 12:00"),
+    Rule.OVER_24H: lambda: told(Store("I Mon 08:00, O Tue 17:00"), "O Tue 17:00"),
+    Rule.COVERED: lambda: told(Store("I 10:00").add_manual("09:00", "11:00"), "I 10:00"),
+    Rule.AWAITING_CLOSE: lambda: told(Store("I 08:00"), "I 08:00", "Mon 12:00"),
+    Rule.AWAITING_GAP: lambda: told(Store("a 08:00, a 17:00"), "a 17:00", "Mon 20:00"),
+    Rule.ONLY_ONE_PUNCH: lambda: told(Store("I 08:00"), "I 08:00"),
+    Rule.RECORD_DECIDED: lambda: told(spoiled(lambda s: s.decide(1)), "bo 12:00"),
+    Rule.RECORD_EDITED: lambda: told(spoiled(lambda s: s.edit_record(1, clock_out=when("18:00"))), "bo 12:00"),
+    Rule.LATE_TWO_RECORDS: lambda: told(imported("a 08:00, a 12:00, a 21:00, a 23:00").add("a 16:00"), "a 16:00"),
+    Rule.LATE_OTHER_EMPLOYEE: lambda: told(rebound(), "I 08:00"),
+    Rule.LATE_BEYOND: lambda: told(imported().add("I 10:00"), "I 10:00"),
+    Rule.DATE_LOCKED: lambda: told(spoiled(lambda s: s.locked.add(when("08:00").date())), "bo 12:00"),
+    Rule.OVERLAPS: lambda: told(Store("I 10:00, O 12:00").add_manual("09:00", "11:00"), "I 10:00"),
+    Rule.IMPORTED: lambda: told(Store("I 08:00, O 17:00"), "O 17:00"),
+    Rule.NOT_LATE: refused,
+}
+
+
+@pytest.mark.parametrize("rule", Rule)
+def test_every_rule_has_a_sentence_of_its_own(rule):
+    """A new rule needs a punch here that it decides about, and its sentence in review/sentences.py."""
+    decided, sentence = DECIDED[rule]()
+    assert decided is rule
+    assert sentence.endswith(".")
+    assert not [other for other in Rule if other is not rule and DECIDED[other]()[1] == sentence]
 
 
 def test_a_break_without_an_end_is_noted():
