@@ -36,6 +36,11 @@ class PermissionGroup:
     place: int
     permissions: tuple[Permission, ...]
 
+    @property
+    def key(self) -> str:
+        """What forms call it."""
+        return self.label.lower().replace(" ", "-")
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:

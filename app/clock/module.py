@@ -24,59 +24,85 @@ PERMISSIONS = (
         1,
         (
             Permission(
-                "clock.dashboard", "See the dashboard", "Connection health, counts and warnings.", (OPERATOR, VIEWER)
+                "clock.dashboard",
+                "See the dashboard",
+                "See how the connection is doing, how much was synced, and what waits for a person.",
+                (OPERATOR, VIEWER),
             ),
             Permission(
                 "clock.employees",
                 "See employees and bindings",
-                "The people on the clock, and which employee here each one is.",
+                "See the people on the clock, and which employee each of them is.",
                 (OPERATOR, VIEWER),
             ),
             Permission(
                 "clock.employees.edit",
                 "Bind employees",
-                "Bind, accept, reject, clear, ignore, write remarks.",
+                "Bind codes to employees, accept or reject matches, ignore codes, and write remarks.",
                 (OPERATOR,),
             ),
-            Permission("clock.transactions", "See punches", "Every punch and what became of it.", (OPERATOR, VIEWER)),
             Permission(
-                "clock.transactions.edit", "Retry punches", "Have punches judged and imported again.", (OPERATOR,)
+                "clock.transactions",
+                "See punches",
+                "See every punch, and what became of it and why.",
+                (OPERATOR, VIEWER),
             ),
-            Permission("clock.devices", "See terminals", "Terminals with their state and counts.", (OPERATOR, VIEWER)),
             Permission(
-                "clock.devices.edit", "Set terminals", "Direction, attendance or door reader, remarks.", (OPERATOR,)
+                "clock.transactions.edit",
+                "Retry punches",
+                "Have punches judged and imported again, and settle those that need no record.",
+                (OPERATOR,),
+            ),
+            Permission(
+                "clock.devices",
+                "See terminals",
+                "See the terminals with their state and number of punches.",
+                (OPERATOR, VIEWER),
+            ),
+            Permission(
+                "clock.devices.edit",
+                "Set terminals",
+                "Say which direction a terminal has and whether it is a door reader, and write remarks.",
+                (OPERATOR,),
             ),
             Permission(
                 "clock.organization",
                 "See the organisation",
-                "Departments, positions, areas and locations.",
+                "See departments, positions, areas and locations of the clock.",
                 (OPERATOR, VIEWER),
             ),
             Permission(
                 "clock.organization.edit",
                 "Write on the organisation",
-                "Remarks on departments, positions, areas and locations.",
+                "Write remarks on departments, positions, areas and locations.",
                 (OPERATOR,),
             ),
             Permission(
                 "clock.sync.view",
                 "See the sync history",
-                "Runs, counts, error codes, and how far each one got.",
+                "See the runs with their counts and errors, and how far each of them got.",
                 (OPERATOR, VIEWER),
             ),
             Permission(
-                "clock.sync.run", "Run a sync", "Start and stop runs, backfill, confirm disappearances.", (OPERATOR,)
+                "clock.sync.run",
+                "Run a sync",
+                "Start and stop runs, read older days, and confirm that people are gone.",
+                (OPERATOR,),
             ),
             Permission(
-                "clock.analytics", "See analytics", "Punches per day, terminal and department.", (OPERATOR, VIEWER)
+                "clock.analytics", "See analytics", "See punches by day, terminal and department.", (OPERATOR, VIEWER)
             ),
             Permission(
                 "clock.logs",
                 "See API logs",
-                "Every call to the clock's server, with redacted excerpts.",
+                "See every call to the clock's server, with excerpts that hold no secrets.",
                 (OPERATOR, VIEWER),
             ),
-            Permission("clock.settings", "Change the settings", "The connection with its password, and import rules."),
+            Permission(
+                "clock.settings",
+                "Change the settings",
+                "Change the connection with its password, and the rules of the import.",
+            ),
         ),
     ),
 )

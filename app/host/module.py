@@ -14,15 +14,21 @@ PERMISSIONS = (
         2,
         (
             Permission(
-                "host.people", "Keep people", "Add, edit, import and delete employees; enrol kiosk codes.", (OPERATOR,)
+                "host.people",
+                "Keep people",
+                "Add, edit, import and delete employees, and enrol kiosk codes.",
+                (OPERATOR,),
             ),
             Permission(
-                "host.attendance", "See attendance", "Records of all people, by day and by person.", (OPERATOR, VIEWER)
+                "host.attendance",
+                "See attendance",
+                "See the records of all people, by day and by person.",
+                (OPERATOR, VIEWER),
             ),
             Permission(
                 "host.attendance.decide",
                 "Change and decide attendance",
-                "Add, edit and delete records; approve, reject and close them.",
+                "Add, edit and delete records, and approve, reject or close them.",
                 (OPERATOR,),
             ),
             Permission("host.locks", "Lock days", "Close days against changes, and open them again.", (OPERATOR,)),
@@ -31,19 +37,35 @@ PERMISSIONS = (
     PermissionGroup(
         "Surveys and applications",
         3,
-        (Permission("apps.manage", "Keep the app library", "Applications, their icons, platforms and state."),),
+        (
+            Permission(
+                "apps.manage", "Keep the app library", "Add and edit applications, with icon, platforms and state."
+            ),
+        ),
     ),
     PermissionGroup(
         "Administration",
         4,
         (
-            Permission("admin.users", "Keep users", "Invite, edit, deactivate, unlock; give roles within their own."),
-            Permission("admin.roles", "Keep roles", "Make and change roles, within their own rights."),
-            Permission("admin.tenants", "Keep tenants", "Rename tenants, set their ceiling, deactivate them."),
-            Permission("admin.tokens", "Keep API tokens", "See and revoke everybody's tokens, make them for others."),
+            Permission(
+                "admin.users",
+                "Keep users",
+                "Invite, edit, deactivate and unlock accounts, and give roles within one's own rights.",
+            ),
+            Permission("admin.roles", "Keep roles", "Make and change roles, within one's own rights."),
+            Permission(
+                "admin.tenants",
+                "Keep tenants",
+                "Rename tenants, set their ceiling and deactivate them.",
+            ),
+            Permission(
+                "admin.tokens",
+                "Keep API tokens",
+                "See and revoke the tokens of all people, and make tokens for others.",
+            ),
             Permission("admin.policies", "Set policies", "Switch modules, endpoints and prompts on and off."),
-            Permission("admin.audit", "Read the audit", "Who did what, with before and after."),
-            Permission("admin.jobs", "See jobs", "Background work and workers; retry what failed."),
+            Permission("admin.audit", "Read the audit", "See who did what, with the values before and after."),
+            Permission("admin.jobs", "See jobs", "See background work and workers, and retry what failed."),
             Permission("admin.erase", "Erase a person", "Destroy the key of a person's evidence, for good."),
         ),
     ),

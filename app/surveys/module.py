@@ -16,16 +16,14 @@ PERMISSIONS = (
             Permission(
                 "surveys.view",
                 "See surveys",
-                "Surveys, responses and figures; ratings on the platform.",
+                "See surveys, responses and figures, and on the platform the ratings of apps.",
                 (AUTHOR, VIEWER),
             ),
-            Permission(
-                "surveys.author", "Write surveys", "Create and edit drafts, duplicate, delete drafts.", (AUTHOR,)
-            ),
+            Permission("surveys.author", "Write surveys", "Write, duplicate and delete drafts.", (AUTHOR,)),
             Permission(
                 "surveys.publish",
                 "Publish surveys",
-                "Publish, publish again, archive: people will be asked.",
+                "Publish and archive surveys: people will be asked.",
                 (AUTHOR,),
             ),
         ),

@@ -1,4 +1,4 @@
-"""`/admin/roles`: named sets of permissions, each explained in plain words. Giving them to people: user_forms."""
+"""`/admin/roles`: named sets of permissions, each explained in plain words. The form: role_form. Giving them to people: user_forms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,17 +10,18 @@ from sqlalchemy import Select, func, select
 
 from app.accounts import roles
 from app.accounts.models import Role, UserRole
-from app.accounts.permissions import EXPLAINED, GROUPS
+from app.accounts.permissions import EXPLAINED
 from app.accounts.sessions import end_all_of
 from app.counting import count
 from app.db.held import hold
 from app.db.searching import contains
 from app.errors import Conflict, Invalid
+from app.host.pages.admin.role_form import RoleForm, boxes
 from app.texts import whole
 from app.web import edits, exports, lists, sessions
 from app.web.bulk import ask_first
 from app.web.context import Context
-from app.web.forms import Bound, Choices, Form, Text
+from app.web.forms import Bound
 from app.web.guards import Requires
 from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
@@ -52,10 +53,6 @@ SPEC = ListSpec(
     ),
     empty=Empty("shield", "No roles", "Make the first one.", "/admin/roles/new", "Make a role"),
 )
-FORM = Form(
-    Text("name", "Name", required=True, longest=100),
-    Choices("permissions", "Permissions", required=True, options={name: one.label for name, one in EXPLAINED.items()}),
-)
 
 
 @get("/admin/roles", guards=[MAY])
@@ -72,14 +69,14 @@ async def new(ctx: NamedDependency[Context]) -> Response[Any]:
     """Empty, or with `?copy=ID` a copy that is not stored before it is saved."""
     copied = whole(ctx.request.query_params.get("copy", ""), 15)
     if copied is None:
-        return await _editor(ctx, FORM.fill())
+        return await _editor(ctx, _form(ctx).fill())
     role = await roles.find(ctx.db, copied)
-    return await _editor(ctx, FORM.fill({"name": f"Copy of {role.name}", "permissions": role.permissions}))
+    return await _editor(ctx, _form(ctx).fill({"name": f"Copy of {role.name}", "permissions": role.permissions}))
 
 
 @post("/admin/roles/new", guards=[MAY], status_code=200)
 async def add(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = FORM.read(await ctx.form())
+    form = _form(ctx).read(await ctx.form())
     if form.ok:
         try:
             await roles.add(ctx.db, ctx.actor, form["name"], form["permissions"], reach=ctx.user.permissions)
@@ -93,14 +90,14 @@ async def add(ctx: NamedDependency[Context]) -> Response[Any]:
 @get("/admin/roles/{role_id:int}", guards=[MAY])
 async def show(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Response[Any]:
     role = await roles.find(ctx.db, role_id)
-    return await _editor(ctx, edits.opened(ctx, FORM, _stored(role)), role=role)
+    return await _editor(ctx, edits.opened(ctx, _form(ctx), _stored(role)), role=role)
 
 
 @post("/admin/roles/{role_id:int}", guards=[MAY], status_code=200)
 async def save(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Response[Any]:
     await hold(ctx.db, Role.id == role_id)
     role = await roles.find(ctx.db, role_id)
-    form = await edits.sent(ctx, FORM, _stored(role), about=("role", role_id))
+    form = await edits.sent(ctx, _form(ctx), _stored(role), about=("role", role_id))
     changed: Sequence[int] = ()
     if form.ok:
         try:
@@ -132,6 +129,10 @@ async def remove(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Respo
     await _begin_anew(ctx, lost)
     who = f" {count(len(lost), 'person', 'people')} lost it." if lost else ""
     return await done(ctx, "/admin/roles", f"The role {role.name} was deleted.{who}", gone=f"/admin/roles/{role_id}")
+
+
+def _form(ctx: Context) -> RoleForm:
+    return RoleForm(ctx.user.permissions)
 
 
 def _stored(role: Any) -> dict[str, Any]:
@@ -167,7 +168,8 @@ async def _begin_anew(ctx: Context, user_ids: Sequence[int]) -> None:
 
 
 async def _editor(ctx: Context, form: Bound, *, role: Any = None, status: int = 200) -> Response[str]:
-    return await page(ctx, "host/admin/role.html", status=status, form=form, role=role, groups=GROUPS)
+    groups = boxes(form, ctx.user.permissions, fixed=bool(role and role.builtin))
+    return await page(ctx, "host/admin/role.html", status=status, form=form, role=role, groups=groups)
 
 
 ROUTES = [index, new, add, show, save, ask_to_remove, remove]

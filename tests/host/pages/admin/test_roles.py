@@ -38,10 +38,25 @@ async def make_role(database: Database, name: str, permissions: Sequence[str], w
         return await roles.add(db, COMMAND_LINE, name, permissions)
 
 
-def test_every_permission_of_the_contract_has_words_and_none_is_there_twice() -> None:
+def test_every_permission_of_the_contract_has_a_name_and_none_is_there_twice() -> None:
     named = [one.name for group in GROUPS for one in group.permissions]
     assert sorted(named) == sorted(PERMISSIONS)
-    assert all(one.label and one.explanation.endswith(".") for one in EXPLAINED.values())
+    assert all(one.label for one in EXPLAINED.values())
+    assert len({group.key for group in GROUPS}) == len(GROUPS)
+
+
+def test_each_permission_has_one_sentence_that_says_what_one_can_do_with_it() -> None:
+    verbs = {one.explanation.split()[0].rstrip(",") for one in EXPLAINED.values()}
+    assert verbs <= {
+        "Add", "Bind", "Change", "Close", "Destroy", "Have", "Invite", "Make", "Publish", "Rename", "Say", "See", "Start",
+        "Switch", "Write",
+    }  # fmt: skip
+    for one in EXPLAINED.values():
+        assert re.fullmatch(r"[A-Z][^.;]+\.", one.explanation), one.explanation
+        assert len(one.explanation.split()) > 4, one.explanation
+
+
+def test_no_two_permissions_are_called_the_same() -> None:
     assert len({one.label for one in EXPLAINED.values()}) == len(EXPLAINED)
 
 
@@ -147,8 +162,84 @@ async def test_built_in_roles_are_neither_changed_nor_deleted_but_copied(
     assert 'type="submit">Save' not in page
     copy = (await alice.get(f"/admin/roles/new?copy={role_id}")).text
     assert f'value="Copy of {name}"' in copy
-    ticked = set(re.findall(r'value="([\w.]+)" checked', copy))
+    ticked = set(re.findall(r'value="([\w.]+)" data-group-one checked', copy))
     assert ticked == BUILT_IN[name]
+
+
+def counts(page: str) -> dict[str, str]:
+    """What stands beside the name of each group."""
+    legends = re.findall(r"<legend.*?</legend>", page, re.DOTALL)
+    said = [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in legends]
+    return {one.rsplit(" ", 3)[0]: " ".join(one.split()[-3:]) for one in said}
+
+
+async def test_each_group_says_how_many_of_its_permissions_the_role_has(alice: Browser, database: Database) -> None:
+    role_id = await make_role(database, "Clerk", ["host.people", "host.locks", "admin.audit"])
+    page = (await alice.get(f"/admin/roles/{role_id}")).text
+    expected = {group.label: f"0 of {len(group.permissions)}" for group in GROUPS}
+    expected |= {"People and attendance": "2 of 4", "Administration": "1 of 8"}
+    assert counts(page) == expected
+    assert page.count('name="all"') == len(GROUPS)
+    assert not re.search(r'name="all"[^>]*checked', page), (
+        "without script a ticked box would undo what is unticked below it"
+    )
+    viewer = (await alice.get(f"/admin/roles/{await role_id_of(database, 'Viewer')}")).text
+    assert 'name="all"' not in viewer
+
+
+async def test_all_of_a_group_is_ticked_by_one_box_without_script(alice: Browser, database: Database) -> None:
+    sent = {
+        "name": "Clerk",
+        "all": ["people-and-attendance", "surveys-and-applications"],
+        "permissions": ["admin.audit"],
+    }
+    assert (await alice.submit("/admin/roles/new", sent)).status_code == 303
+    role_id = await role_id_of(database, "Clerk")
+    by_key = {group.key: [one.name for one in group.permissions] for group in GROUPS}
+    whole = {*by_key["people-and-attendance"], *by_key["surveys-and-applications"], "admin.audit"}
+    assert set(await permissions_of(database, role_id)) == whole
+    alone = {"name": "Clerk", "all": "people-and-attendance"}
+    assert (await alice.submit(f"/admin/roles/{role_id}", alone)).status_code == 303
+    assert await permissions_of(database, role_id) == by_key["people-and-attendance"]
+
+
+async def test_all_of_a_group_reaches_no_further_than_ones_own_rights(sign_in: SignIn, database: Database) -> None:
+    await make_role(database, "Role keeper", ["admin.roles", "admin.audit"])
+    await give(database, "bob", "Role keeper")
+    bob = await sign_in("bob")
+    page = (await bob.get("/admin/roles/new")).text
+    assert page.count('name="all"') == 1
+    assert "All that you may give" in page
+    assert (await bob.submit("/admin/roles/new", {"name": "Clerk", "all": "administration"})).status_code == 303
+    assert set(await permissions_of(database, await role_id_of(database, "Clerk"))) == {"admin.roles", "admin.audit"}
+    assert (await bob.submit("/admin/roles/new", {"name": "Other", "all": "time-clock"})).status_code == 422
+
+
+async def test_a_group_that_there_is_not_is_refused_and_what_was_ticked_stays(alice: Browser) -> None:
+    sent = {"name": "", "all": ["administration", "root"], "permissions": ["host.people"]}
+    answer = await alice.submit("/admin/roles/new", sent)
+    assert answer.status_code == 422
+    assert "</svg>Permissions: Choose from the list." in answer.text
+    assert counts(answer.text)["Administration"] == "8 of 8"
+    assert counts(answer.text)["People and attendance"] == "1 of 4"
+
+
+async def test_their_permissions_are_taken_without_the_box_for_all_of_them(
+    alice: Browser, bob: Browser, database: Database
+) -> None:
+    role_id = await make_role(database, "Clerk", ["host.people"])
+    url = f"/admin/roles/{role_id}"
+    base = re.search(r'name="base" value="([^"]+)"', (await alice.get(url)).text)
+    assert base
+    await alice.submit(url, {"name": "Clerk", "permissions": ["host.locks"]})
+    mine = {"name": "Clerk", "all": "administration", "base": base[1]}
+    refused = await alice.submit(url, mine)
+    assert refused.status_code == 409
+    newer = re.search(r'name="base" value="([^"]+)"', refused.text)
+    assert newer
+    taken = await alice.submit(url, {**mine, "base": newer[1], "take-permissions": "theirs"})
+    assert taken.status_code == 303
+    assert await permissions_of(database, role_id) == ["host.locks"]
 
 
 async def test_deleting_says_how_many_lose_it_and_takes_it_from_them(
