@@ -19,7 +19,7 @@ from app.errors import Busy, Invalid
 from app.texts import guarded
 from app.web.context import Context
 from app.web.list_spec import Column, ListSpec
-from app.web.lists import asked, condition, ordering, visible_columns
+from app.web.lists import ListQuery, asked, condition, ordering, visible_columns
 from app.web.transport.ahead import Ahead
 
 # The response names the charset of a text itself.
@@ -30,6 +30,7 @@ MOST_OPEN = 20
 RETRY_AFTER_S = 30
 TOO_MANY = f"Too many exports are being made right now. Try again in {RETRY_AFTER_S} seconds."
 _open: WeakSet[Ahead] = WeakSet()
+_JSON = msgspec.json.Encoder(decimal_format="number")
 
 
 def asked_for(context: Context) -> str | None:
@@ -45,15 +46,35 @@ async def export(context: Context, spec: ListSpec, base: Select[Any], kind: str)
     ends here. Raises Busy when there are too many."""
     wanted = asked(spec, context.request.query_params)
     statement = base.where(condition(spec, wanted)).order_by(*ordering(spec, wanted.sort))
-    visible = visible_columns(context, spec)
-    columns = [column for column in spec.columns if column.key in visible and column.label]
+    columns = _columns(spec, visible_columns(context, spec))
+    today = spec.today or datetime.now(UTC).date()
     write = _csv(columns) if kind == "csv" else _json_lines(columns)
     rows = _rows(context, statement, write)
     return Stream(
         rows if context.is_head else (await _begun(context, rows)).pieces(),
         media_type=KINDS[kind],
-        headers={"Content-Disposition": f'attachment; filename="{spec.name}-{datetime.now(UTC):%Y%m%d}.{kind}"'},
+        headers={"Content-Disposition": f'attachment; filename="{file_name(spec, wanted, today)}.{kind}"'},
     )
+
+
+def file_name(spec: ListSpec, wanted: ListQuery, today: date) -> str:
+    """After the days that the rows are narrowed to, else after `today`, the day of the export. Without the ending."""
+    first, last = spec.days or _narrowed(spec, wanted) or (None, None)
+    if first and last:
+        return f"{spec.name}-{first}-to-{last}"
+    if first or last:
+        return f"{spec.name}-from-{first}" if first else f"{spec.name}-until-{last}"
+    return f"{spec.name}-{today}"
+
+
+def _narrowed(spec: ListSpec, wanted: ListQuery) -> tuple[date | None, date | None] | None:
+    ranges = (wanted.values.get(item.name) for item in spec.filters if item.kind == "range")
+    return next((days for days in ranges if days), None)
+
+
+def _columns(spec: ListSpec, visible: Sequence[str]) -> list[Column]:
+    chosen = [column for column in spec.columns if column.key in visible and column.label]
+    return chosen + [column for column in spec.columns if column.always and column not in chosen]
 
 
 async def _begun(context: Context, source: AsyncIterator[bytes]) -> Ahead:
@@ -94,7 +115,7 @@ def _csv(columns: Sequence[Column]) -> Callable[[Sequence[Any]], bytes]:
 
 def _json_lines(columns: Sequence[Column]) -> Callable[[Sequence[Any]], bytes]:
     def write(rows: Sequence[Any]) -> bytes:
-        lines = (msgspec.json.encode({column.key: column.value(row) for column in columns}) for row in rows)
+        lines = (_JSON.encode({column.key: column.value(row) for column in columns}) for row in rows)
         return b"".join(line + b"\n" for line in lines)
 
     return write

@@ -24,7 +24,8 @@ Query = MultiDict[Any] | FormMultiDict
 @dataclass(frozen=True)
 class Column:
     """`value` takes a row for the exports; `order` makes the heading sort; `shown` False waits in the column chooser.
-    `titles` makes it the title of the card that a row is on a small screen, where the first column is not."""
+    `titles` makes it the title of the card that a row is on a small screen, where the first column is not. `always` puts it into
+    each export, behind the columns that the person chose."""
 
     key: str
     label: str
@@ -34,6 +35,7 @@ class Column:
     numeric: bool = False
     hint: str = ""
     titles: bool = False
+    always: bool = False
 
     @property
     def sort(self) -> str | None:
@@ -141,6 +143,17 @@ class BulkAction:
 
 
 @dataclass(frozen=True)
+class ExportKind:
+    """One entry of a list's export menu. `query` is what the address says beside the filters."""
+
+    label: str
+    query: Mapping[str, str]
+
+
+CSV, JSON_LINES = ExportKind("CSV", {"export": "csv"}), ExportKind("JSON Lines", {"export": "jsonl"})
+
+
+@dataclass(frozen=True)
 class Empty:
     """What an empty list says, and what to do next."""
 
@@ -154,7 +167,8 @@ class Empty:
 @dataclass(frozen=True)
 class ListSpec:
     """`key` is the column that a selection holds and that makes every order total; `sort` is the default, `-` descends.
-    `today` is the day in the zone that its days are meant in; a list with a filter of days needs it to offer periods."""
+    `today` is the day in the zone that its days are meant in; a list with a filter of days needs it to offer periods. `days` are
+    those that the whole list is about, whatever its filters say."""
 
     name: str
     label: str
@@ -167,6 +181,8 @@ class ListSpec:
     bulk_url: str = ""
     bulk: tuple[BulkAction, ...] = ()
     today: date | None = None
+    days: Days | None = None
+    exports: tuple[ExportKind, ...] = (CSV, JSON_LINES)
 
     def orders(self) -> dict[str, SQLColumnExpression[Any]]:
         return {column.key: column.order for column in self.columns if column.order is not None}

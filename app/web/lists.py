@@ -149,8 +149,7 @@ class ListPage:
 
     @property
     def exports(self) -> list[dict[str, str]]:
-        kinds = {"csv": "CSV", "jsonl": "JSON Lines"}
-        return [{"label": label, "url": self.link(export=kind, per_page=None)} for kind, label in kinds.items()]
+        return [{"label": one.label, "url": self.link(**one.query, per_page=None)} for one in self.spec.exports]
 
 
 def pages_of(total: int, per_page: int) -> int:

@@ -5,16 +5,23 @@ import csv
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import date
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 import pytest
+from litestar.datastructures import MultiDict
 from sqlalchemy import insert, text
 
 from app.db import session
 from app.db.session import Database
 from app.host.models import KioskEnrolment
+from app.host.pages import attendance_list
+from app.host.pages.attendance import EVERYTHING
 from app.parts import FOR_EXPORTS, Parts
 from app.web import exports
+from app.web.lists import asked
 from app.web.transport import ahead
 from app.web.transport.ahead import Ahead
 from tests.clock.mirrored import employ
@@ -24,6 +31,12 @@ from tests.serving import served
 URL = "/people?export=csv"
 SOON_S = 0.2
 PATIENCE_S = 60
+TODAY = date(2026, 11, 25)
+
+
+class SomebodyWhoMay:
+    def may(self, _permission: str) -> bool:
+        return True
 
 
 @pytest.fixture
@@ -46,6 +59,37 @@ async def test_a_cell_that_a_spreadsheet_would_run_is_guarded_even_where_it_is_a
             await db.execute(insert(KioskEnrolment).values(code=person["code"], employee_id=owner))
     rows = list(csv.DictReader((await alice.get(URL)).text.splitlines()))
     assert {(row["Name"], row["Kiosk codes"]) for row in rows} == {("'=1+1", "'@SUM(1)"), ("Ada", "7")}
+
+
+@pytest.mark.parametrize(
+    ("days", "about", "name"),
+    [
+        ({}, None, "attendance-2026-11-25"),
+        ({"from": "2026-11-01", "to": "2026-11-30"}, None, "attendance-2026-11-01-to-2026-11-30"),
+        ({"from": "2026-11-01"}, None, "attendance-from-2026-11-01"),
+        ({"to": "2026-11-30"}, None, "attendance-until-2026-11-30"),
+        ({"period": "last-month"}, None, "attendance-2026-10-01-to-2026-10-31"),
+        ({"period": "yesterday"}, None, "attendance-2026-11-24-to-2026-11-24"),
+        ({"from": "soon"}, None, "attendance-2026-11-25"),
+        ({}, TODAY, "attendance-2026-11-25-to-2026-11-25"),
+    ],
+)
+def test_a_file_is_named_after_the_days_that_it_holds(days: dict[str, str], about: date | None, name: str) -> None:
+    spec = replace(
+        attendance_list.spec_of("/attendance", ZoneInfo("UTC"), SomebodyWhoMay(), EVERYTHING, "-workday"),  # type: ignore[arg-type]
+        today=TODAY,
+        days=(about, about) if about else None,
+    )
+    assert exports.file_name(spec, asked(spec, MultiDict(days)), TODAY) == name
+
+
+@pytest.mark.parametrize(
+    "url", ["/attendance", "/clock_transactions", "/clock_analytics", "/clock_logs", "/surveys/responses",
+            "/surveys/ratings", "/admin/audit", "/attendance/locks"]
+)  # fmt: skip
+async def test_each_list_with_days_names_its_file_after_them(alice: Browser, url: str) -> None:
+    answer = await alice.get(f"{url}?from=2026-11-01&to=2026-11-30&export=csv")
+    assert answer.headers["content-disposition"].endswith('-2026-11-01-to-2026-11-30.csv"')
 
 
 @pytest.mark.usefixtures("_little_patience")

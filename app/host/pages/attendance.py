@@ -1,6 +1,6 @@
 """`/attendance`: all records, one day, one person; and bulk acts over each. One record: attendance_record; forms: attendance_forms."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -19,6 +19,7 @@ from app.host.models import AttendanceRecord
 from app.host.pages import attendance_list as records
 from app.host.pages.people import answer_options
 from app.host.pages.picking import pick
+from app.periods import Days
 from app.web import exports
 from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
@@ -89,9 +90,11 @@ class View:
     empty: Empty
     sort: str
     without: tuple[str, ...] = ()
+    days: Days | None = None
 
     def spec(self, ctx: Context, where: ZoneInfo) -> ListSpec:
-        return records.spec_of(self.url, where, ctx, self.empty, self.sort, *self.without)
+        drawn = records.spec_of(self.url, where, ctx, self.empty, self.sort, *self.without)
+        return replace(drawn, days=self.days)
 
 
 def everything() -> View:
@@ -106,7 +109,8 @@ def one_day(day: date) -> View:
         f"/attendance/add?day={day}",
         "Add a record",
     )
-    return View(f"/attendance/days/{day}", AttendanceRecord.workday == day, empty, "name", ("workday", "days"))
+    scope = AttendanceRecord.workday == day
+    return View(f"/attendance/days/{day}", scope, empty, "name", ("workday", "days"), (day, day))
 
 
 def one_person(employee_id: int) -> View:
@@ -196,7 +200,8 @@ async def _show(ctx: Context, view: View, template: str, *more: Any, **values: A
     where = await zone.of(ctx.db)
     spec = view.spec(ctx, where)
     if kind := exports.asked_for(ctx):
-        return await exports.export(ctx, records.without_bars(spec), records.base(view.scope), kind)
+        file = records.for_export(spec, records.hours_asked_for(ctx))
+        return await exports.export(ctx, file, records.base(view.scope), kind)
     listing, found = await records.load(ctx, spec, view.scope, *more)
     if "employee_id" in values and found.person_name is None:
         raise NotFound

@@ -1,7 +1,9 @@
 """The list of attendance records that every view of `/attendance` shows: columns, filters, sums, bars of the day."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,15 +13,17 @@ from sqlalchemy import ColumnElement, Row, Select, and_, func, select
 from app.counting import people
 from app.db.days import midnight
 from app.db.searching import contains
+from app.errors import Invalid
 from app.host.attendance import queries as attendance_queries
 from app.host.attendance.hours import KINDS, SOURCES, Hours
 from app.host.attendance.queries import LIVE, RECORDS, WORKED, breaks, worked_hours
+from app.host.attendance.written_hours import FORMS
 from app.host.models import AttendanceRecord, DayLock, Employee
 from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
 from app.web.forms import options
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, between
+from app.web.list_spec import CSV, JSON_LINES, BulkAction, Column, Empty, ExportKind, Filter, ListSpec, between
 from app.web.lists import ListPage
 
 STATUSES = {"pending": "Pending", "approved": "Approved", "rejected": "Rejected", "auto_closed": "Auto-closed"}
@@ -48,6 +52,11 @@ BULK = (
     BulkAction("auto_closed", "Auto-close", "clock-off"),
     BulkAction("pending", "Set back to pending", "arrow-back-up"),
     BulkAction("delete", "Delete", "trash", danger=True),
+)
+EXPORTS = tuple(
+    ExportKind(f"{kind.label}, hours as {example}", {**kind.query, "hours": word})
+    for kind in (CSV, JSON_LINES)
+    for word, example in (("decimal", "8.50"), ("h:mm", "8:30"))
 )
 # Drawn on the page only; an export has the times.
 BAR = "bar"
@@ -93,11 +102,23 @@ def spec_of(url: str, where: ZoneInfo, ctx: Context, empty: Empty, sort: str, *w
         bulk_url=f"{url}/bulk" if may else "",
         bulk=BULK if may else (),
         today=today_in(where.key),
+        exports=EXPORTS,
     )
 
 
-def without_bars(spec: ListSpec) -> ListSpec:
-    return replace(spec, columns=tuple(one for one in spec.columns if one.key != BAR))
+def for_export(spec: ListSpec, hours: str) -> ListSpec:
+    """Each row has the person's ID number and the hours, written as `hours`, a word of written_hours.FORMS, says."""
+    kept = (replace(one, always=one.key == "id_number") for one in spec.columns if one.key != BAR)
+    written = Column("hours", "Hours", partial(_written, FORMS[hours]), shown=False, always=True)
+    return replace(spec, columns=(*kept, written))
+
+
+def hours_asked_for(ctx: Context) -> str:
+    """Raises Invalid for a form that there is not."""
+    word = str(ctx.request.query_params.get("hours") or next(iter(FORMS)))
+    if word not in FORMS:
+        raise Invalid("Exported hours are decimal or h:mm.")
+    return word
 
 
 async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: Any) -> tuple[ListPage, Row[Any]]:
@@ -166,6 +187,11 @@ def _bar(row: Any, span: int, where: ZoneInfo) -> dict[str, Any]:
 
 def _hours_in(row: Any, instant: datetime, where: ZoneInfo) -> float:
     return (instant - midnight(row.workday, where)) / timedelta(hours=1)
+
+
+def _written(write: Callable[[timedelta], Decimal | str], row: Any) -> Decimal | str | None:
+    hours = Hours.of(row).worked
+    return None if hours is None else write(hours)
 
 
 def _instant(name: str, where: ZoneInfo, row: Any) -> str | None:

@@ -1,5 +1,6 @@
 """The pages `/attendance`: every view, bulk acts, one record, its forms."""
 
+import csv
 import json
 from datetime import UTC, date, datetime
 from urllib.parse import urlsplit
@@ -169,6 +170,39 @@ async def test_an_export_holds_breaks_kind_status_source_and_the_zones_offset(
         assert (row["kind"], row["status"], row["source"], row["worked_hours"]) == ("regular", "pending", "manual", 8.5)
         assert "bar" not in row
     assert (await alice.get("/attendance?export=csv")).text.splitlines()[0].startswith("Workday,Person,Clock-in")
+
+
+async def test_exported_hours_are_decimal_or_hours_and_minutes_with_the_id_number(
+    database: Database, alice: Browser, in_vancouver: None
+) -> None:
+    ada, _ = await one_record(database)
+    for url in ("/attendance", "/attendance/days/2026-11-20", f"/attendance/people/{ada}"):
+        for query, worked in (("", "8.50"), ("&hours=decimal", "8.50"), ("&hours=h%3Amm", "8:30")):
+            (row,) = csv.DictReader((await alice.get(f"{url}?export=csv{query}")).text.splitlines())
+            assert (row["ID number"], row["Hours"], row["Worked"]) == ("1", worked, "8.5")
+    assert '"hours":8.50}' in (await alice.get("/attendance?export=jsonl")).text
+    assert '"hours":"8:30"}' in (await alice.get("/attendance?export=jsonl&hours=h%3Amm")).text
+    refused = await alice.get("/attendance?export=csv&hours=minutes")
+    assert refused.status_code == 422
+    assert "Exported hours are decimal or h:mm." in refused.text
+
+
+async def test_an_open_record_has_no_exported_hours(database: Database, alice: Browser) -> None:
+    async with database.transaction() as db:
+        await work(db, await hire(db), "08:00")
+    for query in ("", "&hours=h%3Amm"):
+        (row,) = csv.DictReader((await alice.get(f"/attendance?export=csv{query}")).text.splitlines())
+        assert row["Hours"] == ""
+
+
+async def test_the_file_of_a_day_is_named_after_it_and_the_menu_offers_both_forms(
+    database: Database, alice: Browser
+) -> None:
+    await one_record(database)
+    answer = await alice.get("/attendance/days/2026-11-20?export=csv")
+    assert 'filename="attendance-2026-11-20-to-2026-11-20.csv"' in answer.headers["content-disposition"]
+    shown = (await alice.get("/attendance?period=this-month")).text
+    assert 'href="/attendance?period=this-month&amp;export=csv&amp;hours=h%3Amm"' in shown
 
 
 async def test_the_day_and_person_choosers_lead_there(database: Database, alice: Browser) -> None:

@@ -1,0 +1,31 @@
+"""How an export writes the hours that somebody worked: `8.50` or `8:30`. Pure.
+
+Only what is written is rounded. Sums come from the exact times: rounded rows of a month may add up to a little more or less.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from decimal import Decimal
+
+MICROSECOND = timedelta(microseconds=1)
+HUNDREDTH, MINUTE = timedelta(seconds=36), timedelta(minutes=1)
+
+
+def decimal(worked: timedelta) -> Decimal:
+    """Hours with two places: `8.50`."""
+    return Decimal(_nearest(worked, HUNDREDTH)).scaleb(-2)
+
+
+def hours_and_minutes(worked: timedelta) -> str:
+    """`8:30`, however many hours: `120:05`."""
+    hours, minutes = divmod(_nearest(worked, MINUTE), 60)
+    return f"{hours}:{minutes:02}"
+
+
+def _nearest(worked: timedelta, step: timedelta) -> int:
+    """How many steps are nearest; half a step counts as one."""
+    return (worked + step / 2) // MICROSECOND // (step // MICROSECOND)
+
+
+# What `hours=` of an export's address may be; the first one is meant without it.
+FORMS: Mapping[str, Callable[[timedelta], Decimal | str]] = {"decimal": decimal, "h:mm": hours_and_minutes}
