@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import insert, update
 
 from app import demo
-from app.accounts.models import ApiToken, Job, OneTimeLink, Role, Session, UserType
+from app.accounts.models import ApiToken, Job, OneTimeLink, Passkey, Role, Session, UserType
 from app.clock.models import Cursor, LongAct, LongActItem, SetAside
 from app.clock.pages import employees
 from app.host.applications.icons import Icon
@@ -45,6 +45,7 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
         {
             "session_id": "SELECT max(public_id) FROM sessions WHERE user_agent = 'of each'",
             "token_id": "SELECT max(id) FROM api_tokens WHERE revoked_at IS NULL",
+            "passkey_id": "SELECT max(id) FROM passkeys",
         },
     ),
     ("/help", {"name": "rules"}),
@@ -86,7 +87,7 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
 @asynccontextmanager
 async def one_of_each(parts: Parts) -> AsyncIterator[Site]:
     """The platform's workspace with people, a mirrored time clock and what waits there, surveys, apps, tokens, jobs, and Alice in
-    more than one browser."""
+    more than one browser, with a passkey."""
     now = datetime.now(UTC)
     async with site(parts, employees=6, days=3) as found:
         async with parts.database.transaction() as db:
@@ -125,6 +126,7 @@ async def _fill_the_host(parts: Parts, now: datetime) -> None:
     soon, keys = now + timedelta(hours=1), [hashlib.sha256(bytes([number])).digest() for number in range(MANY)]
     browser = {"user_id": alice, "ip": "192.0.2.1", "user_agent": "of each", "expires_at": soon}
     token = {"user_id": alice, "name": "Ours", "hint": "abcd", "scopes": ["me"]}
+    passkey = {"user_id": alice, "name": "Key", "site": "muster.example", "public_key": b"", "sign_count": 0}
     job = {
         "workspace": "main",
         "name": "clock_sync",
@@ -138,6 +140,7 @@ async def _fill_the_host(parts: Parts, now: datetime) -> None:
     async with parts.database.shared_transaction() as db:
         await db.execute(insert(Session), [{**browser, "id_hash": key} for key in keys])
         await db.execute(insert(ApiToken), [{**token, "token_hash": key} for key in keys])
+        await db.execute(insert(Passkey).values(**passkey, credential_id=keys[0]))
         await db.execute(insert(Job), [{**job, "key": str(number)} for number in range(MANY)])
         await db.execute(insert(Role), [{**role, "name": f"Role {number}"} for number in range(MANY)])
         types = [{"workspace": "main", "key": f"guest{number}", "label": f"Guest {number}"} for number in range(MANY)]

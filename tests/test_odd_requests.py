@@ -53,6 +53,8 @@ UPSETTING = (
 )
 # Posts for which no page shows a form in the state that the walk finds, and the names of its fields.
 UNSHOWN: dict[str, tuple[str, ...]] = {
+    "/account/passkeys": ("name", "answer"),
+    "/account/passkeys/new": ("name", "current"),
     "/account/second-factor/off": ("current",),
     "/attendance/days/{day}/bulk": ("action", "number", "confirmed", "all", "id"),
     "/attendance/locks/unlock": ("from", "to"),
@@ -70,7 +72,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/clock_transactions/{punch_id}/terminal": ("agreed",),
     "/clock_transactions/{punch_id}/unsettle": (),
     "/clock_transactions/{punch_id}/use": (),
-    "/sign-in": ("email", "password", "otp", "next"),
+    "/sign-in": ("email", "password", "otp", "passkey", "next"),
     "/surveys/preview": ("title", "message", "revision", "label-1", "options-1"),
     "/surveys/preview/{uid}": ("title", "message", "revision", "label-1", "options-1"),
 }

@@ -238,13 +238,13 @@ async def unlock(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozens
 async def drop_second_factor(
     db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING, keep: bytes = b""
 ) -> bool:
-    """For somebody who lost their authenticator: the password alone signs in again. Returns whether there was one."""
+    """For somebody who lost their authenticator: the password alone signs in again, and passkeys go too. Returns whether there was
+    one."""
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
-    if not await second_factor.forget(db, user_id):
+    if not await second_factor.forget(db, actor, user_id):
         return False
     await end_others(db, user_id, keep=keep)
-    await audit.record(db, actor, "user.drop_second_factor", "user", user_id)
     return True
 
 

@@ -1,11 +1,11 @@
-"""Takes away what is over: sessions, one-time links, API tokens, finished jobs, workers that were never heard of again. Daily."""
+"""Takes away what is over: sessions, one-time links, challenges for passkeys, API tokens, finished jobs, workers that were never heard of again. Daily."""
 
 from datetime import timedelta
 
 from sqlalchemy import delete, func, or_
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts.models import ApiToken, Job, OneTimeLink, Session, WorkerHeartbeat
+from app.accounts.models import ApiToken, Job, OneTimeLink, PasskeyChallenge, Session, WorkerHeartbeat
 
 JOBS_KEPT = timedelta(days=30)
 LINKS_KEPT = timedelta(days=30)
@@ -19,6 +19,7 @@ async def tidy(db: AsyncSession) -> None:
     now = func.now()
     await db.execute(delete(Session).where(Session.expires_at < now))
     await db.execute(delete(OneTimeLink).where(OneTimeLink.expires_at < now - LINKS_KEPT))
+    await db.execute(delete(PasskeyChallenge).where(PasskeyChallenge.expires_at < now))
     over = now - TOKENS_KEPT
     await db.execute(delete(ApiToken).where(or_(ApiToken.expires_at < over, ApiToken.revoked_at < over)))
     await db.execute(delete(Job).where(Job.status.in_(["done", "failed"]), Job.finished_at < now - JOBS_KEPT))

@@ -5,13 +5,14 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from sqlalchemy import ColumnElement, case, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import second_factor
+from app.accounts import passkeys, second_factor
 from app.accounts.models import OneTimeLink, Tenant, User
 from app.db.session import PLATFORM, Database
 from app.errors import Invalid
@@ -35,30 +36,31 @@ class SignInRefused(Invalid):
 
 
 class SecondFactorNeeded(Invalid):
-    """The password was right; the account also wants the six digits of its authenticator. `passed` stands for the password
-    in the next attempt."""
+    """The password was right; the account also wants the six digits of its authenticator, or a passkey. `passed` stands for the
+    password in the next attempt."""
 
-    def __init__(self, passed: str) -> None:
+    def __init__(self, user_id: int, passed: str) -> None:
         super().__init__("Give the six digits of your authenticator app.")
-        self.passed = passed
+        self.user_id, self.passed = user_id, passed
 
 
 class SecondFactorWrong(SignInRefused):
-    """The password was right, the digits were not."""
+    """The password was right, the digits or the passkey were not: `field` says which, as Attempt names it."""
 
-    def __init__(self, passed: str) -> None:
-        Invalid.__init__(self, second_factor.WRONG)
-        self.passed = passed
+    def __init__(self, user_id: int, passed: str, field: Literal["otp", "passkey"]) -> None:
+        Invalid.__init__(self, second_factor.WRONG if field == "otp" else passkeys.WRONG)
+        self.user_id, self.passed, self.field = user_id, passed, field
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """`passed` (of SecondFactorNeeded) may stand for the password."""
+    """`passed` (of SecondFactorNeeded) may stand for the password, and `passkey` for the six digits."""
 
     email: str
     password: str
     otp: str | None = None
     passed: str = ""
+    passkey: passkeys.SignedChallenge | None = None
 
 
 async def hash_password(password: str) -> str:
@@ -95,14 +97,21 @@ async def authenticate(database: Database, keys: KeyRing, attempt: Attempt) -> i
         raise SignInRefused
     if user.totp_secret:
         # Handed on as it is: renewed with each code, it would outlive its minutes.
-        passed = passed or second_factor.seal_passed(keys, user, now)
-        if not attempt.otp:
-            await _uncount(database, user.id)
-            raise SecondFactorNeeded(passed)
-        if not await second_factor.use_code(database, keys, user, attempt.otp):
-            raise SecondFactorWrong(passed)
+        await _second_step(database, keys, user, attempt, passed or second_factor.seal_passed(keys, user, now))
     await _forgive(database, user.id)
     return user.id
+
+
+async def _second_step(database: Database, keys: KeyRing, user: User, attempt: Attempt, passed: str) -> None:
+    """Raises SecondFactorNeeded where neither digits nor a passkey came, and SecondFactorWrong."""
+    if attempt.passkey:
+        if not await passkeys.use(database, user, attempt.passkey):
+            raise SecondFactorWrong(user.id, passed, "passkey")
+    elif not attempt.otp:
+        await _uncount(database, user.id)
+        raise SecondFactorNeeded(user.id, passed)
+    elif not await second_factor.use_code(database, keys, user, attempt.otp):
+        raise SecondFactorWrong(user.id, passed, "otp")
 
 
 async def is_password_of(database: Database, email: str, password: str) -> bool:

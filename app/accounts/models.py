@@ -50,6 +50,37 @@ class User(Base):
     created_at: Mapped[Created]
 
 
+class Passkey(Base):
+    """A key pair that a person's device holds; here is its public half (COSE). `site` is the name in the portal's address when it
+    was made: at another one it does not work. `sign_count` is the device's, 0 where it does not count."""
+
+    __tablename__ = "passkeys"
+    __table_args__ = (UniqueConstraint("user_id", "name"),)
+
+    id: Mapped[Id]
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    site: Mapped[str]
+    credential_id: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    public_key: Mapped[bytes] = mapped_column(LargeBinary)
+    sign_count: Mapped[int]
+    transports: Mapped[Words]
+    created_at: Mapped[Created]
+    last_used_at: Mapped[datetime | None]
+
+
+class PasskeyChallenge(Base):
+    """What a person's browser was asked to sign, until it answers or `expires_at`."""
+
+    __tablename__ = "passkey_challenges"
+    __table_args__ = (CheckConstraint("purpose IN ('add', 'sign_in')", name="purpose"),)
+
+    challenge: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    purpose: Mapped[str]
+    expires_at: Mapped[datetime]
+
+
 class UserType(Base):
     __tablename__ = "user_types"
 

@@ -1,4 +1,7 @@
-"""The second factor: six digits of an authenticator app (TOTP, RFC 6238), or a recovery code. Where sign-in asks for them: identity."""
+"""The second factor: six digits of an authenticator app (TOTP, RFC 6238), or a recovery code. Passkeys beside it: passkeys.
+
+Where sign-in asks for one of them: identity.
+"""
 
 import base64
 import hashlib
@@ -10,7 +13,7 @@ import pyotp
 from sqlalchemy import any_, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import audit
+from app.accounts import audit, passkeys
 from app.accounts.models import User
 from app.db.session import Database, enter_workspace, workspace_of
 from app.errors import Conflict, FieldError, Invalid
@@ -101,13 +104,16 @@ async def make_recovery_codes(db: AsyncSession, actor: audit.Actor, user_id: int
     return codes
 
 
-async def forget(db: AsyncSession, user_id: int) -> bool:
-    """The password alone signs in again. Returns whether there was a second factor; the audit is the caller's."""
+async def forget(db: AsyncSession, actor: audit.Actor, user_id: int) -> bool:
+    """The password alone signs in again: recovery codes and passkeys go too. Returns whether there was a second factor."""
     off = update(User).where(User.id == user_id, User.totp_secret.is_not(None))
-    return (
-        await db.scalar(off.values(totp_secret=None, totp_used_step=None, recovery_codes=[]).returning(User.id))
-        is not None
-    )
+    gone = off.values(totp_secret=None, totp_used_step=None, recovery_codes=[])
+    if await db.scalar(gone.returning(User.id)) is None:
+        return False
+    names = await passkeys.remove_all(db, user_id)
+    before = {"passkeys": names} if names else None
+    await audit.record(db, actor, "user.drop_second_factor", "user", user_id, before=before)
+    return True
 
 
 async def is_on(db: AsyncSession, user_id: int) -> bool:

@@ -89,8 +89,8 @@ def page_of(browser: Browser, portal: Portal, signed_in_as: Callable[[str], Stor
 
         def open_page(short: str, **options: Any) -> Page:
             state = signed_in_as(short) if short else None
-            settings = {"viewport": DESK, "reduced_motion": "reduce", **options}
-            context = browser.new_context(base_url=portal.url, storage_state=state, **settings)
+            settings = {"base_url": portal.url, "viewport": DESK, "reduced_motion": "reduce", **options}
+            context = browser.new_context(storage_state=state, **settings)
             context.set_default_timeout(PATIENCE_MS)
             return opened.enter_context(watched(context))
 

@@ -42,7 +42,7 @@ async def main(database_url: str, data_dir: Path) -> None:
     threading.Thread(target=_end_with_the_input, daemon=True).start()
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    url = f"http://localhost:{listening.getsockname()[1]}"  # a name: with an IP address alone there are no passkeys
     parts = _parts(database_url, data_dir, url)
     async with _clock() as clock_url:
         await _fill(parts, clock_url)

@@ -27,8 +27,9 @@ def seldom(database_url: str) -> Iterator[list[str]]:
 
     async def fill(database: Database) -> None:
         async with database.transaction() as db:
-            # Only a person with a second factor is led to the last one.
-            addresses.extend([*await _acts(db), *await _questions(db), "/account/second-factor/recovery"])
+            # Only a person with a second factor is led to the last two.
+            theirs = ("/account/second-factor/recovery", "/account/passkeys/new")
+            addresses.extend([*await _acts(db), *await _questions(db), *theirs])
 
     async def empty(database: Database) -> None:
         async with database.transaction() as db:

@@ -29,6 +29,9 @@ _NEEDS_MORE = (
     "/admin/roles/{role_id:int}/remove",
     "/account/tokens/{token_id:int}/revoke",
     "/admin/tokens/{token_id:int}/revoke",
+    # test_passkeys looks at them
+    "/account/passkeys/{passkey_id:int}/rename",
+    "/account/passkeys/{passkey_id:int}/remove",
 )
 # Rows are alike: some of them are enough to look at, and hundreds take seconds.
 _SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+7)')) row.remove()"

@@ -1,4 +1,4 @@
-"""`/account`: one's own password, second factor, sessions and tokens. Everybody who is signed in has it."""
+"""`/account`: one's own password, second factor, sessions and tokens. Everybody who is signed in has it. Passkeys: passkeys."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -10,8 +10,9 @@ from litestar.params import FromPath
 from markupsafe import Markup
 from sqlalchemy import func, or_, select
 
-from app.accounts import accounts, audit, browsers, identity, second_factor, tokens
-from app.accounts.models import ApiToken, Session, User
+from app.accounts import accounts, audit, browsers, identity, passkeys, second_factor, tokens
+from app.accounts.models import ApiToken, Passkey, Session, User
+from app.accounts.passkey_site import site_of, why_not
 from app.accounts.sessions import end_one as end_one_session
 from app.accounts.sessions import end_others as end_other_sessions
 from app.counting import count
@@ -39,12 +40,19 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
         User.last_sign_in_at,
         User.totp_secret.is_not(None).label("second_factor"),
         func.cardinality(User.recovery_codes).label("codes_left"),
+        Passkey,
     )
     now = datetime.now(UTC)
+    own = facts.outerjoin(Passkey, Passkey.user_id == User.id).where(User.id == ctx.user.id).order_by(Passkey.id)
+    rows = (await ctx.db.execute(own)).all()
+    site = site_of(ctx.parts.settings.base_url)
     return await page(
         ctx,
         "host/account.html",
-        facts=(await ctx.db.execute(facts.where(User.id == ctx.user.id))).one(),
+        facts=rows[0],
+        passkeys=[row.Passkey for row in rows if row.Passkey],
+        passkey_site=site,
+        no_passkeys=why_not(ctx.parts.settings.base_url),
         most_codes=second_factor.RECOVERY_CODES,
         browsers=await _browsers(ctx, now),
         tokens=await _own_tokens(ctx),
@@ -62,13 +70,13 @@ async def password_form(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/account/password", guards=[signed_in], status_code=200)
 async def change_password(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = await _confirmed(ctx, (await _password_form(ctx)).read(await ctx.form()))
+    form = await confirmed(ctx, (await _password_form(ctx)).read(await ctx.form()))
     if not form.ok:
         return await _password_page(ctx, form, status=422)
     await identity.set_password(ctx.db, ctx.user.id, await identity.hash_password(form["password"]))
     await audit.record(ctx.db, ctx.actor, "user.change_password", "user", ctx.user.id)
     revoked = await revoke_if_asked(ctx, ctx.actor, ctx.user.id, form)
-    ended = await _begin_anew(ctx)
+    ended = await begin_anew(ctx)
     others = f" {count(ended, 'other browser was', 'other browsers were')} signed out." if ended else ""
     gone = f" {count(revoked, 'API token was', 'API tokens were')} revoked." if revoked else ""
     return await done(ctx, "/account", f"The password was changed.{others}{gone}")
@@ -87,7 +95,7 @@ async def second_factor_form(ctx: NamedDependency[Context]) -> Response[Any]:
 async def switch_on(ctx: NamedDependency[Context]) -> Response[Any]:
     sealed = str((await ctx.form()).get("setup", ""))
     secret = second_factor.open_setup(ctx.parts.keys, ctx.workspace, ctx.user.id, sealed)
-    form = await _confirmed(ctx, CODE_FORM.read(await ctx.form()))
+    form = await confirmed(ctx, CODE_FORM.read(await ctx.form()))
     if form.ok:
         try:
             codes = await second_factor.enable(
@@ -97,7 +105,7 @@ async def switch_on(ctx: NamedDependency[Context]) -> Response[Any]:
             form.absorb(refused)
     if not form.ok:
         return await _setup_page(ctx, form, sealed, status=422)
-    await _begin_anew(ctx)
+    await begin_anew(ctx)
     return await _codes_page(ctx, codes, "The second factor is on. Signing in asks for the six digits from now on.")
 
 
@@ -108,7 +116,7 @@ async def recovery_form(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/account/second-factor/recovery", guards=[signed_in], status_code=200)
 async def make_recovery_codes(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = await _confirmed(ctx, OFF_FORM.read(await ctx.form()))
+    form = await confirmed(ctx, OFF_FORM.read(await ctx.form()))
     if not form.ok:
         return await _recovery_page(ctx, form, status=422)
     codes = await second_factor.make_recovery_codes(ctx.db, ctx.actor, ctx.user.id)
@@ -117,12 +125,11 @@ async def make_recovery_codes(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/account/second-factor/off", guards=[signed_in], status_code=200)
 async def switch_off(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = await _confirmed(ctx, OFF_FORM.read(await ctx.form()))
+    form = await confirmed(ctx, OFF_FORM.read(await ctx.form()))
     if not form.ok:
         return await _off_page(ctx, form, status=422)
-    if await second_factor.forget(ctx.db, ctx.user.id):
-        await audit.record(ctx.db, ctx.actor, "user.drop_second_factor", "user", ctx.user.id)
-    await _begin_anew(ctx)
+    await second_factor.forget(ctx.db, ctx.actor, ctx.user.id)
+    await begin_anew(ctx)
     return await done(ctx, "/account", "The second factor is off: the password alone signs in.")
 
 
@@ -167,7 +174,7 @@ async def revoke_token(ctx: NamedDependency[Context], token_id: FromPath[int]) -
     return await done(ctx, "/account", "The token was revoked.")
 
 
-async def _confirmed(ctx: Context, form: Bound) -> Bound:
+async def confirmed(ctx: Context, form: Bound) -> Bound:
     """Adds an error when the password typed beside the change is wrong; wrong ones count towards the lock-out."""
     if not form.ok:
         return form
@@ -178,7 +185,7 @@ async def _confirmed(ctx: Context, form: Bound) -> Bound:
     return form
 
 
-async def _begin_anew(ctx: Context) -> int:
+async def begin_anew(ctx: Context) -> int:
     """A password or second factor changed: this browser gets a new session id, the other sessions end. Returns how many
     did."""
     ended = await end_other_sessions(ctx.db, ctx.user.id, keep=ctx.user.session_key)
@@ -219,7 +226,10 @@ async def _password_page(ctx: Context, form: Bound, *, status: int = 200) -> Res
 
 
 async def _off_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
-    return await page(ctx, "host/account_second_factor_off.html", fragment="drawer", status=status, form=form)
+    kept = await passkeys.count_of(ctx.db, ctx.user.id)
+    return await page(
+        ctx, "host/account_second_factor_off.html", fragment="drawer", status=status, form=form, passkeys=kept
+    )
 
 
 async def _recovery_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

@@ -3,11 +3,12 @@
 from litestar.types import ControllerRouterHandler
 
 from app.host.pages import palette
-from app.host.pages.admin import account, audit, jobs, policies, roles, tenants, tokens, user_forms, users
+from app.host.pages.admin import account, audit, jobs, passkeys, policies, roles, tenants, tokens, user_forms, users
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
     *account.ROUTES,
+    *passkeys.ROUTES,
     *palette.ROUTES,
     *users.ROUTES,
     *user_forms.ROUTES,

@@ -4,11 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from litestar import Response, get, post
+from litestar.datastructures import FormMultiDict
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 from litestar.response import Redirect
 
-from app.accounts import audit, identity, second_factor, tokens
+from app.accounts import audit, identity, passkeys, second_factor, tokens
+from app.accounts.passkey_site import PasskeySite, site_of
 from app.accounts.sessions import end_others
 from app.errors import NotFound
 from app.web import sessions
@@ -27,8 +29,10 @@ OTP = Text(
     help="The six digits of the app, or a recovery code. Spaces do not matter.",
 )
 FORM = Form(EMAIL, Password("password", "Password", required=True), OTP)
-# Asks for the digits alone: `passed` says that the password was right.
-DIGITS = Form(EMAIL, replace(OTP, required=True), Text("passed", "Password", longest=1000))
+# They ask for the second step alone: `passed` says that the password was right.
+PASSED = Text("passed", "Password", longest=1000)
+DIGITS = Form(EMAIL, replace(OTP, required=True), PASSED)
+PASSKEY = Form(EMAIL, OTP, PASSED, Text("passkey", "Passkey", required=True, longest=passkeys.LONGEST_ANSWER))
 TOO_LATE = "Your sign-in has expired, or the account is locked for some minutes. Sign in again."
 NEW_PASSWORD = Password(
     "password",
@@ -70,16 +74,15 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
 @post("/sign-in", guards=[public], status_code=200)
 async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
     posted = await ctx.form()
-    form = (DIGITS if posted.get("passed") else FORM).read(posted)
+    form = _fitting(posted).read(posted)
     if not form.ok:
         return await _form(ctx, form, status=422)
-    values = form.values
-    attempt = identity.Attempt(form["email"], values.get("password") or "", form["otp"], values.get("passed") or "")
+    attempt = _attempt(ctx, form)
     try:
         async with ctx.apart():
             user_id = await identity.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
     except (identity.SecondFactorNeeded, identity.SecondFactorWrong) as wanted:
-        return await _digits(ctx, form, wanted)
+        return await _second_step(ctx, form, wanted)
     except identity.SignInRefused as refused:
         again = FORM.fill({"email": form["email"]})
         again.refuse("", TOO_LATE if attempt.passed else refused.message)
@@ -130,21 +133,45 @@ def _dead() -> NotFound:
     return NotFound("This link was used already or is too old. Ask an administrator for a new one.")
 
 
-async def _digits(
+def _fitting(posted: FormMultiDict) -> Form:
+    if posted.get("passkey"):
+        return PASSKEY
+    return DIGITS if posted.get("passed") else FORM
+
+
+def _attempt(ctx: Context, form: Bound) -> identity.Attempt:
+    values = form.values
+    answer = values.get("passkey")
+    signed = passkeys.SignedChallenge(_site(ctx), answer) if answer else None
+    return identity.Attempt(
+        form["email"], values.get("password") or "", form["otp"], values.get("passed") or "", signed
+    )
+
+
+async def _second_step(
     ctx: Context, typed: Bound, wanted: identity.SecondFactorNeeded | identity.SecondFactorWrong
 ) -> Response[str]:
     form = DIGITS.fill({"email": typed["email"], "otp": typed["otp"], "passed": wanted.passed})
     if isinstance(wanted, identity.SecondFactorWrong):
-        form.refuse("otp", wanted.message)
-    return await _form(ctx, form, status=422)
+        form.refuse("otp" if wanted.field == "otp" else "", wanted.message)
+    site = _site(ctx)
+    request = None
+    if site:
+        async with ctx.apart():
+            request = await passkeys.ask_to_sign_in(ctx.parts.database, site, wanted.user_id)
+    return await _form(ctx, form, status=422, passkey_request=request, passkey_site=site)
 
 
-async def _form(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
-    """The form for e-mail and password, or the one for the digits."""
+def _site(ctx: Context) -> PasskeySite | None:
+    return site_of(ctx.parts.settings.base_url)
+
+
+async def _form(ctx: Context, form: Bound, *, status: int = 200, **more: Any) -> Response[str]:
+    """The form for e-mail and password, or those for the second step."""
     target = (
         (await ctx.form()).get("next", "") if ctx.request.method == "POST" else ctx.request.query_params.get("next")
     )
-    return await page(ctx, "host/sign_in.html", status=status, form=form, next=_next(target or ""))
+    return await page(ctx, "host/sign_in.html", status=status, form=form, next=_next(target or ""), **more)
 
 
 def _next(target: str) -> str:

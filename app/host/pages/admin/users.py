@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Row, Select, SQLColumnExpression, case, ex
 
 from app.accounts import accounts, user_types
 from app.accounts.identity import LOCK_AFTER, LOCKED_FOR
-from app.accounts.models import ApiToken, Role, Session, User, UserRole, UserType
+from app.accounts.models import ApiToken, Passkey, Role, Session, User, UserRole, UserType
 from app.counting import count
 from app.db.searching import contains
 from app.errors import Conflict, NotFound
@@ -182,8 +182,8 @@ ACTS = {
     "second-factor": UserAct(
         _drop_second_factor,
         "Switch off the second factor of {name}?",
-        "For a person who lost their phone. Until they set it up again, the password alone signs in. Make sure that the"
-        " request really comes from them. They are signed out everywhere.",
+        "For a person who lost their phone. Until they set it up again, the password alone signs in. Their passkeys are removed."
+        " Make sure that the request really comes from them. They are signed out everywhere.",
         "Switch off",
         "The second factor of {name} is off.",
         "{name} has no second factor.",
@@ -296,6 +296,7 @@ def _one(ctx: Context) -> Select[Any]:
         User.password_changed_at,
         select(func.count()).where(Session.user_id == User.id).scalar_subquery().label("sessions"),
         select(func.count()).where(*live).scalar_subquery().label("tokens"),
+        select(func.count()).where(Passkey.user_id == User.id).scalar_subquery().label("passkeys"),
     )
 
 
