@@ -85,7 +85,8 @@ def ask_to_make(
         ),
         exclude_credentials=_descriptors(known),
     )
-    return options_to_json(options)
+    asked: str = options_to_json(options)
+    return asked
 
 
 def ask_to_sign(site: PasskeySite, challenge: bytes, *, known: Sequence[KnownKey], timeout_s: int) -> str:
@@ -100,7 +101,8 @@ def ask_to_sign(site: PasskeySite, challenge: bytes, *, known: Sequence[KnownKey
         allow_credentials=_descriptors(known),
         user_verification=UserVerificationRequirement.REQUIRED,
     )
-    return options_to_json(options)
+    asked: str = options_to_json(options)
+    return asked
 
 
 def challenge_in(answer: str) -> bytes:
@@ -145,7 +147,7 @@ def sign_count_in(site: PasskeySite, challenge: bytes, public_key: bytes, answer
     from webauthn import verify_authentication_response
 
     try:
-        return verify_authentication_response(
+        signed = verify_authentication_response(
             credential=answer,
             expected_challenge=challenge,
             expected_rp_id=site.name,
@@ -153,9 +155,11 @@ def sign_count_in(site: PasskeySite, challenge: bytes, public_key: bytes, answer
             credential_public_key=public_key,
             credential_current_sign_count=0,
             require_user_verification=True,
-        ).new_sign_count
+        )
     except Exception as wrong:  # as above
         raise WrongAnswer from wrong
+    count: int = signed.new_sign_count
+    return count
 
 
 def goes_up(before: int, now: int) -> bool:
