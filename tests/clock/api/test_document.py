@@ -76,5 +76,5 @@ def test_the_keys_of_every_mapping_are_the_fixed_words() -> None:
     mappings = {**status, **run}
     assert {name: set(mappings[name]["propertyNames"]["enum"]) for name in words} == words
     assert {name: mappings[name].get("minProperties") for name in words} == {
-        "bindings": 9, "outcomes": 17, "counts": 7, "resources": None, "import": None,
+        "bindings": len(BindingState), "outcomes": len(Outcome), "counts": len(RESOURCES), "resources": None, "import": None,
     }  # fmt: skip
