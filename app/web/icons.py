@@ -21,6 +21,7 @@ def icon(name: str, label: str = "", extra: str = "") -> Markup:
     if name not in NAMES:
         raise UnknownIcon(f"no vendored icon {name!r}; see static/icons.txt")
     said = Markup('role="img" aria-label="{}"').format(label) if label else Markup('aria-hidden="true"')
+    kind = "icon icon-filled" if name.startswith("filled/") else "icon"
     return Markup('<svg class="{}" {}><use href="{}#{}"/></svg>').format(
-        f"icon {extra}".strip(), said, address("icons.svg"), symbol_id(name)
+        f"{kind} {extra}".strip(), said, address("icons.svg"), symbol_id(name)
     )

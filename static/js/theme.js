@@ -12,8 +12,8 @@
   function apply() {
     const choice = chosen();
     root.dataset.bsTheme = paper.matches ? "light" : choice === "auto" ? (dark.matches ? "dark" : "light") : choice;
-    for (const button of document.querySelectorAll("[data-theme]")) {
-      button.setAttribute("aria-pressed", String(button.dataset.theme === choice));
+    for (const button of document.querySelectorAll("[data-look]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.look === choice));
     }
     document.dispatchEvent(new CustomEvent("muster:theme"));
   }
@@ -25,9 +25,9 @@
     apply();
   });
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-theme]");
+    const button = event.target.closest("[data-look]");
     if (!button) return;
-    try { localStorage.setItem("muster-theme", button.dataset.theme); } catch { /* private mode: this page only */ }
+    try { localStorage.setItem("muster-theme", button.dataset.look); } catch { /* private mode: this page only */ }
     apply();
     button.closest("details").open = false;
   });

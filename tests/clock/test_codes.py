@@ -87,11 +87,21 @@ def test_every_outcome_stands_in_one_group_and_says_what_it_means():
     assert all(words.meaning.endswith(".") for words in OUTCOMES.values())
 
 
-def test_an_outcome_that_needs_a_person_stands_out():
-    """Its badge has a tone in muster.css; without one it would be grey like those that need nothing."""
-    toned = set(re.findall(r'\[data-state="(\w+)"\]', (ROOT / "static/css/muster.css").read_text()))
+def amber() -> set[str]:
+    """The words whose badges are amber in muster.css."""
+    css = (ROOT / "static/css/muster.css").read_text()
+    words = re.search(r'\n\[data-tone="warn"\][^{]*', css)
+    assert words
+    return set(re.findall(r'\[data-state="(\w+)"\]', words[0]))
+
+
+def test_an_outcome_that_needs_a_person_is_amber_and_no_other():
     waiting = {one.value for one, words in OUTCOMES.items() if words.group is OutcomeGroup.NEEDS_PERSON}
-    assert waiting - toned == set()
+    assert amber() & set(Outcome) == waiting
+
+
+def test_a_binding_that_needs_a_person_is_amber():
+    assert amber() & set(BindingState) == {"not_found", "conflict", "missing_remote"}
 
 
 def test_a_punch_the_import_has_not_come_to_yet_reads_awaiting():

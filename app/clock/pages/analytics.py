@@ -41,7 +41,7 @@ CODES = {
     "unknown": "Unknown",
 }
 LATE_TONES = ("ok", "ok", "info", "warn", "bad", "mute")
-TONES = {"check_in": "ok", "check_out": "info", "unknown": "bad"}
+TONES = {"check_in": "ok", "check_out": "info", "unknown": "mute"}
 FIGURES = {**CODES, "total": "Punches", "imported": "In records", "employees": "People", "terminals": "Terminals"}
 # What a file holds: the days of the range, oldest first.
 EXPORT = ListSpec(

@@ -21,7 +21,7 @@ from app.web.guards import Requires
 from app.web.pages import page
 from app.web.templating import with_query
 
-TONES = {"answered": "info", "agreed": "ok", "declined": "bad", "opted_out": "mute"}
+TONES = {"answered": "info", "agreed": "ok", "declined": "note", "opted_out": "mute"}
 SERIES = [Series(label, TONES[outcome]) for outcome, label in OUTCOMES.items()]
 # The list names that many, most responses first; the Surveys page has all. So with apps.
 MOST_LISTED = 12

@@ -222,7 +222,7 @@ def funnel(counted: Counters, shown: Sequence[str], rows: str) -> bars.BarChart:
         BarRow(
             "Responded", counted.responded, url=f"{rows}&outcome=answered&outcome=agreed&outcome=declined", tone="ok"
         ),
-        BarRow("Opted out", counted.opted_out, url=f"{rows}&outcome=opted_out", tone="warn"),
+        BarRow("Opted out", counted.opted_out, url=f"{rows}&outcome=opted_out", tone="mute"),
     ]
     drawn = [
         replace(one, percent=percent(one.value, counted.asked), url=one.url if one.value else None)

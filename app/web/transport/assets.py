@@ -38,6 +38,7 @@ SHEETS = (
     "css/components.css",
     "css/drawings.css",
     "css/surveys.css",
+    "css/plain.css",
 )
 LIBRARIES = (
     "vendor/htmx.org@2.0.11/htmx.min.js",

@@ -16,7 +16,7 @@ _FRAME = '<path stroke="none" d="M0 0h24v24H0z" fill="none"/>'
 
 
 def sprite() -> bytes:
-    """How thick lines are, and their colour, is said where an icon stands (`.icon` in static/css/muster.css)."""
+    """Lines alone: how thick they are, and what has which colour, is said where an icon stands (`.icon` in static/css/muster.css)."""
     return f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(_symbols())}</svg>'.encode()
 
 
@@ -26,8 +26,7 @@ def symbol_id(name: str) -> str:
 
 def _symbols() -> Iterator[str]:
     for name in NAMES:
-        filled = ' fill="currentColor" stroke="none"' if name.startswith("filled/") else ""
-        yield f'<symbol id="{symbol_id(name)}" viewBox="0 0 24 24"{filled}>{_drawing(name)}</symbol>'
+        yield f'<symbol id="{symbol_id(name)}" viewBox="0 0 24 24">{_drawing(name)}</symbol>'
 
 
 def _drawing(name: str) -> str:
