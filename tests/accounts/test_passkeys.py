@@ -262,6 +262,20 @@ async def test_a_count_that_does_not_go_up_is_refused_and_told(
     assert NAME in await everything_audited(database)
 
 
+async def test_a_tenant_s_people_have_passkeys_and_their_own_audit(
+    eve: Browser, visitor: Browser, parts: Parts
+) -> None:
+    await give_password(parts.database, "eve")
+    await give_second_factor(parts, "eve")
+    key = await add_passkey(eve)
+    asked = await submit_sign_in(visitor, "eve")
+    assert (await send_passkey(visitor, asked, key.sign(request_in(asked), count=1))).status_code == 422
+    asked = await submit_sign_in(visitor, "eve")
+    assert (await send_passkey(visitor, asked, key.sign(request_in(asked)))).status_code == 303
+    assert await acts(parts.database, "globex") == ["user.add_passkey", "user.refuse_passkey"]
+    assert await acts(parts.database) == []
+
+
 @pytest.mark.parametrize(
     ("before", "now", "up"), [(0, 0, True), (0, 1, True), (1, 2, True), (2, 2, False), (2, 1, False), (2, 0, False)]
 )
