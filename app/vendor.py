@@ -82,7 +82,6 @@ PACKAGES: Final = (
         "5.3.0",
         ("LICENSE", *(f"files/inter-{part}-wght-normal.woff2" for part in FONT_PARTS)),
     ),
-    Package("chart.js", "4.6.1", ("LICENSE.md", "dist/chart.umd.min.js")),
     Package("axe-core", "4.14.1", ("LICENSE", "LICENSE-3RD-PARTY.txt", "axe.min.js"), TESTS),
 )
 

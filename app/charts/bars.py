@@ -1,16 +1,17 @@
 """Bars that lie: a row for each answer, terminal or state, on one axis; and one bar of all parts. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from app.charts.scale import HALVES, PERCENT, Tick, place, scale_to
+from app.charts.scale import HALVES, PERCENT, Scale, Tick, place, scale_to
 from app.counting import percent
 
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """`percent` None: unknown. `note` is a second line below the label."""
+    """`percent` None: unknown. `before` is what the bar was in the days before, None for not known. `note` is a second line below
+    the label, `hint` shows on hover, and `cells` stand in the columns after the number."""
 
     label: str
     value: int
@@ -19,36 +20,66 @@ class BarRow:
     tone: str = "accent"
     note: str = ""
     hint: str = ""
+    before: float | None = None
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnRow:
+    """`before` is the place of a mark on the bar, or None."""
+
     row: BarRow
     width: str
+    before: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BarHeads:
+    """The headings: `what` stands above the labels, `unit` above the numbers, `more` above each further cell."""
+
+    what: str
+    unit: str
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """What the macros `visuals.distribution` and `visuals.ranking` print. `what` is the heading of the labels, `unit` that of the numbers."""
+    """What the macro `visuals.bars` prints. `said` compares with the days before; `earlier` names the marks on the bars."""
 
     title: str
-    what: str
-    unit: str
+    heads: BarHeads
     rows: tuple[DrawnRow, ...]
     ticks: tuple[Tick, ...]
+    said: str = ""
+    earlier: str = ""
+
+    def cells(self, row: BarRow) -> list[tuple[str, str]]:
+        """The further cells of a row with their headings."""
+        return list(zip(self.heads.more, row.cells, strict=True))
 
 
-def distribution(rows: Sequence[BarRow], *, title: str, what: str, unit: str) -> BarChart:
-    """Bars as long as each row's percent."""
-    drawn = tuple(DrawnRow(row, place(HALVES.share(float(row.percent or 0)))) for row in rows)
-    return BarChart(title, what, unit, drawn, HALVES.ticks(" %"))
+def distribution(rows: Sequence[BarRow], heads: BarHeads, *, title: str, said: str = "", earlier: str = "") -> BarChart:
+    """Bars as long as each row's percent, which is the first of the further cells."""
+    shares = [replace(row, cells=(_percent(row.percent), *row.cells)) for row in rows]
+    drawn = tuple(_drawn(row, HALVES, float(row.percent or 0)) for row in shares)
+    named = replace(heads, more=("Share", *heads.more))
+    return BarChart(title, named, drawn, HALVES.ticks(" %"), said, earlier)
 
 
-def ranking(rows: Sequence[BarRow], *, title: str, what: str, unit: str) -> BarChart:
+def ranking(rows: Sequence[BarRow], heads: BarHeads, *, title: str, said: str = "", earlier: str = "") -> BarChart:
     """Bars as long as each row's value, on an axis to a round number."""
-    scale = scale_to(max((row.value for row in rows), default=0), most=2)
-    drawn = tuple(DrawnRow(row, place(scale.share(row.value))) for row in rows)
-    return BarChart(title, what, unit, drawn, scale.ticks())
+    scale = scale_to(max((max(row.value, row.before or 0) for row in rows), default=0), most=2)
+    drawn = tuple(_drawn(row, scale, row.value) for row in rows)
+    return BarChart(title, heads, drawn, scale.ticks(), said, earlier)
+
+
+def _drawn(row: BarRow, scale: Scale, length: float) -> DrawnRow:
+    before = place(scale.share(row.before)) if row.before is not None else None
+    return DrawnRow(row, place(scale.share(length)), before)
+
+
+def _percent(value: Decimal | None) -> str:
+    return "–" if value is None else f"{value} %"
 
 
 @dataclass(frozen=True, slots=True)

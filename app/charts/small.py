@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.charts.scale import Tick, place, scale_to
+from app.charts.scale import Tick, place, scale_to, short
 
 SHADES = 9
 # A day of few punches still shows.
@@ -20,10 +20,19 @@ class SparkBar:
     empty: bool
 
 
-def spark(values: Sequence[int]) -> tuple[SparkBar, ...]:
-    """Side by side, the highest as high as the drawing."""
-    peak, room = max(values, default=0), 100 / (len(values) or 1)
-    return tuple(_bar(n * room, room * _FILLED, 100 * value / peak if peak else 0.0) for n, value in enumerate(values))
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """What the macro `visuals.spark` prints. Its axis is told in words below it: from 0 to `top`."""
+
+    bars: tuple[SparkBar, ...]
+    top: str
+
+
+def spark(values: Sequence[int]) -> Spark:
+    """Side by side, up to a round number."""
+    scale, room = scale_to(max(values, default=0)), 100 / (len(values) or 1)
+    bars = tuple(_bar(n * room, room * _FILLED, scale.share(value)) for n, value in enumerate(values))
+    return Spark(bars, short(scale.top))
 
 
 def _bar(x: float, width: float, height: float) -> SparkBar:

@@ -20,15 +20,20 @@ def all_zones() -> frozenset[str]:
 
 
 async def local_today(db: AsyncSession, now: datetime) -> date:
-    return now.astimezone(ZoneInfo(await zone_name(db))).date()
+    return day_in(await zone_name(db), now)
 
 
 async def zone_name(db: AsyncSession) -> str:
     return await db.scalar(select(Connection.timezone)) or "UTC"
 
 
+def day_in(zone: str, now: datetime) -> date:
+    """`zone` is an IANA name."""
+    return now.astimezone(ZoneInfo(zone)).date()
+
+
 def zone_day(connection: Connection | None, now: datetime) -> date:
-    return now.astimezone(ZoneInfo(connection.timezone if connection else "UTC")).date()
+    return day_in(connection.timezone if connection else "UTC", now)
 
 
 def zone_words(terminal_tz: str | None) -> str | None:

@@ -201,6 +201,12 @@ def day_of(text: str) -> date | None:
         return None
 
 
+def word_in_force(item: Filter, query: Mapping[str, Any]) -> str:
+    """The word of app.periods that narrows a range, or "": dates in the address go before it."""
+    first, last, period = (str(query.get(name) or "").strip() for name in item.parameters)
+    return "" if first or last else period
+
+
 def between(column: Any) -> Callable[[tuple[date | None, date | None]], Condition]:
     """A range filter over a date column, both ends included, either open."""
 

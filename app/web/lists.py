@@ -20,7 +20,7 @@ from app.registry import list_rights
 from app.texts import whole
 from app.web.cards import marks
 from app.web.context import LARGEST_ID, Context
-from app.web.list_spec import Column, Condition, Filter, ListSpec, Query, day_of
+from app.web.list_spec import Column, Condition, Filter, ListSpec, Query, day_of, word_in_force
 from app.web.templating import with_query
 
 PER_PAGE = (25, 50, 100, 200)
@@ -119,10 +119,7 @@ class ListPage:
         return drawn
 
     def _period(self, item: Filter) -> str:
-        """The word that narrows a range, or "": dates in the address go before it."""
-        first, last, period = item.parameters
-        has_dates = self.asked.query.get(first) or self.asked.query.get(last)
-        return "" if has_dates else str(self.asked.query.get(period) or "")
+        return word_in_force(item, self.asked.query)
 
     def _words(self, item: Filter) -> str:
         value = item.words(self.asked.values[item.name])

@@ -24,7 +24,7 @@ EXPORTS, CLIENTS = 30, 32
 PAGES = ("/sign-in", "/people", "/account", "/clock_transactions", "/admin/audit", "/health/ready")
 PAUSE_S = 0.5
 FORM = "Content-Type: application/x-www-form-urlencoded"
-LARGE = "/static/vendor/chart.js@4.6.1/chart.umd.min.js"
+LARGE = "/static/vendor/tabler-core@1.6.1/css/tabler.min.css"
 EXPORT = "/clock_transactions?export=csv"
 Opened = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from app.charts import bars, columns, small
-from app.charts.bars import BarRow, StatePart
+from app.charts.bars import BarHeads, BarRow, StatePart
 from app.charts.columns import DayColumn, Series
 from app.charts.lanes import lanes
 from app.charts.small import HeatCell, HeatRow
@@ -47,13 +47,13 @@ def test_a_chart_without_days_or_numbers_has_an_axis() -> None:
 
 def test_bars_of_shares_are_as_long_as_their_percent() -> None:
     rows = [BarRow("5", 3, Decimal("37.5")), BarRow("4", 0, Decimal(0)), BarRow("?", 2, None)]
-    chart = bars.distribution(rows, title="Stars", what="Stars", unit="People")
+    chart = bars.distribution(rows, BarHeads("Stars", "People"), title="Stars")
     assert [one.width for one in chart.rows] == ["37.5%", "0%", "0%"]
     assert chart.ticks[-1].label == "100 %"
 
 
 def test_bars_of_numbers_reach_to_a_round_number() -> None:
-    chart = bars.ranking([BarRow("Late", 30), BarRow("Lone", 12)], title="T", what="Outcome", unit="Punches")
+    chart = bars.ranking([BarRow("Late", 30), BarRow("Lone", 12)], BarHeads("Outcome", "Punches"), title="T")
     assert [one.width for one in chart.rows] == ["75%", "30%"]
     assert [tick.label for tick in chart.ticks] == ["0", "20", "40"]
 
@@ -70,16 +70,17 @@ def test_the_parts_of_a_whole_stand_side_by_side_and_fill_it() -> None:
     assert (nothing.drawn, nothing.total) == ((), 0)
 
 
-def test_a_spark_is_as_high_as_its_highest_and_a_day_of_few_shows() -> None:
-    bars_ = small.spark([0, 1, 100])
-    assert [(one.y, one.height, one.empty) for one in bars_] == [
+def test_a_spark_reaches_to_a_round_number_and_a_day_of_few_shows() -> None:
+    drawn = small.spark([0, 1, 80])
+    assert drawn.top == "80"
+    assert [(one.y, one.height, one.empty) for one in drawn.bars] == [
         ("94%", "6%", True),
         ("94%", "6%", False),
         ("0%", "100%", False),
     ]
-    assert [one.x for one in bars_] == ["0%", "33.33%", "66.67%"]
-    assert small.spark([]) == ()
-    assert all(one.empty for one in small.spark([0, 0]))
+    assert [one.x for one in drawn.bars] == ["0%", "33.33%", "66.67%"]
+    assert small.spark([]).bars == ()
+    assert all(one.empty for one in small.spark([0, 0]).bars)
 
 
 @pytest.mark.parametrize(("value", "shade"), [(0, 0), (1, 1), (44, 1), (45, 2), (200, 5), (400, 9)])

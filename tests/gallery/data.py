@@ -1,16 +1,18 @@
 """Sample data in the shapes that the component files document. Page authors: these are the shapes to send."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from app.charts import bars, columns, small
-from app.charts.bars import BarRow, StatePart
+from app.charts import bars, columns, plot, small
+from app.charts.bars import BarHeads, BarRow, StatePart
 from app.charts.columns import DayColumn, Series
+from app.charts.plot import PlotDay
 from app.charts.small import HeatCell, HeatRow
 from app.counting import percent
 
+FIRST = date(2026, 2, 2)
 NOW = datetime(2026, 11, 21, 8, tzinfo=UTC)
 LONG = "Wolfeschlegelsteinhausenbergerdorff-Featherstonehaugh von und zu Unaussprechlich"
 STATES = (
@@ -169,21 +171,64 @@ DAYS = columns.day_columns(
     title="Punches of the last 14 days by outcome group",
     unit="Punches a day",
 )
+MONTH = columns.day_columns(
+    [
+        DayColumn(f"2026-10-{n:02}", f"{n:02}", "Oct" if n == 1 else "", "/list", f"{n} October", (n * 7 % 31,), 40 - n)
+        for n in range(1, 31)
+    ],
+    SERIES[:1],
+    title="Responses of the last 30 days by outcome",
+    unit="Responses a day",
+    said="Until yesterday 440 responses, 5 % fewer than 30 days earlier (463).",
+)
+PLOTS = [
+    plot.stacked(
+        [
+            PlotDay(FIRST + timedelta(days=n), f"day {n}", (700 + 31 * (n % 5), 40, 12, 9 + n, n % 3), 800 - n)
+            for n in range(length)
+        ],
+        SERIES,
+        title=f"Punches per day, {length} days",
+        unit="Punches a day",
+        said="1,204 punches, 8 % more than in the 14 days before (1,115).",
+    )
+    for length in (1, 14, 92, 366)
+] + [
+    plot.rates(
+        [
+            PlotDay(FIRST + timedelta(days=n), f"day {n}", (None if n % 11 == 5 else 90 - n % 7,), 80 + n % 5)
+            for n in range(30)
+        ],
+        Series("In attendance records", "ok"),
+        title="Import rate",
+        unit="Share of a day's punches",
+    )
+]
+TERMINALS = bars.ranking(
+    [
+        BarRow(
+            name, 900 - 200 * n, url="/list", before=850, cells=(f"{880 - 200 * n}", "97.8 %", ("+8 %", "−12")[n % 2])
+        )
+        for n, name in enumerate(("Main gate", LONG, "Yard"))
+    ],
+    BarHeads("Terminal", "Punches", ("In records", "Share", "Change")),
+    title="Punches by terminal",
+    said="Change: punches until yesterday against those 30 days earlier.",
+    earlier="30 days earlier",
+)
 OUTCOMES = bars.ranking(
     [
         BarRow("Only one punch", 31, url="/list", tone="warn"),
         BarRow("Arrived after import", 18, url="/list", tone="warn"),
         BarRow(LONG, 12, url="/list", tone="bad"),
     ],
+    BarHeads("Outcome", "Punches"),
     title="Outcomes that need a person",
-    what="Outcome",
-    unit="Punches",
 )
 STARS = bars.distribution(
     [BarRow(f"{star} ★", n, percent(n, 190), "/list", "warn") for star, n in ((5, 94), (4, 60), (3, 36), (2, 0))],
+    BarHeads("Stars", "People"),
     title="Stars of the canteen",
-    what="Stars",
-    unit="People",
 )
 WEEK = small.heat_map(
     [

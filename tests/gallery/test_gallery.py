@@ -20,6 +20,8 @@ LOOKS = {
     "phone": {"viewport": {"width": 360, "height": 760}, "color_scheme": "light"},
     "wide": {"viewport": {"width": 1920, "height": 1080}, "color_scheme": "dark"},
 }
+_SLIDING = """[...document.querySelectorAll('.table-scroll, .bars, .day-bars, .plot')]
+  .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.className)"""
 # In this order, each page being loaded once: the first by every rule.
 CHECKED = {"light": None, "phone": SIZES, "dark": COLOURS, "wide": []}
 
@@ -195,16 +197,28 @@ def test_who_wants_no_motion_gets_a_changed_theme_at_once(page: Page) -> None:
 
 
 @pytest.mark.browser
-def test_a_table_becomes_a_chart_and_stays_below_it(page: Page) -> None:
+def test_a_table_stands_below_each_chart_and_opens_by_key(page: Page) -> None:
     page.goto("/charts")
-    page.locator("canvas").nth(4).wait_for()
-    assert page.locator("details.chart-table:not([open])").count() == 5
+    assert page.locator("figure.plot details.chart-table:not([open])").count() == 5
+    opens = page.locator("figure.plot summary").first
+    opens.press("Enter")
+    assert page.locator("figure.plot table").first.is_visible()
 
 
 @pytest.mark.browser
-def test_without_script_the_menu_opens_the_filters_send_and_the_table_of_a_chart_shows(
-    browser: Browser, base: str
-) -> None:
+def test_no_chart_and_no_table_of_one_slides_at_any_width_and_every_day_is_wide_enough_to_press(page: Page) -> None:
+    page.goto("/charts")
+    page.evaluate("for (const one of document.querySelectorAll('details.chart-table')) one.open = true")
+    for width in (320, 360, 577, 768, 992, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert not sticks_out(page), width
+        assert page.evaluate(_SLIDING) == [], width
+        assert page.locator(".day-row a").evaluate_all("days => Math.min(...days.map(one => one.offsetWidth))") >= 24
+
+
+@pytest.mark.browser
+def test_without_script_the_menu_opens_the_filters_send_and_a_chart_is_drawn(browser: Browser, base: str) -> None:
     context = browser.new_context(base_url=base, java_script_enabled=False, **LOOKS["phone"])  # type: ignore[arg-type]
     page = context.new_page()
     page.goto("/list")
@@ -215,7 +229,8 @@ def test_without_script_the_menu_opens_the_filters_send_and_the_table_of_a_chart
     page.get_by_role("button", name="Filter", exact=True).click()
     assert "q=ana" in page.url
     page.goto("/charts")
-    assert page.locator("table[data-chart]").first.is_visible()
+    assert page.locator(".plot-area").first.is_visible()
+    assert page.locator(".plot-area path").first.bounding_box() is not None
     page.goto("/forms")
     assert page.locator("input[name=host_employee_id]").is_visible()
     context.close()

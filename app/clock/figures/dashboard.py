@@ -80,7 +80,7 @@ class Punches:
     """`days` are the last fourteen, oldest first, zeros included. `needs_person` is (outcome, punches), most first, of the
     thirty days since `since` and of all days in the future. `ignored` are the punches of ignored codes: they need no decision.
     `settled` are punches of these outcomes that are settled. `gone` are punches of these days that are gone from the server
-    and whose record waits for a person."""
+    and whose record waits for a person. `by_day` are all punches of those thirty days, by local day."""
 
     days: Sequence[DayBar]
     since: date
@@ -88,6 +88,7 @@ class Punches:
     total: int
     ignored: int
     settled: Mapping[Outcome, int]
+    by_day: Mapping[date, int]
     gone: int = 0
 
 
@@ -112,6 +113,7 @@ async def _ignored(db: AsyncSession, rows: Sequence[DayOutcome], since: date) ->
 def summed(rows: Sequence[DayOutcome], today: date, ignored: Mapping[date, int]) -> Punches:
     """Sums since thirty days; `ignored` are punches of "Not bound", not settled, that need no decision, by local day. Pure."""
     by_day: dict[date, Counter[OutcomeGroup]] = {}
+    totals: Counter[date] = Counter()
     by_outcome: Counter[Outcome] = Counter()
     settled_by_outcome: Counter[Outcome] = Counter()
     for row in rows:
@@ -119,6 +121,7 @@ def summed(rows: Sequence[DayOutcome], today: date, ignored: Mapping[date, int])
         group = OUTCOMES[outcome].group
         settled_now = row.settled if group is OutcomeGroup.NEEDS_PERSON else 0
         left_out = settled_now + (ignored.get(row.day, 0) if outcome is Outcome.NOT_BOUND else 0)
+        totals[row.day] += row.punches
         groups = by_day.setdefault(row.day, Counter())
         groups[group] += row.punches - left_out
         groups[OutcomeGroup.NOT_COUNTED] += left_out
@@ -135,6 +138,7 @@ def summed(rows: Sequence[DayOutcome], today: date, ignored: Mapping[date, int])
         sum(row.punches for row in rows),
         sum(ignored.values()),
         +settled_by_outcome,
+        totals,
     )
 
 

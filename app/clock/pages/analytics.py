@@ -1,8 +1,8 @@
 """`/clock_analytics`: punches of a range of local days by code, hour of the week, terminal and department; how many became
 records, and how late they arrived."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
@@ -10,18 +10,19 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
-from app.charts import bars, small
-from app.charts.bars import BarRow
-from app.charts.small import HeatCell, HeatRow
+from app.charts.compared import PeriodPair
 from app.clock import zones
 from app.clock.figures import analytics as figures
+from app.clock.figures import earlier
 from app.clock.figures import status as status_figures
 from app.clock.models import DailyTotal
+from app.clock.pages import analytics_charts as charts
+from app.clock.pages.analytics_charts import CODES, Drawn
+from app.periods import PERIODS
 from app.web import exports, lists
 from app.web.context import Context
-from app.web.formats import number
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec, between
+from app.web.list_spec import Column, Empty, Filter, ListSpec, between, word_in_force
 from app.web.pages import page
 from app.web.templating import with_query
 
@@ -31,17 +32,6 @@ DAYS, MOST_DAYS = 30, 366
 QUICK = {"7 days": 7, "30 days": 30, "90 days": 90, "1 year": 365}
 RANGE = Filter("", "Days", between(DailyTotal.local_date), kind="range")
 BASE = select(*DailyTotal.__table__.c).where(DailyTotal.dimension == "all")
-CODES = {
-    "check_in": "Check In",
-    "check_out": "Check Out",
-    "break_out": "Break Out",
-    "break_in": "Break In",
-    "overtime_in": "Overtime In",
-    "overtime_out": "Overtime Out",
-    "unknown": "Unknown",
-}
-LATE_TONES = ("ok", "ok", "info", "warn", "bad", "mute")
-TONES = {"check_in": "ok", "check_out": "info", "unknown": "mute"}
 FIGURES = {**CODES, "total": "Punches", "imported": "In records", "employees": "People", "terminals": "Terminals"}
 # What a file holds: the days of the range, oldest first.
 EXPORT = ListSpec(
@@ -57,35 +47,46 @@ EXPORT = ListSpec(
     filters=(RANGE,),
     empty=Empty("chart-bar", "No punches", ""),
 )
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+PERIOD_OPTIONS = [{"value": word, "label": one.label} for word, one in PERIODS.items()]
 
 
 @get(URL, guards=[SEES])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    zone = await zones.zone_name(ctx.db)
+    today = zones.day_in(zone, datetime.now(UTC))
+    spec = replace(EXPORT, today=today)
     if kind := exports.asked_for(ctx):
-        return await exports.export(ctx, EXPORT, BASE, kind)
-    wanted = lists.asked(EXPORT, ctx.request.query_params)
-    today = await zones.local_today(ctx.db, datetime.now(UTC))
+        return await exports.export(ctx, spec, BASE, kind)
+    wanted = lists.asked(spec, ctx.request.query_params)
     first, last, problem = _range(wanted.values.get("") or (None, None), today)
     problem = wanted.errors.get("", "") or problem
+    pair = PeriodPair(first, last, today)
     daily = await status_figures.daily_totals(ctx.db, first, last)
-    shape = await figures.shape(ctx.db, first, last)
+    before = await earlier.by_day(ctx.db, pair.earlier)
+    unknown = await earlier.unknown(ctx.db, pair, zone)
+    drawn = Drawn(daily["days"], before, pair, unknown)
+    shape = await figures.shape(ctx.db, first, last, drawn.punches_since)
+    may_see_punches = ctx.may("clock.transactions")
     return await page(
         ctx,
         "clock/analytics.html",
         first=first,
         last=last,
+        zone=zone,
         problem=problem,
+        period="" if problem else word_in_force(RANGE, ctx.request.query_params),
+        periods=PERIOD_OPTIONS,
         quick=[_quick(label, days, (first, last), today) for label, days in QUICK.items()],
         exports={kind: with_query(URL, {"from": first, "to": last, "export": kind}) for kind in exports.KINDS},
         daily=daily,
         codes=CODES,
-        tones=TONES,
-        week=_week(shape.hours),
-        late=_late(shape.late),
-        terminals=await figures.by_terminal(ctx.db, first, last),
-        departments=await figures.by_department(ctx.db, first, last),
-        may_see_punches=ctx.may("clock.transactions"),
+        punches=charts.punches(drawn),
+        rate=charts.rate(drawn),
+        week=charts.week(shape.hours),
+        late=charts.late(drawn, shape),
+        terminals=charts.terminals(drawn, await figures.by_terminal(ctx.db, pair), links=may_see_punches),
+        departments=charts.departments(drawn, await figures.by_department(ctx.db, pair)),
+        may_see_punches=may_see_punches,
     )
 
 
@@ -113,28 +114,6 @@ def _quick(label: str, days: int, shown: tuple[date, date], today: date) -> dict
         "active": shown == (first, today),
         "count": None,
     }
-
-
-def _week(hours: dict[tuple[int, int], int]) -> small.HeatMap:
-    """A weekday a row, 24 cells each."""
-    rows = [
-        HeatRow(name, tuple(_hour(name, hour, hours.get((day, hour), 0)) for hour in range(24)))
-        for day, name in enumerate(WEEKDAYS, 1)
-    ]
-    named = [f"{hour:02}" for hour in range(24)]
-    return small.heat_map(rows, named, title="Punches by weekday and hour", unit="punches")
-
-
-def _hour(day: str, hour: int, punches: int) -> HeatCell:
-    return HeatCell(punches, f"{day} {hour:02}–{hour + 1:02} h: {number(punches)} punches")
-
-
-def _late(shares: list[tuple[str, int, Decimal | None]]) -> bars.BarChart:
-    rows = [
-        BarRow(label, punches, percent, tone=tone)
-        for (label, punches, percent), tone in zip(shares, LATE_TONES, strict=False)
-    ]
-    return bars.distribution(rows, title="Lateness of uploads", what="After the punch", unit="Punches")
 
 
 ROUTES = [index]

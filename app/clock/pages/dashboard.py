@@ -1,7 +1,7 @@
 """`/clock`: is the mirror healthy, how far is it complete, and what needs a person."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -9,15 +9,16 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 
 from app.charts import bars, columns
-from app.charts.bars import BarRow, StatePart
+from app.charts.bars import BarHeads, BarRow, StatePart
 from app.charts.columns import DayColumn, Series
+from app.charts.compared import Noun, PeriodPair, compare
 from app.clock import zones
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
 from app.clock.connection import saved as connection
-from app.clock.figures import causes, completeness, dashboard
+from app.clock.figures import causes, completeness, dashboard, earlier
 from app.clock.figures import status as status_figures
 from app.clock.figures.causes import Cause
-from app.clock.figures.dashboard import GROUPS, PERSON_DAYS, DayBar, Punches
+from app.clock.figures.dashboard import BAR_DAYS, GROUPS, PERSON_DAYS, DayBar, Punches
 from app.clock.mirror import cursors, set_aside
 from app.clock.pages import failure_words, health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
@@ -64,7 +65,10 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     up_to, held_back_by = await completeness.complete_up_to(ctx.db, now)
     last = await dashboard.last_run(ctx.db)
     state = health.of(found, now)
-    aside = set_aside.standing(last, await cursors.read_all(ctx.db))
+    read = await cursors.read_all(ctx.db)
+    aside = set_aside.standing(last, read)
+    pair = PeriodPair(today - timedelta(days=BAR_DAYS - 1), today, today)
+    unknown = earlier.why_unknown(pair, await earlier.first_day(ctx.db), read, found.timezone)
     current = await run_rows.current_run(ctx.db)
     return await page(
         ctx,
@@ -84,7 +88,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         ),
         status_labels=STATUS_LABELS,
         states=_states(await status_figures.binding_counts(ctx.db)),
-        days=_days(punches),
+        days=days_chart(punches, pair, unknown),
         person=_person(punches),
         since=punches.since,
         person_days=PERSON_DAYS,
@@ -144,12 +148,19 @@ def _states(counts: Any) -> bars.StateBar:
     return bars.state_bar(parts, title="People by binding state", unit="people")
 
 
-def _days(punches: Punches) -> columns.ColumnChart:
-    title = f"Punches of the last {len(punches.days)} days by what the import made of them"
-    return columns.day_columns([_day(one) for one in punches.days], SERIES, title=title, unit="Punches a day")
+def days_chart(punches: Punches, pair: PeriodPair, unknown: str) -> columns.ColumnChart:
+    """`unknown` says why the days before are not known in full; then they are not drawn."""
+    before = {} if unknown else {day + timedelta(days=BAR_DAYS): n for day, n in punches.by_day.items()}
+    return columns.day_columns(
+        [_day(one, None if unknown else before.get(one.day, 0)) for one in punches.days],
+        SERIES,
+        title=f"Punches of the last {len(punches.days)} days by what the import made of them",
+        unit="Punches a day",
+        said=compare(pair, punches.by_day, Noun("punch", "punches"), unknown=unknown),
+    )
 
 
-def _day(one: DayBar) -> DayColumn:
+def _day(one: DayBar, before: int | None) -> DayColumn:
     parts = ", ".join(
         f"{number(n)} {GROUP_LABELS[group].lower()}" for group, n in zip(GROUPS, one.values, strict=True) if n
     )
@@ -160,6 +171,7 @@ def _day(one: DayBar) -> DayColumn:
         url=with_query(PUNCHES, {"from": one.day.isoformat(), "to": one.day.isoformat()}),
         title=f"{one.day:%a %Y-%m-%d}: {number(sum(one.values))} punches{': ' + parts if parts else ''}",
         values=one.values,
+        before=before,
     )
 
 
@@ -167,7 +179,7 @@ def _person(punches: Punches) -> bars.BarChart:
     """One row an outcome."""
     rows = [_row(outcome, n, _narrowed(punches, outcome)) for outcome, n in punches.needs_person]
     rows += [_gone(punches)] if punches.gone else []
-    return bars.ranking(rows, title="Punches that need a person", what="Outcome", unit="Punches")
+    return bars.ranking(rows, BarHeads("Outcome", "Punches"), title="Punches that need a person")
 
 
 def _narrowed(punches: Punches, outcome: Outcome) -> dict[str, str]:

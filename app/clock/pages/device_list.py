@@ -158,7 +158,7 @@ def columns() -> tuple[Column, ...]:
         Column("state", "State", lambda row: row.state, Device.state),
         Column("direction", "Direction", lambda row: row.effective_direction),
         Column("kind", "Kind", lambda row: row.kind, KIND),
-        Column("days", f"Last {DAYS} days", lambda row: row.days, hint="Punches of each day, oldest first"),
+        Column("days", f"Last {DAYS} days", lambda row: row.days, hint="Punches of each day, oldest first; below, the number that a full bar stands for"),
         Column("skew", "Clock", lambda row: row.clock_skew_seconds, func.abs(Device.clock_skew_seconds), hint=SKEW),
         Column("time_zone", "Time zone", lambda row: zone_words(row.terminal_tz), Device.terminal_tz, shown=False, hint=ZONE),
         Column("last_activity", "Last activity", lambda row: row.last_activity_at, Device.last_activity_at, shown=False),

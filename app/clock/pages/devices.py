@@ -1,6 +1,6 @@
 """`/clock_devices`: the terminals, how each is doing, and what an operator sets on them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -8,15 +8,17 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
 from app.charts import columns, small
 from app.charts.columns import DayColumn, Series
-from app.clock.mirror import devices
+from app.charts.compared import Noun, PeriodPair, compare
+from app.clock.figures import earlier
+from app.clock.figures.earlier import DayFigures
+from app.clock.mirror import cursors, devices
 from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, DeviceChange
-from app.clock.models import DailyTotal, Device
+from app.clock.models import Device
 from app.clock.pages import device_list
 from app.clock.zones import zone_words
 from app.counting import count
@@ -97,7 +99,7 @@ async def show(ctx: NamedDependency[Context], device_id: FromPath[int]) -> Respo
         "clock/device.html",
         fragment="drawer",
         row=row,
-        chart=await _history_chart(ctx.db, row.alias or row.sn, row.sn, framed.today),
+        chart=await _history_chart(ctx.db, row.alias or row.sn, row.sn, framed),
         days=HISTORY_DAYS,
         history=await history(ctx, "terminal", row.sn),
         form=edits.opened(ctx, REMARKS, {"remarks": row.remarks}),
@@ -208,29 +210,36 @@ def _drawn(ctx: Context, framed: device_list.DeviceListFrame) -> dict[str, Any]:
     }
 
 
-async def _history_chart(db: AsyncSession, name: str, serial: str, today: date) -> columns.ColumnChart:
+async def _history_chart(
+    db: AsyncSession, name: str, serial: str, framed: device_list.DeviceListFrame
+) -> columns.ColumnChart:
     """A column for each of the last days: imported punches, and the others."""
-    days = [today - timedelta(days=back_) for back_ in reversed(range(HISTORY_DAYS))]
-    rows = await db.execute(
-        select(DailyTotal.local_date, DailyTotal.total, DailyTotal.imported).where(
-            DailyTotal.dimension == "terminal", DailyTotal.key == serial, DailyTotal.local_date.between(days[0], today)
-        )
+    pair = PeriodPair(framed.today - timedelta(days=HISTORY_DAYS - 1), framed.today, framed.today)
+    found = await earlier.by_day(db, ((pair.earlier or (pair.first,))[0], pair.last), "terminal", serial)
+    first = await earlier.first_day(db, "terminal", serial)
+    unknown = earlier.why_unknown(pair, first, await cursors.read_all(db), framed.zone)
+    days = [pair.first + timedelta(days=n) for n in range(pair.length)]
+    return columns.day_columns(
+        [_column(day, found, serial, known=not unknown) for day in days],
+        SERIES,
+        title=f"Punches of {name} by day",
+        unit="Punches a day",
+        said=compare(pair, {day: one.total for day, one in found.items()}, Noun("punch", "punches"), unknown=unknown),
     )
-    found = {row.local_date: (row.imported, row.total - row.imported) for row in rows}
-    drawn = [_column(day, found.get(day, (0, 0)), serial) for day in days]
-    return columns.day_columns(drawn, SERIES, title=f"Punches of {name} by day", unit="Punches a day")
 
 
-def _column(day: date, values: tuple[int, int], serial: str) -> DayColumn:
-    imported, others = values
+def _column(day: date, found: Mapping[date, DayFigures], serial: str, *, known: bool) -> DayColumn:
+    total, imported, _ = found.get(day, DayFigures())
+    before = found.get(day - timedelta(days=HISTORY_DAYS), DayFigures()).total
     query = {"terminal": serial, "from": day, "to": day}
     return DayColumn(
         name=f"{day:%a %Y-%m-%d}",
         label=f"{day.day}" if day.weekday() == 0 else "",
         sub=f"{day:%b}" if day.weekday() == 0 else "",
         url=with_query("/clock_transactions", query),
-        title=f"{day}: {count(imported + others, 'punch', 'punches')}, {imported:,} imported",
-        values=values,
+        title=f"{day}: {count(total, 'punch', 'punches')}, {imported:,} imported",
+        values=(imported, total - imported),
+        before=before if known else None,
     )
 
 

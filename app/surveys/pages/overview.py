@@ -8,13 +8,16 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 
 from app.charts import bars, columns
-from app.charts.bars import BarRow
+from app.charts.bars import BarHeads, BarRow
 from app.charts.columns import DayColumn, Series
+from app.charts.compared import Noun, PeriodPair, compare
 from app.counting import count, percent
+from app.db.days import utc_day
 from app.surveys.ratings import ratings
 from app.surveys.ratings.figures import RatingFigures
 from app.surveys.results import overview
 from app.surveys.words import OUTCOMES, TYPES
+from app.web import formats
 from app.web.context import Context
 from app.web.formats import number
 from app.web.guards import Requires
@@ -22,6 +25,7 @@ from app.web.pages import page
 from app.web.templating import with_query
 
 TONES = {"answered": "info", "agreed": "ok", "declined": "note", "opted_out": "mute"}
+RESPONSE = Noun("response", "responses")
 SERIES = [Series(label, TONES[outcome]) for outcome, label in OUTCOMES.items()]
 # The list names that many, most responses first; the Surveys page has all. So with apps.
 MOST_LISTED = 12
@@ -34,15 +38,17 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     found = await overview.read(ctx.db, now)
     # In a tenant's workspace ratings are neither rendered nor queried.
     rated = await ratings.figures(ctx.db) if ctx.on_platform else None
+    today = utc_day(now)
+    pair = PeriodPair(today - timedelta(days=overview.DAYS - 1), today, today)
     return await page(
         ctx,
         "surveys/overview.html",
         fragment="board",
         found=found,
         running=found.running[:MOST_LISTED],
-        chart=_chart(found.days),
-        since=found.days[0][0],
-        earlier=(found.days[0][0] - timedelta(days=overview.DAYS), found.days[0][0] - timedelta(days=1)),
+        chart=_chart(found, pair),
+        since=pair.first,
+        earlier=pair.earlier,
         types=TYPES,
         rated=rated,
         stars=_stars(rated) if rated else None,
@@ -51,14 +57,38 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     )
 
 
-def _chart(days: Sequence[tuple[date, Mapping[str, int]]]) -> columns.ColumnChart:
-    title = f"Responses of the last {len(days)} days by outcome"
-    drawn = [day_column(day, outcomes, {}) for day, outcomes in days]
-    return columns.day_columns(drawn, SERIES, title=title, unit="Responses a day")
+def _chart(found: overview.Overview, pair: PeriodPair) -> columns.ColumnChart:
+    unknown = began_late(pair, found.since, "people have been asked since")
+    drawn = [
+        day_column(day, outcomes, {}, before=before_of(found.by_day, day, pair, unknown))
+        for day, outcomes in found.days
+    ]
+    title, said = (
+        f"Responses of the last {pair.length} days by outcome",
+        compare(pair, found.by_day, RESPONSE, unknown=unknown),
+    )
+    return columns.day_columns(drawn, SERIES, title=title, unit="Responses a day", said=said)
+
+
+def began_late(pair: PeriodPair, since: date | None, words: str) -> str:
+    """Why the days before are not compared: nothing was asked in all of them; "" for nothing. `words` come before the day."""
+    if since is None or pair.counterparts is None or since <= pair.counterparts[0]:
+        return ""
+    return f"{words} {formats.day(since)}."
+
+
+def before_of(by_day: Mapping[date, int], day: date, pair: PeriodPair, unknown: str) -> int | None:
+    """What the counterpart of a day came to; None where the days before are not known."""
+    return None if unknown or pair.earlier is None else by_day.get(day - timedelta(days=pair.length), 0)
 
 
 def day_column(
-    day: date, outcomes: Mapping[str, int], query: Mapping[str, Any], shown: Sequence[str] = tuple(OUTCOMES)
+    day: date,
+    outcomes: Mapping[str, int],
+    query: Mapping[str, Any],
+    shown: Sequence[str] = tuple(OUTCOMES),
+    *,
+    before: int | None = None,
 ) -> DayColumn:
     """People by outcome, with a value for each of `shown`; the column leads to the day's rows under `query`."""
     said = ", ".join(f"{number(outcomes[one])} {OUTCOMES[one].lower()}" for one in OUTCOMES if outcomes.get(one))
@@ -70,6 +100,7 @@ def day_column(
         url=with_query(RESPONSES, {**query, "from": day.isoformat(), "to": day.isoformat()}),
         title=f"{day:%a %Y-%m-%d}: {count(people, 'response', 'responses')}{': ' + said if said else ''}",
         values=tuple(outcomes.get(one, 0) for one in shown),
+        before=before,
     )
 
 
@@ -79,7 +110,7 @@ def _stars(rated: RatingFigures) -> bars.BarChart:
         BarRow(f"{star} ★", people, percent(people, rated.n), with_query(RATINGS, {"stars": star}), "warn")
         for star, people in rated.distribution.items()
     ]
-    return bars.distribution(rows, title="Stars of the app ratings", what="Stars", unit="Ratings")
+    return bars.distribution(rows, BarHeads("Stars", "Ratings"), title="Stars of the app ratings")
 
 
 ROUTES = [index]

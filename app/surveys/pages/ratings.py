@@ -10,13 +10,15 @@ from sqlalchemy import ColumnElement, cast, func, select
 from sqlalchemy.dialects.postgresql import UUID
 
 from app.charts import bars
-from app.charts.bars import BarRow
+from app.charts.bars import BarHeads, BarRow
+from app.charts.compared import Noun, PeriodPair, compare
 from app.counting import percent
-from app.db.days import on_days
+from app.db.days import on_days, utc_day
 from app.db.searching import contains
 from app.host.applications.application_words import PLATFORMS
 from app.host.models import Application, AppRating
 from app.periods import today_in
+from app.surveys.pages.overview import began_late
 from app.surveys.ratings import ratings
 from app.surveys.ratings.figures import STARS, Figure, figure
 from app.surveys.ratings.ratings import KEPT
@@ -45,6 +47,7 @@ def _of_app(uid: str) -> ColumnElement[bool]:
     return AppRating.application_id == theirs.scalar_subquery()
 
 
+DAYS = Filter("", "Date (UTC)", lambda days: on_days(AppRating.rated_at, days), kind="range")
 SPEC = ListSpec(
     name="ratings",
     label="ratings",
@@ -70,7 +73,7 @@ SPEC = ListSpec(
             kind="multi",
             options=STAR_WORDS,
         ),
-        Filter("", "Date (UTC)", lambda days: on_days(AppRating.rated_at, days), kind="range"),
+        DAYS,
         Filter("commented", "With a comment", lambda _: AppRating.comment.is_not(None), kind="check"),
     ),
     empty=Empty("star", "No app has ratings yet", "People rate the apps of the App Library from their mobile apps."),
@@ -96,6 +99,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         view=view,
         figure=found,
         shares=_shares(view, found),
+        said=await _against_before(ctx, spec, wanted),
         platforms=PLATFORMS,
     )
 
@@ -115,6 +119,25 @@ async def _figure(ctx: Context, spec: ListSpec, wanted: ListQuery, counted: Sequ
     )
     grouped = narrowed.where(KEPT, lists.condition(spec, wanted)).group_by(AppRating.rating)
     return figure("", "", await ctx.db.execute(grouped))
+
+
+async def _against_before(ctx: Context, spec: ListSpec, wanted: ListQuery) -> str:
+    """The chosen days against as many before, under the other filters; "" where no days with two ends are chosen."""
+    first, last = wanted.values.get(DAYS.name) or (None, None)
+    if wanted.errors or spec.today is None or first is None or last is None:
+        return ""
+    pair = PeriodPair(first, last, spec.today)
+    if pair.whole is None or pair.counterparts is None:
+        return pair.why_not()
+    others = replace(wanted, values={**wanted.values, DAYS.name: (pair.counterparts[0], pair.whole[1])})
+    shown, earlier = (
+        func.count().filter(on_days(AppRating.rated_at, days)) for days in (pair.whole, pair.counterparts)
+    )
+    first_ever = select(AppRating.rated_at).where(KEPT).order_by(AppRating.rated_at).limit(1).scalar_subquery()
+    sums = select(shown, earlier, first_ever).select_from(AppRating).where(KEPT, lists.condition(spec, others))
+    now, before, since = (await ctx.db.execute(sums)).one()
+    unknown = began_late(pair, utc_day(since) if since else None, "apps have been rated since")
+    return compare(pair, {pair.whole[0]: now, pair.counterparts[0]: before}, Noun("rating", "ratings"), unknown=unknown)
 
 
 def _fits(row: Any, values: dict[str, Any]) -> bool:
@@ -142,7 +165,7 @@ def _shares(view: ListPage, found: Figure) -> bars.BarChart:
         for stars, word in STAR_WORDS.items()
         for number in [found.distribution[int(stars)]]
     ]
-    return bars.distribution(rows, title="Stars of these ratings", what="Stars", unit="Ratings")
+    return bars.distribution(rows, BarHeads("Stars", "Ratings"), title="Stars of these ratings")
 
 
 ROUTES = [index]

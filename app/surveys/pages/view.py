@@ -12,14 +12,17 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.charts import bars, columns
-from app.charts.bars import BarRow
+from app.charts.bars import BarHeads, BarRow
+from app.charts.compared import PeriodPair, compare
 from app.counting import percent
+from app.db.days import utc_day
 from app.errors import Invalid, NotFound
+from app.periods import PERIODS
 from app.surveys.authoring import audience, content
 from app.surveys.models import WHOLE
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
-from app.surveys.pages.overview import SERIES, day_column
+from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
 from app.surveys.pages.response_list import drawn, reader
 from app.surveys.results import queries, responses, tallies
 from app.surveys.results.figures import (
@@ -37,13 +40,16 @@ from app.surveys.results.tallies import ASKED, TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, STATUSES, TYPES
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import Filter
+from app.web.list_spec import Filter, word_in_force
 from app.web.pages import page
 from app.web.templating import with_query
 
 SEE = Requires("surveys.view", module="surveys")
 # So many of the newest rows, and of the newest comments, stand on the page; Responses has all.
 ROWS, COMMENTS, DAYS = 10, 10, 28
+MOST_TREND_DAYS = 62
+SINCE = "this version has been asked since"
+PERIOD_OPTIONS = [{"value": word, "label": one.label} for word, one in PERIODS.items()]
 BY_OUTCOME = Filter(
     "outcome", "Outcome", lambda word: TallyScope(outcomes=(word,)).responses(), kind="select", options=OUTCOMES
 )
@@ -61,12 +67,14 @@ _WORDS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """What the address asks of the figures. With `problem` they are of nothing: never wider than asked."""
+    """What the address asks of the figures. With `problem` they are of nothing: never wider than asked. `period` is the word of
+    app.periods that the days come from, or ""."""
 
     version: int | None
     outcome: str | None
     days: tuple[date | None, date | None]
     problem: str
+    period: str = ""
 
     @property
     def outcomes(self) -> tuple[str, ...] | None:
@@ -86,7 +94,8 @@ class Narrowed:
 
 @get("/surveys/view/{uid:str}", guards=[SEE])
 async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
-    asked = narrowed(ctx)
+    now = datetime.now(UTC)
+    asked = narrowed(ctx, utc_day(now))
     survey = await queries.survey(ctx.db, uid_of(uid), asked.version)
     version = asked.version or survey.version
     words, questions = definition(survey, version)
@@ -95,7 +104,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
     read = reader(ctx)
     shown = outcomes_of(questions, words.enforcement, found.counters)
-    now = datetime.now(UTC)
+    since = _since(survey.begun_at, found)
     return await page(
         ctx,
         "surveys/view.html",
@@ -113,7 +122,11 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         rows=[drawn(row, read) for row in rows[:ROWS]],
         outcomes_shown=shown,
         outcome_options=[{"value": one, "label": OUTCOMES[one]} for one in shown],
-        trend=_trend(found, survey.uid, version, now.date(), shown),
+        trend=_trend(
+            found, {"survey": survey.uid, "version": version}, _trend_days(asked, found, utc_day(now)), since, shown
+        ),
+        said=_said(found, asked, since, utc_day(now)),
+        periods=PERIOD_OPTIONS,
         funnel=funnel(
             found.counters, shown, with_query("/surveys/responses", {"survey": survey.uid, "version": version})
         ),
@@ -139,15 +152,21 @@ def _ledger(uid: UUID, version: int, asked: Narrowed) -> dict[str, Any]:
     return {"ledger": with_query("/surveys/responses", query), "exports": exports}
 
 
-def narrowed(ctx: Context) -> Narrowed:
-    """Raises NotFound for a version that can be none."""
+def narrowed(ctx: Context, today: date) -> Narrowed:
+    """`today` is the UTC day that words such as "last week" count from. Raises NotFound for a version that can be none."""
     query = ctx.request.query_params
     number = str(query.get("version") or "")
     if number and not _VERSION.fullmatch(number):
         raise NotFound("There is no such version.")
     version = int(number) if number else None
     try:
-        return Narrowed(version, BY_OUTCOME.read(query), BY_DAYS.read(query) or (None, None), "")
+        return Narrowed(
+            version,
+            BY_OUTCOME.read(query),
+            BY_DAYS.read(query, today) or (None, None),
+            "",
+            word_in_force(BY_DAYS, query),
+        )
     except Invalid as wrong:
         return Narrowed(version, None, (None, None), wrong.message)
 
@@ -211,7 +230,7 @@ def _answers(one: Breakdown, query: Mapping[str, Any]) -> bars.BarChart:
         for bar in one.bars
     ]
     what = "Stars" if of_stars else "Answer"
-    return bars.distribution(rows, title=one.question.label, what=what, unit="People")
+    return bars.distribution(rows, BarHeads(what, "People"), title=one.question.label)
 
 
 def funnel(counted: Counters, shown: Sequence[str], rows: str) -> bars.BarChart:
@@ -229,17 +248,48 @@ def funnel(counted: Counters, shown: Sequence[str], rows: str) -> bars.BarChart:
         for one in steps
         if one.label != "Opted out" or "opted_out" in shown
     ]
-    return bars.distribution(drawn, title="From asked to answered", what="Step", unit="People")
+    return bars.distribution(drawn, BarHeads("Step", "People"), title="From asked to answered")
 
 
-def _trend(found: Results, uid: UUID, version: int, today: date, shown: Sequence[str]) -> columns.ColumnChart:
-    """The four weeks until the last response, or until today."""
+def _trend_days(asked: Narrowed, found: Results, today: date) -> PeriodPair:
+    """The days that were chosen, where a column each has room; else the four weeks until the last response, or until today."""
+    first, last = asked.days
+    if first and last and (last - first).days < MOST_TREND_DAYS:
+        return PeriodPair(first, last, today)
     last = min(today, max(found.days, default=today))
-    days: Mapping[date, Mapping[str, int]] = found.days
-    every = [last - timedelta(days=n) for n in reversed(range(DAYS))]
-    drawn = [day_column(day, days.get(day, {}), {"survey": uid, "version": version}, shown) for day in every]
+    return PeriodPair(last - timedelta(days=DAYS - 1), last, today)
+
+
+def _trend(
+    found: Results, query: Mapping[str, Any], pair: PeriodPair, since: date | None, shown: Sequence[str]
+) -> columns.ColumnChart:
+    unknown = began_late(pair, since, SINCE)
+    by_day = {day: sum(outcomes.values()) for day, outcomes in found.days.items()}
+    every = [pair.first + timedelta(days=n) for n in range(pair.length)]
+    drawn = [
+        day_column(day, found.days.get(day, {}), query, shown, before=before_of(by_day, day, pair, unknown))
+        for day in every
+    ]
     series = [part for outcome, part in zip(OUTCOMES, SERIES, strict=True) if outcome in shown]
-    return columns.day_columns(drawn, series, title="Responses per day by outcome", unit="Responses a day")
+    said = compare(pair, by_day, RESPONSE, unknown=unknown)
+    return columns.day_columns(drawn, series, title="Responses per day by outcome", unit="Responses a day", said=said)
+
+
+def _since(begun_at: datetime | None, found: Results) -> date | None:
+    """The day of a version's first publish or first response; None before both."""
+    begun = {utc_day(begun_at)} if begun_at else set()
+    return min({*begun, *found.days}, default=None)
+
+
+def _said(found: Results, asked: Narrowed, since: date | None, today: date) -> str:
+    """The responses of the chosen days and outcome against the days before; "" where no days with two ends are chosen."""
+    first, last = asked.days
+    if first is None or last is None:
+        return ""
+    pair = PeriodPair(first, last, today)
+    outcomes = asked.outcomes or tuple(OUTCOMES)
+    by_day = {day: sum(those.get(one, 0) for one in outcomes) for day, those in found.days.items()}
+    return compare(pair, by_day, RESPONSE, unknown=began_late(pair, since, SINCE))
 
 
 ROUTES = [show]

@@ -1,5 +1,6 @@
 """What the Overview shows of a workspace: how many surveys there are, what those that run came to, and the last 30 days."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -10,7 +11,7 @@ from sqlalchemy import and_, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.days import utc_day
-from app.surveys.models import Survey
+from app.surveys.models import Response, Survey, Wording
 from app.surveys.results import tallies
 from app.surveys.results.figures import Counters, counters
 from app.surveys.results.tallies import ASKED, TallyScope
@@ -30,15 +31,16 @@ class RunningSurvey:
 @dataclass(frozen=True, slots=True)
 class Overview:
     """`together` sums the current versions of the published surveys; `required` of them are required. `days` are the last 30
-    UTC days, oldest first, with the responses of every survey and version by outcome; `before` is how many there were in the
-    30 days before those."""
+    UTC days, oldest first, with the responses of every survey and version by outcome; `by_day` are all responses of these days and
+    of the 30 before them. `since` is the day of the first publish or response; None before any."""
 
     statuses: Mapping[str, int]
     required: int
     together: Counters
     running: Sequence[RunningSurvey]
     days: Sequence[tuple[date, Mapping[str, int]]]
-    before: int
+    by_day: Mapping[date, int]
+    since: date | None
 
     @property
     def surveys(self) -> int:
@@ -74,14 +76,16 @@ _RUNNING = (
 
 
 async def read(db: AsyncSession, now: datetime) -> Overview:
-    """Three SELECTs. `now` decides which days are the last 30, and what a window says."""
+    """Four SELECTs. `now` decides which days are the last 30, and what a window says."""
     statuses = {row[0]: row[1] for row in await db.execute(_STATUSES)}
     rows = (await db.execute(_RUNNING)).all()
     running = [_running(list(group), now) for _, group in groupby(rows, key=lambda row: row.id)]
     running.sort(key=lambda one: (bool(one.stage), -one.counters.responses, one.survey.title.casefold()))
     required = sum(one.survey.enforcement == "required" for one in running)
     together = counters([_figure(row) for row in rows if row.outcome], asked=ASKED)
-    return Overview(statuses, required, together, running, *await _days(db, utc_day(now)))
+    days, by_day = await _days(db, utc_day(now))
+    known = [day for day in (await _since(db), min(by_day, default=None)) if day]
+    return Overview(statuses, required, together, running, days, by_day, min(known, default=None))
 
 
 def stage(survey: Any, now: datetime) -> str:
@@ -100,11 +104,21 @@ def _figure(row: Any) -> tuple[str, int, int]:
     return row.outcome, int(row.people), int(row.unprompted)
 
 
-async def _days(db: AsyncSession, today: date) -> tuple[Sequence[tuple[date, Mapping[str, int]]], int]:
+async def _since(db: AsyncSession) -> date | None:
+    """Since when people have been asked, as far as is known: the first words that were published, or the first response."""
+    worded = select(Wording.created_at).order_by(Wording.id).limit(1).scalar_subquery()
+    answered = select(Response.recorded_at).order_by(Response.number).limit(1).scalar_subquery()
+    first: datetime | None = await db.scalar(select(func.least(worded, answered)))
+    return utc_day(first) if first else None
+
+
+async def _days(db: AsyncSession, today: date) -> tuple[Sequence[tuple[date, Mapping[str, int]]], Mapping[date, int]]:
     first = today - timedelta(days=DAYS - 1)
     counted = await tallies.by_day(db, TallyScope(days=(first - timedelta(days=DAYS), today)))
     days: dict[date, dict[str, int]] = {first + timedelta(days=n): {} for n in range(DAYS)}
+    by_day = Counter[date]()
     for day, outcome, people in counted:
+        by_day[day] += people
         if day in days:
             days[day][outcome] = people
-    return list(days.items()), sum(people for day, _, people in counted if day < first)
+    return list(days.items()), by_day

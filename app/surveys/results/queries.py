@@ -183,14 +183,16 @@ async def labels(db: AsyncSession, survey: UUID | None) -> dict[int, dict[str, s
 
 
 async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
-    """One survey as it is now, the versions it had (newest first), the last wording of `version` (None: the current one), the
-    ceiling of its workspace, and what audience.named needs.
+    """One survey as it is now, the versions it had (newest first), the last wording of `version` (None: the current one), when that
+    version was first published (`begun_at`), the ceiling of its workspace, and what audience.named needs.
 
     Raises NotFound.
     """
     asked = func.coalesce(literal(version, Integer), Survey.version)
     last = select(Wording).where(Wording.survey_uid == Survey.uid, Wording.version == asked)
     last_wording = last.order_by(Wording.id.desc()).limit(1).lateral("last_wording")
+    of_version = select(func.min(Wording.created_at)).where(Wording.survey_uid == Survey.uid, Wording.version == asked)
+    begun = of_version.scalar_subquery()
     had = select(Wording.version).where(Wording.survey_uid == Survey.uid).distinct().order_by(Wording.version.desc())
     versions = func.array(had.scalar_subquery(), type_=ARRAY(BigInteger))
     statement = (
@@ -201,6 +203,7 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
             last_wording.c.content.label("wording"),
             last_wording.c.question_keys.label("wording_keys"),
             last_wording.c.content_hash.label("wording_hash"),
+            begun.label("begun_at"),
             ceiling_in(workspace_of(db)).label("ceiling"),
             *audience.names_in(workspace_of(db)),
         )

@@ -55,7 +55,6 @@ SCRIPTS = (
     "keys",
     "fields",
     "combobox",
-    "charts",
     "toasts",
     "prompt",
 )

@@ -1,12 +1,17 @@
 """`/clock_analytics`: figures of a range of days, from kept totals and from the punches themselves."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
 
+from app.charts.compared import PeriodPair
 from app.clock.figures import analytics as figures
+from app.clock.figures import earlier
+from app.clock.mirror import cursors
+from app.clock.pages.analytics_charts import Drawn
 from app.clock.punches import daily_totals
+from app.periods import PERIODS
 
 URL = "/clock_analytics"
 
@@ -35,7 +40,7 @@ async def week(database):
 
 async def test_it_shows_every_day_of_the_range(vera, week):
     html = (await vera.get(f"{URL}?from=2026-11-15&to=2026-11-22")).text
-    assert html.count('<th scope="row">2026-11-') == 16  # once by code, once as a rate
+    assert html.count('<th scope="row" data-title>2026-11-') == 16  # once by code, once as a rate
     assert 'title="Monday 08–09 h: 1 punches"' in html
     assert 'title="Monday 09–10 h: 0 punches"' in html
 
@@ -83,3 +88,95 @@ async def test_an_export_holds_the_days_of_the_range(vera, week):
 async def test_it_needs_the_permission(sign_in):
     nora = await sign_in("nora")
     assert (await nora.get(URL)).status_code == 403
+
+
+@pytest.fixture
+async def fortnight(database, week):
+    """The week before it too, and all of it read; 16 to 22 November has a punch more on Monday."""
+    async with database.transaction("main") as db:
+        await db.execute(
+            text(
+                "INSERT INTO clock_transactions (id_generation, remote_id, emp_code, terminal_sn, punch_code, punched_at_raw,"
+                " punched_at_local, punched_at_utc, uploaded_at_utc, local_date)"
+                " SELECT 1, 'b' || remote_id, emp_code, terminal_sn, punch_code, '', punched_at_local - interval '7 days',"
+                " punched_at_utc - interval '7 days', uploaded_at_utc - interval '7 days', local_date - 7"
+                " FROM clock_transactions WHERE local_date > '2026-11-16' OR punch_code = 0"
+            )
+        )
+        await daily_totals.mark_stale(db, {date(2026, 11, day) for day in range(9, 16)})
+        await cursors.write(
+            db, cursors.PUNCHES, "live", kind=cursors.LIVE, starts_on=date(2026, 11, 1), covered_until=datetime.now(UTC)
+        )
+    await daily_totals.roll_up(database, "main")
+
+
+LAST_WEEK = "from=2026-11-16&to=2026-11-22"
+
+
+async def test_a_period_is_compared_with_as_many_days_before(vera, fortnight):
+    html = (await vera.get(f"{URL}?{LAST_WEEK}")).text
+    assert "14 punches, 1 more than in the 7 days before (13)." in html
+    assert "No comparison: there are fewer than 50 punches, in these days or in the 7 days before." in html
+    assert "Change: punches against those in the 7 days before." in html
+    assert '<td class="num text-secondary" data-label="Change">+1</td>' in html
+    assert (
+        '<td class="num text-secondary" data-label="7 days earlier">53.8 %</td>' in html
+    )  # 7 of 13 came within a minute
+    assert "Mon 2026-11-16: 2 punches: 1 Check In, 1 Check Out; 1 7 days earlier" in html
+    assert html.count("bar-before") > 3
+
+
+async def test_days_that_are_not_known_in_full_are_not_compared(vera, fortnight, database):
+    html = (await vera.get(f"{URL}?from=2026-11-09&to=2026-11-15")).text
+    assert "No comparison with the 7 days before: the first punch is from 2026-11-09." in html
+    assert 'data-label="Change"' not in html
+    assert "bar-before" not in html
+    async with database.transaction("main") as db:
+        await db.execute(text("UPDATE clock_sync_cursors SET starts_on = '2026-11-12'"))
+    html = (await vera.get(f"{URL}?{LAST_WEEK}")).text
+    assert "the days from 2026-11-09 to 2026-11-11 are not read in full yet." in html
+    assert "bar-before" not in html
+
+
+async def test_lateness_is_not_compared_with_days_whose_punches_were_purged(vera, fortnight, database):
+    async with database.transaction("main") as db:
+        await db.execute(text("UPDATE clock_analytics_daily SET frozen = true WHERE local_date = '2026-11-10'"))
+    html = (await vera.get(f"{URL}?{LAST_WEEK}")).text
+    assert 'data-label="7 days earlier">' not in html
+    assert "14 punches, 1 more than in the 7 days before (13)." in html
+
+
+async def test_a_longer_range_counts_its_punches_once(database, fortnight):
+    async with database.transaction("main") as db:
+        known = await earlier.by_day(db, (date(2026, 11, 9), date(2026, 11, 15)))
+
+    def since(days):
+        pair = PeriodPair(date(2026, 11, 16), date(2026, 11, 15) + timedelta(days=days), date(2027, 6, 1))
+        return Drawn([], known, pair, "").punches_since
+
+    assert (since(31), since(32)) == (date(2026, 10, 16), None)
+
+
+@pytest.mark.parametrize("word", ["today", "yesterday", "this-week", "last-week", "this-month", "last-month"])
+async def test_periods_are_offered_as_in_the_lists_and_stay_chosen(vera, week, word):
+    html = (await vera.get(f"{URL}?period={word}")).text
+    assert f'<option value="{word}" selected>' in html
+    first, last = PERIODS[word].days(datetime.now(UTC).date())
+    assert f"{first:%Y-%m-%d} to {last:%Y-%m-%d}" in html
+    export = (await vera.get(f"{URL}?period={word}&export=csv")).text
+    assert export.startswith("Date,Check In")
+
+
+async def test_a_period_that_is_none_says_so_and_dates_go_before_it(vera, week):
+    assert "Choose days, or one of the periods of the list." in (await vera.get(f"{URL}?period=eternity")).text
+    html = (await vera.get(f"{URL}?period=today&{LAST_WEEK}")).text
+    assert "2026-11-16 to 2026-11-22" in html
+    assert "selected>" not in html
+
+
+async def test_a_page_costs_as_many_selects_however_long_the_range_is(vera, fortnight, selects):
+    await vera.get(f"{URL}?{LAST_WEEK}")
+    short = len(selects)
+    selects.clear()
+    await vera.get(f"{URL}?from=2025-11-22&to=2026-11-22")
+    assert (short, len(selects)) == (9, 9)

@@ -435,3 +435,41 @@ class TestCauses:
             ada = await employ(db, "Ada Lovelace")
             await mirror_person(db, "4", ada, department_code="D1", seen=1)
         assert said not in (await bob.get("/clock")).text
+
+
+class TestComparison:
+    """The last 14 days with the 14 before them."""
+
+    @pytest.fixture
+    async def busy(self, parts: Parts, database: Database) -> None:
+        await connected(parts)
+        for back, times in ((27, 1), (20, 9), (13, 6), (1, 6), (0, 3)):
+            await tap(database, str(back), TODAY - timedelta(days=back), "imported", times)
+        async with database.transaction() as db:
+            days = [TODAY - timedelta(days=back) for back in range(30)]
+            await daily_totals.count_days(db, days)
+            await cursors.write(
+                db, cursors.PUNCHES, "live", kind=cursors.LIVE, starts_on=days[-1], covered_until=datetime.now(UTC)
+            )
+
+    async def test_days_that_are_over_are_compared_and_all_are_drawn(self, busy: None, alice: Browser) -> None:
+        text = (await alice.get("/clock")).text
+        assert "Until yesterday 12 punches, 2 more than 14 days earlier (10)." in text
+        assert f"{TODAY - timedelta(days=6):%a %Y-%m-%d}: 0 punches; 9 14 days earlier" in text
+        assert text.count('<line class="bar-before" x1="0"') == 14
+
+    async def test_days_that_are_not_read_are_not_compared(
+        self, busy: None, database: Database, alice: Browser
+    ) -> None:
+        async with database.transaction() as db:
+            await cursors.write(db, cursors.PUNCHES, "live", kind=cursors.LIVE, starts_on=TODAY - timedelta(days=20))
+        text = (await alice.get("/clock")).text
+        first, last = TODAY - timedelta(days=27), TODAY - timedelta(days=21)
+        assert (
+            f"No comparison with the 14 days before: the days from {first} to {last} are not read in full yet." in text
+        )
+        assert "bar-before" not in text
+
+    async def test_it_costs_one_select(self, busy: None, alice: Browser, selects: list[str]) -> None:
+        await alice.get("/clock")
+        assert sum(one.startswith("SELECT clock_analytics_daily.local_date") for one in selects) == 1

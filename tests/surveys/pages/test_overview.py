@@ -80,7 +80,7 @@ async def test_each_figure_leads_to_the_rows_that_it_counts(busy: list[Placed], 
     assert tiles[f"{of_current}&outcome=answered&outcome=agreed&outcome=declined"] == "Response rate"
     assert "n = 6 asked, 3 responded" in page
     first, last = TODAY - timedelta(days=59), TODAY - timedelta(days=30)
-    assert f'<a href="/surveys/responses?from={first:%Y-%m-%d}&to={last:%Y-%m-%d}">1</a>' in page
+    assert f'href="/surveys/responses?from={first:%Y-%m-%d}&to={last:%Y-%m-%d}">Show the days before</a>' in page
 
 
 async def test_the_published_surveys_stand_below_the_busiest_first_the_over_ones_last(
@@ -100,7 +100,8 @@ async def test_the_last_thirty_days_count_every_version_and_lead_to_their_rows(
     assert len(found.days) == 30
     assert found.days[-1] == (TODAY.date(), {"agreed": 1})
     assert found.days[0] == (TODAY.date() - timedelta(days=29), {"opted_out": 1})
-    assert (found.lately, found.before) == (4, 1)
+    assert (found.lately, sum(found.by_day.values())) == (4, 5)
+    assert found.since == TODAY.date() - timedelta(days=40)  # the first response
     page = (await vera.get("/surveys/overview")).text
     assert f"/surveys/responses?from={TODAY:%Y-%m-%d}&amp;to={TODAY:%Y-%m-%d}" in page
 
@@ -140,7 +141,7 @@ async def test_an_empty_workspace_says_what_to_do_next(vera: Browser, selects: l
     page = (await vera.get("/surveys/overview")).text
     assert "No survey yet" in page
     assert tile(page, "Response rate") == "– n = 0 asked, 0 responded"
-    assert len(selects) == 4  # three, and the one for the ratings
+    assert len(selects) == 5  # four, and the one for the ratings
 
 
 async def test_strangers_sign_in_and_people_without_the_right_are_refused(visitor: Browser, sign_in: SignIn) -> None:

@@ -149,3 +149,24 @@ async def test_it_is_the_platforms_and_the_modules(
     async with database.transaction() as db:
         await policies.write(db, "main", {"module_surveys": False})
     assert (await vera.get("/surveys/ratings")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("from=2026-11-21&to=2026-11-21", "3 ratings, 2 more than on the day before (1)."),
+        ("from=2026-11-21&to=2026-11-22", "apps have been rated since 2026-11-20."),
+        ("from=2026-11-21&to=2026-11-21&platform=web", "No comparison: there are no ratings on the day before."),
+        ("from=2026-11-20&to=2026-11-20", "apps have been rated since 2026-11-20."),
+    ],
+)
+@pytest.mark.usefixtures("canteen")
+async def test_chosen_days_are_compared_with_as_many_before(vera: Browser, query: str, sentence: str) -> None:
+    assert sentence in (await vera.get(f"/surveys/ratings?{query}")).text
+
+
+@pytest.mark.parametrize("query", ["", "from=2026-11-21", "from=nonsense&to=2026-11-21"])
+@pytest.mark.usefixtures("canteen")
+async def test_without_two_ends_there_is_nothing_to_compare_with(vera: Browser, query: str) -> None:
+    answer = await vera.get(f"/surveys/ratings?{query}")
+    assert (answer.status_code, 'class="compared"' in answer.text) == (200, False)

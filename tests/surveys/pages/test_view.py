@@ -1,7 +1,7 @@
 """`/surveys/view/<uid>`: one survey in full, its figures narrowed and linked, its comments and its own ledger."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from uuid import uuid4
 
@@ -11,6 +11,7 @@ from sqlalchemy import update
 from app.accounts.models import Tenant
 from app.db.session import Database
 from app.parts import Parts
+from app.periods import PERIODS
 from app.surveys import erasing
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring.stored import load
@@ -283,3 +284,34 @@ async def test_htmx_gets_the_figures_and_a_page_costs_three_selects(
     assert "survey-figures" in answer
     assert "<html" not in answer
     assert len(selects) == 3
+
+
+async def test_chosen_days_are_compared_with_as_many_before_and_are_the_days_of_the_trend(
+    meal: Stored, vera: Browser
+) -> None:
+    page = await shown(vera, meal, "from=2026-11-21&to=2026-11-21")
+    assert page.count("2 responses, 1 more than on the day before (1).") == 2  # beside the filter, and over the trend
+    assert "1 day, version 1" in page
+    assert "Sat 2026-11-21 1 1 2 1" in page  # answered, opted out, together, a day earlier
+    page = await shown(vera, meal, "from=2026-11-21&to=2026-11-21&outcome=opted_out")
+    assert "No comparison: there are no responses on the day before." in page
+
+
+async def test_days_before_the_version_was_asked_are_not_compared(meal: Stored, vera: Browser) -> None:
+    page = await shown(vera, meal, "from=2026-11-18&to=2026-11-21")
+    assert "No comparison with the 4 days before: this version has been asked since 2026-11-19." in page
+
+
+@pytest.mark.parametrize("word", ["today", "last-week", "this-month"])
+async def test_periods_are_offered_as_in_the_lists_and_count_in_utc(meal: Stored, vera: Browser, word: str) -> None:
+    page = (await vera.get(f"/surveys/view/{meal.uid}?period={word}")).text
+    assert f'<option value="{word}" selected>' in page
+    first, last = PERIODS[word].days(datetime.now(UTC).date())
+    assert f"from={first}&amp;to={last}" in page  # the export and the ledger have the same days
+    assert "Days (UTC)" in page
+
+
+async def test_a_period_that_is_none_says_so(meal: Stored, vera: Browser) -> None:
+    page = await shown(vera, meal, "period=eternity")
+    assert "The filter can&#39;t be read" in page
+    assert "Stars? Star rating · n = 0" in page
