@@ -63,6 +63,7 @@ def _read(name: str) -> HelpPage:
     title, body = tokens[1].content, tokens[3:]
     headings = list(_headings(body))
     _name_tables(body)
+    _mark_cells(body)
     for token in body:
         for child in token.children or ():
             if child.type == "link_open":
@@ -100,6 +101,25 @@ def _name_tables(tokens: Sequence[Token]) -> None:
             token.meta["label"] = f"Table {seen[above]}: {above}"
 
 
+def _mark_cells(tokens: Sequence[Token]) -> None:
+    """Each cell says what it is, for where its row is a card: the first one is the title, the others have their heading."""
+    heads: list[str] = []
+    place = 0
+    for opening, inline in pairwise(tokens):
+        if opening.type == "thead_open":
+            heads = []
+        elif opening.type == "tr_open":
+            place = 0
+        elif opening.type == "th_open":
+            heads.append("".join(one.content for one in inline.children or ()))
+        elif opening.type == "td_open":
+            if place == 0:
+                opening.attrSet("data-title", "")
+            elif heads[place]:
+                opening.attrSet("data-label", heads[place])
+            place += 1
+
+
 def _table_open(_: Any, tokens: Sequence[Token], place: int, *__: object) -> str:
     label = escape(tokens[place].meta["label"])
     return f'<div class="table-scroll" tabindex="0" role="region" aria-label="{label}"><table class="table dense">'
@@ -110,5 +130,5 @@ def _table_close(*_: object) -> str:
 
 
 def _block_of_code(_: Any, tokens: Sequence[Token], place: int, *__: object) -> str:
-    """It may be wider than the page: then it scrolls, by keyboard too."""
-    return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n'
+    """A line that is longer than the page wraps; one that is copied stays one line."""
+    return f"<pre><code>{escape(tokens[place].content)}</code></pre>\n"

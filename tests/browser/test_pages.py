@@ -36,9 +36,11 @@ _NEEDS_MORE = (
 # Rows are alike: some of them are enough to look at, and hundreds take seconds.
 _SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+7)')) row.remove()"
 # What is wider than its frame is scrolled in there: the page itself does not show it.
-_SLIDES = (
-    "[...document.querySelectorAll('.list .table-scroll, .tabs')].some(one => one.scrollWidth > one.clientWidth + 1)"
-)
+_SLIDES = """[...document.querySelectorAll('main *')].filter(one =>
+  one.clientWidth && one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX)
+).map(one => one.getAttribute('aria-label') ?? one.className ?? one.tagName).join('; ')"""
+# The tables of charts are folded away: a person opens them.
+_UNFOLD = "for (const one of document.querySelectorAll('details.chart-table')) one.open = true"
 # A list whose rows had to become cards since its table is too wide.
 _GIVES_WAY = "document.querySelector('.list .table-scroll.is-narrow') !== null"
 # From the phone to the laptop: below, at and above each width at which pages change their shape.
@@ -118,8 +120,9 @@ Look = Callable[..., list[str]]
 
 def _at_a_desk(page: Page, look: Look) -> Iterator[str]:
     yield from look(page)
-    if page.evaluate(_SLIDES):
-        yield f"a list is wider than its place at {DESK['width']} px"
+    page.evaluate(_UNFOLD)
+    if slid := page.evaluate(_SLIDES):
+        yield f"wider than its place at {DESK['width']} px: {slid}"
 
 
 def _in_the_dark(page: Page, look: Look) -> list[str]:
@@ -134,8 +137,9 @@ def _on_a_phone(page: Page, look: Look) -> Iterator[str]:
         page.set_viewport_size({"width": width, "height": PHONE["height"]})
         if sticks_out(page):
             yield f"wider than {width} px"
-        if page.evaluate(_SLIDES):
-            yield f"a table or a row of tabs is wider than its place at {width} px"
+        page.evaluate(_NEXT_FRAME)
+        if slid := page.evaluate(_SLIDES):
+            yield f"wider than its place at {width} px: {slid}"
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     yield from look(page, SIZES)
 

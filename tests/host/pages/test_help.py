@@ -1,5 +1,7 @@
 """`/help`: reachable for everybody, names whom to ask, and says what is kept of an answer where people are asked."""
 
+import re
+
 import pytest
 from sqlalchemy import update
 
@@ -83,3 +85,11 @@ def test_what_could_be_html_in_a_page_is_text() -> None:
     assert manual._reader().render("<script>x</script>\n\n`<b>`") == (
         "<p>&lt;script&gt;x&lt;/script&gt;</p>\n<p><code>&lt;b&gt;</code></p>\n"
     )
+
+
+@pytest.mark.parametrize("name", manual.SHOWN)
+def test_each_cell_of_a_table_says_what_it_is(name: str) -> None:
+    """Where a row is a card, no heading stands above it."""
+    cells = re.findall(r"<td([^>]*)>", str(manual.pages()[name].text))
+    assert all(re.search(r'data-(title=""|label="[^"]+")', one) for one in cells), cells
+    assert 'data-title=""' in "".join(cells) or not cells
