@@ -22,6 +22,7 @@ from app.api import parameters, sign_in
 from app.api.openapi import Endpoint
 from app.bodies import fields_of
 from app.clock.api import routes as clock_api
+from app.clock.settings import NAMES
 from app.parts import Parts
 from app.surveys.api import apps as api_apps
 from app.surveys.api import surveys as survey_api
@@ -58,6 +59,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/account/second-factor/off": ("current",),
     "/attendance/days/{day}/bulk": ("action", "number", "confirmed", "all", "id"),
     "/attendance/locks/unlock": ("from", "to"),
+    "/clock_settings": NAMES,
     "/clock_settings/setup/connect": ("base_url", "username", "company", "password", "profile", "timezone"),
     "/clock_settings/setup/test": ("base_url", "username", "company", "password", "profile", "timezone"),
     "/clock_settings/unlock": (),

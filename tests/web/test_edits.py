@@ -213,14 +213,19 @@ async def test_another_icon_makes_the_form_of_an_app_stale(database: Database, s
 
 async def test_a_question_before_settings_are_saved_is_as_old_as_the_form(sign_in: SignIn) -> None:
     mine, theirs = await sign_in("alice"), await sign_in("alice")
-    url = "/clock_settings"
-    asked = await mine.submit(url, {**await opened(mine, url), "repeat_tap_seconds": "20"})
+    url = "/clock_settings/sections/rules"
+
+    async def opened_rules(browser: Browser) -> dict[str, str]:
+        return filled_in((await browser.get("/clock_settings")).text, url)
+
+    asked = await mine.submit(url, {**await opened_rules(mine), "repeat_tap_seconds": "20"})
     question = filled_in(asked.text, url)
     assert question["confirmed"] == "1"
-    await theirs.submit(url, {**await opened(theirs, url), "silence_hours": "48"})
+    changed = await theirs.submit(url, {**await opened_rules(theirs), "ignore_leading_zeros": "1"})
+    assert changed.status_code == 303
     refused = await mine.submit(url, question)
     assert refused.status_code == 409
-    assert box(refused.text) == ["No punch for is now 48; it was 24 when you opened this form."]
+    assert box(refused.text) == ["Ignore leading zeros when matching is now on; it was off when you opened this form."]
     assert filled_in(refused.text, url)["repeat_tap_seconds"] == "20"
 
 

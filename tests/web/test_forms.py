@@ -23,7 +23,7 @@ def test_the_summary_names_each_field_in_the_order_of_the_form_and_what_belongs_
     ("url", "data", "said"),
     [
         ("/admin/policies", {"optional_gap_hours": "-1"}, "Pause between two optional surveys: At least 0."),
-        ("/clock_settings", {"page_size": "0"}, "A run every: Give a whole number"),
+        ("/clock_settings/sections/budget", {"page_size": "0"}, "Time: Give a whole number"),
         ("/clock_settings/connection", {"company": "x" * 201}, "Company"),
         ("/admin/roles/new", {"name": "", "permissions": "nonsense"}, "Permissions: Choose from the list."),
         ("/attendance/add", {"rows": "1", "break_1_out": "x"}, "Break 1, from: Give a date"),

@@ -1,5 +1,7 @@
-"""The fields of the module settings, by section, with what each one does. Bounds and reading are app.clock.settings'."""
+"""The fields of the module settings, by section, with what each one does. Bounds and reading are app.clock.settings', the drawings
+beside the import rules rule_drawings'."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from app.clock.importing import preview
@@ -19,8 +21,23 @@ def _number(name: str, label: str, unit: str, text: str) -> Number:
     return Number(name, label, required=True, help=text, least=least, most=most, unit=unit)
 
 
-SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
-    (
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page that is saved by itself. `key` is its anchor and the last part of its address."""
+
+    key: str
+    title: str
+    text: str
+    fields: tuple[Field, ...]
+
+    @property
+    def form(self) -> Form:
+        return Form(*self.fields)
+
+
+_SECTIONS = (
+    Section(
+        "schedule",
         "Schedule",
         "When Muster asks the server by itself, and how far back it reads.",
         (
@@ -33,7 +50,8 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
             ),
         ),
     ),
-    (
+    Section(
+        "budget",
         "Budget of a run",
         "A run that uses it up ends with TC-TRUNCATED. The next run continues from the same place.",
         (
@@ -42,7 +60,8 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
             _number("page_size", "Rows asked for in a page", "rows", "Some servers give fewer. That is not an error."),
         ),
     ),
-    (
+    Section(
+        "rules",
         "Import rules",
         f"How punches become attendance. Before a change is saved, you see what it would do to the last {preview.DAYS} days.",
         (
@@ -50,38 +69,48 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
                 "repeat_tap_seconds",
                 "Repeat tap within",
                 "seconds",
-                "The reader fired twice: the second punch is folded. 0 = never.",
+                "A second punch of a person so soon is the same punch read twice. It counts no more. 0 = never.",
             ),
             Flag(
                 "double_tap_fix",
                 "Fold double taps",
-                help="The person punched again minutes later: the second punch is folded.",
+                help="A person often punches again when the reader gave no sign. The second punch of the same kind counts no more.",
             ),
-            _number("double_tap_minutes", "Double tap within", "minutes", "Used only while the fix is on."),
+            _number(
+                "double_tap_minutes",
+                "Double tap within",
+                "minutes",
+                "How much later such a second punch may come. It is used only while double taps are folded.",
+            ),
             _number(
                 "shift_gap_hours",
                 "Undirected: a shift is over after",
                 "hours",
-                "After this long without a punch, a shift that can end has ended.",
+                "After so long without a punch the shift has ended, and the next punch begins another.",
             ),
             _number(
                 "undirected_min_minutes",
                 "Undirected: shortest shift",
                 "minutes",
-                "A punch sooner after the first one does not end the shift.",
+                "A punch so soon after the first one does not end the shift.",
             ),
-            _number("undirected_max_hours", "Undirected: longest shift", "hours", "A later punch starts a new shift."),
+            _number(
+                "undirected_max_hours",
+                "Undirected: longest shift",
+                "hours",
+                "A punch later than that begins a new shift.",
+            ),
             Choice(
                 "default_direction",
                 "Default direction of a terminal",
                 required=True,
                 options=DIRECTIONS,
-                help="Each terminal can be set on the Devices page.",
+                help="What a punch means at a terminal for which nothing is set on the Devices page.",
             ),
             Flag(
                 "import_single_punches",
                 "Import single punches",
-                help="A shift with a clock-in and no clock-out becomes an open record, completed by a later clock-out.",
+                help="A clock-in without a clock-out becomes an open record. A later clock-out completes it.",
             ),
             Flag(
                 "ignore_leading_zeros",
@@ -90,7 +119,8 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
             ),
         ),
     ),
-    (
+    Section(
+        "display",
         "Display",
         "Decides pages, exports and the API alike.",
         (
@@ -100,7 +130,8 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
             Flag("show_temperature", "Show temperatures"),
         ),
     ),
-    (
+    Section(
+        "retention",
         "Retention",
         "Daily totals are always kept. A punch that still waits is never removed.",
         (
@@ -118,7 +149,8 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
             ),
         ),
     ),
-    (
+    Section(
+        "warnings",
         "Warnings",
         "What the Dashboard warns of.",
         (
@@ -127,6 +159,7 @@ SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
         ),
     ),
 )
+SECTIONS = {one.key: one for one in _SECTIONS}
 # Where Help says more: page and anchor. Display says all there is to say.
 ABOUT = {
     "sync_interval_minutes": "clock-servers#how-punches-are-read",
@@ -148,7 +181,7 @@ ABOUT = {
     "silence_hours": "clock-servers#habits-of-real-servers",
     "skew_warn_seconds": "clock-servers#habits-of-real-servers",
 }
-FORM = Form(*(field for _, _, fields in SECTIONS for field in fields))
+FORM = Form(*(field for section in _SECTIONS for field in section.fields))
 FLAGS = tuple(name for name, field in FORM.fields.items() if field.kind == "flag")
 
 

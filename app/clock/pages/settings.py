@@ -1,27 +1,28 @@
 """`/clock_settings`: the connection and its test, and every module setting. The form of the connection: connecting."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.enums import MediaType
+from litestar.params import FromPath
 
 from app.clock import zones
 from app.clock.codes import outcome_label
 from app.clock.connection import saved as connection
 from app.clock.importing import preview
 from app.clock.importing.preview import Preview
-from app.clock.pages import connecting, health
+from app.clock.pages import connecting, health, rule_drawings
 from app.clock.pages.setting_fields import ABOUT, FLAGS, FORM, SECTIONS, shown
 from app.clock.punches import rejudging
 from app.clock.punches.day_counts import count_by_day
-from app.clock.settings import JUDGED_BY, NAMES, ClockSettings, checked, hold_settings, read_settings, write_settings
-from app.errors import Invalid
+from app.clock.settings import JUDGED_BY, ClockSettings, checked, hold_settings, read_settings, write_settings
+from app.errors import Invalid, NotFound
 from app.web import edits
 from app.web.context import Context
-from app.web.forms import Bound
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.pages import done, page
 
@@ -61,24 +62,57 @@ async def live_test(ctx: NamedDependency[Context]) -> Response[Any]:
     return connecting.live(ctx, ctx.request.query_params.get("then", ""))
 
 
+@post(f"{URL}/sections/{{key:str}}", guards=[MAY], status_code=200)
+async def save_section(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
+    """One section of the page; the settings of the others stay."""
+    section = SECTIONS.get(key)
+    if section is None:
+        raise NotFound
+
+    async def wrong(form: Bound) -> Response[Any]:
+        return await _show(ctx, section=(key, form), status=form.status)
+
+    return await _save(ctx, section.form, f"{URL}#{key}", f"Saved: {section.title}.", wrong)
+
+
 @post(URL, guards=[MAY], status_code=200)
 async def save_settings(ctx: NamedDependency[Context]) -> Response[Any]:
+    """All settings at once, as programs sent them before the page had sections."""
+
+    async def wrong(form: Bound) -> Response[Any]:
+        return await edits.ask_again(ctx, form, "Settings", cancel_url=URL)
+
+    return await _save(ctx, FORM, URL, "The settings were saved.", wrong)
+
+
+async def _save(
+    ctx: Context, fields: Form, leads_to: str, said: str, wrong: Callable[[Bound], Awaitable[Response[Any]]]
+) -> Response[Any]:
+    """Asks first where that would change punches of the last days, or remove some."""
     now = datetime.now(UTC)
     await hold_settings(ctx.db)
     before = await read_settings(ctx.db, now)
-    form = await edits.sent(ctx, FORM, shown(before), about=("clock_settings", 1))
+    form = await edits.sent(ctx, fields, shown(before), about=("clock_settings", 1))
     changes = _changes(form)
     try:
         after = checked(before, changes, today=await zones.local_today(ctx.db, now))
     except Invalid as refusal:
-        return await _show(ctx, settings_form=_with_errors(form, refusal), status=form.status)
+        return await wrong(_with_errors(form, refusal))
     if form.stale:
-        return await _show(ctx, settings_form=form, status=form.status)
+        return await wrong(form)
     if (await ctx.form()).get("confirmed") != "1" and (question := await _question(ctx, before, after, now)):
         kept = [(name, value) for name, value in changes.items() if name not in FLAGS or value != "false"]
-        return await page(ctx, "clock/settings_ask.html", fields=[*kept, (edits.BASE, form.base)], **question)
+        here = ctx.request.url.path
+        return await page(
+            ctx,
+            "clock/settings_ask.html",
+            fields=[*kept, (edits.BASE, form.base)],
+            action=here,
+            leads_to=leads_to,
+            **question,
+        )
     await write_settings(ctx.db, ctx.actor, changes, now)
-    return await done(ctx, URL, "The settings were saved.")
+    return await done(ctx, leads_to, said)
 
 
 @post(f"{URL}/unlock", guards=[MAY], status_code=200)
@@ -91,13 +125,15 @@ async def _show(
     ctx: Context,
     *,
     connection_form: Bound | None = None,
-    settings_form: Bound | None = None,
+    section: tuple[str, Bound] | None = None,
     test: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    """The whole page, as a POST leaves it."""
+    """The whole page, as a POST leaves it; `section`: the one that was not saved, and its form."""
     found = await connection.load(ctx.db)
     now = datetime.now(UTC)
+    settings = await read_settings(ctx.db, now)
+    forms = {key: edits.opened(ctx, one.form, shown(settings)) for key, one in SECTIONS.items()}
     return await page(
         ctx,
         "clock/settings.html",
@@ -108,8 +144,9 @@ async def _show(
         health=health.of(found, now),
         connection_form=connection_form or connecting.opened(ctx, found),
         zones=connecting.zones(),
-        form=settings_form or edits.opened(ctx, FORM, shown(await read_settings(ctx.db, now))),
+        section_forms=forms | dict([section] if section else []),
         sections=SECTIONS,
+        drawings=rule_drawings.drawn(shown(settings)),
         rejudged=await rejudging.under_way(ctx.db),
         about=ABOUT,
         test=test,
@@ -119,8 +156,8 @@ async def _show(
 
 
 def _changes(form: Bound) -> dict[str, str]:
-    """Every setting as text."""
-    return {name: ("true" if form[name] else "false") if name in FLAGS else form.shown[name] for name in NAMES}
+    """Every setting of the form as text."""
+    return {name: ("true" if form[name] else "false") if name in FLAGS else form.shown[name] for name in form.fields}
 
 
 def _with_errors(form: Bound, refusal: Invalid) -> Bound:
@@ -169,4 +206,4 @@ def _moves(found: Preview) -> list[dict[str, Any]]:
     ]
 
 
-ROUTES = [index, save_connection, test_connection, live_test, save_settings, unlock]
+ROUTES = [index, save_connection, test_connection, live_test, save_section, save_settings, unlock]

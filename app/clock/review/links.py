@@ -48,7 +48,7 @@ def _lock(_: Surroundings, because: Reason) -> list[ReviewLink]:
 
 
 def _rules(seen: Surroundings, because: Reason) -> list[ReviewLink]:
-    return [*_records(seen, because), ReviewLink("Open the import rules", "/clock_settings", "clock.settings")]
+    return [*_records(seen, because), ReviewLink("Open the import rules", "/clock_settings#rules", "clock.settings")]
 
 
 def _records(_: Surroundings, because: Reason) -> list[ReviewLink]:

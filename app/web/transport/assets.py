@@ -54,6 +54,7 @@ SCRIPTS = (
     "queue",
     "keys",
     "fields",
+    "sections",
     "combobox",
     "toasts",
     "prompt",

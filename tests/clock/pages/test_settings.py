@@ -14,6 +14,7 @@ from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import AuditEntry, Job
 from app.clock.importing import import_due, preview
 from app.clock.models import Connection, Punch
+from app.clock.pages.setting_fields import FLAGS
 from app.clock.punches import daily_totals
 from app.clock.settings import NAMES, checked, read_settings, write_settings
 from app.db.session import Database
@@ -42,9 +43,9 @@ def server(address: str, **more: str) -> dict[str, str]:
 
 
 async def posted(browser: Browser, **changes: str) -> dict[str, str]:
-    """Every setting as the page's own form would post it, with changes; None takes a switch away."""
+    """Every setting, as a program posts them all at once, with changes."""
     page = (await browser.get(URL)).text
-    form = page[page.index('action="/clock_settings"') :]
+    form = page[page.index('action="/clock_settings/sections/') :]
     values = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
     values["default_direction"] = "by_code"
     switches = {name: name in re.findall(r'name="(\w+)" value="1" checked', form) for name in NAMES}
@@ -371,3 +372,54 @@ async def test_a_shorter_retention_says_how_many_punches_go(parts: Parts, databa
     assert wider.status_code == 303
     async with database.transaction() as db:
         assert len((await db.scalars(select(Punch.id))).all()) == 3
+
+
+async def section_form(browser: Browser, key: str) -> dict[str, str]:
+    """The form of one section as the page shows it."""
+    page = (await browser.get(URL)).text
+    form = page.partition(f'action="{URL}/sections/{key}#{key}"')[2].partition("</form>")[0]
+    values = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+    if key == "rules":
+        values["default_direction"] = "by_code"
+    ticked = set(re.findall(r'name="(\w+)" value="1" checked', form))
+    return {name: value for name, value in values.items() if name not in FLAGS or name in ticked}
+
+
+async def test_a_section_saves_its_own_settings_and_leads_back_to_it(database: Database, alice: Browser) -> None:
+    async with database.transaction() as db:
+        await write_settings(db, COMMAND_LINE, {"silence_hours": 48, "show_photos": True})
+    form = await section_form(alice, "schedule")
+    saved = await alice.submit(f"{URL}/sections/schedule", {**form, "sync_interval_minutes": "5", "silence_hours": "7"})
+    assert (saved.status_code, saved.headers["location"]) == (303, f"{URL}#schedule")
+    assert "Saved: Schedule." in (await alice.get(URL)).text
+    async with database.transaction() as db:
+        found = await read_settings(db)
+    assert (found.sync_interval_minutes, found.silence_hours, found.show_photos) == (5, 48, True)
+
+
+async def test_a_wrong_section_is_said_at_its_field_and_the_others_stay(alice: Browser) -> None:
+    form = await section_form(alice, "warnings")
+    answer = await alice.submit(f"{URL}/sections/warnings", {**form, "silence_hours": "0"})
+    assert answer.status_code == 422
+    assert answer.text.count("error-summary") == 1
+    card = answer.text.partition('id="warnings"')[2]
+    assert 'id="f-silence_hours-error"' in card
+
+
+async def test_a_section_that_is_none_is_not_found(alice: Browser) -> None:
+    assert (await alice.submit(f"{URL}/sections/nonsense", {})).status_code == 404
+
+
+async def test_a_rule_of_a_section_is_asked_about_and_then_saved(database: Database, alice: Browser) -> None:
+    async with database.transaction() as db:
+        await shifts(db, "I {day} 08:00, I {day} 08:20", people=1)
+    await imported(database)
+    url = f"{URL}/sections/rules"
+    asked = await alice.submit(url, {**await section_form(alice, "rules"), "double_tap_minutes": "30"})
+    assert "<strong>1</strong>" in asked.text
+    assert f'href="{URL}#rules"' in asked.text
+    kept = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', asked.text))
+    kept.pop("csrf_token")
+    assert (await alice.submit(url, kept)).headers["location"] == f"{URL}#rules"
+    async with database.transaction() as db:
+        assert (await read_settings(db)).double_tap_minutes == 30
