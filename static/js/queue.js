@@ -54,7 +54,12 @@ function offer() {
     steps.hidden = place === null;
     for (const button of steps.querySelectorAll("[data-step]")) button.disabled = !has(Number(button.dataset.step));
   }
-  for (const one of drawer.querySelectorAll("[data-and-next]")) one.hidden = !has(1);
+  for (const one of drawer.querySelectorAll("[data-and-next]")) {
+    one.hidden = !has(1);
+    const named = one.closest("[aria-label]:is(button)");
+    // The name that is read aloud has the words that are seen: "Accept and next, Ada".
+    if (named && has(1)) named.ariaLabel = named.ariaLabel.replace(/^(\w+)(?: and next,)? /, "$1 and next, ");
+  }
   mark();
 }
 
