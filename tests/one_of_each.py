@@ -55,7 +55,7 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/admin/jobs", {"job_id": "SELECT max(id) FROM jobs WHERE status = 'failed'"}),
     ("/admin/roles", {"role_id": "SELECT max(id) FROM roles WHERE workspace = 'main' AND NOT builtin"}),
     ("/admin/users/types", {"key": "SELECT max(key) FROM user_types WHERE key LIKE 'guest%'"}),
-    ("/admin/tenants", {"key": "acme"}),
+    ("/admin/tenants", {"key": "globex", "user_id": "SELECT id FROM users WHERE email = 'eve@example.org'"}),
     ("/admin/users", {"user_id": "SELECT min(id) FROM users WHERE workspace = 'main' AND email NOT LIKE 'alice%'"}),
     ("/people/erase", {"user_id": "SELECT max(user_id) FROM survey_person_keys WHERE erased_at IS NULL"}),
     ("/apps/icon", {"uid": "SELECT max(uid::text) FROM applications WHERE icon IS NOT NULL"}),

@@ -3,10 +3,12 @@ pages here."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import any_, func, select
+from sqlalchemy import ColumnElement, Select, any_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.accounts.models import Role, User, UserRole
 from app.accounts.permissions import label_of
@@ -47,16 +49,37 @@ async def to_ask(db: AsyncSession) -> list[Any]:
     return list(await db.execute(statement))
 
 
-async def _count(db: AsyncSession) -> int:
-    holders = (
+@dataclass(frozen=True, slots=True)
+class Administrator:
+    """`has_password` False: they have not used their one-time link yet."""
+
+    id: int
+    name: str
+    email: str
+    has_password: bool
+
+
+async def of(db: AsyncSession, workspace: str) -> list[Administrator]:
+    """Those who can manage users and roles of a workspace, by name."""
+    columns = select(User.id, User.name, User.email, User.password_hash.is_not(None))
+    rows = await db.execute(columns.where(User.id.in_(holders(workspace))).order_by(User.name, User.email))
+    return [Administrator(*row) for row in rows]
+
+
+def holders(workspace: ColumnElement[str] | InstrumentedAttribute[str] | str) -> Select[int]:
+    """Ids of the accounts that can manage users and roles of a workspace, which may be a column of the statement around it."""
+    return (
         select(UserRole.user_id)
         .join(Role, Role.id == UserRole.role_id)
         .join(User, User.id == UserRole.user_id)
-        .where(User.workspace == workspace_of(db), User.active)
+        .where(User.workspace == workspace, User.active)
         .group_by(UserRole.user_id)
         .having(*(func.bool_or(key == any_(Role.permissions)) for key in _KEYS))
     )
-    return await db.scalar(select(func.count()).select_from(holders.subquery())) or 0
+
+
+async def _count(db: AsyncSession) -> int:
+    return await db.scalar(select(func.count()).select_from(holders(workspace_of(db)).subquery())) or 0
 
 
 def check_grant(reach: frozenset[str], granted: Iterable[str], *, what: str) -> None:

@@ -43,11 +43,13 @@ async def record(
     *,
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
+    workspace: str | None = None,
 ) -> None:
-    """`act` is a verb such as `employee.deactivate`; `before` and `after` hold the changed fields and never a secret."""
+    """`act` is a verb such as `employee.deactivate`; `before` and `after` hold the changed fields and never a secret. `workspace` is
+    whose audit it is, the transaction's where none is given."""
     await db.execute(
         insert(AuditEntry).values(
-            workspace=workspace_of(db),
+            workspace=workspace or workspace_of(db),
             actor_id=actor.id,
             actor_name=actor.name,
             actor_token=actor.token,

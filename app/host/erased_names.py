@@ -9,20 +9,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit_words import differences
 from app.accounts.erased import ERASED_PERSON
-from app.db.session import PLATFORM, workspace_of
+from app.db.session import workspace_of
 
 Values = Mapping[str, Any]
 Differences = list[tuple[str, str | None, str | None]]
 # Fields that hold words of Muster itself, such as the role Administrator: a person may be called so.
 _NOT_NAMES = frozenset({"roles", "permissions", "scopes", "type", "kind", "status", "state", "outcome", "method"})
-# Every name and e-mail address that an erased person has or had here, as far as it occurs in a text. An operator of the platform may
-# have acted in a tenant.
+# Every name and e-mail address that an erased person has or had here, as far as it occurs in a text. People of all workspaces:
+# the platform makes administrators of tenants, and its operators act in both.
 _FIND = text("""
 WITH erased AS (
     SELECT DISTINCT a.subject_id::bigint AS id FROM audit_entries a
     WHERE a.act = 'person.erase' AND a.subject_type = 'user' AND a.subject_id ~ '^[0-9]{1,18}$'
 ), accounts AS (
-    SELECT u.id, u.name, u.email FROM users u JOIN erased ON erased.id = u.id WHERE u.workspace IN (:workspace, :platform)
+    SELECT u.id, u.name, u.email FROM users u JOIN erased ON erased.id = u.id
 ), staff AS (
     SELECT e.id, e.name, e.email FROM employees e JOIN accounts ON accounts.id = e.user_id
 ), noted AS (
@@ -51,7 +51,7 @@ async def _names_in(db: AsyncSession, values: Iterable[Values | None]) -> Sequen
     said = "\n".join(one for side in values for one in _texts(side))
     if not said:
         return ()
-    asked = {"workspace": workspace_of(db), "platform": PLATFORM, "said": said}
+    asked = {"workspace": workspace_of(db), "said": said}
     return (await db.scalars(_FIND, asked)).all()
 
 

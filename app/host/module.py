@@ -56,7 +56,7 @@ PERMISSIONS = (
             Permission(
                 "admin.tenants",
                 "Keep tenants",
-                "Rename tenants, set their ceiling and deactivate them.",
+                "Rename tenants, set their ceiling, deactivate them, and make their administrators.",
             ),
             Permission(
                 "admin.tokens",
@@ -96,6 +96,8 @@ ACTS = {
     "role.add": "Role made",
     "role.edit": "Role edited",
     "role.remove": "Role removed",
+    "tenant.add_administrator": "Administrator of a tenant made",
+    "tenant.make_link": "Link for a tenant's administrator made",
     "tenant.activate": "Tenant activated",
     "tenant.create": "Tenant made",
     "tenant.deactivate": "Tenant deactivated",

@@ -37,11 +37,23 @@ document.addEventListener("click", async (event) => {
   }
   const copy = event.target.closest("[data-copy]");
   if (copy) {
-    await navigator.clipboard.writeText(copy.dataset.copy);
+    await copied(copy);
     copy.classList.add("is-done");
     setTimeout(() => copy.classList.remove("is-done"), 1500);
   }
 });
+
+// Plain http has no clipboard, except on this machine itself: there the text is selected and copied the old way.
+async function copied(button) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(button.dataset.copy);
+  const area = document.createElement("textarea");
+  area.value = button.dataset.copy;
+  button.after(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+  button.focus();
+}
 
 // Unsaved work: a form[data-guard] is dirty from the first change until it is sent.
 const dirty = new Set();

@@ -27,6 +27,7 @@ _NEEDS_MORE = (
     "/sign-in",
     "/welcome/{secret:str}",
     "/admin/roles/{role_id:int}/remove",
+    "/admin/tenants/{key:str}/administrator/{user_id:int}",
     "/account/tokens/{token_id:int}/revoke",
     "/admin/tokens/{token_id:int}/revoke",
     # test_passkeys looks at them

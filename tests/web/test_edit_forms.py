@@ -26,6 +26,7 @@ NO_EDIT = {
     "/account/tokens/new": CREATES,
     "/admin/tokens/new": CREATES,
     "/admin/roles/new": CREATES,
+    "/admin/tenants/{key}/administrator": CREATES,
     "/admin/users/new": CREATES,
     "/admin/users/types": CREATES,
     "/apps/add": CREATES,

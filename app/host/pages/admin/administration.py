@@ -3,7 +3,19 @@
 from litestar.types import ControllerRouterHandler
 
 from app.host.pages import palette
-from app.host.pages.admin import account, audit, jobs, passkeys, policies, roles, tenants, tokens, user_forms, users
+from app.host.pages.admin import (
+    account,
+    audit,
+    jobs,
+    passkeys,
+    policies,
+    roles,
+    tenant_administrators,
+    tenants,
+    tokens,
+    user_forms,
+    users,
+)
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
@@ -14,6 +26,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *user_forms.ROUTES,
     *roles.ROUTES,
     *tenants.ROUTES,
+    *tenant_administrators.ROUTES,
     *tokens.ROUTES,
     *policies.ROUTES,
     *audit.ROUTES,

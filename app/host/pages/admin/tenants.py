@@ -1,14 +1,16 @@
-"""`/admin/tenants`, on the platform: the tenants, their names, ceilings and whether they are on. Making one is a command."""
+"""`/admin/tenants`, on the platform: the tenants, their names, ceilings and whether they are on. Making one is a command; its
+administrators: tenant_administrators."""
 
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, case, exists, func, select
 
-from app.accounts import tenants
+from app.accounts import administrators, tenants
 from app.accounts.models import Session, Tenant, User
+from app.accounts.roles import EVERYTHING
 from app.counting import count
 from app.db.among import among
 from app.db.held import hold
@@ -23,10 +25,15 @@ from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
 
 MAY = Requires("admin.tenants", platform_only=True)
-STATES = {"active": "Active", "deactivated": "Deactivated"}
+STATES = {"active": "Active", "no_administrator": "No administrator", "deactivated": "Deactivated"}
+STATE: Any = case(
+    (~Tenant.active, "deactivated"),
+    (~exists(administrators.holders(Tenant.key).correlate(Tenant)), "no_administrator"),
+    else_="active",
+)
 USERS = select(func.count()).where(User.workspace == Tenant.key).correlate(Tenant).scalar_subquery()
 BASE: Select[Any] = select(
-    Tenant.key, Tenant.name, Tenant.ceiling, Tenant.active, Tenant.created_at, USERS.label("users")
+    Tenant.key, Tenant.name, Tenant.ceiling, Tenant.created_at, USERS.label("users"), STATE.label("state")
 )
 SPEC = ListSpec(
     name="tenants",
@@ -39,7 +46,7 @@ SPEC = ListSpec(
         Column("key", "Key", lambda row: row.key, Tenant.key),
         Column("ceiling", "Survey ceiling", lambda row: row.ceiling, Tenant.ceiling),
         Column("users", "Users", lambda row: row.users, USERS, numeric=True),
-        Column("state", "State", lambda row: "active" if row.active else "deactivated", Tenant.active),
+        Column("state", "State", lambda row: row.state, STATE),
         Column("created_at", "Made", lambda row: row.created_at, Tenant.created_at),
     ),
     filters=(
@@ -51,7 +58,7 @@ SPEC = ListSpec(
             kind="select",
             options={one: one.capitalize() for one in tenants.CEILINGS},
         ),
-        Filter("state", "State", lambda value: Tenant.active == (value == "active"), kind="select", options=STATES),
+        Filter("state", "State", lambda value: value == STATE, kind="select", options=STATES),
     ),
     empty=Empty("building", "No tenants", "The command below makes the first one, with all its tables."),
     # Behind its address stand the keys of tenants, which may be any word; so the list itself takes the acts.
@@ -79,7 +86,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, SPEC, BASE, kind)
     view = await lists.load(ctx, SPEC, BASE)
-    return await page(ctx, "host/admin/tenants.html", fragment="list", view=view, states=STATES)
+    may_make = ctx.user.permissions >= EVERYTHING
+    return await page(ctx, "host/admin/tenants.html", fragment="list", view=view, states=STATES, may_make=may_make)
 
 
 @post("/admin/tenants", guards=[MAY], status_code=200)
@@ -168,7 +176,16 @@ def _stored(tenant: Any) -> dict[str, Any]:
 
 
 async def _tenant_page(ctx: Context, tenant: Any, form: Bound, *, status: int = 200) -> Response[str]:
-    return await page(ctx, "host/admin/tenant.html", fragment="drawer", status=status, tenant=tenant, form=form)
+    return await page(
+        ctx,
+        "host/admin/tenant.html",
+        fragment="drawer",
+        status=status,
+        tenant=tenant,
+        form=form,
+        there=await administrators.of(ctx.db, tenant.key),
+        may_make=ctx.user.permissions >= EVERYTHING,
+    )
 
 
 ROUTES = [index, bulk, show, save, ask, act]

@@ -12,12 +12,13 @@ from app.accounts.identity import LINK_LIFE
 from app.accounts.models import User
 from app.db.held import hold, hold_name
 from app.errors import Invalid
+from app.host.pages.admin.link_page import LinkOwner, link_page
 from app.host.pages.admin.users import MAY, offers
 from app.web import edits, sessions
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
-from app.web.pages import done, page, shown_once
+from app.web.pages import done, page
 
 NAME = Text("name", "Name", required=True, longest=accounts.LONGEST)
 EMAIL = Email(
@@ -47,7 +48,7 @@ async def invite(ctx: NamedDependency[Context]) -> Response[Any]:
     except Invalid as refused:
         bound.absorb(refused)
         return await _new_page(ctx, bound, status=422)
-    return await _link_page(ctx, created.id, bound["name"], created.email, created.link_secret or "")
+    return await link_page(ctx, _owner(created.id, bound["name"], created.email), created.link_secret or "")
 
 
 @get("/admin/users/{user_id:int}/edit", guards=[MAY])
@@ -101,7 +102,7 @@ async def ask_for_link(ctx: NamedDependency[Context], user_id: FromPath[int]) ->
 async def make_link(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Response[Any]:
     user = await accounts.find(ctx.db, user_id)
     secret = await accounts.invite(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions)
-    return await _link_page(ctx, user_id, user.name, user.email, secret)
+    return await link_page(ctx, _owner(user_id, user.name, user.email), secret)
 
 
 @get("/admin/users/types", guards=[MAY])
@@ -178,11 +179,9 @@ async def _edit_page(ctx: Context, user: Any, form: Bound, *, status: int = 200)
     return await page(ctx, "host/admin/user_edit.html", fragment="drawer", status=status, form=form, account=user)
 
 
-async def _link_page(ctx: Context, user_id: int, name: str, email: str, secret: str) -> Response[str]:
-    """The only time that the link is shown: what is stored is its hash."""
-    link = f"{ctx.parts.settings.base_url}/welcome/{secret}"
-    told: dict[str, Any] = {"link": link, "days": LINK_LIFE.days, "user_id": user_id, "name": name, "email": email}
-    return shown_once(await page(ctx, "host/admin/user_link.html", **told))
+def _owner(user_id: int, name: str, email: str) -> LinkOwner:
+    home = f"/admin/users/{user_id}"
+    return LinkOwner(name, email, [("Users", "/admin/users"), (name, home)], home)
 
 
 async def _types_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

@@ -1,0 +1,26 @@
+"""The page that shows a one-time link for a password, once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from litestar import Response
+
+from app.accounts.identity import LINK_LIFE
+from app.web.context import Context
+from app.web.pages import page, shown_once
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOwner:
+    """Whose link it is. `way` are (label, address) of the pages above; `home` is where *Done* leads."""
+
+    name: str
+    email: str
+    way: Sequence[tuple[str, str]]
+    home: str
+
+
+async def link_page(ctx: Context, owner: LinkOwner, secret: str) -> Response[str]:
+    """The only time that the link is shown: what is stored is its hash."""
+    link = f"{ctx.parts.settings.base_url}/welcome/{secret}"
+    return shown_once(await page(ctx, "host/admin/user_link.html", link=link, days=LINK_LIFE.days, owner=owner))

@@ -1,0 +1,100 @@
+"""`/admin/tenants/<key>/administrator`, on the platform: makes an administrator of a tenant and shows the one-time link."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.accounts import administrators, tenant_administrators, tenants
+from app.accounts.identity import LINK_LIFE
+from app.accounts.roles import EVERYTHING
+from app.errors import Forbidden, Invalid
+from app.host.pages.admin.link_page import LinkOwner, link_page
+from app.host.pages.admin.tenants import MAY
+from app.host.pages.admin.user_forms import EMAIL, NAME
+from app.texts import whole
+from app.web.bulk import ask_first
+from app.web.context import Context
+from app.web.forms import Bound, Form
+from app.web.pages import page
+
+FORM = Form(NAME, EMAIL)
+
+
+@get("/admin/tenants/{key:str}/administrator", guards=[MAY])
+async def new(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
+    _refuse_less_than_all(ctx)
+    await tenant_administrators.refuse_deactivated(ctx.db, key)
+    return await _page(ctx, key, FORM.fill())
+
+
+@post("/admin/tenants/{key:str}/administrator", guards=[MAY], status_code=200)
+async def make(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
+    _refuse_less_than_all(ctx)
+    tenant = await tenants.find(ctx.db, key)
+    posted = await ctx.form()
+    form = FORM.read(posted)
+    known = whole(str(posted.get("known", "")), 6) or 0
+    if form.ok:
+        try:
+            async with ctx.inside(key) as db:
+                made = await tenant_administrators.make(
+                    db, ctx.actor, form["email"], form["name"], known=known, reach=ctx.user.permissions
+                )
+        except Invalid as refused:
+            form.absorb(refused)
+    if not form.ok:
+        return await _page(ctx, key, form, status=422)
+    return await link_page(ctx, _owner(tenant, form["name"], made.email), made.link_secret or "")
+
+
+@get("/admin/tenants/{key:str}/administrator/{user_id:int}", guards=[MAY])
+async def ask_for_link(ctx: NamedDependency[Context], key: FromPath[str], user_id: FromPath[int]) -> Response[Any]:
+    _refuse_less_than_all(ctx)
+    await tenant_administrators.refuse_deactivated(ctx.db, key)
+    person = await tenant_administrators.one_of(ctx.db, key, user_id)
+    return await ask_first(
+        ctx,
+        question=f"Make a new link for {person.name}?",
+        consequence=f"With it they choose their password, once, within {LINK_LIFE.days} days. The link from before stops working.",
+        submit="Make the link",
+        danger=False,
+        cancel_url=f"/admin/tenants/{key}",
+    )
+
+
+@post("/admin/tenants/{key:str}/administrator/{user_id:int}", guards=[MAY], status_code=200)
+async def make_link(ctx: NamedDependency[Context], key: FromPath[str], user_id: FromPath[int]) -> Response[Any]:
+    _refuse_less_than_all(ctx)
+    tenant = await tenants.find(ctx.db, key)
+    person = await tenant_administrators.one_of(ctx.db, key, user_id)
+    async with ctx.inside(key) as db:
+        secret = await tenant_administrators.make_link(db, ctx.actor, user_id, reach=ctx.user.permissions)
+    return await link_page(ctx, _owner(tenant, person.name, person.email), secret)
+
+
+def _refuse_less_than_all(ctx: Context) -> None:
+    """The role Administrator can do everything, and people give only rights that they have."""
+    if not ctx.user.permissions >= EVERYTHING:
+        raise Forbidden("Only a person who has all permissions can make an administrator.")
+
+
+def _owner(tenant: Any, name: str, email: str) -> LinkOwner:
+    home = f"/admin/tenants/{tenant.key}"
+    return LinkOwner(name, email, [("Tenants", "/admin/tenants"), (tenant.name, home)], home)
+
+
+async def _page(ctx: Context, key: str, form: Bound, *, status: int = 200) -> Response[str]:
+    return await page(
+        ctx,
+        "host/admin/tenant_administrator.html",
+        fragment="drawer",
+        status=status,
+        tenant=await tenants.find(ctx.db, key),
+        form=form,
+        there=await administrators.of(ctx.db, key),
+    )
+
+
+ROUTES = [new, make, ask_for_link, make_link]
