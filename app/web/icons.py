@@ -5,7 +5,7 @@ from functools import cache
 from markupsafe import Markup
 
 from app.web.transport.assets import address
-from app.web.transport.sprite import NAMES, symbol_id
+from app.web.transport.sprite import SYMBOLS
 
 
 class UnknownIcon(LookupError):
@@ -18,10 +18,10 @@ def icon(name: str, label: str = "", extra: str = "") -> Markup:
 
     `name` may begin with `filled/`; `extra` is added to the element's classes. Raises UnknownIcon.
     """
-    if name not in NAMES:
+    if name not in SYMBOLS:
         raise UnknownIcon(f"no vendored icon {name!r}; see static/icons.txt")
     said = Markup('role="img" aria-label="{}"').format(label) if label else Markup('aria-hidden="true"')
     kind = "icon icon-filled" if name.startswith("filled/") else "icon"
     return Markup('<svg class="{}" {}><use href="{}#{}"/></svg>').format(
-        f"{kind} {extra}".strip(), said, address("icons.svg"), symbol_id(name)
+        f"{kind} {extra}".strip(), said, address("icons.svg"), SYMBOLS[name]
     )

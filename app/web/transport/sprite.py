@@ -10,6 +10,8 @@ from app.vendor import FILLED_ICONS, ICONS, PACKAGES
 
 FOLDER = next(package.folder for package in PACKAGES if package.name == "@tabler/icons") / "icons"
 NAMES = (*ICONS, *(f"filled/{name}" for name in FILLED_ICONS))
+# What each is called in the picture.
+SYMBOLS = {name: name.replace("/", "-") for name in NAMES}
 _DRAWING = re.compile(r"<svg.*?>(.*)</svg>", re.DOTALL)
 # Gives an icon its size in programs that draw; what is drawn says nothing of it.
 _FRAME = '<path stroke="none" d="M0 0h24v24H0z" fill="none"/>'
@@ -20,13 +22,9 @@ def sprite() -> bytes:
     return f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(_symbols())}</svg>'.encode()
 
 
-def symbol_id(name: str) -> str:
-    return name.replace("/", "-")
-
-
 def _symbols() -> Iterator[str]:
-    for name in NAMES:
-        yield f'<symbol id="{symbol_id(name)}" viewBox="0 0 24 24">{_drawing(name)}</symbol>'
+    for name, symbol in SYMBOLS.items():
+        yield f'<symbol id="{symbol}" viewBox="0 0 24 24">{_drawing(name)}</symbol>'
 
 
 def _drawing(name: str) -> str:
