@@ -82,7 +82,7 @@ LONGEST_ADDRESS = 60_000
 NOT_OURS = (csrf.FIELD, "back", BASE)
 _REFUSED = re.compile(r'class="[^"]*is-invalid[^"]*"[^>]*\bname="([^"]+)"')
 _AT_A_FIELD = re.compile(r"error-summary|is-invalid|alert-danger|alert-warning")
-_UNREAD = re.compile(r"Choose from the list\.|Give a date such as|There is no such")
+_UNREAD = re.compile(r"Choose from the list\.|one of the periods of the list\.|Give a date such as|There is no such")
 _NO_ROW = re.compile(r'class="empty"')
 _SENTENCE = re.compile(r"[A-Z`].*[.!?]", re.DOTALL)
 

@@ -94,7 +94,7 @@ def test_bind_and_next_opens_the_next_code_and_says_in_the_drawer_what_was_done(
     expect(drawer.locator(".combo-list")).to_be_visible()
     page.keyboard.press("Escape")
     choose(page, "Quentin Queue")
-    drawer.get_by_role("button", name="Bind and next").click()
+    drawer.get_by_role("button", name="Bind and next", exact=True).click()
     expect(page.locator("#drawer .drawer-head p")).to_have_text(f"Code {rows[1]}")
     said = drawer.locator("[aria-live=polite] [data-toast]")
     expect(said).to_contain_text(f"{rows[0]} is bound to")
@@ -116,7 +116,7 @@ def test_a_question_in_between_keeps_that_the_next_code_is_wanted(page_of: Signe
     drawer = page.locator("#drawer-box")
     # Its punches are part of records of another person.
     choose(page, "Zita Zweite")
-    drawer.get_by_role("button", name="Bind and next").click()
+    drawer.get_by_role("button", name="Bind and next", exact=True).click()
     drawer.locator("form.confirm").get_by_role("button", name="Bind").click()
     expect(page.locator("#drawer .drawer-head p")).to_have_text(f"Code {rows[1]}")
 

@@ -39,6 +39,7 @@ NO_EDIT = {
     "/survey_prompt/submit": CREATES,
     "/account/password": SECRET,
     "/account/second-factor": SECRET,
+    "/account/passkeys/{passkey_id}/rename": OWN,
     "/preferences/columns/{name}": OWN,
     "/preferences/keys": OWN,
     "/views/{name}": OWN,
