@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -462,6 +463,19 @@ MOST_IGNORED_TYPES = 10
 def test_the_type_checker_is_silenced_in_few_places() -> None:
     ignored = [f"{name_of(path)}: {line.strip()}" for path, line in lines_of_sources() if "type: " + "ignore" in line]
     assert len(ignored) <= MOST_IGNORED_TYPES, ignored
+
+
+def test_a_module_without_any_stays_without_it() -> None:
+    """It stands in the list of pyproject.toml, under which the type checker refuses the next `Any`."""
+    overrides = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["overrides"]
+    listed = next(set(one["module"]) for one in overrides if one.get("disallow_any_explicit"))
+    assert listed <= {name_of(path) for path in SOURCES}
+    without = {name_of(path) for path in SOURCES if not re.search(r"\bAny\b", path.read_text()) and is_code(path)}
+    assert sorted(without - listed) == [], "add these names to the list"
+
+
+def is_code(path: Path) -> bool:
+    return path.name != "__init__.py" or "def " in path.read_text()
 
 
 def test_a_silenced_linter_is_explained() -> None:

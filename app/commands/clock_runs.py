@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from app.commands import frame
 from app.counting import count
@@ -115,7 +115,7 @@ async def _run_row(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any
     return plain
 
 
-def _show(bar: Progress, task: Any, progress: dict[str, Any]) -> None:
+def _show(bar: Progress, task: TaskID, progress: dict[str, Any]) -> None:
     """`progress` is what the Sync Center shows live."""
     bar.update(
         task,

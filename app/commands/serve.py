@@ -7,13 +7,17 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from app import garbage
 from app.commands import children, frame
 from app.commands.database import bring_up
+
+if TYPE_CHECKING:
+    from app.config import Settings
+    from app.web.gate import Gate
 
 # What is still answered then, such as a long export. With the seconds of draining it stays below the ten that Docker gives.
 GRACE_S = 4
@@ -59,7 +63,7 @@ def worker(*, concurrency: int) -> None:
         frame.run(_work(settings, urls, concurrency))
 
 
-async def _work(settings: Any, urls: frame.Urls, concurrency: int) -> None:
+async def _work(settings: "Settings", urls: frame.Urls, concurrency: int) -> None:
     from app.parts import make_parts
 
     # The worker itself looks for jobs and says that it lives.
@@ -73,7 +77,7 @@ async def _work(settings: Any, urls: frame.Urls, concurrency: int) -> None:
         await parts.close()
 
 
-def prepare(settings: Any, urls: frame.Urls) -> None:
+def prepare(settings: "Settings", urls: frame.Urls) -> None:
     """What comes before the first request: tables, in development, and keys, and the address that children inherit (never the owner's)."""
     from app.secrets import KeyRing, load_or_create_keys
 
@@ -137,7 +141,7 @@ def listen(opened: socket.socket, workers: int, ready: Callable[[], None], keep_
             Server(config, ready).run([opened])
 
 
-def portal() -> Any:
+def portal() -> "Gate":
     """What uvicorn calls, in each web process."""
     garbage.start_undisturbed()
     children.follow_spawner()

@@ -7,6 +7,6 @@ from sqlalchemy import ARRAY, ColumnElement, any_, literal
 from sqlalchemy.orm import InstrumentedAttribute
 
 
-def among(column: InstrumentedAttribute[Any], values: Iterable[Any]) -> ColumnElement[bool]:
+def among(column: ColumnElement[Any] | InstrumentedAttribute[Any], values: Iterable[Any]) -> ColumnElement[bool]:
     """Whether `column` has one of the values, which are one array parameter."""
     return column == any_(literal(list(values), ARRAY(column.type)))

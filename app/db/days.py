@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, true
+from sqlalchemy import ColumnElement, SQLColumnExpression, and_, true
 
 
 def midnight(day: date, zone: tzinfo = UTC) -> datetime:
@@ -14,7 +14,9 @@ def utc_day(instant: datetime) -> date:
     return instant.astimezone(UTC).date()
 
 
-def on_days(column: Any, days: tuple[date | None, date | None], zone: tzinfo = UTC) -> ColumnElement[bool]:
+def on_days(
+    column: SQLColumnExpression[Any], days: tuple[date | None, date | None], zone: tzinfo = UTC
+) -> ColumnElement[bool]:
     """The first and the last of them, both included, either open. Bounds on the column itself, which is what an index holds.
 
     The calendar's own first and last day are open ends: no instant lies beyond them, and none can be counted there.

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, literal, or_, true
+from sqlalchemy import ColumnElement, SQLColumnExpression, and_, case, literal, or_, true
 
 
-def contains(*columns: Any) -> Callable[[str], ColumnElement[bool]]:
+def contains(*columns: SQLColumnExpression[Any]) -> Callable[[str], ColumnElement[bool]]:
     """A text filter: every word occurs in one of the columns, case apart. `%` and `_` mean themselves."""
 
     def where(text: str) -> ColumnElement[bool]:
@@ -16,7 +16,7 @@ def contains(*columns: Any) -> Callable[[str], ColumnElement[bool]]:
     return where
 
 
-def words_in(words: Iterable[str], *columns: Any) -> ColumnElement[int]:
+def words_in(words: Iterable[str], *columns: SQLColumnExpression[Any]) -> ColumnElement[int]:
     """How many of the words occur in one of the columns, case apart."""
     counted: ColumnElement[int] = literal(0)
     for word in words:

@@ -175,7 +175,7 @@ class ListSpec:
     url: str
     columns: tuple[Column, ...]
     filters: tuple[Filter, ...]
-    key: InstrumentedAttribute[Any]
+    key: ColumnElement[Any] | InstrumentedAttribute[Any]
     sort: str
     empty: Empty
     bulk_url: str = ""
@@ -207,7 +207,7 @@ def word_in_force(item: Filter, query: Mapping[str, Any]) -> str:
     return "" if first or last else period
 
 
-def between(column: Any) -> Callable[[tuple[date | None, date | None]], Condition]:
+def between(column: SQLColumnExpression[Any]) -> Callable[[tuple[date | None, date | None]], Condition]:
     """A range filter over a date column, both ends included, either open."""
 
     def where(days: tuple[date | None, date | None]) -> Condition:

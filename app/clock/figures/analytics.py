@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, Row, Select, cast, func, literal, select, text
+from sqlalchemy import ColumnElement, Integer, Row, Select, SQLColumnExpression, cast, func, literal, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.charts.compared import DayRange, PeriodPair
@@ -85,7 +85,7 @@ async def by_department(db: AsyncSession, pair: PeriodPair) -> Sequence[Row[Any]
     return rows
 
 
-def _counted(dimension: str, name: Any, pair: PeriodPair) -> Select[Any]:
+def _counted(dimension: str, name: SQLColumnExpression[Any], pair: PeriodPair) -> Select[*tuple[Any, ...]]:
     shown = (pair.first, pair.last)
     since = (pair.earlier or shown)[0]
     total = _sum(DailyTotal.total, shown).label("total")
@@ -104,7 +104,7 @@ def _counted(dimension: str, name: Any, pair: PeriodPair) -> Select[Any]:
     )
 
 
-def _sum(figure: Any, days: DayRange | None) -> Any:
+def _sum(figure: SQLColumnExpression[int], days: DayRange | None) -> ColumnElement[int]:
     """Of these days; 0 where there are none."""
     if days is None:
         return literal(0)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Text, and_, case, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, Text, and_, case, func, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
@@ -89,7 +89,7 @@ def punches(number: int) -> str:
     return count_up_to(MOST_COUNTED, number, "punch", "punches")
 
 
-def _is_access(mark: Any) -> ColumnElement[bool]:
+def _is_access(mark: SQLColumnExpression[Any]) -> ColumnElement[bool]:
     """True for a punch that does not count for attendance. A person's mark goes before all that the server says."""
     said = or_(Device.remote_attendance.is_(False), Punch.remote_attendance.is_(False))
     return func.coalesce(mark == "access", said)

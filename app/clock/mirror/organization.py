@@ -6,7 +6,20 @@ What a sync writes is listings.py's. A unit whose parent is unknown, and one tha
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Select, and_, any_, exists, func, literal, select, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    Subquery,
+    and_,
+    any_,
+    exists,
+    func,
+    literal,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -32,7 +45,7 @@ LONGEST_REMARKS = 1000
 DEEPEST = 30
 
 
-def units(kind: str) -> Any:
+def units(kind: str) -> Subquery:
     """The units of a kind as a subquery: id, code, name, parent_code, remarks, absent_since, depth (0 at the top) and path,
     whose order puts every unit behind its parent, siblings by name."""
     unit = UNITS[kind]
@@ -50,7 +63,7 @@ def units(kind: str) -> Any:
     return union_all(select(reached), circling).subquery("units")
 
 
-def listed(kind: str, tree: Any) -> Select[Any]:
+def listed(kind: str, tree: Subquery) -> Select[Any]:
     """The rows of `units` with the `parent_name` (None at the top and where the parent is unknown) and head counts: `people` of
     the unit itself, `people_below` with all under it, and the `terminals` of an area. People who left the server's list don't count."""
     beside = {
@@ -62,12 +75,12 @@ def listed(kind: str, tree: Any) -> Select[Any]:
     return select(*tree.c, *(count.label(name) for name, count in beside.items()))
 
 
-def _parent_name(kind: str, tree: Any) -> Any:
+def _parent_name(kind: str, tree: Subquery) -> ScalarSelect[Any]:
     parent = aliased(UNITS[kind])
     return select(parent.name).where(parent.code == tree.c.parent_code).scalar_subquery()
 
 
-def _people(kind: str, tree: Any) -> Any:
+def _people(kind: str, tree: Subquery) -> ColumnElement[Any] | ScalarSelect[Any]:
     if kind not in _MEMBERS:
         return literal(None)
     here = _MEMBERS[kind](tree.c.code)
@@ -79,7 +92,7 @@ def _people(kind: str, tree: Any) -> Any:
     )
 
 
-def _people_below(kind: str, tree: Any) -> Any:
+def _people_below(kind: str, tree: Subquery) -> ColumnElement[Any] | ScalarSelect[Any]:
     if kind not in _MEMBERS:
         return literal(None)
     under = tree.element.subquery("under")
@@ -92,7 +105,7 @@ def _people_below(kind: str, tree: Any) -> Any:
     return counted.correlate(tree).scalar_subquery()
 
 
-def _terminals(kind: str, tree: Any) -> Any:
+def _terminals(kind: str, tree: Subquery) -> ColumnElement[Any] | ScalarSelect[Any]:
     if kind != "areas":
         return literal(None)
     return select(func.count()).select_from(Device).where(Device.area_code == tree.c.code).scalar_subquery()

@@ -6,6 +6,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from sqlalchemy import Subquery
 
 from app.clock.mirror import organization
 from app.clock.mirror.organization import LONGEST_REMARKS, UNITS
@@ -68,7 +69,7 @@ async def remarks(ctx: NamedDependency[Context], kind: FromPath[str], unit_id: F
     return await done(ctx, f"{URL}/{kind}", said, level="success" if changed else "info")
 
 
-def spec_of(kind: str, tree: Any) -> ListSpec:
+def spec_of(kind: str, tree: Subquery) -> ListSpec:
     people = (
         Column("people", "People", lambda row: row.people, numeric=True, hint="Present people of this unit itself"),
         Column("people_below", "With all below", lambda row: row.people_below, numeric=True),

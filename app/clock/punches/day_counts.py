@@ -9,7 +9,20 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, literal_column, or_, select, true, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    and_,
+    delete,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    true,
+    union_all,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import DailyTotal, Punch, PunchCount, StaleDay
@@ -27,7 +40,7 @@ _STALE = select(StaleDay.local_date)
 _ALL = and_(DailyTotal.dimension == "all", DailyTotal.key == "")
 # Days of which the daily totals say something else than the list: purged ones, and those with punches that are gone.
 _APART = select(DailyTotal.local_date).where(_ALL, or_(DailyTotal.frozen, DailyTotal.gone > literal_column("0")))
-_FIGURES: Mapping[int, Any] = {
+_FIGURES: Mapping[int, SQLColumnExpression[int]] = {
     0: DailyTotal.check_in,
     1: DailyTotal.check_out,
     2: DailyTotal.break_out,
@@ -39,7 +52,7 @@ _FIGURES: Mapping[int, Any] = {
 Days = tuple[date | None, date | None]
 
 
-def unknown(code: Any) -> ColumnElement[bool]:
+def unknown(code: SQLColumnExpression[Any]) -> ColumnElement[bool]:
     """True for a missing code and for one outside 0-5."""
     return or_(code.is_(None), code < _LEAST, code > _MOST)
 
@@ -57,7 +70,7 @@ async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]
     return Counted([(day, int(count)) for day, count in rows if count])
 
 
-def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[Any]]:
+def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[date, int]]:
     """The days that are not stale: from the daily totals where these know the answer, which is a row a day instead of sixty.
 
     Those of a frozen day count punches that the purge has taken, and none of them counts those that are gone from the server.
@@ -73,7 +86,7 @@ def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[Any]]:
 @dataclass(frozen=True, slots=True)
 class _KeptTotals:
     rows: ColumnElement[bool]
-    figure: Any
+    figure: SQLColumnExpression[Any]
 
 
 def _in_daily_totals(equal: Mapping[str, Any]) -> _KeptTotals | None:
@@ -91,7 +104,9 @@ def _in_daily_totals(equal: Mapping[str, Any]) -> _KeptTotals | None:
             return None
 
 
-def _sum_by_day(table: Any, figure: Any, days: Days) -> Select[Any]:
+def _sum_by_day(
+    table: type[PunchCount | DailyTotal], figure: SQLColumnExpression[Any], days: Days
+) -> Select[date, int]:
     day = table.local_date
     return select(day, func.sum(figure).label("n")).where(_within(day, days), day.not_in(_STALE)).group_by(day)
 
@@ -109,12 +124,12 @@ async def recount(db: AsyncSession, days: Sequence[date]) -> None:
     await db.execute(insert(PunchCount).from_select(columns, counted))
 
 
-def _within(column: Any, days: Days) -> ColumnElement[bool]:
+def _within(column: SQLColumnExpression[Any], days: Days) -> ColumnElement[bool]:
     first, last = days
     return and_(true(), column >= first if first else true(), column <= last if last else true())
 
 
-def _equalities(table: Any, equal: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+def _equalities(table: type[Punch | PunchCount], equal: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     conditions = []
     for name, value in equal.items():
         column = getattr(table, name)
@@ -127,12 +142,12 @@ def _equalities(table: Any, equal: Mapping[str, Any]) -> list[ColumnElement[bool
     return conditions
 
 
-def has_code(column: Any, codes: Sequence[int]) -> ColumnElement[bool]:
+def has_code(column: SQLColumnExpression[Any], codes: Sequence[int]) -> ColumnElement[bool]:
     named = column.in_([code for code in codes if code != UNKNOWN])
     return or_(named, unknown(column)) if UNKNOWN in codes else named
 
 
-def has_outcome(column: Any, outcomes: Sequence[str]) -> ColumnElement[bool]:
+def has_outcome(column: SQLColumnExpression[Any], outcomes: Sequence[str]) -> ColumnElement[bool]:
     """NOT_JUDGED stands for punches that the import has not come to yet; the index serves both forms."""
     named = column.in_(list(outcomes))
     return or_(named, column.is_(None)) if NOT_JUDGED in outcomes else named

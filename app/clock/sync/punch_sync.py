@@ -5,7 +5,6 @@ set apart, so that the rest is read; shortfalls.py counts how often.
 """
 
 from datetime import date, timedelta
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -80,7 +79,7 @@ def _live_position(run: RunState, found: Cursor | None, first: date) -> WalkPosi
     return left_off or WalkPosition(began_at=run.now())
 
 
-async def _keep_stretch(db: Any, span: DaySpan) -> None:
+async def _keep_stretch(db: AsyncSession, span: DaySpan) -> None:
     """What the live window had read before a pause that was longer than it is wide."""
     await cursors.write(
         db, PUNCHES, f"backfill:{span.first}", kind="backfill", state="complete",

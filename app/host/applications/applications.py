@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Result, UpdateBase, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -146,7 +146,7 @@ async def _move(db: AsyncSession, actor: Actor, verb: str, ids: Iterable[int], w
     return moved
 
 
-async def _with_free_name(db: AsyncSession, statement: Any) -> Any:
+async def _with_free_name(db: AsyncSession, statement: UpdateBase) -> Result[Any]:
     """Runs a write; names are unique, case apart. Raises Invalid when another app has this one."""
     try:
         async with db.begin_nested():

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, and_, func, select
@@ -182,5 +183,5 @@ def rate_of(row: Row[Any]) -> float | None:
     return None if rate is None else float(rate)
 
 
-def _minute(instant: Any) -> str:
+def _minute(instant: datetime) -> str:
     return f"{instant:%Y-%m-%d %H:%M}"

@@ -111,7 +111,7 @@ class TallyScope:
         given = select(Answer.number).where(Answer.number == Response.number, Answer.question_key == question)
         return exists(given.where(Answer.choice == choice) if choice else given)
 
-    def _survey(self, table: Any) -> ColumnElement[bool]:
+    def _survey(self, table: type[Response | Tally | PromptState]) -> ColumnElement[bool]:
         return and_(
             table.survey_id == self.survey_id if self.survey_id is not None else true(),
             table.version == self.version if self.version is not None else true(),
