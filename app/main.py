@@ -11,7 +11,7 @@ from litestar.di import Provide
 from app import wiring
 from app.api.methods import GuardsFirst
 from app.config import read_settings
-from app.host.pages.metrics import Measured
+from app.host.pages.metrics import Measured, noting_connections
 from app.parts import Parts, make_parts
 from app.registry import modules
 from app.web import csrf, preferences
@@ -58,7 +58,8 @@ def open_site(site: Litestar, parts: Parts) -> Gate:
 
 @asynccontextmanager
 async def _closing(site: Litestar) -> AsyncIterator[None]:
-    yield
+    async with noting_connections(site.state.parts.database):
+        yield
     await site.state.parts.close()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -121,6 +122,70 @@ async def test_several_web_processes_serve_one_port_and_end_together(start: Star
     assert (await http.get(f"http://127.0.0.1:{port}/sign-in")).status_code == 200
     assert serving.children("worker") == []
     assert await serving.end(signal.SIGTERM) == 0
+
+
+def counted(text: str, name: str) -> float:
+    """The sum of a figure over all its labels."""
+    found = re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE)
+    return sum(map(float, found))
+
+
+class Counting:
+    """Asks the web processes of one `serve`, each time over a connection of its own, so that both get some."""
+
+    def __init__(self, port: int, folder: Path) -> None:
+        self.url, self.folder, self.asked = f"http://127.0.0.1:{port}", folder, 0
+
+    @property
+    def pids(self) -> set[int]:
+        """Who has counted."""
+        return {int(path.stem.rpartition("_")[2]) for path in self.files("counter_*.db")}
+
+    def files(self, name: str) -> list[Path]:
+        return list(self.folder.glob(f"muster-metrics-*/{name}"))
+
+    async def ask(self) -> None:
+        async with httpx.AsyncClient(timeout=30, headers={"host": "muster.example"}) as http:
+            assert (await http.get(f"{self.url}/health/live")).status_code == 200
+        self.asked += 1
+
+    async def ask_until(self, processes: int) -> None:
+        while len(self.pids) < processes:
+            await asyncio.gather(*(self.ask() for _ in range(20)))
+
+    async def scrape(self) -> str:
+        async with httpx.AsyncClient(timeout=30, headers={"host": "muster.example"}) as http:
+            return (await http.get(f"{self.url}/metrics")).text
+
+    async def said(self) -> float:
+        text = await self.scrape()
+        return counted("\n".join(line for line in text.splitlines() if "/health/live" in line), "muster_requests_total")
+
+
+async def test_a_scrape_of_either_process_shows_the_counts_of_both_and_of_one_that_died(
+    start: Start, tmp_path: Path
+) -> None:
+    port = free_port()
+    left = tmp_path / "muster-metrics-left"
+    left.mkdir()
+    os.utime(left, (0, 0))
+    serving = start("serve", "--port", port, "--workers", 2, "--no-worker", TMPDIR=str(tmp_path))
+    await serving.says("Application startup complete", times=2)
+    assert not left.exists()
+    both = Counting(port, tmp_path)
+    await both.ask_until(processes=2)
+    assert {await both.said() for _ in range(10)} == {both.asked}
+    connections = counted(await both.scrape(), "muster_db_connections")
+    first, *_ = both.pids
+    os.kill(first, signal.SIGKILL)
+    await serving.says("Application startup complete", times=3)
+    assert {await both.said() for _ in range(10)} == {both.asked}
+    assert both.files(f"gauge_livesum_{first}.db") == []
+    assert counted(await both.scrape(), "muster_db_connections") <= connections + 1
+    await both.ask_until(processes=3)
+    assert {await both.said() for _ in range(10)} == {both.asked}
+    assert await serving.end(signal.SIGTERM) == 0
+    assert both.files("") == []
 
 
 class Visitors:

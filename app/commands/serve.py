@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app import garbage
-from app.commands import children, frame
+from app.commands import children, frame, shared_figures
 from app.commands.database import bring_up
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ def listen(opened: socket.socket, workers: int, ready: Callable[[], None], keep_
     with suppress(KeyboardInterrupt):
         if workers > 1:
             ready()
-            WebProcesses(config, [opened]).run()
+            with shared_figures.folder():
+                WebProcesses(config, [opened]).run()
         else:
             Server(config, ready).run([opened])
 

@@ -7,12 +7,15 @@ A proxy learns of it by `/health/ready` or by `Connection: close`, and goes to a
 import asyncio
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 import uvicorn
 from uvicorn.supervisors import multiprocess
+
+from app.commands import shared_figures
 
 TICK_S = 0.1
 
@@ -90,7 +93,22 @@ class Process(multiprocess.Process):
 
 
 class WebProcesses(multiprocess.Multiprocess):
-    """Several web processes on one socket."""
+    """Several web processes on one socket. One that dies is replaced."""
+
+    def keep_subprocess_alive(self) -> None:
+        with self._forgetting_the_dead():
+            super().keep_subprocess_alive()
+
+    def handle_signals(self) -> None:
+        with self._forgetting_the_dead():
+            super().handle_signals()
+
+    @contextmanager
+    def _forgetting_the_dead(self) -> Iterator[None]:
+        before = {one.pid for one in self.processes}
+        yield
+        for pid in before - {one.pid for one in self.processes}:
+            shared_figures.forget_present(pid or 0)
 
     def terminate_all(self) -> None:
         # They continue to serve for a while, each with its own copy. If it stayed open here, it would accept requests

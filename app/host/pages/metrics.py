@@ -1,12 +1,15 @@
-"""`/metrics` for Prometheus: requests and durations of this process, its database pool, and the jobs of all workspaces.
+"""`/metrics` for Prometheus: requests, durations and connections of the web processes, and the jobs of all workspaces.
 
-Reached from the machine itself, or with a token of scope `metrics:read`. With several server processes each counts its own,
-unless PROMETHEUS_MULTIPROC_DIR names a folder that they share (prometheus-client's own mechanism).
+Reached from the machine itself, or with a token of scope `metrics:read`. The processes of one `serve` share a folder
+(commands/shared_figures.py), so each answers for all of them. Those of another machine are asked there.
 """
 
+import asyncio
 import ipaddress
 import os
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from litestar import Request, Response, get
@@ -42,6 +45,11 @@ SECONDS = Histogram(
     ["kind"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
+# Of a process that has died, it does not count.
+CONNECTIONS = Gauge(
+    "muster_db_connections", "Database connections of the web processes.", ["state"], multiprocess_mode="livesum"
+)
+NOTED_EVERY_S = 1
 
 # Litestar adds the charset of a text itself.
 FORMAT = CONTENT_TYPE_LATEST.removesuffix("; charset=utf-8")
@@ -85,7 +93,8 @@ async def metrics(ctx: NamedDependency[Context], request: Request[Any, Any, Any]
             status_code=401,
             headers={"WWW-Authenticate": "Bearer"},
         )
-    body = generate_latest(_counted()) + generate_latest(await _measured(ctx.db, ctx.parts.database))
+    _note_connections(ctx.parts.database)
+    body = generate_latest(_counted()) + generate_latest(await _measured(ctx.db))
     return Response(body, media_type=FORMAT)
 
 
@@ -112,27 +121,39 @@ def _counted() -> CollectorRegistry:
     return registry
 
 
-async def _measured(db: AsyncSession, database: Database) -> CollectorRegistry:
-    """What is true at this moment, read afresh for each scrape."""
+@asynccontextmanager
+async def noting_connections(database: Database) -> AsyncIterator[None]:
+    """Keeps the number of connections in the folder, where another process that is asked finds it."""
+
+    async def keep_noting() -> None:
+        while True:
+            _note_connections(database)
+            await asyncio.sleep(NOTED_EVERY_S)
+
+    noting = asyncio.create_task(keep_noting())
+    try:
+        yield
+    finally:
+        noting.cancel()
+
+
+def _note_connections(database: Database) -> None:
+    pool = database.engine.pool
+    if isinstance(pool, QueuePool):
+        CONNECTIONS.labels("used").set(pool.checkedout())
+        CONNECTIONS.labels("idle").set(pool.checkedin())
+
+
+async def _measured(db: AsyncSession) -> CollectorRegistry:
+    """What the database says at this moment."""
     registry = CollectorRegistry()
     gauges: dict[str, Gauge] = {}
-    for name, text, labels, value in [*_pool(database), *await _jobs(db), *await _done(db)]:
+    for name, text, labels, value in [*await _jobs(db), *await _done(db)]:
         if name not in gauges:
             gauges[name] = Gauge(name, text, sorted(labels), registry=registry)
         gauge = gauges[name].labels(**labels) if labels else gauges[name]
         gauge.set(value)
     return registry
-
-
-def _pool(database: Database) -> list[Measure]:
-    pool = database.engine.pool
-    if not isinstance(pool, QueuePool):
-        return []
-    text = "Database connections of this process."
-    return [
-        ("muster_db_connections", text, {"state": "used"}, pool.checkedout()),
-        ("muster_db_connections", text, {"state": "idle"}, pool.checkedin()),
-    ]
 
 
 async def _jobs(db: AsyncSession) -> list[Measure]:
