@@ -20,7 +20,8 @@ BUILT_IN_ROLES = (ADMINISTRATOR, OPERATOR, AUTHOR, VIEWER)
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """`roles` are the built-in roles that have it beside the administrator."""
+    """`roles` are the built-in roles that have it beside the administrator. Those of a workspace get a new one when
+    `muster migrate:modules` runs."""
 
     name: str
     label: str
@@ -57,8 +58,8 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """What one kind of job may take; what it does is in `app/MODULE/jobs.py`. `attempts` counts the first; `pause` is doubled with
-    each further one."""
+    """What one kind of job may take; what it does is in `app/MODULE/jobs.py`. `timeout` is for
+    one attempt. `attempts` counts the first; `pause` is doubled with each further one."""
 
     label: str
     timeout: timedelta

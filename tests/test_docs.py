@@ -4,8 +4,11 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 
+from app.clock.bindings.similar_names import SIMILAR
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, TcCode
 from app.clock.days import CHECK_DAYS, LIVE_DAYS
+from app.clock.mirror.terminal_skew import RECENT
+from app.clock.module import JOBS
 from app.clock.pages.setting_fields import ABOUT, FORM
 from app.clock.pairing.shifts import DAY
 from app.clock.profiles import PROFILES
@@ -137,6 +140,15 @@ def test_the_limits_that_the_pages_name_are_those_of_the_product() -> None:
     assert f"last {CHECK_DAYS} days" in text
     assert LIVE_DAYS == 3
     assert "**last three days** are read in every run" in text
+    assert JOBS["clock_sync"].timeout == timedelta(hours=3)
+    assert "three hours with its import" in text
+
+
+def test_the_pages_name_the_measures_of_the_product() -> None:
+    glossary, architecture = pages()["glossary.md"], pages()["architecture.md"]
+    assert f"its score is {SIMILAR:g} of 100 or more" in glossary
+    assert f"from the score `SIMILAR` ({SIMILAR:g} of 100) on" in architecture
+    assert f"over its last {RECENT} punches" in glossary
 
 
 def test_the_reach_of_marks_on_the_page_of_the_rules_is_that_of_the_product() -> None:

@@ -58,7 +58,10 @@ class RecordKind(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What the import made of a punch, as stored and carried by the API (docs/rules.md, "Order of decisions")."""
+    """What the import made of a punch, as stored and carried by the API (docs/rules.md, "Order of decisions").
+
+    What else a new one needs: README.md, "To add an outcome". No table changes.
+    """
 
     FUTURE_TIMESTAMP = "future_timestamp"
     ACCESS_TERMINAL = "access_terminal"

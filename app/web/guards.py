@@ -1,4 +1,4 @@
-"""Who may: every route carries exactly one of these guards, and a test walks all routes to see that none has none."""
+"""Who may: every route carries exactly one guard, one of these or of `app.api` (`TokenGuard`, `PageOrScope`). A test walks all routes."""
 
 from typing import Any
 

@@ -25,7 +25,8 @@ Query = MultiDict[Any] | FormMultiDict
 class Column:
     """`value` takes a row for the exports; `order` makes the heading sort; `shown` False waits in the column chooser.
     `titles` makes it the title of the card that a row is on a small screen, where the first column is not. `always` puts it into
-    each export, behind the columns that the person chose."""
+    each export, behind the columns that the person chose. Its cell stands in the page's template. A person who chose columns sees a new
+    one only after ticking it."""
 
     key: str
     label: str

@@ -209,7 +209,7 @@ async def load(context: Context, spec: ListSpec, base: Select[Any]) -> ListPage:
 
 
 def listing(context: Context, spec: ListSpec, wanted: ListQuery, rows: Sequence[Any], total: int) -> ListPage:
-    """A Listing from rows that a page read in its own way."""
+    """A ListPage from rows that a page read in its own way."""
     bulk = None
     if spec.bulk:
         bulk = {"url": with_query(spec.bulk_url, {**wanted.query, "page": None}), "actions": spec.bulk}

@@ -38,7 +38,7 @@ from app.web.pages import done, page
 
 HOST = Form(Text("host", "Host employee", required=True))
 REMARKS = Form(Text("remarks", "Remarks", longest=bindings.LONGEST_REMARK, lines=3))
-MOST_SIMILAR = 5
+MOST_OFFERED = 5
 CHANGED = {"HX-Trigger": "muster:changed"}
 
 
@@ -224,7 +224,7 @@ async def _show(
         undone=await undo.latest(ctx, row.emp_code),
         punches=await binding_queries.recent_punches(ctx.db, row.emp_code),
         may_act=may_act,
-        similar=await _similar(ctx, row) if may_act else (),
+        offered=await _worth_offering(ctx, row) if may_act else (),
         host_hint=host_hint,
         open_to={act for act, states in bindings.OPEN_TO.items() if row.state in states},
         may_add=ctx.may(ADDS),
@@ -241,11 +241,11 @@ async def _show(
     )
 
 
-async def _similar(ctx: Context, row: Any) -> Sequence[Row[Any]]:
+async def _worth_offering(ctx: Context, row: Any) -> Sequence[Row[Any]]:
     """Employees that a person could mean, where the match pass proposes none."""
     if row.host_employee_id or row.candidates or row.taken or row.state == BindingState.IGNORED or not row.full_name:
         return ()
-    return await binding_queries.hosts_like(ctx.db, row.full_name, most=MOST_SIMILAR)
+    return await binding_queries.hosts_like(ctx.db, row.full_name, most=MOST_OFFERED)
 
 
 async def _codes_of(ctx: Context, row: Any) -> dict[int, list[str]]:

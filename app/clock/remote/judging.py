@@ -1,6 +1,6 @@
 """What an answer of the server means: a session, a page, or one of the failures. Pure: takes a reply, returns or raises.
 
-The order of the checks is the table "Failures and their codes" of the design.
+docs/clock-servers.md, "Failure codes", says what each failure is called.
 """
 
 import re

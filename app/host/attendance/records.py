@@ -156,7 +156,7 @@ async def decide(db: AsyncSession, actor: Actor, ids: Iterable[int], status: str
 
 
 async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
-    """Soft delete; the clock's listener then turns the punches behind the records.
+    """Soft delete; the clock's listener then gives the punches behind the records the outcome *Attendance deleted*.
 
     docs/architecture.md, "What follows when a record is deleted". All or none. Raises NotFound, DayLocked.
     """

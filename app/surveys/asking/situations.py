@@ -82,7 +82,7 @@ _recent = (
 )
 # One row even where nothing is published: what was shown spaces the surveys of the other workspace, too.
 _lately = select(func.jsonb_object_agg(_recent.c.uid, _recent.c.at, type_=JSONB).label("shown")).subquery("lately")
-# In the order of the fields of Offer and State: `_situation` makes each of a slice.
+# In the order of the fields of Offer and PromptHistory: `_situation` makes each of a slice.
 _OFFER = [
     _survey.c[name] if name not in ("user_types", "tenants") else _as_it_comes(_survey.c[name])
     for name in Offer.__struct_fields__[1:]

@@ -125,6 +125,8 @@ class Worded:
 async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> RecordedEntry:
     """Records the entry, or returns what this person recorded of this version before, whatever that says.
 
+    For callers with a transaction of their own, such as the demo. A person's response goes through `write` instead.
+
     The ledger of the workspace is held from here to the end of the transaction, so this comes last in it. Raises
     VersionSuperseded where the version was given other words after the caller read them.
     """
