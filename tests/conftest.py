@@ -187,6 +187,7 @@ async def parts(urls: DatabaseUrls, settings: Settings, kept_database: Database)
     yield made
     await made.outbound.aclose()
     await made.exports.close()
+    await made.limits.close()
     held = kept_database.engine.pool.checkedout()  # type: ignore[attr-defined]
     assert not held, f"{held} transactions were left open: the tests after this one would lack those connections"
 

@@ -188,6 +188,29 @@ async def test_a_scrape_of_either_process_shows_the_counts_of_both_and_of_one_th
     assert both.files("") == []
 
 
+async def test_two_processes_serve_no_more_than_a_tenth_above_the_limit_of_a_token(
+    start: Start, muster: CommandLine, tmp_path: Path
+) -> None:
+    port = free_port()
+    made = await muster("token:create", "alice@example.org", "--scope", "metrics:read", "--scope", "me", "--json")
+    token = made.json["token"]
+    serving = start("serve", "--port", port, "--workers", 2, "--no-worker", TMPDIR=str(tmp_path), MUSTER_API_RATE="100")
+    await serving.says("Application startup complete", times=2)
+    both = Counting(port, tmp_path)
+    await both.ask_until(processes=2)
+
+    async def ask() -> int:
+        async with httpx.AsyncClient(timeout=60, headers={"host": "muster.example"}) as http:
+            headers = {"Authorization": f"Bearer {token}"}
+            return (await http.get(f"{both.url}/v1/api/me/surveys", headers=headers)).status_code
+
+    started = time.monotonic()
+    statuses = [status for _ in range(10) for status in await asyncio.gather(*(ask() for _ in range(25)))]
+    refilled = (time.monotonic() - started) * 100 / 60
+    assert set(statuses) == {200, 429}
+    assert 90 <= statuses.count(200) <= 110 + refilled
+
+
 class Visitors:
     """Ask one page after the other over kept connections, as a proxy does, and note every answer that did not come."""
 

@@ -1,17 +1,27 @@
-"""Takes away what is over: sessions, one-time links, challenges for passkeys, API tokens, finished jobs, workers that were never heard of again. Daily."""
+"""Takes away what is over: sessions, one-time links, challenges for passkeys, API tokens and what they may still ask, finished jobs, workers that were never heard of again. Daily."""
 
 from datetime import timedelta
 
 from sqlalchemy import delete, func, or_
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts.models import ApiToken, Job, OneTimeLink, PasskeyChallenge, Session, WorkerHeartbeat
+from app.accounts.models import (
+    ApiToken,
+    Job,
+    OneTimeLink,
+    PasskeyChallenge,
+    RequestBudget,
+    Session,
+    WorkerHeartbeat,
+)
 
 JOBS_KEPT = timedelta(days=30)
 LINKS_KEPT = timedelta(days=30)
 # Its owner still finds out why a program is refused; who made and revoked it is in the audit. Every sign-in of an app makes one.
 TOKENS_KEPT = timedelta(days=30)
 WORKERS_KEPT = timedelta(days=1)
+# After a minute it is full, as one that is not there.
+BUDGETS_KEPT = timedelta(minutes=2)
 
 
 async def tidy(db: AsyncSession) -> None:
@@ -24,3 +34,4 @@ async def tidy(db: AsyncSession) -> None:
     await db.execute(delete(ApiToken).where(or_(ApiToken.expires_at < over, ApiToken.revoked_at < over)))
     await db.execute(delete(Job).where(Job.status.in_(["done", "failed"]), Job.finished_at < now - JOBS_KEPT))
     await db.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.seen_at < now - WORKERS_KEPT))
+    await db.execute(delete(RequestBudget).where(RequestBudget.at < now - BUDGETS_KEPT))

@@ -147,6 +147,19 @@ class ApiToken(Base):
     revoked_at: Mapped[datetime | None]
 
 
+class RequestBudget(Base):
+    """What is left of a token's requests a minute, and how many the last process took (app.accounts.request_budgets). It names its token
+    without a foreign key: to check one, PostgreSQL would write to the disk."""
+
+    __tablename__ = "request_budgets"
+    __table_args__ = ({"prefixes": ["UNLOGGED"]},)
+
+    token_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    remaining: Mapped[float]
+    granted: Mapped[int]
+    at: Mapped[datetime]
+
+
 class OneTimeLink(Base):
     """An invitation or password reset; used once, then dead."""
 

@@ -4,25 +4,22 @@ Checks in this order: 401, 403, then 404 for a module or endpoint that is switch
 """
 
 import hashlib
-import time
-from collections import OrderedDict
 from datetime import UTC, datetime, timedelta
-from math import ceil
 
 from litestar.handlers.base import BaseRouteHandler
 from sqlalchemy import bindparam, case, func, null, select, update
 
 from app.accounts.models import ApiToken, Tenant, User
 from app.accounts.policies import enabled
+from app.api import request_limits
 from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM, entered, entering
-from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn, RateLimited
+from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn
 from app.web.context import Context, context_of
 from app.web.guards import Connection
 from app.web.sessions import PERSON_COLUMNS, person_of
 
 USED_EVERY = timedelta(minutes=1)
-MOST_TRACKED = 10_000
 
 _token, _user, _tenant = (kind.__table__ for kind in (ApiToken, User, Tenant))
 _FIND = Compiled(
@@ -74,7 +71,7 @@ class TokenGuard:
             raise InsufficientScope(f"The scope {self.scope} needs the permission {' and '.join(missing)}.")
         if not all(enabled(context.policies, name) for name in self.switches):
             raise ModuleUnavailable("This is switched off in this workspace.")
-        _limits.take(token_id, context.parts.settings.api_rate)
+        await request_limits.take(context.parts.limits, token_id, context.parts.settings.api_rate)
 
 
 async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
@@ -93,32 +90,3 @@ async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
         await context.db.execute(_USED, {"token": row.token_id, "now": now})
     entered(context.db, row.workspace)
     return row.token_id, row.scopes
-
-
-class _Limits:
-    """Requests a minute and token, counted per process by a bucket that refills evenly."""
-
-    def __init__(self) -> None:
-        self._buckets: OrderedDict[int, tuple[float, float]] = OrderedDict()
-
-    def take(self, token_id: int, per_minute: int) -> None:
-        """Raises RateLimited with the seconds after which one request fits again."""
-        if per_minute == 0:
-            return
-        now = time.monotonic()
-        left, since = self._buckets.pop(token_id, (float(per_minute), now))
-        left = min(per_minute, left + (now - since) * per_minute / 60)
-        allowed = left >= 1
-        self._buckets[token_id] = (left - 1 if allowed else left, now)
-        if len(self._buckets) > MOST_TRACKED:
-            self._buckets.popitem(last=False)
-        if not allowed:
-            raise RateLimited(f"More than {per_minute} requests a minute.", retry_after_s=wait_s(left, per_minute))
-
-
-def wait_s(left: float, per_minute: int) -> int:
-    """Whole seconds until a bucket that holds `left` of a request holds a whole one: a client that waits so long is served."""
-    return max(1, ceil((1 - left) * 60 / per_minute))
-
-
-_limits = _Limits()

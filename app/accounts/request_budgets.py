@@ -1,0 +1,47 @@
+"""The request budgets of all API tokens, in one table for all processes. How they are used is said in api/request_budget.py.
+
+The table is unlogged: what is written there waits for no disk. After a crash of the database, or at its standby, it is empty, and each
+token begins a full minute.
+"""
+
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.direct import Direct, driver
+
+# As api/request_budget.py::granted, by the clock of the database alone, which is read once, and after waiting for the row.
+_TAKE = Direct("""
+    INSERT INTO request_budgets AS held (token_id, remaining, granted, at)
+    VALUES (
+        CAST(:token_id AS bigint),
+        CAST(:per_minute AS int) - least(CAST(:wanted AS int), :per_minute),
+        least(:wanted, :per_minute),
+        clock_timestamp()
+    )
+    ON CONFLICT (token_id) DO UPDATE SET (remaining, granted, at) = (
+        SELECT available - least(:wanted, floor(available)), least(:wanted, floor(available)), moment
+        FROM (
+            SELECT moment, least(
+                :per_minute,
+                held.remaining + CAST(:returned AS int)
+                + greatest(0, extract(epoch FROM moment - held.at)::float8) * :per_minute / 60.0::float8
+            ) AS available
+            FROM (SELECT clock_timestamp() AS moment) AS clock
+        ) AS budget
+    )
+    RETURNING remaining, granted
+""")
+
+
+async def take(db: AsyncSession, token_id: int, per_minute: int, wanted: int, returned: int) -> tuple[int, float]:
+    """Gives back `returned` requests and takes up to `wanted`: how many it got, and what is left. The transaction must be short: it
+    holds what all processes wait for."""
+    values: dict[str, Any] = {
+        "token_id": token_id,
+        "per_minute": per_minute,
+        "wanted": wanted,
+        "returned": returned,
+    }
+    row = await _TAKE.row(driver(db), values, "shared")
+    return row["granted"], row["remaining"]
