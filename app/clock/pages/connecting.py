@@ -168,13 +168,13 @@ async def _test(ctx: Context) -> AsyncIterator[TestStep]:
 
 
 def drawn(steps: Sequence[TestStep], *, running: bool) -> dict[str, Any]:
-    """What the block `test` of clock/settings.html shows: every step, done, running, failed or not come to."""
+    """What the block `test` of clock/settings.html shows: every step, done, with a warning, running, failed or not come to."""
     done = {step.name: step for step in steps}
     failed = next((step for step in steps if not step.ok), None)
     items: list[dict[str, str]] = []
     for name, title in STEPS.items():
         step = done.get(name)
-        state = "waiting" if step is None else "done" if step.ok else "failed"
+        state = _state(step)
         if step is None and running and failed is None and not any(one["state"] == "current" for one in items):
             state = "current"
         text = "" if step is None else f"{step.duration_ms:,} ms · {step.sentence}"
@@ -186,6 +186,14 @@ def drawn(steps: Sequence[TestStep], *, running: bool) -> dict[str, Any]:
         "words": failure_words.words(failed.code) if failed and failed.code else None,
         "ok": not running and failed is None,
     }
+
+
+def _state(step: TestStep | None) -> str:
+    if step is None:
+        return "waiting"
+    if not step.ok:
+        return "failed"
+    return "warning" if step.warns else "done"
 
 
 def ticket(ctx: Context) -> str:

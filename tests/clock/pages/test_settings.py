@@ -153,7 +153,9 @@ async def test_moving_punches_to_another_zone_is_asked_with_their_number(
 async def test_the_test_shows_each_step_with_its_time(database: Database, alice: Browser, clock: str) -> None:
     await alice.submit(f"{URL}/connection", server(clock))
     text = (await alice.submit(f"{URL}/connection/test")).text
-    assert text.count('class="step-done"') == 5
+    assert text.count('class="step-done"') == 4
+    assert text.count('class="step-warning"') == 1
+    assert re.search(r'step-warning"(?s:.)*?Encrypt \(TLS\)(?s:.)*?Not encrypted', text)
     assert re.search(r"\d ms · Signed in as", text)
     assert "The connection works." in text
     found = await connection_of(database)
@@ -164,7 +166,8 @@ async def test_the_test_shows_each_step_with_its_time(database: Database, alice:
 async def test_a_failed_step_says_what_and_what_to_do(database: Database, alice: Browser, clock: str) -> None:
     await alice.submit(f"{URL}/connection", server(clock, password="wrong"))
     text = (await alice.submit(f"{URL}/connection/test")).text
-    assert text.count('class="step-done"') == 3
+    assert text.count('class="step-done"') == 2
+    assert text.count('class="step-warning"') == 1
     assert text.count('class="step-failed"') == 1
     assert text.count('class="step-waiting"') == 1
     assert "TC-AUTH" in text
