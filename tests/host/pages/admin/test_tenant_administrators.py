@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select, update
 
+from app.accounts import tenant_administrators
 from app.accounts.audit import SYSTEM, record
 from app.accounts.erased import ERASE
 from app.accounts.models import AuditEntry, OneTimeLink, Role, Session, Tenant, User, UserRole, UserType
+from app.accounts.roles import EVERYTHING
 from app.db.session import Database
+from app.errors import Forbidden
+from tests.clock.punches.test_stale_days import until_somebody_waits
 from tests.conftest import Browser, SignIn
 from tests.host.pages.admin.test_roles import give, make_role
 from tests.host.signing_in import PASSWORD
@@ -169,6 +173,29 @@ async def test_of_two_who_make_the_first_one_at_once_the_second_is_told(alice: B
         assert len((await db.scalars(select(User.id).where(User.workspace == "acme"))).all()) == 1
 
 
+async def test_who_sends_the_form_while_another_one_is_being_made_waits_and_is_told(
+    alice: Browser, database: Database
+) -> None:
+    async with database.transaction("acme") as db:
+        await tenant_administrators.make(db, SYSTEM, "bo@acme.example", "Bo", known=0, reach=EVERYTHING)
+        second = asyncio.create_task(alice.submit(URL, ADA))
+        await until_somebody_waits(database)
+    answer = await second
+    assert answer.status_code == 409
+    assert "Meanwhile Bo can administer this tenant." in answer.text
+    assert await account(database) is None
+
+
+async def test_a_person_with_fewer_rights_makes_neither_an_administrator_nor_a_link(database: Database) -> None:
+    less = EVERYTHING - {"surveys.publish"}
+    async with database.transaction("acme") as db:
+        with pytest.raises(Forbidden):
+            await tenant_administrators.make(db, SYSTEM, "ada@acme.example", "Ada", known=0, reach=less)
+        made = await tenant_administrators.make(db, SYSTEM, "bo@acme.example", "Bo", known=0, reach=EVERYTHING)
+        with pytest.raises(Forbidden):
+            await tenant_administrators.make_link(db, SYSTEM, made.id, reach=less)
+
+
 async def test_a_lost_link_is_replaced_until_there_is_a_password(alice: Browser, database: Database) -> None:
     first = _LINK.search((await alice.submit(URL, ADA)).text)
     made = await account(database)
@@ -198,6 +225,7 @@ async def test_only_administrators_of_that_tenant_get_a_link(alice: Browser, dat
     async with database.transaction("acme") as db:
         db.add(User(workspace="acme", email="staff@acme.example", name="Stan"))
     stan = (await account(database, "staff@acme.example")).id
+    await alice.submit(URL, ADA)
     for user_id in (eve, bob, stan, 987654321):
         assert (await alice.get(f"{URL}/{user_id}")).status_code == 404
         assert (await alice.submit(f"{URL}/{user_id}")).status_code == 404
@@ -217,6 +245,7 @@ async def test_it_takes_the_permission_all_rights_and_the_platform(
             assert (await browser.get(url)).status_code == status
         for browser in (bob, eve, vera):
             assert (await browser.submit(url, ADA)).status_code == 403
+        assert "Only a person who has all permissions" in (await vera.submit(url, ADA)).text
     assert "Only a person who has all permissions" in (await vera.get(URL)).text
     assert URL not in (await vera.get("/admin/tenants")).text
     page = (await vera.get("/admin/tenants/acme")).text
