@@ -7,7 +7,7 @@ from typing import Any, cast
 from sqlalchemy import Table, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts.models import Tenant, User
+from app.accounts.models import ClockSignIn, Tenant, User
 from app.clock.models import Connection
 from app.db.base import Base
 from app.db.session import PLATFORM, Database
@@ -19,7 +19,8 @@ BATCH = 200
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """One column of sealed text, in rows told apart by `id`. Rows of a shared table belong to the workspace they name.
+    """One column of sealed text, in rows told apart by `id`. Rows of a shared table belong to the workspace they name; where they name
+    none, to the platform.
 
     `bound_to` is the column that the text is bound to: `id`, but for rows that get theirs only once they are sealed.
     """
@@ -55,6 +56,7 @@ SEALED: tuple[Sealed, ...] = (
     Sealed(_table(Connection), "tokens"),
     Sealed(_table(PersonKey), "sealed_key", bound_to="user_id"),
 )
+OF_ALL: tuple[Sealed, ...] = (Sealed(_table(ClockSignIn), "tokens"),)
 
 
 @dataclass(slots=True)
@@ -134,3 +136,5 @@ async def _everywhere(database: Database) -> AsyncIterator[tuple[str, Sealed]]:
     for workspace in (PLATFORM, *tenants):
         for sealed in SEALED:
             yield workspace, sealed
+    for sealed in OF_ALL:
+        yield PLATFORM, sealed

@@ -81,14 +81,14 @@ class Place:
 class KeyRing:
     """Seals with the first key, opens with all."""
 
-    __slots__ = ("_ciphers", "_first", "_root")
+    __slots__ = ("_ciphers", "_first", "_roots")
 
     def __init__(self, keys: dict[str, bytes]) -> None:
         if not keys:
             raise SecretError(f"There is no secret key; {_SYNTAX}.")
         self._ciphers = {key_id: AESGCM(_checked_key(key_id, key)) for key_id, key in keys.items()}
         self._first = next(iter(keys))
-        self._root = keys[self._first]
+        self._roots = tuple(keys.values())
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -131,7 +131,11 @@ class KeyRing:
 
     def derive(self, purpose: str) -> bytes:
         """A key for one purpose that is not sealing, such as signing form tokens. It changes with the first key."""
-        return hmac.digest(self._root, f"muster.{purpose}".encode(), "sha256")
+        return self.derive_each(purpose)[0]
+
+    def derive_each(self, purpose: str) -> tuple[bytes, ...]:
+        """The same of every key in the ring, the first one's first: for finding again what was made before a new key came."""
+        return tuple(hmac.digest(root, f"muster.{purpose}".encode(), "sha256") for root in self._roots)
 
     def needs_rotation(self, sealed: str) -> bool:
         """Whether another key than the first sealed this."""

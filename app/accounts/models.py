@@ -160,6 +160,19 @@ class RequestBudget(Base):
     at: Mapped[datetime]
 
 
+class ClockSignIn(Base):
+    """The session with one account of a time-clock server, for all workspaces that use the account (app.clock.connection.shared_session).
+    `account` is a keyed hash of the server's address, the account and its password, so it tells none of them. `tokens` are sealed
+    for the platform's workspace."""
+
+    __tablename__ = "clock_sign_ins"
+
+    id: Mapped[Id]
+    account: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    tokens: Mapped[str | None]
+    saved_at: Mapped[Created]
+
+
 class OneTimeLink(Base):
     """An invitation or password reset; used once, then dead."""
 

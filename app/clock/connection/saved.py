@@ -4,6 +4,7 @@ The shared session is in connection/shared_session.py, calls are in remote/, wha
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import audit
 from app.clock import zones
 from app.clock.connection import lease
-from app.clock.connection.shared_session import LOCK_AFTER, SharedSession, password_place
+from app.clock.connection.shared_session import LOCK_AFTER, SharedSession, accounts_of, forget, password_place
 from app.clock.mirror import cursors, rezoning
 from app.clock.models import Connection, Punch
 from app.clock.profiles import PROFILES, OverrideError, Profile, overridden
@@ -26,7 +27,7 @@ from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.outbound import Log
 from app.parts import Parts
-from app.secrets import KeyRing, Secret
+from app.secrets import KeyRing, Secret, SecretError
 
 _SHOWN = ("base_url", "username", "company", "profile", "timezone", "overrides")
 # What these say is what the server was asked with: its session, and the word that it works, end with a change of them.
@@ -75,7 +76,7 @@ async def save(
         await db.execute(insert(Connection).values(id=1, awaits_test=test_comes_first, **values))
     else:
         values["awaits_test"] = old.awaits_test and test_comes_first
-        await _change(db, old, values, form)
+        await _change(db, keys, old, values, form)
     shown = {name: values[name] for name in _SHOWN} | {"password_changed": form.password is not None}
     await audit.record(db, actor, "clock.connection.save", "clock_connection", 1, before=before, after=shown)
     return (await db.execute(select(Connection).execution_options(populate_existing=True))).scalar_one()
@@ -110,17 +111,30 @@ def open_remote(
     now: Callable[[], datetime] = utc_now,
 ) -> RemoteClock:
     """The client of the saved server. Raises SecretError when its password cannot be opened."""
-    password = parts.keys.open(connection.password, password_place(workspace))
     return RemoteClock(
         profile_of(connection),
         connection.base_url,
         ZoneInfo(connection.timezone),
-        Credentials(connection.username, password, connection.company),
+        _credentials(parts.keys, workspace, connection),
         outbound=parts.outbound,
-        session_store=SharedSession(parts.database, workspace, parts.keys, now=now),
+        session_store=session_of(parts, workspace, connection, now=now),
         log=log,
         now=now,
     )
+
+
+def session_of(
+    parts: Parts, workspace: str, connection: Connection, *, now: Callable[[], datetime] = utc_now
+) -> SharedSession:
+    """Where the session of the connection is kept. Raises SecretError as `open_remote`."""
+    credentials = _credentials(parts.keys, workspace, connection)
+    accounts = accounts_of(parts.keys, connection.base_url, credentials)
+    return SharedSession(parts.database, workspace, parts.keys, accounts, now=now)
+
+
+def _credentials(keys: KeyRing, workspace: str, connection: Connection) -> Credentials:
+    password = keys.open(connection.password, password_place(workspace))
+    return Credentials(connection.username, password, connection.company)
 
 
 def profile_of(connection: Connection) -> Profile:
@@ -181,7 +195,9 @@ async def required(db: AsyncSession) -> Connection:
     return found
 
 
-async def _change(db: AsyncSession, old: Connection, values: dict[str, Any], form: ConnectionForm) -> None:
+async def _change(
+    db: AsyncSession, keys: KeyRing, old: Connection, values: dict[str, Any], form: ConnectionForm
+) -> None:
     zone, profile = old.timezone, old.profile
     signs_in_anew = form.password is not None or any(getattr(old, name) != values[name] for name in _SIGNS_IN)
     if signs_in_anew or zone != values["timezone"]:
@@ -201,8 +217,17 @@ async def _change(db: AsyncSession, old: Connection, values: dict[str, Any], for
         values["id_generation"] = Connection.id_generation + 1
         await cursors.begin_anew(db)
     await db.execute(update(Connection).values(**values))
+    if signs_in_anew:
+        await _forget_session(db, keys)
     if zone != values["timezone"]:
         await _move(db, profile, zone, values["timezone"])
+
+
+async def _forget_session(db: AsyncSession, keys: KeyRing) -> None:
+    """Of the account as it is saved now. The account of before stands under another hash."""
+    found = (await db.execute(select(Connection).execution_options(populate_existing=True))).scalar_one()
+    with suppress(SecretError):
+        await forget(db, accounts_of(keys, found.base_url, _credentials(keys, workspace_of(db), found)))
 
 
 async def _move(db: AsyncSession, profile: str, old: str, zone: str) -> None:

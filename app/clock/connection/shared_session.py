@@ -1,38 +1,49 @@
-"""Keeps the session with the remote server for all workers: sealed in the connection's row, one sign-in at a time.
+"""Keeps the session with the remote server for all workers, and for all workspaces that use the same account: one sign-in at a time.
 
-Counts refused credentials and locks the connection. Makes no call: remote/client.py signs in and renews.
+Counts refused credentials and locks the connection, for each workspace by itself: nothing that a workspace sees may depend on another.
+Makes no call: remote/client.py signs in and renews.
 """
 
 import asyncio
+import hmac
+import json
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import delete, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
+from app.accounts.models import ClockSignIn
 from app.clock.codes import TcCode
 from app.clock.models import Connection
-from app.clock.remote import ClockError, ClockSession
+from app.clock.remote import ClockError, ClockSession, Credentials
 from app.clock.remote.session import utc_now
-from app.db.session import Database
+from app.db.session import PLATFORM, Database
 from app.secrets import KeyRing, Place, SecretError
 
 LOCK_AFTER = 5
 LOCKED_FOR = timedelta(minutes=15)
 # A separate lock: it is held while the server answers a sign-in, and the row must stay readable and writable meanwhile.
-_ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('clock sign-in ' || :workspace, 0))")
+_ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('clock sign-in ' || :account, 0))")
 
 # The task that signs in needs a second connection to read and save; other tasks of its process wait without one.
-_turns: WeakKeyDictionary[Database, defaultdict[str, asyncio.Lock]] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[AsyncEngine, defaultdict[bytes, asyncio.Lock]] = WeakKeyDictionary()
 
 
 def password_place(workspace: str) -> Place:
     return Place("clock_connections", "password", workspace, "1")
 
 
-def tokens_place(workspace: str) -> Place:
+def tokens_place(sign_in_id: int) -> Place:
+    return Place("clock_sign_ins", "tokens", PLATFORM, str(sign_in_id))
+
+
+def earlier_tokens_place(workspace: str) -> Place:
+    """Where a workspace kept a session of its own."""
     return Place("clock_connections", "tokens", workspace, "1")
 
 
@@ -41,40 +52,58 @@ def locked_sentence(until: datetime | None) -> str:
     return f"The connection is locked after {LOCK_AFTER} refused sign-ins. Save the right password, or try again{when}."
 
 
+def accounts_of(keys: KeyRing, base_url: str, credentials: Credentials) -> tuple[bytes, ...]:
+    """What the account is known by, under each key: the first one's is used, and an earlier key's is still found. Only who knows the
+    password comes to the same."""
+    password = credentials.password.reveal()
+    three = json.dumps([base_url, credentials.company, credentials.username, password]).encode()
+    return tuple(hmac.digest(key, three, "sha256") for key in keys.derive_each("clock account"))
+
+
+async def forget(db: AsyncSession, accounts: tuple[bytes, ...]) -> None:
+    """The next call signs in."""
+    await db.execute(delete(ClockSignIn).where(ClockSignIn.account.in_(accounts)))
+
+
 class SharedSession:
     """The SessionStore of a saved connection. Every method is a short transaction of its own, so that a failed step
     leaves its trace."""
 
     def __init__(
-        self, database: Database, workspace: str, keys: KeyRing, *, now: Callable[[], datetime] = utc_now
+        self,
+        database: Database,
+        workspace: str,
+        keys: KeyRing,
+        accounts: tuple[bytes, ...],
+        *,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._database = database
         self._workspace = workspace
         self._keys = keys
+        self._accounts = accounts
         self._now = now
 
     @asynccontextmanager
     async def lock(self) -> AsyncIterator[None]:
-        turns = _turns.setdefault(self._database, defaultdict(asyncio.Lock))
-        async with turns[self._workspace], self._database.shared_transaction() as db:
-            await db.execute(_ONE_AT_A_TIME, {"workspace": self._workspace})
+        turns = _turns.setdefault(self._database.engine, defaultdict(asyncio.Lock))
+        account = self._accounts[0]
+        async with turns[account], self._database.shared_transaction() as db:
+            await db.execute(_ONE_AT_A_TIME, {"account": account.hex()})
             yield
 
     async def load(self) -> ClockSession | None:
         """None too when the tokens cannot be opened: that only costs a sign-in."""
         async with self._database.transaction(self._workspace) as db:
-            sealed = await db.scalar(select(Connection.tokens))
-        if sealed is None:
+            held = await self._held(db) or await self._adopted(db)
+        if held is None or held.tokens is None:
             return None
-        try:
-            return ClockSession.from_text(self._keys.open(sealed, tokens_place(self._workspace)))
-        except SecretError:
-            return None
+        return self._opened(held.tokens, tokens_place(held.id))
 
     async def save(self, session: ClockSession) -> None:
-        sealed = self._keys.seal(session.to_text(), tokens_place(self._workspace))
         async with self._database.transaction(self._workspace) as db:
-            await db.execute(update(Connection).values(tokens=sealed, credential_failures=0, locked_until=None))
+            await self._keep(db, session)
+            await db.execute(update(Connection).values(tokens=None, credential_failures=0, locked_until=None))
 
     async def before_sign_in(self) -> None:
         async with self._database.transaction(self._workspace) as db:
@@ -86,6 +115,7 @@ class SharedSession:
         """One more refusal; the fifth in a row locks."""
         until = self._now() + LOCKED_FOR
         async with self._database.transaction(self._workspace) as db:
+            await forget(db, self._accounts)
             failures = await db.scalar(
                 update(Connection)
                 .values(credential_failures=Connection.credential_failures + 1, tokens=None)
@@ -93,3 +123,33 @@ class SharedSession:
             )
             if failures is not None and failures >= LOCK_AFTER:
                 await db.execute(update(Connection).values(status="locked", locked_until=until, updated_at=func.now()))
+
+    async def _held(self, db: AsyncSession) -> ClockSignIn | None:
+        """That under the first key goes before those under earlier ones."""
+        found = await db.scalars(select(ClockSignIn).where(ClockSignIn.account.in_(self._accounts)))
+        return min(found, key=lambda one: self._accounts.index(one.account), default=None)
+
+    async def _adopted(self, db: AsyncSession) -> ClockSignIn | None:
+        """What the workspace held by itself, in a version before this one."""
+        earlier = await db.scalar(select(Connection.tokens))
+        if earlier is None:
+            return None
+        await db.execute(update(Connection).values(tokens=None))
+        session = self._opened(earlier, earlier_tokens_place(self._workspace))
+        if session is not None:
+            await self._keep(db, session)
+        return await self._held(db)
+
+    async def _keep(self, db: AsyncSession, session: ClockSession) -> None:
+        await forget(db, self._accounts[1:])
+        row = insert(ClockSignIn).values(account=self._accounts[0])
+        row = row.on_conflict_do_update(index_elements=[ClockSignIn.account], set_={"saved_at": func.now()})
+        sign_in_id: int = (await db.execute(row.returning(ClockSignIn.id))).scalar_one()
+        sealed = self._keys.seal(session.to_text(), tokens_place(sign_in_id))
+        await db.execute(update(ClockSignIn).where(ClockSignIn.id == sign_in_id).values(tokens=sealed))
+
+    def _opened(self, sealed: str, place: Place) -> ClockSession | None:
+        try:
+            return ClockSession.from_text(self._keys.open(sealed, place))
+        except SecretError:
+            return None

@@ -30,6 +30,16 @@ async def nowhere(_):
     """A log for tests that look at something else."""
 
 
+ACCOUNTS = (b"one account",)
+
+
+async def session_of(parts, workspace="main"):
+    """What the workspace would ask its server with."""
+    async with parts.database.transaction(workspace) as db:
+        found = await connection.required(db)
+    return await connection.session_of(parts, workspace, found).load()
+
+
 def form(**changes):
     fields = {
         "base_url": "https://clock.example.com/", "username": "operator", "profile": "cloud", "timezone": "Asia/Manila",
@@ -92,7 +102,7 @@ async def test_any_change_of_how_we_sign_in_comes_back_to_unverified(parts, chan
         await here.save(**change)
         found = await here.connection()
         assert (found.status, found.tested_at) == ("unverified", None)
-        assert (found.tokens is None) is ("timezone" not in change)
+        assert (await session_of(parts) is None) is ("timezone" not in change)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +170,7 @@ async def test_those_who_wait_for_the_turn_to_sign_in_hold_no_connection(parts, 
     narrow, turns = Database(urls.app, pool_size=2), []
 
     async def sign_in(number):
-        store = SharedSession(narrow, "main", parts.keys)
+        store = SharedSession(narrow, "main", parts.keys, ACCOUNTS)
         async with store.lock():
             await store.load()
             turns.append(number)
@@ -175,14 +185,14 @@ async def test_a_session_that_cannot_be_opened_costs_a_sign_in_and_no_more(parts
     async with site(parts) as here:
         await here.sync(resources=["areas"])
         async with parts.database.transaction() as db:
-            await db.execute(text("UPDATE clock_connections SET tokens = 'k1.AAAA.BBBB'"))
-        assert await SharedSession(parts.database, "main", parts.keys).load() is None
+            await db.execute(text("UPDATE clock_sign_ins SET tokens = 'k1.AAAA.BBBB'"))
+        assert await session_of(parts) is None
         assert (await here.sync(resources=["areas"])).status == "succeeded"
 
 
 async def test_every_session_store_refuses_nothing_that_the_protocol_asks(parts):
     async with site(parts):
-        for store in (MemorySessionStore(), SharedSession(parts.database, "main", parts.keys)):
+        for store in (MemorySessionStore(), SharedSession(parts.database, "main", parts.keys, ACCOUNTS)):
             async with store.lock():
                 await store.before_sign_in()
                 await store.sign_in_rejected()

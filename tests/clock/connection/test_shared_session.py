@@ -1,0 +1,177 @@
+"""One session with an account of a time-clock server, for all workspaces that use it; and that none learns of another."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select, text, update
+
+from app import sealed
+from app.accounts import housekeeping
+from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import ClockSignIn
+from app.clock.connection import saved as connection
+from app.clock.connection.saved import ConnectionForm
+from app.clock.connection.shared_session import SharedSession, accounts_of, earlier_tokens_place, tokens_place
+from app.clock.models import Connection
+from app.clock.remote import ClockSession, Credentials
+from app.clock.settings import write_settings
+from app.clock.sync import run as sync
+from app.clock.sync import run_rows
+from app.secrets import KeyRing, Secret, SecretError, new_key_text
+from app.simulator import PASSWORD, USERNAME
+from tests.clock.syncing import NOW, ZONE, site
+from tests.conftest import KEYS
+
+SESSION = ClockSession(Secret("token-of-the-clock"), None, NOW, NOW + timedelta(days=1))
+ONE = Credentials("operator", Secret("its password"), "Acme Ltd")
+
+
+async def save(here, workspace, **changes):
+    fields = {"base_url": here.address, "username": USERNAME, "profile": "cloud", "timezone": ZONE}
+    async with here.parts.database.transaction(workspace) as db:
+        form = ConnectionForm(**{**fields, "password": Secret(PASSWORD), **changes})
+        await connection.save(db, here.parts.keys, COMMAND_LINE, form)
+        await write_settings(db, COMMAND_LINE, {"history_start": (NOW - timedelta(days=10)).date()}, NOW)
+
+
+async def synced(here, workspace):
+    async with here.parts.database.transaction(workspace) as db:
+        run_id, _ = await run_rows.start_run(db, "manual", {"resources": ["employees", "transactions"]}, COMMAND_LINE)
+    return await sync.run(here.parts, workspace, run_id, now=lambda: here.now)
+
+
+def asked(here, resource):
+    return [call for call in here.simulator.calls if call.resource == resource]
+
+
+async def held(parts):
+    async with parts.database.shared_transaction() as db:
+        return (await db.scalars(select(ClockSignIn))).all()
+
+
+async def store(parts, workspace="main", keys=None):
+    async with parts.database.transaction(workspace) as db:
+        found = await connection.required(db)
+    return connection.session_of(replace(parts, keys=keys or parts.keys), workspace, found)
+
+
+async def test_two_workspaces_with_one_account_sync_at_once_and_sign_in_once(parts):
+    async with site(parts, faults=["page_cap_50=15"]) as here:
+        await save(here, "acme")
+        ends = await asyncio.gather(synced(here, "main"), synced(here, "acme"))
+        assert [end.status for end in ends] == ["succeeded"] * 2
+        assert len(asked(here, "transactions")) >= 40
+        assert len(asked(here, "sign_in")) == 1
+        assert {call.status for call in asked(here, "transactions")} == {200}
+
+
+async def test_another_password_or_account_or_address_is_another_session(parts):
+    def of(url="https://clock.example.com", **changes):
+        return accounts_of(parts.keys, url, replace(ONE, **changes))[0]
+
+    different = {
+        of(), of(url="https://other.example.com"), of(username="other"), of(company=None), of(password=Secret("other"))
+    }  # fmt: skip
+    assert len(different) == 5
+    assert of() == of()
+    assert of() != accounts_of(KeyRing.from_text(new_key_text("k2")), "https://clock.example.com", ONE)[0]
+
+
+async def test_a_workspace_with_a_wrong_password_is_locked_alone_and_ends_nobodys_session(parts):
+    async with site(parts) as here:
+        assert (await synced(here, "main")).status == "succeeded"
+        await save(here, "acme", password=Secret("wrong"))
+        for _ in range(5):
+            assert (await synced(here, "acme")).code == "TC-AUTH"
+        assert (await here.connection()).status == "healthy"
+        assert (await here.connection()).credential_failures == 0
+        assert (await synced(here, "main")).status == "succeeded"
+        assert len([call for call in asked(here, "sign_in") if call.status == 200]) == 1
+
+
+async def test_no_row_page_or_log_of_a_workspace_tells_of_the_other(parts):
+    async with site(parts) as here:
+        await synced(here, "main")
+        before = await told(here)
+        await save(here, "acme")
+        await synced(here, "acme")
+        assert await told(here) == before
+        (row,) = await held(parts)
+        assert not {USERNAME.encode(), PASSWORD.encode(), b"main", b"acme"} & {row.account}
+        assert PASSWORD not in (row.tokens or "")
+
+
+async def told(here):
+    """What the workspace `main` holds about its connection and its calls."""
+    seen = await here.rows("SELECT row_to_json(c)::text FROM clock_connections c")
+    calls = await here.rows("SELECT count(*) FROM clock_api_logs")
+    audit = await here.rows("SELECT count(*) FROM audit_entries WHERE workspace = 'main'")
+    return [*map(str, seen), *map(str, calls), *map(str, audit)]
+
+
+async def test_a_session_of_before_is_moved_and_costs_no_sign_in(parts):
+    async with site(parts) as here:
+        await synced(here, "main")
+        session = await (await store(parts)).load()
+        old = parts.keys.seal(session.to_text(), earlier_tokens_place("main"))
+        async with parts.database.transaction() as db:
+            await db.execute(text("DELETE FROM clock_sign_ins"))
+            await db.execute(update(Connection).values(tokens=old))
+        assert (await synced(here, "main")).status == "succeeded"
+        assert len(asked(here, "sign_in")) == 1
+        assert (await here.connection()).tokens is None
+        assert len(await held(parts)) == 1
+
+
+async def test_a_session_of_before_that_does_not_open_is_dropped(parts):
+    async with site(parts) as here:
+        async with parts.database.transaction() as db:
+            await db.execute(update(Connection).values(tokens="k1.AAAA.BBBB"))
+        assert await (await store(parts)).load() is None
+        assert (await here.connection()).tokens is None
+
+
+async def test_a_session_opens_in_its_row_alone(parts):
+    for account in (b"one", b"two"):
+        await SharedSession(parts.database, "main", parts.keys, (account,)).save(SESSION)
+    one, two = sorted(await held(parts), key=lambda row: row.id)
+    assert parts.keys.open(one.tokens, tokens_place(one.id)) == SESSION.to_text()
+    with pytest.raises(SecretError):
+        parts.keys.open(two.tokens, tokens_place(one.id))
+
+
+async def test_after_a_new_key_the_session_is_found_again_and_stays_after_the_old_one_left(parts):
+    new = new_key_text("k2")
+    both, alone = KeyRing.from_text(f"{new},{KEYS}"), KeyRing.from_text(new)
+    async with site(parts) as here:
+        await synced(here, "main")
+        await sealed.rotate(parts.database, both)
+        during = await store(parts, keys=both)
+        session = await during.load()
+        assert session is not None
+        await during.save(session)
+        (row,) = await held(parts)
+        assert row.account == accounts_of(both, here.address, Credentials(USERNAME, Secret(PASSWORD)))[0]
+        assert (await (await store(parts, keys=alone)).load()).access == session.access
+
+
+async def test_rotation_seals_the_sessions_of_all_workspaces_once(parts):
+    await SharedSession(parts.database, "main", parts.keys, (b"one",)).save(SESSION)
+    new = new_key_text("k2")
+    both = KeyRing.from_text(f"{new},{KEYS}")
+    assert (await sealed.examine(parts.database, both)).rotated == 1
+    assert (await sealed.rotate(parts.database, both)).rotated == 1
+    alone = await sealed.examine(parts.database, KeyRing.from_text(new))
+    assert (alone.unchanged, alone.broken) == (1, [])
+
+
+async def test_a_session_that_was_not_renewed_for_a_week_is_removed(parts):
+    for account in (b"one", b"two"):
+        await SharedSession(parts.database, "main", parts.keys, (account,)).save(SESSION)
+    async with parts.database.shared_transaction() as db:
+        past = func.now() - housekeeping.CLOCK_SIGN_INS_KEPT - timedelta(minutes=1)
+        await db.execute(update(ClockSignIn).where(ClockSignIn.account == b"one").values(saved_at=past))
+        await housekeeping.tidy(db)
+    assert [row.account for row in await held(parts)] == [b"two"]
