@@ -114,8 +114,8 @@ class Response(Base):
     with the row_hash before it; every other column repeats what the entry says, so that it can be searched. `row_hash` in hex is
     the receipt, and the address of the response's page.
 
-    `sealed` is the personal evidence (IP, browser, free texts) as JSON under the person's key, null where there is none.
-    `prompted` says whether the person had an impression of this version.
+    `person` is a person number (`survey_people`), in a column that is called `user_id`. `sealed` is the personal evidence (IP,
+    browser, free texts) as JSON under the person's key, null where there is none. `prompted` says whether the person had an impression of this version.
     """
 
     __tablename__ = "survey_responses"
@@ -136,7 +136,7 @@ class Response(Base):
     survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id"))
     version: Mapped[int]
     wording_id: Mapped[int] = mapped_column(ForeignKey("survey_wordings.id"))
-    user_id: Mapped[int]
+    person: Mapped[int] = mapped_column("user_id")
     outcome: Mapped[str]
     source: Mapped[str]
     recorded_at: Mapped[datetime]
@@ -171,9 +171,20 @@ class LedgerHead(Base):
     row_hash: Mapped[bytes] = mapped_column(LargeBinary)
 
 
+class LedgerPerson(Base):
+    """Which account stands behind a person number of the ledger; null where the account is gone. At first both are the same; in a
+    tenant that came from another installation they differ (`ledger/people.py`)."""
+
+    __tablename__ = "survey_people"
+    __table_args__ = (APPEND_ONLY,)
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    user_id: Mapped[int | None] = mapped_column(unique=True)
+
+
 class PersonKey(Base):
     """The key of one person's evidence, sealed by the key ring; destroyed (null) when the person is erased. A person who
-    answers again after that gets another one."""
+    answers again after that gets another one. `person` is a person number (`survey_people`)."""
 
     __tablename__ = "survey_person_keys"
     __table_args__ = (
@@ -182,7 +193,7 @@ class PersonKey(Base):
     )
 
     id: Mapped[Id]
-    user_id: Mapped[int]
+    person: Mapped[int] = mapped_column("user_id")
     sealed_key: Mapped[str | None]
     created_at: Mapped[Created]
     erased_at: Mapped[datetime | None]

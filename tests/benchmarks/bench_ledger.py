@@ -67,15 +67,22 @@ def rows(keys: KeyRing, surveys: list[Stored], people: list[Key], count: int) ->
     for n in range(count):
         survey, person = surveys[n // PEOPLE], people[n % PEOPLE]
         head.question_keys = [str(one.key) for one in survey.questions]
-        said = entry(survey, person.user_id, recorded_at=AT + timedelta(milliseconds=n))
+        said = entry(survey, person.person, recorded_at=AT + timedelta(milliseconds=n))
         texts = {head.question_keys[-1]: str(VALUES[-1])}
         told = Evidence(ip=said.ip, browser=said.browser, texts=texts)
         sealed = evidence.seal(keys, survey.workspace, person, (survey.id, survey.version), told)
-        line = ledger.line_of(said, head.question_keys, texts, sealed, head.number + 1)
+        line = ledger.line_of(said, said.user_id, (head.question_keys, texts, sealed), head.number + 1)
         written = chain.written(line)
         row_hash = chain.row_hash(head.row_hash, written)
         place = {"number": line.number, "entry": written, "row_hash": row_hash}
-        yield {**ledger.row_of(said, line), **place, "has_text": True, "key_id": person.id, "sealed": sealed}
+        yield {
+            **ledger.row_of(said, line),
+            "user_id": line.user,
+            **place,
+            "has_text": True,
+            "key_id": person.id,
+            "sealed": sealed,
+        }
         head.number, head.row_hash = line.number, row_hash
 
 

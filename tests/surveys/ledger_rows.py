@@ -114,7 +114,7 @@ async def respond(
         "entry": msgspec.json.encode({"answers": said}).decode(),
         "row_hash": number.to_bytes(32, "big"),
     } | values
-    await db.execute(insert(Response).values(number=number, user_id=user_id, outcome=outcome, **row))
+    await db.execute(insert(Response).values(number=number, person=user_id, outcome=outcome, **row))
     for key, choices in (answers or {}).items():
         for choice in choices:
             await db.execute(insert(Answer).values(number=number, question_key=key, choice=choice))

@@ -76,7 +76,7 @@ async def record_as_before(database: Database, survey: Stored, user_id: int, *, 
     said = entry(survey, user_id, (), outcome="opted_out", shown="first" if prompted else "not_handed_out")
     async with database.transaction(survey.workspace) as db:
         number, before = (await db.execute(select(LedgerHead.number, LedgerHead.row_hash))).one()
-        line = ledger.line_of(said, [str(one.key) for one in survey.questions], {}, None, number + 1)
+        line = ledger.line_of(said, user_id, ([str(one.key) for one in survey.questions], {}, None), number + 1)
         text = chain.written(msgspec.structs.replace(line, shown=msgspec.UNSET))
         row_hash = chain.row_hash(before, text)
         to = Placed(survey.id, survey.uid, survey.wording_id or 0)
@@ -105,7 +105,7 @@ async def open_evidence(db: AsyncSession, keys: KeyRing, number: int) -> Any:
     row = (
         await db.execute(
             text(
-                "SELECT r.survey_id, r.version, r.user_id, r.key_id, r.sealed, k.sealed_key FROM survey_responses r"
+                "SELECT r.survey_id, r.version, r.user_id AS person, r.key_id, r.sealed, k.sealed_key FROM survey_responses r"
                 " LEFT JOIN survey_person_keys k ON k.id = r.key_id WHERE r.number = :number"
             ),
             {"number": number},

@@ -83,7 +83,7 @@ async def test_nothing_of_an_erased_person_opens_and_the_proof_stands(
     assert (await opened(database, parts, 3)).texts  # Vera's
     assert (await verify(database, "main")).rows == 3
     async with database.transaction() as db:
-        key = (await db.scalars(select(PersonKey).where(PersonKey.user_id == nora.id))).one()
+        key = (await db.scalars(select(PersonKey).where(PersonKey.person == nora.id))).one()
         assert (key.sealed_key, key.erased_at is None) == (None, False)
         assert await db.scalar(select(AppRating.comment)) is None
         assert await db.scalar(select(AppRating.rating)) == 4
@@ -139,7 +139,7 @@ async def test_who_answers_again_after_that_gets_a_fresh_key(
     assert await opened(database, parts, 1) is None
     assert (await opened(database, parts, again.number)).texts
     async with database.transaction() as db:
-        assert len((await db.scalars(select(PersonKey.id).where(PersonKey.user_id == nora.id))).all()) == 2
+        assert len((await db.scalars(select(PersonKey.id).where(PersonKey.person == nora.id))).all()) == 2
     assert (await verify(database, "main")).fits
 
 

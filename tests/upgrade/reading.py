@@ -34,7 +34,7 @@ SELECT b.emp_code, p.full_name, b.state, b.method, b.host_employee_id, b.cleared
 FROM clock_employee_bindings b JOIN clock_employees p ON p.id = b.clock_employee_id ORDER BY b.emp_code
 """
 _LEDGER = """
-SELECT r.number, r.survey_id, r.version, r.user_id, r.outcome, r.source, r.entry, encode(r.row_hash, 'hex') AS receipt, r.key_id, r.sealed,
+SELECT r.number, r.survey_id, r.version, r.user_id AS person, r.outcome, r.source, r.entry, encode(r.row_hash, 'hex') AS receipt, r.key_id, r.sealed,
     k.sealed_key, EXISTS (SELECT FROM survey_tombstones t WHERE t.number = r.number) AS removed
 FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id ORDER BY r.number
 """

@@ -16,7 +16,7 @@ from app.surveys.asking import pacing, situations
 from app.surveys.asking import queue as asking
 from app.surveys.asking.respondent import Respondent, Transactions
 from app.surveys.asking.situations import Met
-from app.surveys.ledger import answers
+from app.surveys.ledger import answers, people
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.answers import Answered, Given
 from app.surveys.ledger.append import RecordedEntry
@@ -30,7 +30,7 @@ _WORDS_MET = (
     .where(
         Response.survey_id == bindparam("survey"),
         Response.version == bindparam("version"),
-        Response.user_id == bindparam("user"),
+        Response.person == people.number(),
     )
 )
 
@@ -186,7 +186,7 @@ def _entry(sent: _Sent, met: Met, given: tuple[Answered, ...], now: datetime) ->
 
 async def _record(sent: _Sent, within: Transactions, due: _Due) -> RespondResult:
     """Of several at once, the first is recorded; the others are repetitions of it, or come too late."""
-    worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.key)
+    worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.person, due.met.key)
     async with within.alone() as connection:
         recorded = await ledger.write(connection, due.workspace, sent.keys, due.entry, worded)
     if recorded is None:

@@ -20,6 +20,7 @@ from app.db.direct import Compiled, driver
 from app.db.session import workspace_of
 from app.surveys.asking.pacing import Gap, Offer, PromptHistory
 from app.surveys.item import Item, ItemQuestion
+from app.surveys.ledger import people
 from app.surveys.ledger.evidence import Key
 from app.surveys.models import PersonKey, PromptState, Question, Response, Survey
 from app.surveys.words import Shown
@@ -45,11 +46,13 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A single survey with its words, and the person's key in its workspace, where they have one. `is_noted` says whether every
+    """A single survey with its words, and the person's number and key in its workspace: the number None where it must
+    be given first, the key None where they have none. `is_noted` says whether every
     app that was handed this version left a note of it."""
 
     situation: Situation
     item: Item
+    person: int | None
     key: Key | None
     is_noted: bool
 
@@ -67,6 +70,7 @@ def _as_it_comes(array: KeyedColumnElement[Any]) -> Label[Any]:
 
 _user = bindparam("user", type_=BigInteger)
 # The tables themselves: selecting a model's attributes costs twice as much for each row.
+_number = people.number()
 _survey, _asked, _row, _state, _key = (kind.__table__ for kind in (Survey, Question, Response, PromptState, PersonKey))
 _optional = _survey.alias("optional")
 _recent = (
@@ -115,7 +119,7 @@ _questions = (
 )
 _WORDS = (_survey.c.title, _survey.c.type, _survey.c.message, _survey.c.category, _questions)
 _SHOWN = and_(_state.c.survey_id == _survey.c.id, _state.c.version == _survey.c.version, _state.c.user_id == _user)
-_ANSWERED = and_(_row.c.survey_id == _survey.c.id, _row.c.version == _survey.c.version, _row.c.user_id == _user)
+_ANSWERED = and_(_row.c.survey_id == _survey.c.id, _row.c.version == _survey.c.version, _row.c.user_id == _number)
 _PUBLISHED = Compiled(
     select(*_SITUATION, _lately.c.shown)
     .select_from(_lately)
@@ -123,12 +127,13 @@ _PUBLISHED = Compiled(
     .outerjoin(_state, _SHOWN)
     .outerjoin(_row, _ANSWERED)
 )
+_PERSON = (people.number_to_be().label("person"), _key.c.id.label("key_id"), _key.c.sealed_key)
 _ONE = Compiled(
-    select(*_SITUATION, *_WORDS, _survey.c.unnoted_version, _key.c.id.label("key_id"), _key.c.sealed_key)
+    select(*_SITUATION, *_WORDS, _survey.c.unnoted_version, *_PERSON)
     .select_from(_survey)
     .outerjoin(_state, _SHOWN)
     .outerjoin(_row, _ANSWERED)
-    .outerjoin(_key, and_(_key.c.user_id == _user, _key.c.erased_at.is_(None)))
+    .outerjoin(_key, and_(_key.c.user_id == _number, _key.c.erased_at.is_(None)))
     .where(_survey.c.uid == bindparam("uid"), _survey.c.deleted_at.is_(None))
 )
 _ITEMS = Compiled(
@@ -156,8 +161,9 @@ async def one(db: AsyncSession, user_id: int, uid: UUID) -> Met | None:
     row = await _ONE.row(driver(db), {"user": user_id, "uid": uid})
     if row is None:
         return None
-    key = None if row.key_id is None else Key(row.key_id, user_id, row.sealed_key)
-    return Met(_situation(row, workspace_of(db)), _item(row, workspace_of(db)), key, row.version != row.unnoted_version)
+    key = None if row.key_id is None else Key(row.key_id, row.person, row.sealed_key)
+    noted = row.version != row.unnoted_version
+    return Met(_situation(row, workspace_of(db)), _item(row, workspace_of(db)), row.person, key, noted)
 
 
 async def items(db: AsyncSession, ids: Sequence[int]) -> dict[int, Item]:

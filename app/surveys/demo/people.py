@@ -15,7 +15,7 @@ from app.db.session import PLATFORM, workspace_of
 from app.host.models import AppRating, Employee
 from app.surveys.demo import cast as demo_cast
 from app.surveys.demo.cast import DemoPerson
-from app.surveys.models import Response
+from app.surveys.models import LedgerPerson, Response
 
 # By default as many as make a thousand answers.
 CROWD = {True: 240, False: 40}
@@ -26,7 +26,7 @@ _USED = or_(
     User.password_hash.is_not(None),
     User.last_sign_in_at.is_not(None),
     *(exists().where(owner == User.id) for owner in _OWNED),
-    exists().where(Response.user_id == User.id, Response.source != "demo"),
+    exists().where(Response.person == LedgerPerson.number, LedgerPerson.user_id == User.id, Response.source != "demo"),
     exists().where(AppRating.user_id == User.id, not_(AppRating.demo)),
 )
 

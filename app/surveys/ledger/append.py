@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.direct import Direct, driver
 from app.db.session import schema_of, workspace_of
 from app.secrets import KeyRing
-from app.surveys.ledger import chain, evidence
+from app.surveys.ledger import chain, evidence, people
 from app.surveys.ledger.answers import Answered
 from app.surveys.ledger.errors import VersionSuperseded
 from app.surveys.ledger.evidence import Evidence, Key
@@ -30,9 +30,11 @@ LONGEST_IP, LONGEST_BROWSER = 100, 500
 _WORDED = text("""
 SELECT w.question_keys,
     ARRAY(SELECT q ->> 'type' FROM json_array_elements(CAST(w.content AS json) -> 'questions') AS q) AS question_types,
+    coalesce(p.number, CASE WHEN NOT EXISTS (SELECT FROM survey_people WHERE number = CAST(:user AS bigint)) THEN CAST(:user AS bigint) END) AS person,
     k.id AS key_id, k.sealed_key
 FROM survey_wordings w
-LEFT JOIN survey_person_keys k ON k.user_id = :user AND k.erased_at IS NULL
+LEFT JOIN survey_people p ON p.user_id = CAST(:user AS bigint)
+LEFT JOIN survey_person_keys k ON k.user_id = p.number AND k.erased_at IS NULL
 WHERE w.id = :wording
 """)
 # Where the person has a row of this version already nothing is written, and the head stays. Nor is it where this version got
@@ -49,7 +51,7 @@ WITH head AS (
 ), added AS (
     INSERT INTO workspace.survey_responses (number, survey_id, version, wording_id, user_id, outcome, source, recorded_at, prompted,
         has_text, key_id, sealed, entry, row_hash)
-    SELECT head.number, met.id, CAST(:version AS int), CAST(:wording_id AS bigint), CAST(:user_id AS bigint), :outcome, :source,
+    SELECT head.number, met.id, CAST(:version AS int), CAST(:wording_id AS bigint), CAST(:person AS bigint), :outcome, :source,
         CAST(:recorded_at AS timestamptz), CAST(:prompted AS boolean), CAST(:has_text AS boolean), CAST(:key_id AS bigint),
         :sealed, head.entry, sha256(head.before || convert_to(head.entry, 'UTF8'))
     FROM head, met
@@ -65,18 +67,19 @@ SELECT number, row_hash, set_config('synchronous_commit', 'off', true) FROM (VAL
 """)
 _WAIT_FOR_THE_DISK = text("SET LOCAL synchronous_commit TO DEFAULT")
 _RECORDED = text("""
-SELECT r.number, r.survey_id, r.version, r.user_id, r.outcome, r.recorded_at, r.row_hash, r.entry, r.key_id, r.sealed,
-    k.sealed_key
+SELECT r.number, r.survey_id, r.version, r.user_id AS person, r.outcome, r.recorded_at, r.row_hash, r.entry, r.key_id,
+    r.sealed, k.sealed_key
 FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id
-WHERE r.survey_id = :survey AND r.version = :version AND r.user_id = :user
+WHERE r.survey_id = :survey AND r.version = :version
+    AND r.user_id = (SELECT number FROM survey_people WHERE user_id = :user)
 """)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is to be recorded. `answers` are those of `answers.read`; `wording_id` and `content_hash` are of the words that the
-    person met; `shown` says how far this version came to them before, `token_made_by` who made the API token they used, where that
-    was not they."""
+    """What is to be recorded. `user_id` is the account that answers; `answers` are those of `answers.read`; `wording_id` and
+    `content_hash` are of the words that the person met; `shown` says how far this version came to them before, `token_made_by` who
+    made the API token they used, where that was not they."""
 
     survey_id: int
     survey: UUID
@@ -115,10 +118,11 @@ class RecordedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """What an entry needs to know of its wording, and of its person: the type of each question by its id, in their order, and the
-    person's key, None where they have none here."""
+    """What an entry needs to know of its wording, and of its person: the type of each question by its id, in their order; the
+    person's number, None where it must be given first; their key, None where they have none here."""
 
     types: Mapping[str, str]
+    person: int | None
     key: Key | None
 
 
@@ -138,21 +142,22 @@ async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> RecordedEntry
 
 async def _worded(db: AsyncSession, entry: Entry) -> Worded:
     row = (await db.execute(_WORDED, {"wording": entry.wording_id, "user": entry.user_id})).one()
-    key = None if row.key_id is None else Key(row.key_id, entry.user_id, row.sealed_key)
-    return Worded(dict(zip(row.question_keys, row.question_types, strict=True)), key)
+    key = None if row.key_id is None else Key(row.key_id, row.person, row.sealed_key)
+    return Worded(dict(zip(row.question_keys, row.question_types, strict=True)), row.person, key)
 
 
 async def write(
     connection: asyncpg.Connection, workspace: str, keys: KeyRing, entry: Entry, worded: Worded
 ) -> RecordedEntry | None:
     """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
-    (`app.db.session.alone`), no process waits for this one while the ledger is held. A key of the person is made before that, where
-    they have none. Neither waits for the disk. None where nothing was written: `winner` says why."""
+    (`app.db.session.alone`), no process waits for this one while the ledger is held. The person gets a key before that, where they
+    have none, and a number where theirs is another's. Nothing of it waits for the disk. None where nothing was written: `winner` says why."""
     texts = _free_texts(entry, worded.types)
     told = _personal(entry, texts)
-    key = (worded.key or await evidence.make_key(connection, workspace, keys, entry.user_id)) if told else None
+    person = await people.give(connection, workspace, entry.user_id) if worded.person is None else worded.person
+    key = (worded.key or await evidence.make_key(connection, workspace, keys, person)) if told else None
     sealed = evidence.seal(keys, workspace, key, (entry.survey_id, entry.version), told) if key else None
-    line = line_of(entry, tuple(worded.types), texts, sealed)
+    line = line_of(entry, person, (tuple(worded.types), texts, sealed))
     values = {**row_of(entry, line), "has_text": bool(texts), "key_id": key and key.id, "sealed": sealed}
     row = await _APPEND.row(connection, values, schema_of(workspace))
     if row["number"] is None:
@@ -198,16 +203,18 @@ def _cut(text: str | None, longest: int) -> str | None:
 
 
 def line_of(
-    entry: Entry, question_keys: Sequence[str], texts: Mapping[str, str], sealed: str | None, number: int = 0
+    entry: Entry, person: int, said: tuple[Sequence[str], Mapping[str, str], str | None], number: int = 0
 ) -> chain.LedgerEntry:
-    """`number` 0 stands for the one that writing gives it."""
+    """`person` is their number; `said` has the ids of the questions, the free texts among the answers, and the sealed evidence.
+    `number` 0 stands for the one that writing gives it."""
+    question_keys, texts, sealed = said
     return chain.LedgerEntry(
         number=number,
         survey=str(entry.survey),
         version=entry.version,
         content_hash=entry.content_hash,
         questions=chain.questions_hash(question_keys),
-        user=entry.user_id,
+        user=person,
         outcome=entry.outcome,
         source=entry.source,
         recorded_at=chain.instant(entry.recorded_at),
@@ -239,7 +246,7 @@ def row_of(entry: Entry, line: chain.LedgerEntry) -> dict[str, Any]:
         "survey_id": entry.survey_id,
         "version": entry.version,
         "wording_id": entry.wording_id,
-        "user_id": entry.user_id,
+        "person": line.user,
         "outcome": entry.outcome,
         "source": entry.source,
         "recorded_at": entry.recorded_at,

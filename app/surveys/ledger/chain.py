@@ -25,7 +25,7 @@ class LedgerAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What one row of the ledger says and its hash covers.
 
-    `survey` and the questions are UUIDs as text. `questions` is the hash of the wording's question keys, which say what each
+    `survey` and the questions are UUIDs as text, and `user` is a person number (`ledger/people.py`). `questions` is the hash of the wording's question keys, which say what each
     answer answers; `evidence` is the hash of the sealed personal evidence. `prompted` says that the person had an impression;
     `shown` is missing where it is not known.
     """

@@ -20,20 +20,21 @@ from app.secrets import KEY_BYTES, KeyRing, Place
 
 # Two who make the first key of one person at once both get the one that is kept.
 _MAKE = Direct("""
-INSERT INTO workspace.survey_person_keys (user_id, sealed_key) VALUES (:user, :sealed)
+INSERT INTO workspace.survey_person_keys (user_id, sealed_key) VALUES (:person, :sealed)
 ON CONFLICT (user_id) WHERE erased_at IS NULL DO UPDATE SET user_id = excluded.user_id
 RETURNING id, user_id, sealed_key, set_config('synchronous_commit', 'off', true)
 """)
-_DESTROY = text("""
-UPDATE survey_person_keys SET sealed_key = NULL, erased_at = now() WHERE user_id = :user AND erased_at IS NULL
+_NUMBER = "(SELECT number FROM survey_people WHERE user_id = :user)"
+_DESTROY = text(f"""
+UPDATE survey_person_keys SET sealed_key = NULL, erased_at = now() WHERE user_id = {_NUMBER} AND erased_at IS NULL
 """)
-_HELD = text("""
+_HELD = text(f"""
 SELECT count(*) AS responses,
     count(*) FILTER (WHERE k.sealed_key IS NOT NULL) AS evidence,
     count(*) FILTER (WHERE k.sealed_key IS NOT NULL AND r.has_text) AS texts,
-    (SELECT count(*) FROM survey_person_keys WHERE user_id = :user AND erased_at IS NULL) AS keys,
-    (SELECT max(erased_at) FROM survey_person_keys WHERE user_id = :user) AS erased_at
-FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id WHERE r.user_id = :user
+    (SELECT count(*) FROM survey_person_keys WHERE user_id = {_NUMBER} AND erased_at IS NULL) AS keys,
+    (SELECT max(erased_at) FROM survey_person_keys WHERE user_id = {_NUMBER}) AS erased_at
+FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id WHERE r.user_id = {_NUMBER}
 """)
 
 
@@ -52,37 +53,37 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A person's key as its row holds it."""
+    """A person's key as its row holds it. `person` is their number."""
 
     id: int
-    user_id: int
+    person: int
     sealed_key: str
 
 
-async def make_key(connection: asyncpg.Connection, workspace: str, keys: KeyRing, user_id: int) -> Key:
+async def make_key(connection: asyncpg.Connection, workspace: str, keys: KeyRing, person: int) -> Key:
     """A key for a person who has none in this workspace; the one that another transaction just made, if there is one.
     That it is kept does not wait for the disk."""
     fresh = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
-    sealed = keys.seal(fresh, _place_of_key(workspace, user_id))
-    row = await _MAKE.row(connection, {"user": user_id, "sealed": sealed}, schema_of(workspace))
+    sealed = keys.seal(fresh, _place_of_key(workspace, person))
+    row = await _MAKE.row(connection, {"person": person, "sealed": sealed}, schema_of(workspace))
     return Key(row["id"], row["user_id"], row["sealed_key"])
 
 
 def seal(keys: KeyRing, workspace: str, key: Key, about: tuple[int, int], evidence: Evidence) -> str:
     """The evidence of the person's row, for one text column. `about`: id of the survey and its version. The text names the
     key's id, so that the chain covers that too."""
-    place = _place(workspace, *about, key.user_id)
+    place = _place(workspace, *about, key.person)
     return _ring(keys, workspace, key).seal(msgspec.json.encode(evidence).decode(), place)
 
 
 def open(keys: KeyRing, workspace: str, row: Any) -> Evidence | None:  # noqa: A001 - the counterpart of `seal`
-    """`row` has survey_id, version, user_id, key_id and sealed of a response, and sealed_key of its key (an outer join). None
+    """`row` has survey_id, version, person, key_id and sealed of a response, and sealed_key of its key (an outer join). None
     when there is no evidence, or the key is gone: the person was erased. Raises SecretError where it was damaged or
     moved."""
     if row.sealed is None or row.sealed_key is None:
         return None
-    ring = _ring(keys, workspace, Key(row.key_id, row.user_id, row.sealed_key))
-    place = _place(workspace, row.survey_id, row.version, row.user_id)
+    ring = _ring(keys, workspace, Key(row.key_id, row.person, row.sealed_key))
+    place = _place(workspace, row.survey_id, row.version, row.person)
     return msgspec.json.decode(ring.open(row.sealed, place).reveal(), type=Evidence)
 
 
@@ -98,15 +99,15 @@ async def destroy_keys(db: AsyncSession, user_id: int) -> None:
 
 
 def _ring(keys: KeyRing, workspace: str, key: Key) -> KeyRing:
-    raw = keys.open(key.sealed_key, _place_of_key(workspace, key.user_id)).reveal()
+    raw = keys.open(key.sealed_key, _place_of_key(workspace, key.person)).reveal()
     return KeyRing({str(key.id): base64.b64decode(raw)})
 
 
-def _place(workspace: str, survey_id: int, version: int, user_id: int) -> Place:
+def _place(workspace: str, survey_id: int, version: int, person: int) -> Place:
     """Bound to what the row is about: its number is not known until it is written."""
-    return Place("survey_responses", "sealed", workspace, f"{survey_id}/{version}/{user_id}")
+    return Place("survey_responses", "sealed", workspace, f"{survey_id}/{version}/{person}")
 
 
-def _place_of_key(workspace: str, user_id: int) -> Place:
+def _place_of_key(workspace: str, person: int) -> Place:
     """Bound to the person, since the row has no id yet when it is sealed (app.sealed says the same)."""
-    return Place("survey_person_keys", "sealed_key", workspace, str(user_id))
+    return Place("survey_person_keys", "sealed_key", workspace, str(person))

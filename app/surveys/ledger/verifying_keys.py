@@ -13,11 +13,11 @@ from app.surveys.ledger import evidence
 
 # An erasure writes the audit and destroys the key in one transaction, and both carry its time.
 _KEYS = """
-SELECT k.id, k.user_id, k.sealed_key, k.erased_at IS NULL OR EXISTS (
+SELECT k.id, k.user_id AS person, k.sealed_key, k.erased_at IS NULL OR EXISTS (
     SELECT FROM audit_entries a WHERE a.workspace = $2 AND a.act = 'person.erase' AND a.subject_type = 'user'
-        AND a.subject_id = k.user_id::text AND a.at = k.erased_at
+        AND a.subject_id = p.user_id::text AND a.at = k.erased_at
 ) AS accounted
-FROM survey_person_keys k WHERE k.id = ANY($1)
+FROM survey_person_keys k LEFT JOIN survey_people p ON p.number = k.user_id WHERE k.id = ANY($1)
 """
 _DESTROYED = "the key of its evidence was destroyed, and the audit holds no erasure of that person"
 _DOES_NOT_OPEN = (
@@ -26,11 +26,11 @@ _DOES_NOT_OPEN = (
 
 
 class _Sealed(NamedTuple):
-    """A row of the ledger and the key that it names, as `evidence.open` reads them. `user_id` is whose key it is."""
+    """A row of the ledger and the key that it names, as `evidence.open` reads them. `person` is whose key it is."""
 
     survey_id: int
     version: int
-    user_id: int
+    person: int
     key_id: int
     sealed: str
     sealed_key: str | None
@@ -58,7 +58,7 @@ class KeyCheck:
         if not key["accounted"]:
             return _DESTROYED
         try:
-            sealed = _Sealed(row.survey_id, row.version, key["user_id"], key["id"], row.sealed, key["sealed_key"])
+            sealed = _Sealed(row.survey_id, row.version, key["person"], key["id"], row.sealed, key["sealed_key"])
             evidence.open(self._keys, self._workspace, sealed)
         except SecretError:
             return _DOES_NOT_OPEN

@@ -51,7 +51,7 @@ FILTERS = (
     Filter(
         "q",
         "Person",
-        lambda text: and_(Response.user_id.in_(_named(text)), queries.not_erased()),
+        lambda text: and_(queries.of_accounts(_named(text)), queries.not_erased()),
         placeholder="Name or e-mail",
     ),
     Filter("survey", "Survey", _of_survey, kind="select"),

@@ -38,7 +38,7 @@ from app.db.session import workspace_of
 from app.errors import NotFound
 from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_in
-from app.surveys.models import LedgerHead, PersonKey, Question, Response, Survey, Wording
+from app.surveys.models import LedgerHead, LedgerPerson, PersonKey, Question, Response, Survey, Wording
 from app.surveys.results import tallies
 from app.surveys.results.tallies import TallyScope
 
@@ -56,7 +56,8 @@ COLUMNS: tuple[Any, ...] = (
     Response.survey_id,
     Response.version,
     Response.wording_id,
-    Response.user_id,
+    Response.person.label("person"),
+    LedgerPerson.user_id,
     Response.outcome,
     Response.source,
     Response.prompted,
@@ -82,7 +83,8 @@ def rows(*columns: Any) -> Select[Any]:
         .select_from(Response)
         .join(Survey, Survey.id == Response.survey_id)
         .outerjoin(PersonKey, PersonKey.id == Response.key_id)
-        .outerjoin(User, User.id == Response.user_id)
+        .outerjoin(LedgerPerson, LedgerPerson.number == Response.person)
+        .outerjoin(User, User.id == LedgerPerson.user_id)
         .outerjoin(Tenant, Tenant.key == User.workspace)
     )
 
@@ -102,7 +104,17 @@ class LedgerFilter:
 
 
 def of_people(ids: Sequence[int]) -> ColumnElement[bool]:
-    return and_(among(Response.user_id, ids), not_erased())
+    """The rows of these accounts that were not erased."""
+    return and_(_with_numbers_of(among(LedgerPerson.user_id, ids)), not_erased())
+
+
+def of_accounts(ids: Select[Any]) -> ColumnElement[bool]:
+    """The rows of the accounts that a SELECT finds, erased ones included."""
+    return _with_numbers_of(LedgerPerson.user_id.in_(ids))
+
+
+def _with_numbers_of(accounts: ColumnElement[bool]) -> ColumnElement[bool]:
+    return Response.person.in_(select(LedgerPerson.number).where(accounts))
 
 
 def newest_of(user_id: int) -> Select[Any]:

@@ -142,4 +142,4 @@ def name_of(row: Any) -> str:
     """The person's name; without one after they were erased, a number where the account is gone."""
     if row.erased_at is not None:
         return ERASED_PERSON
-    return row.name if row.name is not None else f"User {row.user_id}"
+    return row.name if row.name is not None else f"User {row.person}"

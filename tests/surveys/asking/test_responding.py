@@ -83,8 +83,8 @@ class TestWhatIsRecorded:
         survey = await publish(database, "Lunch", questions=[LUNCH, HOW_WAS_IT])
         await nora.recorded(survey.uid, "answer", (key(survey), "Good"), (key(survey, 1), "Warm"))
         async with database.transaction() as db:
-            row = (await db.execute(select(Response.source, Response.prompted, Response.user_id))).one()
-            kept = await ledger.recorded(db, parts.keys, survey.id, 1, row.user_id)
+            row = (await db.execute(select(Response.source, Response.prompted, Response.person))).one()
+            kept = await ledger.recorded(db, parts.keys, survey.id, 1, row.person)
         assert (row.source, row.prompted) == ("api", False)
         assert kept
         assert [one.value for one in kept.answers] == ["Good", "Warm"]

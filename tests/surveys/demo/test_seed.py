@@ -161,7 +161,7 @@ async def test_an_invented_account_that_somebody_used_is_kept_and_answers_no_mor
     assert (await remove(parts)).people == 2
     before = await scalar(parts, select(func.max(Response.number)))
     assert (await seed(parts, crowd=3)).people == 2
-    of_ada = select(func.count()).select_from(Response).join(User, User.id == Response.user_id)
+    of_ada = select(func.count()).select_from(Response).join(User, User.id == Response.person)
     assert await scalar(parts, of_ada.where(User.email == ADA, Response.number > before)) == 0
     assert await scalar(parts, of_ada.where(User.email == ADA)) > 0
 

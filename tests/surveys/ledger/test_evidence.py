@@ -24,7 +24,7 @@ class Row:
     """A response with its key, as a query joins them."""
 
     def __init__(self, key: Key, sealed_text: str | None, **changed: Any) -> None:
-        self.survey_id, self.version, self.user_id, self.key_id = 1, 1, key.user_id, key.id
+        self.survey_id, self.version, self.person, self.key_id = 1, 1, key.person, key.id
         self.sealed, self.sealed_key = sealed_text, key.sealed_key
         self.__dict__.update(changed)
 
@@ -74,7 +74,7 @@ async def test_a_person_has_one_key_however_many_make_it_at_once(urls: DatabaseU
 async def test_a_key_is_random_and_never_in_the_clear(database: Database, parts: Parts) -> None:
     one, other = await key_of(database, parts.keys, 7), await key_of(database, parts.keys, 8)
     opened = {
-        parts.keys.open(key.sealed_key, evidence._place_of_key("main", key.user_id)).reveal() for key in (one, other)
+        parts.keys.open(key.sealed_key, evidence._place_of_key("main", key.person)).reveal() for key in (one, other)
     }
     assert len(opened) == 2
     assert not any(raw in one.sealed_key + other.sealed_key for raw in opened)
