@@ -25,7 +25,8 @@ class ConfigError(Exception):
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the environment says. `database_url` and `owner_database_url` are None when the embedded database is meant;
-    `secret_keys` is None when keys are generated into the data directory."""
+    `secret_keys` is None when keys are generated into the data directory. The pools are the connections to the database that one
+    process opens at most; `worker_pool` 0: as many as the worker's jobs need."""
 
     env: Literal["development", "production"]
     data_dir: Path
@@ -39,6 +40,9 @@ class Settings:
     api_rate: int
     keep_alive_s: int
     drain_s: int
+    web_pool: int
+    export_pool: int
+    worker_pool: int
     log_format: Literal["console", "json"]
 
     @property
@@ -72,6 +76,9 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         api_rate=_whole_number(environ, "MUSTER_API_RATE", 600),
         keep_alive_s=_whole_number(environ, "MUSTER_KEEP_ALIVE_S", 75),
         drain_s=_whole_number(environ, "MUSTER_DRAIN_S", 5),
+        web_pool=_whole_number(environ, "MUSTER_WEB_POOL", 10, least=2),
+        export_pool=_whole_number(environ, "MUSTER_EXPORT_POOL", 4, least=1),
+        worker_pool=_whole_number(environ, "MUSTER_WORKER_POOL", 0),
         log_format=_log_format(environ),
     )
 
@@ -137,11 +144,13 @@ def _hosts(environ: Mapping[str, str], base_url: str) -> tuple[str, ...]:
     return tuple(hosts or [str(urlsplit(base_url).hostname)])
 
 
-def _whole_number(environ: Mapping[str, str], name: str, default: int) -> int:
+def _whole_number(environ: Mapping[str, str], name: str, default: int, *, least: int = 0) -> int:
     value = environ.get(name, "")
     if not value:
         return default
     number = whole(value, 9)
     if number is None:
         raise ConfigError(f"{name} is {value!r}; it must be a whole number of at most nine digits")
+    if number < least:
+        raise ConfigError(f"{name} is {value!r}; it must be at least {least}")
     return number

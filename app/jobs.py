@@ -141,12 +141,15 @@ async def _why_not_retried(db: AsyncSession, here: ColumnElement[bool]) -> NotFo
     return Conflict(f"Only a failed job can be retried; this one is {status}.")
 
 
-async def due(db: AsyncSession, names: Collection[str], stale_after: timedelta) -> list[tuple[int, int]]:
+async def due(
+    db: AsyncSession, names: Collection[str], stale_after: timedelta, busy: Collection[str] = ()
+) -> list[tuple[int, int]]:
     """Jobs to wake, oldest first, as (id, attempt so far): queued ones whose time has come, and running ones whose worker
-    has not been heard of for `stale_after`. Of those, the ones that used up their attempts are closed as failed."""
+    has not been heard of for `stale_after`. Of those, the ones that used up their attempts are closed as failed. `busy`: the
+    workspaces that this worker takes no more jobs of for now."""
     rows = await db.execute(
         select(Job.id, Job.attempt, Job.name, Job.status)
-        .where(Job.name.in_(names), _takeable(stale_after))
+        .where(Job.name.in_(names), _takeable(stale_after), Job.workspace.not_in(busy))
         .order_by(Job.due_at)
         .limit(WOKEN_AT_ONCE)
     )
@@ -159,11 +162,14 @@ async def due(db: AsyncSession, names: Collection[str], stale_after: timedelta) 
     return found
 
 
-async def claim(db: AsyncSession, job_id: int, attempt: int, stale_after: timedelta) -> Claim | None:
-    """Takes the job that stood at `attempt` when it was woken; None when somebody else was quicker, or it is not due."""
+async def claim(
+    db: AsyncSession, job_id: int, attempt: int, stale_after: timedelta, busy: Collection[str] = ()
+) -> Claim | None:
+    """Takes the job that stood at `attempt` when it was woken; None when somebody else was quicker, it is not due, or its workspace
+    is one of the `busy`."""
     taken = await db.execute(
         update(Job)
-        .where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after))
+        .where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after), Job.workspace.not_in(busy))
         .values(
             status="running",
             attempt=Job.attempt + 1,

@@ -12,7 +12,7 @@ from app import wiring
 from app.api.methods import GuardsFirst
 from app.config import read_settings
 from app.host.pages.metrics import Measured, noting_connections
-from app.parts import Parts, make_parts
+from app.parts import Parts, web_parts
 from app.registry import modules
 from app.web import csrf, preferences
 from app.web import help as manual
@@ -68,4 +68,4 @@ def application() -> Gate:
     settings = read_settings(os.environ)
     if settings.database_url is None:
         raise RuntimeError("MUSTER_DATABASE_URL is not set; start the portal with `muster serve`")
-    return create_app(make_parts(settings, settings.database_url))
+    return create_app(web_parts(settings, settings.database_url))

@@ -2,14 +2,19 @@
 
 from dataclasses import dataclass, field
 
-from app.config import Settings
+from app.config import ConfigError, Settings
 from app.db.session import Database
 from app.outbound import AddressPolicy, OutboundClient, parse_allow_list
 from app.secrets import KeyRing, load_or_create_keys
 
-# Connections of a process for exports: they take long, and pages must not wait for one of theirs.
-FOR_EXPORTS = 3
-# And for the limits of API tokens, while the request that is counted holds one already.
+# Seconds that a statement may take: those of pages and APIs, those of exports and other reads of everything, and the short ones by
+# which a worker keeps its books. A job's own may take as long as the job; those of a command as long as the person waits.
+PAGES_S, LONG_READS_S, BOOKS_S = 10, 300, 10
+# Connections that a job holds at once: an import judges two batches, and a sign-in to a time clock has a transaction of its own.
+OF_A_JOB = 2
+# A worker looks for jobs, and says that it lives.
+OF_A_WORKER = 2
+# Connections of a web process for the limits of API tokens, while the request that is counted holds one already.
 FOR_LIMITS = 1
 
 
@@ -38,13 +43,40 @@ class Parts:
 
 
 def make_parts(settings: Settings, database_url: str, *, pool_size: int = 10) -> Parts:
-    """Nothing connects yet. `pool_size`: the connections of this process at most, besides FOR_EXPORTS and FOR_LIMITS. `database_url` is the app
-    role's; an embedded cluster runs already."""
+    """For a command. Nothing connects yet. `pool_size`: the connections of this process at most, besides those for exports and limits.
+    `database_url` is the app role's; an embedded cluster runs already."""
+    return _parts(settings, Database(database_url, pool_size=pool_size))
+
+
+def web_parts(settings: Settings, database_url: str) -> Parts:
+    """For a process that answers requests: no workspace may take more than half of its connections."""
+    size = settings.web_pool
+    return _parts(settings, Database(database_url, pool_size=size, limit_s=PAGES_S, share=half(size)))
+
+
+def worker_parts(settings: Settings, database_url: str, concurrency: int) -> Parts:
+    """For a worker of so many jobs at a time. Raises ConfigError where it may have too few connections for them."""
+    needed = OF_A_JOB * concurrency + OF_A_WORKER
+    size = settings.worker_pool or needed
+    if size < needed:
+        raise ConfigError(f"MUSTER_WORKER_POOL is {size}; {concurrency} jobs at a time need at least {needed}")
+    return _parts(settings, Database(database_url, pool_size=size, share=half(size)))
+
+
+def half(number: int) -> int:
+    """What one workspace may take of what all share."""
+    return max(1, number // 2)
+
+
+def _parts(settings: Settings, database: Database) -> Parts:
+    size = settings.export_pool
+    exports = {"pool_size": size, "limit_s": LONG_READS_S, "share": half(size)}
     return Parts(
         settings=settings,
-        database=Database(database_url, pool_size=pool_size),
-        exports=Database(database_url, pool_size=FOR_EXPORTS, application_name="muster exports"),
-        limits=Database(database_url, pool_size=FOR_LIMITS, application_name="muster limits"),
+        database=database,
+        # They take long, and pages must not wait for a connection of theirs.
+        exports=Database(database.url, application_name="muster exports", **exports),
+        limits=Database(database.url, pool_size=FOR_LIMITS, application_name="muster limits", limit_s=PAGES_S),
         keys=_keys(settings),
         outbound=OutboundClient(AddressPolicy(parse_allow_list(settings.outbound_allow))),
     )

@@ -34,6 +34,7 @@ from workers.ending import end
 from workers.running import Function, run
 from workers.schedule import schedule
 from workers.settings import FUNCTIONS, work
+from workers.slots import Slots
 
 STALE = timedelta(seconds=30)
 QUICK = Pace(look_s=0.2, beat_s=0.2, stale_s=2)
@@ -181,15 +182,75 @@ async def test_of_many_doubled_wake_ups_exactly_one_gets_the_job(parts: Parts) -
     assert [one.attempt for one in claims if one] == [1]
 
 
+async def test_one_workspace_has_at_most_half_of_a_workers_slots(parts: Parts) -> None:
+    """A job that never ends holds its slot; the second of its workspace waits for it, and another workspace does not."""
+    slots, go = Slots(2), asyncio.Event()
+    ran: list[str] = []
+
+    async def job(_: Parts, claim: Claim) -> None:
+        ran.append(claim.workspace)
+        if claim.workspace == "main":
+            await go.wait()
+
+    first, second = await ask(parts.database), await ask(parts.database, key="another")
+    async with parts.database.transaction("acme") as db:
+        elsewhere = await jobs.request(db, "clock_sync")
+    stuck = asyncio.create_task(run(parts, {"clock_sync": job}, QUICK, (first, 0), nothing, slots=slots))
+    await until(lambda: is_status(parts.database, first, "running"))
+    assert slots.busy == ["main"]
+    for job_id in (second, elsewhere):
+        await run(parts, {"clock_sync": job}, QUICK, (job_id, 0), nothing, slots=slots)
+    assert ran == ["main", "acme"]
+    async with parts.database.shared_transaction() as db:
+        assert await jobs.due(db, jobs.KINDS, STALE, slots.busy) == []
+        assert await jobs.due(db, jobs.KINDS, STALE) == [(second, 0)]
+    go.set()
+    await stuck
+    assert (slots.busy, slots.freed.is_set()) == ([], True)
+
+
+async def test_two_jobs_that_are_claimed_at_once_do_not_share_the_last_slot(parts: Parts) -> None:
+    slots, go, both = Slots(2), asyncio.Event(), 2
+    begun: list[int] = []
+
+    async def job(_: Parts, claim: Claim) -> None:
+        begun.append(claim.id)
+        await go.wait()
+
+    asked = [await ask(parts.database, key=f"{number}") for number in range(both)]
+    running = [
+        asyncio.create_task(run(parts, {"clock_sync": job}, QUICK, (job_id, 0), nothing, slots=slots))
+        for job_id in asked
+    ]
+    await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED, timeout=10)
+    assert len(begun) == 1
+    go.set()
+    await asyncio.gather(*running)
+
+
+async def test_a_jobs_statements_may_take_as_long_as_the_job(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(jobs.KINDS, "clock_sync", jobs.JobKind("", timeout=timedelta(minutes=7)))
+    found = []
+
+    async def job(own: Parts, claim: Claim) -> None:
+        async with own.database.transaction(claim.workspace) as db:
+            found.append(await db.scalar(text("SHOW statement_timeout")))
+        async with own.database.shared_transaction() as db:
+            found.append(await db.scalar(text("SHOW statement_timeout")))
+
+    await run(parts, {"clock_sync": job}, QUICK, (await ask(parts.database), 0), nothing, slots=Slots(4))
+    assert found == ["7min", "7min"]
+
+
 async def test_a_late_wake_up_of_an_earlier_attempt_does_nothing(parts: Parts) -> None:
     job_id = await ask(parts.database)
     assert await claim(parts.database, job_id, 0)
     async with parts.database.shared_transaction() as db:
         await jobs.give_back(db, job_id, 1)
     ran = Recorder()
-    await run(parts, {"clock_sync": ran}, QUICK, (job_id, 0), nothing)
+    await run(parts, {"clock_sync": ran}, QUICK, (job_id, 0), nothing, slots=Slots(4))
     assert ran.claims == []
-    await run(parts, {"clock_sync": ran}, QUICK, (job_id, 1), nothing)
+    await run(parts, {"clock_sync": ran}, QUICK, (job_id, 1), nothing, slots=Slots(4))
     assert [one.attempt for one in ran.claims] == [2]
 
 
@@ -226,7 +287,7 @@ async def test_a_runner_that_was_taken_over_is_stopped_in_the_middle_of_its_work
         await asyncio.sleep(30)
         finished.set()
 
-    running = asyncio.create_task(run(parts, {"clock_sync": long}, QUICK, (job_id, 0), nothing))
+    running = asyncio.create_task(run(parts, {"clock_sync": long}, QUICK, (job_id, 0), nothing, slots=Slots(4)))
     await started.wait()
     await make_silent(parts.database, job_id)
     assert await claim(parts.database, job_id, 1)
@@ -255,7 +316,7 @@ async def test_a_failing_job_is_tried_again_later_and_then_shown_as_failed_witho
         raise RuntimeError("password=hunter2")
 
     for attempt in range(jobs.KINDS["clock_sync"].attempts):
-        await run(parts, {"clock_sync": broken}, QUICK, (job_id, attempt), nothing)
+        await run(parts, {"clock_sync": broken}, QUICK, (job_id, attempt), nothing, slots=Slots(4))
         found = await row(parts.database, job_id)
         assert "hunter2" not in found.error
         assert found.error.startswith("RuntimeError")
@@ -275,7 +336,7 @@ async def test_what_the_product_refuses_is_not_tried_again(parts: Parts) -> None
     async def refused(_: Parts, __: Claim) -> None:
         raise Conflict("The connection is paused.")
 
-    await run(parts, {"clock_sync": refused}, QUICK, (job_id, 0), nothing)
+    await run(parts, {"clock_sync": refused}, QUICK, (job_id, 0), nothing, slots=Slots(4))
     found = await row(parts.database, job_id)
     assert (found.status, found.error) == ("failed", "The connection is paused.")
 
@@ -287,7 +348,7 @@ async def test_a_job_that_takes_too_long_is_stopped(parts: Parts, monkeypatch: p
     async def endless(_: Parts, __: Claim) -> None:
         await asyncio.sleep(60)
 
-    await run(parts, {"clock_sync": endless}, QUICK, (job_id, 0), nothing)
+    await run(parts, {"clock_sync": endless}, QUICK, (job_id, 0), nothing, slots=Slots(4))
     found = await row(parts.database, job_id)
     assert found.status == "failed"
     assert "longer than" in found.error
@@ -372,7 +433,9 @@ async def test_a_job_whose_sign_of_life_swallows_its_cancellation_is_done(parts:
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(60)
 
-    running = asyncio.create_task(run(parts, dict.fromkeys(jobs.KINDS, brief), QUICK, (job_id, 0), touch))
+    running = asyncio.create_task(
+        run(parts, dict.fromkeys(jobs.KINDS, brief), QUICK, (job_id, 0), touch, slots=Slots(4))
+    )
     await asyncio.wait({running}, timeout=10)
     assert (await row(parts.database, job_id)).status == "done"
 

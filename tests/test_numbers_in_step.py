@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from app import doctor, jobs
+from app import doctor, jobs, parts
 from app.accounts import housekeeping
 from app.clock import settings as clock_settings
 from app.clock.api.people import BindingRow
@@ -93,7 +93,7 @@ def test_a_process_that_is_asked_to_end_has_done_so_before_its_parent_insists() 
 
 
 def test_a_worker_has_the_connections_that_its_jobs_hold() -> None:
-    assert import_due.PARALLEL <= serve.OF_A_JOB
+    assert import_due.PARALLEL <= parts.OF_A_JOB
 
 
 def test_a_worker_misses_two_signs_of_life_before_it_counts_as_dead() -> None:

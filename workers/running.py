@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -14,6 +16,7 @@ from app.pace import Pace
 from app.parts import Parts
 from app.registry import JobKind
 from workers.ending import is_cancelled
+from workers.slots import Slots
 
 Touch = Callable[[], Awaitable[Any]]
 _log = structlog.get_logger("muster.jobs")
@@ -23,26 +26,46 @@ class TakenOver(Exception):
     """Somebody else runs this job by now: this worker had been silent for too long."""
 
 
-async def run(parts: Parts, functions: Mapping[str, Function], pace: Pace, job: tuple[int, int], touch: Touch) -> None:
-    """Runs `job`, an id and the attempt it stood at, if it is still to be had. `touch` tells the queue, at every beat, that we live.
+async def run(
+    parts: Parts,
+    functions: Mapping[str, Function],
+    pace: Pace,
+    job: tuple[int, int],
+    touch: Touch,
+    *,
+    slots: Slots,
+) -> None:
+    """Runs `job`, an id and the attempt it stood at, if it is still to be had and its workspace has a slot left. `touch` tells the
+    queue, at every beat, that we live.
 
     Raises nothing that the job raises: the row says how it ended, and the row decides about another attempt.
     """
-    async with parts.database.shared_transaction() as db:
-        claim = await jobs.claim(db, *job, pace.stale_after)
-    if claim is None:
-        return
-    with structlog.contextvars.bound_contextvars(job=claim.id, kind=claim.name, workspace=claim.workspace):
-        await _run_claimed(parts, functions[claim.name], pace, claim, touch)
+    with ExitStack() as held:
+        claim = await _claimed(parts, pace, job, slots, held)
+        if claim is not None:
+            named = {"job": claim.id, "kind": claim.name, "workspace": claim.workspace}
+            held.enter_context(structlog.contextvars.bound_contextvars(**named))
+            await _run_claimed(parts, functions[claim.name], pace, claim, touch)
+
+
+async def _claimed(parts: Parts, pace: Pace, job: tuple[int, int], slots: Slots, held: ExitStack) -> Claim | None:
+    """Notes the slot in `held`."""
+    async with slots.claiming() as busy:
+        async with parts.database.shared_transaction() as db:
+            claim = await jobs.claim(db, *job, pace.stale_after, busy)
+        if claim is not None:
+            held.enter_context(slots.taken(claim.workspace))
+    return claim
 
 
 async def _run_claimed(parts: Parts, function: Function, pace: Pace, claim: Claim, touch: Touch) -> None:
     kind = jobs.KINDS[claim.name]
+    own = replace(parts, database=parts.database.limited(kind.timeout.total_seconds()))
     _log.info("job started", attempt=claim.attempt)
     try:
         async with asyncio.timeout(kind.timeout.total_seconds()), asyncio.TaskGroup() as tasks:
             beating = tasks.create_task(_keep_beating(parts, pace, claim, touch))
-            await function(parts, claim)
+            await function(own, claim)
             beating.cancel()
     except asyncio.CancelledError:
         await asyncio.shield(_give_back(parts, claim))

@@ -10,6 +10,7 @@ import os
 import secrets
 import socket
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import asyncpg
@@ -25,11 +26,12 @@ from app.db.session import PLATFORM, Database
 from app.errors import Conflict
 from app.jobs import Function
 from app.pace import PACE, Pace
-from app.parts import Parts
+from app.parts import BOOKS_S, Parts
 from app.registry import modules
 from workers.ending import CANCELLED_S, EndingWorker, end
 from workers.running import run
 from workers.schedule import schedule
+from workers.slots import Slots
 from workers.wakeups import ENTRY, alive, keep_waking
 
 FUNCTIONS: Mapping[str, Function] = {
@@ -47,6 +49,7 @@ async def work(
 ) -> None:
     """Runs jobs until SIGINT or SIGTERM; what runs then is cancelled and given back to the other workers."""
     wiring.connect()
+    parts = replace(parts, database=parts.database.limited(BOOKS_S))
     logging.getLogger("saq").setLevel(logging.ERROR)
     await _await_database(parts.database)
     pool = _pool(parts.database.url, concurrency)
@@ -89,10 +92,11 @@ async def _answers(url: str, *, insist: bool) -> bool:
 async def _work(
     parts: Parts, queue: PostgresQueue, concurrency: int, functions: Mapping[str, Function], pace: Pace
 ) -> None:
-    worker = _worker(parts, queue, concurrency, functions, pace)
+    slots = Slots(concurrency)
+    worker = _worker(parts, queue, concurrency, functions, pace, slots=slots)
     name, pid = socket.gethostname(), os.getpid()
     async with alive(parts.database, f"{name}:{pid}:{secrets.token_hex(3)}", name, pid, pace):
-        waking = asyncio.create_task(keep_waking(parts.database, queue, functions.keys(), pace))
+        waking = asyncio.create_task(keep_waking(parts.database, queue, functions.keys(), pace, slots))
         _log.info("worker started", concurrency=concurrency)
         try:
             await worker.start()
@@ -102,10 +106,10 @@ async def _work(
 
 
 def _worker(
-    parts: Parts, queue: PostgresQueue, concurrency: int, functions: Mapping[str, Function], pace: Pace
+    parts: Parts, queue: PostgresQueue, concurrency: int, functions: Mapping[str, Function], pace: Pace, *, slots: Slots
 ) -> EndingWorker:
     async def run_job(context: Mapping[str, Any], *, job_id: int, attempt: int) -> None:
-        await run(parts, functions, pace, (job_id, attempt), context["job"].update)
+        await run(parts, functions, pace, (job_id, attempt), context["job"].update, slots=slots)
 
     async def ask_what_is_due(_: Mapping[str, Any]) -> None:
         await schedule(parts)

@@ -20,21 +20,22 @@ from app.accounts.models import WorkerHeartbeat
 from app.db.session import Database
 from app.pace import Pace
 from workers.ending import end
+from workers.slots import Slots
 
 ENTRY = "run_job"
 _log = structlog.get_logger("muster.jobs")
 
 
-async def keep_waking(database: Database, queue: Queue, names: Collection[str], pace: Pace) -> None:
-    """Until cancelled. What fails is tried again at the next look."""
-    rung = asyncio.Event()
+async def keep_waking(database: Database, queue: Queue, names: Collection[str], pace: Pace, slots: Slots) -> None:
+    """Until cancelled. What fails is tried again at the next look; a slot that comes free asks for one at once."""
+    rung = slots.freed
     ear: asyncpg.Connection | None = None
     try:
         while True:
             rung.clear()
             try:
                 ear = await _listening(ear, database, rung)
-                await wake_due(database, queue, names, pace)
+                await wake_due(database, queue, names, pace, slots.busy)
             except Exception as error:  # noqa: BLE001 - the database may be away for a while; the loop must outlive that
                 _log.warning("looking for due jobs failed", reason=type(error).__name__)
             with contextlib.suppress(TimeoutError):
@@ -45,10 +46,12 @@ async def keep_waking(database: Database, queue: Queue, names: Collection[str], 
             await ear.close(timeout=2)
 
 
-async def wake_due(database: Database, queue: Queue, names: Collection[str], pace: Pace) -> int:
+async def wake_due(
+    database: Database, queue: Queue, names: Collection[str], pace: Pace, busy: Collection[str] = ()
+) -> int:
     """One look. Returns how many jobs were due."""
     async with database.shared_transaction() as db:
-        found = await jobs.due(db, names, pace.stale_after)
+        found = await jobs.due(db, names, pace.stale_after, busy)
     # The key changes with time: a wake-up that its worker died over must not block the next one for the same attempt.
     slot = int(time.time() // (pace.stale_s * 2))
     for job_id, attempt in found:

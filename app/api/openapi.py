@@ -24,7 +24,7 @@ REASONS = {
     422: "A parameter, or the body, is wrong; `details` names each field.",
     429: "Too many requests; see Retry-After.",
     500: "Server error; the message is the request id.",
-    503: "The database can't be reached.",
+    503: "The database can't be reached, did not answer in time, or has no connection free. `Retry-After` says when to try again.",
 }
 
 

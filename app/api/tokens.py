@@ -14,6 +14,7 @@ from app.accounts.policies import enabled
 from app.api import request_limits
 from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM, entered, entering
+from app.db.shares import ShareTaken
 from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn
 from app.web.context import Context, context_of
 from app.web.guards import Connection
@@ -88,5 +89,8 @@ async def _identify(context: Context, header: str) -> tuple[int, list[str]]:
     context.token_made_by = row.made_by
     if row.last_used_at is None or now - row.last_used_at > USED_EVERY:
         await context.db.execute(_USED, {"token": row.token_id, "now": now})
-    entered(context.db, row.workspace)
+    try:
+        await entered(context.db, row.workspace)
+    except ShareTaken:
+        await context.wait_for_share()
     return row.token_id, row.scopes

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 # What is still answered then, such as a long export. With the seconds of draining it stays below the ten that Docker gives.
 GRACE_S = 4
-# Connections that a job holds at once: an import judges two batches, and a sign-in to a time clock has a transaction of its own.
-OF_A_JOB = 2
 MOST_UNSENT = 128 * 1024  # bytes that the system takes ahead of the client
 
 
@@ -64,10 +62,9 @@ def worker(*, concurrency: int) -> None:
 
 
 async def _work(settings: "Settings", urls: frame.Urls, concurrency: int) -> None:
-    from app.parts import make_parts
+    from app.parts import worker_parts
 
-    # The worker itself looks for jobs and says that it lives.
-    parts = make_parts(settings, urls.app, pool_size=OF_A_JOB * concurrency + 2)
+    parts = worker_parts(settings, urls.app, concurrency)
     try:
         # By name: app knows no workers.
         workers = importlib.import_module("workers.settings")

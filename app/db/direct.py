@@ -20,6 +20,18 @@ _ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError)
 _DIALECT = cast("Any", dialects.dialect)(json_deserializer=msgspec.json.decode)
 
 
+class Beginning(asyncpg.Connection):
+    """Takes what the next transaction sets for itself to the server together with its BEGIN."""
+
+    begins_with = ""
+
+    async def execute(self, query: str, *args: Any, timeout: float | None = None) -> str:  # noqa: ASYNC109 - the driver's own signature
+        if self.begins_with and query.startswith("BEGIN"):
+            query, self.begins_with = f"{query} {self.begins_with}", ""
+        done: str = await super().execute(query, *args, timeout=timeout)
+        return done
+
+
 class Direct:
     """A statement with `:names`, of at most one row. PostgreSQL must see the type of each where it can't tell: `CAST(:name AS int)`.
 

@@ -5,10 +5,11 @@ asked for meanwhile are sent after the commit and dropped with a rollback.
 """
 
 import asyncio
+import copy
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 import msgspec
@@ -17,7 +18,8 @@ from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
-from app.db.direct import driver, refuse_if_lost, send
+from app.db.direct import Beginning, driver, refuse_if_lost, send
+from app.db.shares import Shares
 
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -25,6 +27,8 @@ TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # tables: a connection that sees them from the start saves each of them a round trip.
 AT_FIRST = {"jit": "off", "search_path": "shared"}
 PATIENCE_S = 10
+# After its own limit a statement is ended by the server. Where that says nothing for so much longer, it is taken for lost.
+SILENCE_S = 5
 DIALECT = "postgresql+asyncpg://"
 # It is a record like any other, so its commit waits until everything before it is on the disk.
 _REACH_THE_DISK = "SELECT pg_logical_emit_message(true, 'muster', '')"
@@ -44,8 +48,17 @@ def schema_of(workspace: str) -> str:
 
 def connecting(url: str, **options: Any) -> Callable[[], Awaitable[asyncpg.Connection]]:
     """Connects to what the driver itself reads in the address: `sslmode`, `sslrootcert` and the like, as psycopg and psql read them.
-    SQLAlchemy would hand them on as arguments, which the driver refuses."""
-    return lambda: asyncpg.connect(url, **options)
+    SQLAlchemy would hand them on as arguments, which the driver refuses. Raises ConnectionError where it can't be reached."""
+
+    async def connect() -> asyncpg.Connection:
+        try:
+            return await asyncpg.connect(url, **options)
+        except TimeoutError:
+            raise ConnectionError("it gave no answer in time") from None
+        except OSError as error:  # no such socket, or no such machine
+            raise error if isinstance(error, ConnectionError) else ConnectionError(str(error)) from None
+
+    return connect
 
 
 def _json_text(value: Any) -> str:
@@ -54,14 +67,34 @@ def _json_text(value: Any) -> str:
 
 class Database:
     """An engine with small pools, and the transactions on it. Waiting tasks get a connection in the order of asking;
-    after PATIENCE_S they are refused with the pool's own TimeoutError. Who holds one must not wait for another."""
+    after PATIENCE_S they are refused with the pool's own TimeoutError. Who holds one must not wait for another.
 
-    def __init__(self, url: str, *, pool_size: int = 10, application_name: str = "muster") -> None:
+    `limit_s`: what a statement may take. `share`: how many of the connections one workspace may have at once."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 10,
+        application_name: str = "muster",
+        limit_s: float | None = None,
+        share: int | None = None,
+    ) -> None:
         self.url = url
-        server_settings = {"application_name": application_name, **AT_FIRST}
+        self.shares = Shares(share)
+        self._limit_s = limit_s
+        # What holds in a new connection. A transaction sets what it needs beyond that.
+        self._at_first = AT_FIRST | _limited(limit_s)
+        connect = connecting(
+            url,
+            server_settings={"application_name": application_name, **self._at_first},
+            timeout=PATIENCE_S,
+            command_timeout=limit_s and limit_s + SILENCE_S,
+            connection_class=Beginning,
+        )
         self.engine: AsyncEngine = create_async_engine(
             DIALECT,
-            async_creator=connecting(url, server_settings=server_settings, timeout=PATIENCE_S),
+            async_creator=connect,
             pool_size=pool_size,
             max_overflow=0,  # those would be opened and closed all the time when they are needed most
             pool_use_lifo=True,
@@ -76,10 +109,16 @@ class Database:
         # The pool itself lets newcomers overtake waiting tasks; under heavy load a task would wait forever.
         self._places = asyncio.Semaphore(pool_size)
 
+    def limited(self, limit_s: float) -> Self:
+        """The same connections, with another limit for each statement."""
+        other = copy.copy(self)
+        other._limit_s = limit_s  # noqa: SLF001 - a copy of ours
+        return other
+
     @asynccontextmanager
     async def transaction(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
         """A transaction in `workspace`, with the shared tables behind it."""
-        async with self._begun(_path_of(workspace)) as session:
+        async with self.shares.place(workspace), self._begun(_path_of(workspace)) as session:
             session.info["workspace"] = workspace
             yield session
 
@@ -87,7 +126,7 @@ class Database:
     async def snapshot(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
         """A transaction in `workspace` that only reads, and sees one and the same moment however long it takes."""
         one_moment = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        async with self._begun(_path_of(workspace), **one_moment) as session:
+        async with self.shares.place(workspace), self._begun(_path_of(workspace), **one_moment) as session:
             session.info["workspace"] = workspace
             yield session
 
@@ -107,20 +146,29 @@ class Database:
             # Once closed, a session would open a transaction again at its next statement, in no workspace at all.
             session = AsyncSession(held, expire_on_commit=False, close_resets_only=False)
             session.info.update(held=held, driver=adapter.driver_connection, after_commit=[], before_commit=[])
+            session.info["shares"] = self.shares
             try:
+                adapter.driver_connection.begins_with = self._needed(path)
                 await _begin(adapter)
-                if path is not None:
-                    await _set_path(session, path)
                 yield session
                 await _commit(session)
-            except asyncio.CancelledError:
+            except (asyncio.CancelledError, TimeoutError):
                 # A statement of it may still run, and the adapter not know what has begun.
                 await held.invalidate()
                 raise
             finally:
+                if share := session.info.pop("share", None):
+                    share.release()
                 await session.close()
         for job in session.info.pop("after_commit"):
             await job()
+
+    def _needed(self, path: str | None) -> str:
+        """What a transaction sets at its beginning."""
+        wanted = self._at_first | _limited(self._limit_s) | ({"search_path": path} if path else {})
+        return " ".join(
+            f"SET LOCAL {name} TO {value};" for name, value in wanted.items() if self._at_first.get(name) != value
+        )
 
     @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
@@ -136,6 +184,10 @@ class Database:
 
     async def close(self) -> None:
         await self.engine.dispose()
+
+
+def _limited(limit_s: float | None) -> dict[str, str]:
+    return {} if limit_s is None else {"statement_timeout": str(round(limit_s * 1000))}
 
 
 def _refuse_the_dead(connection: Any, *_: Any) -> None:
@@ -185,11 +237,17 @@ async def alone(session: AsyncSession) -> AsyncIterator[asyncpg.Connection]:
 
 
 async def enter_workspace(session: AsyncSession, workspace: str) -> None:
-    """Puts an open transaction into a workspace, once. Raises RuntimeError when it is already in another one."""
+    """Puts an open transaction into a workspace, once. Raises RuntimeError when it is already in another one, ShareTaken when
+    that has its share of connections; the transaction is as it was then."""
     if session.info.get("workspace", workspace) != workspace:
         raise RuntimeError(f"this transaction belongs to {session.info['workspace']}, not to {workspace}")
-    session.info["workspace"] = workspace
-    await _set_path(session, _path_of(workspace))
+    await entered(session, workspace)
+    await look_into(session, workspace)
+
+
+async def look_into(session: AsyncSession, workspace: str) -> None:
+    """Shows a transaction the tables of a workspace, whose share is not asked for: for what watches the installation."""
+    await send(driver(session), f"SET LOCAL search_path TO {_path_of(workspace)}")
 
 
 def entering(workspace: ColumnElement[str]) -> ColumnElement[str]:
@@ -199,14 +257,12 @@ def entering(workspace: ColumnElement[str]) -> ColumnElement[str]:
     return func.set_config("search_path", schema + ", shared", true(), type_=Text)
 
 
-def entered(session: AsyncSession, workspace: str) -> None:
-    """Notes what `entering` did. Raises ValueError for what is no workspace."""
+async def entered(session: AsyncSession, workspace: str) -> None:
+    """Notes what `entering` did. Raises ValueError for what is no workspace, ShareTaken for one that has its share."""
     schema_of(workspace)
-    session.info["workspace"] = workspace
-
-
-async def _set_path(session: AsyncSession, path: str) -> None:
-    await send(driver(session), f"SET LOCAL search_path TO {path}")
+    if "workspace" not in session.info:
+        session.info["share"] = await session.info["shares"].take_at_once(workspace)
+        session.info["workspace"] = workspace
 
 
 def _path_of(workspace: str) -> str:

@@ -12,7 +12,8 @@ from litestar.types import Scope
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
-from app.db.session import PLATFORM, alone
+from app.db.session import PLATFORM, alone, enter_workspace
+from app.db.shares import ShareTaken
 from app.errors import NotFound, NotSignedIn
 from app.parts import Parts
 from app.texts import is_keepable_line
@@ -54,7 +55,7 @@ class Transaction(Protocol):
 class Context:
     """`db` is the request's transaction: it commits when the answer's status is below 400, else it rolls back. `token_id` is
     the number of the token that was sent, 0 without one, and `token_name` its name; `token_made_by` is who made it, where that was
-    not its owner."""
+    not its owner. `kept`: something of what was asked for may have been saved, even if the answer is a refusal."""
 
     parts: Parts
     db: AsyncSession
@@ -68,6 +69,7 @@ class Context:
     policies: dict[str, Any] = field(default_factory=dict)
     flashes: list[dict[str, str]] = field(default_factory=list)
     cookies: list[str] = field(default_factory=list)
+    kept: bool = False
     _transaction: Transaction | None = field(default=None, repr=False)
     _request: Request[Any, Any, Any] | None = None
 
@@ -124,12 +126,27 @@ class Context:
         """The id of the element that htmx will fill with the answer, or ""."""
         return self.request.headers.get("hx-target", "")
 
+    async def enter(self) -> None:
+        """Puts `db` into the caller's workspace. Where that has its share of connections, the request lets go of its own before
+        it waits. Raises ShareTaken where that takes too long."""
+        try:
+            await enter_workspace(self.db, self.workspace)
+        except ShareTaken:
+            await self.wait_for_share()
+
+    async def wait_for_share(self) -> None:
+        """Continues in a new transaction of the caller's workspace, once there is room for it. Nothing was asked of the old one but
+        who the caller is."""
+        await self._held().settle()
+        await self.reopen()
+
     async def settle(self) -> None:
         """Commits what was done so far and gives the connection back; `db` is closed until `reopen`.
 
         Code that needs a second transaction calls this first: requests that each hold one connection while they wait for
         another would wait for each other until none is left. What fails after it undoes nothing of what came before.
         """
+        self.kept = True
         await self._held().settle()
 
     async def reopen(self) -> None:
@@ -160,6 +177,7 @@ class Context:
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[asyncpg.Connection]:
         """Commits what was done so far and continues as app.db.session.alone; `db` is settled after it."""
+        self.kept = True
         async with alone(self.db) as connection:
             yield connection
         await self.settle()

@@ -13,6 +13,7 @@ from litestar.types import Scope, Send
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.db.shares import ShareTaken
 from app.errors import (
     Busy,
     Conflict,
@@ -43,10 +44,24 @@ TITLES = {
     500: "Something went wrong here",
     503: "Not available right now",
 }
+RETRY_AFTER_S = 5
+AWAY = "The database can't be reached. Try again in a moment."
+CROWDED = "All connections to the database are in use right now. Try again in a moment."
+SHARE_TAKEN = "Too many requests of your workspace wait for the database right now. Try again in a moment."
+TOO_SLOW = "The database did not answer in time. Try again in a moment, or ask for less at once."
+# Behind these, where something was sent that was to be kept.
+NOT_SAVED = "Nothing was saved. You can send it again."
+PERHAPS_SAVED = "It may have been saved or not: look before you send it again."
+# A statement that was ended: by its limit, or by the people who run the server.
+_ENDED = "57014"
+# The server ends or starts, or went away; "08" is any failure of a connection.
+_AWAY = frozenset({"57P01", "57P02", "57P03"})
 # No such table, column or schema; and a column that was altered under a statement that had been prepared.
 _OTHER_TABLES = frozenset({"42P01", "42703", "3F000", "0A000"})
+READING = ("GET", "HEAD", "OPTIONS")
 # A page that is asked for again may work then.
 PASSING = (408, 429, 500, 503)
+WRONG_HERE = "Something went wrong on our side. The log has the details under the number below."
 A_FORMS_ADDRESS = "Only a form sends to this address. Go back to the page with the form and use its button."
 
 
@@ -75,6 +90,9 @@ class Gone(Refusal):
 def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     """Litestar's exception handler for everything."""
     refusal = logged(request, error)
+    if isinstance(refusal, Busy):
+        context = context_in(request.scope)
+        refusal = told_what_became_of_it(refusal, request.method, kept=context is not None and context.kept)
     answer = _answer(request, refusal)
     if isinstance(refusal, MethodNotAllowed):
         answer.headers["Allow"] = allowed(request)
@@ -87,10 +105,18 @@ def logged(request: Request[Any, Any, Any], error: Exception) -> Refusal:
     """What the exception means to the person; the log has what it means to us."""
     refusal = as_refusal(error)
     if isinstance(refusal, Busy):
-        log.warning("no room for a request", path=request.url.path)
+        log.warning("no room for a request", path=request.url.path, error=type(error).__name__)
     elif refusal.status >= Internal.status:
         log.error("request failed", path=request.url.path, exc_info=error)
     return refusal
+
+
+def told_what_became_of_it(refusal: Busy, method: str, *, kept: bool) -> Busy:
+    """The refusal of something that was sent also says whether it was saved. `kept`: that is not known."""
+    if method in READING:
+        return refusal
+    what = PERHAPS_SAVED if kept else NOT_SAVED
+    return Busy(f"{refusal.message} {what}", retry_after_s=refusal.retry_after_s)
 
 
 def _answer(request: Request[Any, Any, Any], refusal: Refusal) -> Response[Any]:
@@ -113,16 +139,25 @@ def as_refusal(error: Exception) -> Refusal:
         return error
     if isinstance(error, HTTPException):
         return _of_litestar(error)
-    if isinstance(error, (OperationalError, InterfaceError, PoolTimeoutError, ConnectionError)) or _lost(error):
-        return Unavailable("The database can't be reached. Try again in a moment.")
-    return _of_database(_sqlstate(error)) or Internal(
-        "Something went wrong on our side. The log has the details under the number below."
-    )
+    return _passing(error) or _of_database(_sqlstate(error)) or Internal(WRONG_HERE)
+
+
+def _passing(error: Exception) -> Busy | None:
+    """Faults of the database that pass by themselves. The codes are PostgreSQL's (its manual, appendix A)."""
+    sqlstate = _sqlstate(error)
+    if isinstance(error, PoolTimeoutError):
+        message = SHARE_TAKEN if isinstance(error, ShareTaken) else CROWDED
+    elif sqlstate == _ENDED or isinstance(error, TimeoutError):
+        message = TOO_SLOW
+    elif sqlstate in _AWAY or sqlstate[:2] == "08" or _lost(error):
+        message = AWAY
+    else:
+        return None
+    return Busy(message, retry_after_s=RETRY_AFTER_S)
 
 
 def _of_database(sqlstate: str) -> Refusal | None:
-    """Faults of the database's state, not of a request or of our code. The codes are PostgreSQL's (its manual, appendix
-    A)."""
+    """Faults of the database's state, not of a request or of our code, which people must mend."""
     if sqlstate[:2] == "53":
         return Unavailable(
             "The database is full, or has no free connection. The people who run this server must make room."
@@ -140,6 +175,8 @@ def _sqlstate(error: Exception) -> str:
 
 
 def _lost(error: Exception) -> bool:
+    if isinstance(error, (OperationalError, InterfaceError, ConnectionError)):
+        return True
     return isinstance(error, DBAPIError) and error.connection_invalidated
 
 
@@ -156,7 +193,7 @@ def _of_litestar(error: HTTPException) -> Refusal:
     if error.status_code in kinds:
         return kinds[error.status_code]
     if error.status_code >= Internal.status:
-        return Internal("Something went wrong on our side. The log has the details under the number below.")
+        return Internal(WRONG_HERE)
     extra = error.extra if isinstance(error.extra, list) else []
     details = [FieldError(str(item.get("key", "")), str(item.get("message", ""))) for item in extra if item]
     return Invalid(
@@ -256,28 +293,45 @@ def _request_id(scope: Scope) -> str:
     return context.request_id if context is not None else ""
 
 
-async def plain_answer(send: Send, scope: Scope, refusal: Refusal) -> None:
-    """Answers before there is an application or a database to answer with."""
-    kind, body = plain(scope["path"], str(scope.get("method")), refusal)
-    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+async def plain_answer(send: Send, scope: Scope, refusal: Refusal, *, kept: bool = False) -> None:
+    """Answers where there is no application or no database to answer with. `kept`: what was sent may have been saved."""
+    if isinstance(refusal, Busy):
+        refusal = told_what_became_of_it(refusal, str(scope.get("method")), kept=kept)
+    kind, body = plain(scope["path"], str(scope.get("method")), refusal, _htmx_target(scope))
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), (b"vary", b"HX-Request")]
+    if isinstance(refusal, Busy):
+        headers.append((b"retry-after", str(refusal.retry_after_s).encode()))
+    if _htmx_target(scope) is not None:
+        headers.append((b"x-refusal", str(refusal.status).encode()))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-def plain(path: str, method: str, refusal: Refusal) -> tuple[bytes, bytes]:
+def _htmx_target(scope: Scope) -> str | None:
+    """The id of what htmx will fill, None where it did not ask."""
+    headers = {
+        name: value.decode("latin-1") for name, value in scope["headers"] if name in (b"hx-request", b"hx-target")
+    }
+    return headers.get(b"hx-target", "") if headers.get(b"hx-request") == "true" else None
+
+
+def plain(path: str, method: str, refusal: Refusal, htmx_target: str | None = None) -> tuple[bytes, bytes]:
     """Media type and body of a refusal of which nothing but the address is known."""
     if path.startswith(API):
         return b"application/json", envelope(refusal, "").content
     from app.web.templating import render
 
     here = quote(path)
-    html = render(
-        "errors/error.html",
-        status=refusal.status,
-        heading=TITLES.get(refusal.status, "Refused"),
-        message=refusal.message,
-        details=(),
-        request_id="",
-        ways=[("Try again", here)] if method == "GET" and is_ours(here) else [],
-    )
+    values = {
+        "status": refusal.status,
+        "heading": TITLES.get(refusal.status, "Refused"),
+        "message": refusal.message,
+        "details": (),
+        "request_id": "",
+    }
+    if htmx_target is not None:
+        html = render("errors/fragment.html", target=htmx_target, **values)
+    else:
+        ways = [("Try again", here)] if method == "GET" and is_ours(here) else []
+        html = render("errors/error.html", ways=ways, **values)
     return b"text/html; charset=utf-8", html.encode()

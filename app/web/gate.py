@@ -12,18 +12,18 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 import structlog
+from asyncpg import PostgresError
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.session import enter_workspace
-from app.errors import Refusal, RequestTimeout, Unavailable
+from app.errors import Busy, Refusal, RequestTimeout
 from app.parts import Parts
 from app.web import sessions
 from app.web.context import Context, put
-from app.web.errors import Gone, plain_answer
+from app.web.errors import Gone, as_refusal, plain_answer
 from app.web.transport.body import FROM_ANYBODY, LARGEST, Body
 from app.web.transport.compressing import Compressing, names_its_length
 from app.web.transport.methods import API
@@ -42,12 +42,13 @@ HEADERS = {
 HSTS = "max-age=31536000; includeSubDomains"
 # Asked by whatever watches the server, under the address that it knows it by; they tell nothing that a name could mislead about.
 HEALTH = frozenset({"/health/live", "/health/ready"})
-NO_DATABASE = ("/static/", "/health/live", "/favicon.ico")
+# What needs no transaction of a request: readiness asks the database in its own way.
+NO_DATABASE = ("/static/", *HEALTH, "/favicon.ico")
 # A name or an address, and a port; none in requests of HTTP/1.0.
 HOST = re.compile(r"(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{0,5}))?")
 LAST_PORT = 65_535
 SERVER_ERROR, REFUSED = 500, 400
-UNREACHABLE = (DBAPIError, PoolTimeoutError, OSError)
+UNREACHABLE = (DBAPIError, PostgresError, PoolTimeoutError, OSError)
 
 
 class _Undone(Exception):
@@ -129,34 +130,34 @@ class Gate:
         return False
 
     async def _with_transaction(self, scope: Scope, receive: Receive, answer: "_Answer", request_id: str) -> None:
-        transaction = self.parts.database.shared_transaction()
         try:
-            session = await transaction.__aenter__()
-            context = await self._context(scope, session, request_id)
-        except UNREACHABLE as fault:
-            log.warning("database unreachable", error=type(fault).__name__)
-            await plain_answer(answer.send, scope, Unavailable("The database can't be reached. Try again in a moment."))
-            return
-        put(scope, context)
-        answer.holds(transaction, context)
-        try:
+            try:
+                put(scope, await self._begun(scope, answer, request_id))
+            except UNREACHABLE as fault:
+                log.warning("no database for a request", path=scope["path"], error=type(fault).__name__)
+                await answer.release()
+                await plain_answer(answer.send, scope, as_refusal(fault))
+                return
             await self.app(scope, receive, answer.send)
         finally:
             await answer.release()
 
-    async def _context(self, scope: Scope, session: AsyncSession, request_id: str) -> Context:
+    async def _begun(self, scope: Scope, answer: "_Answer", request_id: str) -> Context:
+        """The context of the request, in the workspace of the person whom its cookie names."""
+        transaction = self.parts.database.shared_transaction()
         context = Context(
             parts=self.parts,
-            db=session,
+            db=await transaction.__aenter__(),
             request_id=request_id,
             ip=client_ip(scope, self.parts.settings.trusted_proxies),
             user_agent=_header(scope, b"user-agent"),
         )
+        answer.holds(transaction, context)
         cookie = _cookie(scope, self._cookie)
         if not scope["path"].startswith(API):
             if cookie:
                 await sessions.resume(context, cookie)
-            await enter_workspace(session, context.workspace)
+            await context.enter()
         return context
 
 
@@ -169,16 +170,31 @@ class _Answer:
         self._send, self._headers, self._scope, self._parts = send, headers, scope, parts
         self._transaction: AbstractAsyncContextManager[AsyncSession] | None = None
         self._context: Context | None = None
+        self._broken = False  # what the application still sends belongs to an answer that was replaced
 
     def holds(self, transaction: AbstractAsyncContextManager[AsyncSession], context: Context) -> None:
         self._transaction, self._context = transaction, context
         context.held_by(self)
 
     async def send(self, message: Message) -> None:
+        if self._broken:
+            return
         if message["type"] == "http.response.start":
-            await self._settle(keep=message["status"] < REFUSED)
+            try:
+                await self._settle(keep=message["status"] < REFUSED)
+            except Exception as fault:  # noqa: BLE001 - for Litestar's handler the answer has begun
+                await self._refuse(fault)
+                return
             message["headers"] = [*message["headers"], *self._headers, *self._own_headers(message)]
         await self._send(message)
+
+    async def _refuse(self, fault: Exception) -> None:
+        """In place of an answer that tells of what may not have been kept."""
+        refusal = as_refusal(fault)
+        level = log.warning if isinstance(refusal, Busy) else log.error
+        level("the request could not be committed", path=self._scope["path"], exc_info=fault)
+        await plain_answer(self.send, self._scope, refusal, kept=True)
+        self._broken = True
 
     @property
     def settled(self) -> bool:
@@ -206,7 +222,7 @@ class _Answer:
             await transaction.__aexit__(None, None, None)
             return
         # A connection that is gone can't be rolled back, and need not be: the server did that. The refusal must still be sent.
-        with suppress(_Undone, DBAPIError, ConnectionError):
+        with suppress(_Undone, DBAPIError, OSError):
             await transaction.__aexit__(_Undone, _Undone(), None)
 
     def _own_headers(self, message: Any) -> list[tuple[bytes, bytes]]:

@@ -19,7 +19,7 @@ from app.db.session import Database
 from app.host.models import KioskEnrolment
 from app.host.pages import attendance_list
 from app.host.pages.attendance import EVERYTHING
-from app.parts import FOR_EXPORTS, Parts
+from app.parts import Parts
 from app.web import exports
 from app.web.lists import asked
 from app.web.transport import ahead
@@ -134,7 +134,8 @@ async def test_readers_who_never_read_keep_no_connection_to_the_database(
         await db.execute(text(people))
     cookie = "; ".join(f"{one.name}={one.value}" for one in alice.cookies.jar)
     async with served(app, grace_s=1) as (url, _), AsyncExitStack() as stack:
-        for _ in range(2 * FOR_EXPORTS):
+        many = 2 * parts.settings.export_pool
+        for _ in range(many):
             line = stack.enter_context(socket.socket())
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             line.connect(("127.0.0.1", urlsplit(url).port))
@@ -142,7 +143,7 @@ async def test_readers_who_never_read_keep_no_connection_to_the_database(
         await asyncio.sleep(SOON_S)
         assert (await alice.get("/people")).status_code == 200
         async with asyncio.timeout(PATIENCE_S):
-            while len(exports._open) < 2 * FOR_EXPORTS or parts.exports.engine.pool.checkedout():  # type: ignore[attr-defined]  # noqa: ASYNC110 - there is no event of either
+            while len(exports._open) < many or parts.exports.engine.pool.checkedout():  # type: ignore[attr-defined]  # noqa: ASYNC110 - there is no event of either
                 await asyncio.sleep(SOON_S)
         assert (await alice.get(URL)).text.count("\n") == 15001
 
