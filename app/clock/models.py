@@ -28,7 +28,7 @@ Flag = Annotated[bool, mapped_column(server_default=text("false"))]
 class Connection(Base):
     """The one configured server of a workspace (`id` is always 1). `password` and `tokens` are sealed by app.secrets.
 
-    `id_generation` counts how often the server's ids began again; `not_before` holds the next call back after TC-RATE. `awaits_test`:
+    `id_generation` counts how often the server's ids began again, `zone_generation` the zones; `not_before` holds the next call back after TC-RATE. `awaits_test`:
     saved on the page and never known to work, so the schedule starts nothing.
     """
 
@@ -52,6 +52,7 @@ class Connection(Base):
     locked_until: Mapped[datetime | None]
     not_before: Mapped[datetime | None]
     id_generation: Mapped[int] = mapped_column(Integer, server_default="1")
+    zone_generation: Mapped[int] = mapped_column(Integer, server_default="1")
     last_success_at: Mapped[datetime | None]
     last_error_code: Mapped[str | None]
     last_error_message: Mapped[str | None]
@@ -246,6 +247,7 @@ class Punch(Base):
     `settled_note`), and while a record made by hand holds it (`covered_by_id`).
     `edited_record_id` is the record that the punch left when it was edited on the server, until a record is brought up to date with
     it, and `edited_from_utc` the instant that it had there. `gone_at_utc` is when the server was first seen without it.
+    `zone_generation` below that of the connection: its times are by an earlier zone still (ZoneChange).
     """
 
     __tablename__ = "clock_transactions"
@@ -353,6 +355,7 @@ class Punch(Base):
     edited_record_id: Mapped[int | None]
     edited_from_utc: Mapped[datetime | None]
     gone_at_utc: Mapped[datetime | None]
+    zone_generation: Mapped[int] = mapped_column(Integer, server_default="1")
     judge_at: Mapped[datetime | None] = mapped_column(server_default=text("'epoch'"))
     updated_at: Mapped[Created]
 
@@ -414,6 +417,28 @@ class Rejudging(Base):
     total: Mapped[int | None]
     marked: Mapped[int] = mapped_column(server_default=text("0"))
     judged: Mapped[int] = mapped_column(server_default=text("0"))
+    finished_at: Mapped[datetime | None]
+
+
+class ZoneChange(Base):
+    """Another zone of the connection, until all punches have its times, from the newest day to the oldest. `generation` is what they
+    have then, `kept` what of a punch stays; `reached_day` is the day that was come to, `rewritten` says how many of `total` follow."""
+
+    __tablename__ = "clock_zone_changes"
+    __table_args__ = (
+        CheckConstraint("kept IN ('local_times', 'instants')", name="kept"),
+        Index("clock_zone_changes_open", "id", postgresql_where=text("finished_at IS NULL")),
+    )
+
+    id: Mapped[Id]
+    generation: Mapped[int] = mapped_column(Integer)
+    old_zone: Mapped[str]
+    zone: Mapped[str]
+    kept: Mapped[str]
+    begun_at: Mapped[Created]
+    reached_day: Mapped[date | None]
+    total: Mapped[int | None]
+    rewritten: Mapped[int] = mapped_column(server_default=text("0"))
     finished_at: Mapped[datetime | None]
 
 

@@ -1,9 +1,9 @@
-"""Removes what is kept for a time only: old punches, API logs, rows set aside, runs that went well, acts on many records. Never a
-punch that waits, never a total, never an act that is not finished."""
+"""Removes what is kept for a time only: old punches, API logs, rows set aside, runs that went well, acts on many records, changes that all
+punches followed. Never a punch that waits, never a total, never an act that is not finished."""
 
 from datetime import date, datetime, timedelta
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.connection import saved as connection
@@ -54,6 +54,12 @@ _ACTS = text(
 )
 
 
+def _finished(table: str) -> TextClause:
+    """For changes whose punches all followed: nothing refers to them."""
+    some = f"SELECT id FROM {table} WHERE finished_at < :before ORDER BY id LIMIT :rows"
+    return text(f"DELETE FROM {table} WHERE id IN ({some})")
+
+
 async def purge(database: Database, workspace: str, now: datetime) -> dict[str, int]:
     """How many rows went, by table. Some days or rows per transaction, so that no other work waits for it; safe to kill
     at any point."""
@@ -61,7 +67,7 @@ async def purge(database: Database, workspace: str, now: datetime) -> dict[str, 
         settings = await read_settings(db, now)
         found = await connection.load(db)
     today = zone_day(found, now)
-    gone = {"transactions": 0, "api_logs": 0, "set_aside": 0, "sync_runs": 0, "long_acts": 0}
+    gone = {"transactions": 0, "api_logs": 0, "set_aside": 0, "sync_runs": 0, "long_acts": 0, "changes": 0}
     if settings.retain_transactions_days:
         gone["transactions"] = await _purge_punches(database, workspace, settings.kept_from(today))
     before = now - timedelta(days=settings.retain_api_logs_days)
@@ -70,6 +76,8 @@ async def purge(database: Database, workspace: str, now: datetime) -> dict[str, 
         ("set_aside", _ASIDE, ROWS_AT_ONCE),
         ("sync_runs", _RUNS, ROWS_AT_ONCE),
         ("long_acts", _ACTS, ACTS_AT_ONCE),
+        ("changes", _finished("clock_rejudgings"), ROWS_AT_ONCE),
+        ("changes", _finished("clock_zone_changes"), ROWS_AT_ONCE),
     )
     for name, statement, rows in kept_for_a_time:
         while True:

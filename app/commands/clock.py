@@ -15,7 +15,7 @@ from app.commands.accounts import first_line_of_stdin
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
-    from app.clock.punches.rejudging import UnderWay
+    from app.clock.punches.changes import UnderWay
     from app.clock.remote import TestStep
     from app.parts import Parts
 
@@ -54,15 +54,18 @@ def clock_connect(
     secret = Secret(password) if password else None
     form = connection.ConnectionForm(url, username, profile, timezone, secret, company)
 
-    async def connect(parts: "Parts") -> "list[TestStep]":
+    async def connect(parts: "Parts") -> "tuple[list[TestStep], list[UnderWay]]":
         from app.accounts.audit import COMMAND_LINE
+        from app.clock.punches import changes
 
         async with parts.database.transaction(workspace) as db:
             await connection.save(db, parts.keys, COMMAND_LINE, form)
-        return [] if no_test else await _test(parts, workspace)
+            under_way = await changes.under_way(db)
+        return ([] if no_test else await _test(parts, workspace)), under_way
 
-    steps = frame.with_parts(connect, workspace=workspace)
-    _tell_test(url, steps, tested=not no_test, as_json=as_json)
+    steps, under_way = frame.with_parts(connect, workspace=workspace)
+    lines = [_so_far(one) for one in under_way]
+    _tell_test(url, steps, lines, tested=not no_test, as_json=as_json)
 
 
 def _password(*, from_stdin: bool) -> str:
@@ -85,11 +88,13 @@ async def _test(parts: "Parts", workspace: str) -> "list[TestStep]":
     return [step async for step in connection.test(parts, workspace, COMMAND_LINE, log)]
 
 
-def _tell_test(url: str, steps: "Sequence[TestStep]", *, tested: bool, as_json: bool) -> None:
+def _tell_test(url: str, steps: "Sequence[TestStep]", also: Sequence[str], *, tested: bool, as_json: bool) -> None:
     failed = next((step for step in steps if not step.ok), None)
     document = {"url": url, "tested": tested, "ok": failed is None, "steps": [asdict(step) for step in steps]}
     lines = [f"{'ok  ' if step.ok else 'FAIL'} {step.name}: {step.sentence}" for step in steps]
-    frame.answer(document, *lines, "Saved." if failed is None else "Saved, but it does not work yet.", as_json=as_json)
+    frame.answer(
+        document, *lines, *also, "Saved." if failed is None else "Saved, but it does not work yet.", as_json=as_json
+    )
     if failed is not None:
         frame.refuse(f"{failed.code or 'TC-NET'}: {failed.sentence}")
 
@@ -102,7 +107,7 @@ def clock_settings(*, changes: Sequence[str], workspace: str, as_json: bool) -> 
     """Show the module settings, or set some."""
     from app.accounts.audit import COMMAND_LINE
     from app.clock import settings
-    from app.clock.punches import rejudging
+    from app.clock.punches import changes as of_punches
 
     wrong = [change for change in changes if "=" not in change]
     if wrong:
@@ -111,8 +116,8 @@ def clock_settings(*, changes: Sequence[str], workspace: str, as_json: bool) -> 
 
     async def read_or_write(db: "AsyncSession") -> Any:
         if pairs:
-            return await settings.write_settings(db, COMMAND_LINE, pairs), await rejudging.under_way(db)
-        return await settings.read_settings(db), await rejudging.under_way(db)
+            return await settings.write_settings(db, COMMAND_LINE, pairs), await of_punches.under_way(db)
+        return await settings.read_settings(db), await of_punches.under_way(db)
 
     stored, under_way = frame.in_transaction(read_or_write, workspace)
     values = asdict(stored)
@@ -120,14 +125,13 @@ def clock_settings(*, changes: Sequence[str], workspace: str, as_json: bool) -> 
     lines = [
         f"{name:{width}}  {str(value).lower() if isinstance(value, bool) else value}" for name, value in values.items()
     ]
-    lines += [_judged_so_far(one) for one in under_way]
+    lines += [_so_far(one) for one in under_way]
     frame.answer(values, *lines, as_json=as_json)
 
 
-def _judged_so_far(change: "UnderWay") -> str:
-    by = "the new rules" if change.terminal is None else f"what is set for {change.terminal}"
+def _so_far(change: "UnderWay") -> str:
     far = "waits for the import" if change.total is None else f"{change.judged:,} of {change.total:,} punches so far"
-    return f"Judging by {by}: {far}."
+    return f"{change.label}: {far}."
 
 
 @click.command("clock:device")

@@ -18,7 +18,7 @@ from app.counting import count
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
-    from app.clock.punches.rejudging import UnderWay
+    from app.clock.punches.changes import UnderWay
     from app.parts import Parts
 
 # Not read from app.clock.profiles: `muster --help` stays quick. A test compares them.
@@ -175,9 +175,9 @@ def clock_import(*, dry_run: bool, workspace: str, as_json: bool) -> None:
 
 
 async def _changes(db: "AsyncSession") -> "list[UnderWay]":
-    from app.clock.punches import rejudging
+    from app.clock.punches import changes
 
-    return await rejudging.under_way(db)
+    return await changes.under_way(db)
 
 
 async def _import(parts: "Parts", *, workspace: str, dry_run: bool) -> Any:

@@ -1,5 +1,6 @@
 """How fast mirrored punches become records: punches a second, and the ratio to a bare UPDATE of the same rows in the same run. Then as
-many punches of a terminal without a direction, judged again once it has one: the request, and the ratio to the first import.
+many punches of a terminal without a direction, judged again once it has one: the request, and the ratio to the first import. Then
+another time zone: the request, and the rewriting as a ratio to a bare UPDATE of the times of the same rows.
 
 python -m tests.benchmarks.bench_import [--people 200] [--days 100]
 """
@@ -15,7 +16,7 @@ from sqlalchemy import text
 
 from app.accounts.audit import SYSTEM
 from app.clock.importing import import_due
-from app.clock.mirror import devices
+from app.clock.mirror import devices, rezoning
 from app.db.direct import driver
 from app.db.session import Database
 from tests.benchmarks.arena import arena
@@ -80,6 +81,7 @@ async def main(people: int, days: int) -> None:
         )
         print(f"floor:  bare UPDATE of the same rows {bare:.1f} s; ratio {spent / bare:.1f}")
         await judged_again(database, range(people, 2 * people), days, punches / spent)
+        await another_zone(database)
 
 
 async def judged_again(database: Database, people: range, days: int, rate: float) -> None:
@@ -96,6 +98,31 @@ async def judged_again(database: Database, people: range, days: int, rate: float
         f"again:  {changed.judged_again} punches of a terminal, {asked * 1000:.0f} ms to set it;"
         f" {result.created} records in {spent:.1f} s; ratio to the rate of the import {punches / spent / rate:.2f}"
     )
+
+
+async def another_zone(database: Database) -> None:
+    moved = "punched_at_utc = punched_at_utc - interval '1 hour', judge_at = now()"
+    async with database.transaction() as db:
+        began = time.perf_counter()
+        await db.execute(text(f"UPDATE clock_transactions SET {moved}"))
+        bare = time.perf_counter() - began
+        await db.rollback()
+    began = time.perf_counter()
+    async with database.transaction() as db:
+        await rezoning.begin(db, "UTC", "Europe/Berlin", "local_times")
+    asked = time.perf_counter() - began
+    began, slices = time.perf_counter(), 0
+    while await _slice(database):
+        slices += 1
+    spent = time.perf_counter() - began
+    print(
+        f"zone:   {asked * 1000:.0f} ms to save it; {slices} slices in {spent:.1f} s; bare UPDATE {bare:.1f} s; ratio {spent / bare:.1f}"
+    )
+
+
+async def _slice(database: Database) -> bool:
+    async with database.transaction() as db:
+        return await rezoning.rewrite_slice(db)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select
 
-from app.clock.models import LongAct, LongActItem, SyncRun
+from app.clock.models import LongAct, LongActItem, Rejudging, SyncRun, ZoneChange
 from app.clock.purge import ACTS_AT_ONCE, purge
 from app.db.session import Database
 from tests.clock.mirrored import connect
@@ -62,3 +62,14 @@ async def test_an_act_that_is_not_finished_stays_however_old(database: Database)
     async with database.transaction() as db:
         db.add(LongAct(kind="take_back", actor_name="Bob", emp_codes=["1"], begun_at=LONG_AGO - timedelta(days=999)))
     assert (await purge(database, "main", NOW))["long_acts"] == 0
+
+
+async def test_changes_that_all_punches_followed_go_and_those_under_way_stay(database: Database) -> None:
+    zone = {"generation": 2, "old_zone": "UTC", "zone": "Asia/Tokyo", "kept": "instants"}
+    async with database.transaction() as db:
+        for ended in (LONG_AGO, NOW, None):
+            db.add_all([Rejudging(finished_at=ended), ZoneChange(finished_at=ended, **zone)])
+    assert (await purge(database, "main", NOW))["changes"] == 2
+    async with database.transaction() as db:
+        for table in (Rejudging, ZoneChange):
+            assert list(await db.scalars(select(table.finished_at).order_by(table.id))) == [NOW, None]

@@ -20,7 +20,6 @@ from app.clock.connection.shared_session import LOCK_AFTER, SharedSession, accou
 from app.clock.mirror import cursors, rezoning
 from app.clock.models import Connection, Punch
 from app.clock.profiles import PROFILES, OverrideError, Profile, overridden
-from app.clock.punches import marks
 from app.clock.remote import Credentials, RemoteClock, TestStep, checked_base_url
 from app.clock.remote.session import utc_now
 from app.db.session import workspace_of
@@ -64,7 +63,7 @@ async def save(
     """Saves the connection, untested. Raises Invalid naming each wrong field. With `test_comes_first` the schedule starts no run of a
     new connection until it is known to work; one that was saved before keeps what it had.
 
-    A run under way stops when what it works with has changed; punches that a new zone moves are judged again.
+    A run under way stops when what it works with has changed; the import gives punches the times of a new zone, and judges them again.
     """
     values = _checked(form)
     old = await db.scalar(select(Connection).with_for_update())
@@ -233,12 +232,9 @@ async def _forget_session(db: AsyncSession, keys: KeyRing) -> None:
 async def _move(db: AsyncSession, profile: str, old: str, zone: str) -> None:
     if await db.scalar(select(Punch.id).limit(1)) is None:
         return
+    await rezoning.begin(db, old, zone, "instants" if profile == "cloud" else "local_times")
     if profile == "cloud":
-        await rezoning.keep_instants(db, zone)
         await cursors.begin_anew(db)
-    else:
-        await rezoning.keep_local_times(db, old, zone)
-    await marks.ask_for_import(db)
 
 
 async def _set_status(db: AsyncSession, actor: audit.Actor, verb: str, before: str, after: str) -> None:

@@ -14,6 +14,7 @@ from app.clock.mirror import absences, cursors, gone
 from app.clock.mirror.devices import KIND
 from app.clock.mirror.shortfalls import Shortfall
 from app.clock.models import Connection, Cursor, Device, Punch
+from app.clock.punches import changes
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.zones import zone_words
 from app.db.days import midnight
@@ -33,12 +34,16 @@ class Warning:  # noqa: A001 - the field's own word
 async def complete_up_to(db: AsyncSession, now: datetime) -> tuple[datetime | None, str | None]:
     """(the instant before which nothing is known to be missing, what holds it back).
 
+    While the zone changes there is no such instant: some punches still have their earlier times.
+
     None when there is no connection or nothing was read; the sentence is None when the last sync read everything there was.
     It may move back: when a terminal went offline, or a nightly check found a day that differs.
     """
     found = await connection.load(db)
     if found is None:
         return None, "There is no connection yet."
+    if held_back := await changes.what_holds_back(db):
+        return None, held_back
     zone = ZoneInfo(found.timezone)
     settings = await read_settings(db, now)
     rows = await cursors.read_all(db)

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.importing import import_due
 from app.clock.importing.owners import Owners, OwnersChangedError, held_owners
 from app.clock.models import Punch
+from app.clock.punches import changes
 
 log = structlog.get_logger()
 
@@ -37,6 +38,8 @@ async def import_now(
 ) -> dict[str, int] | None:
     """What the punches became, or None when the queued import does it. `owners` are those of `hold_owners`."""
     now = await database_time(db)
+    if not await changes.may_judge(db):
+        return None
     if len(punch_ids) > MOST_PUNCHES or await _due(db, codes, now) > MOST_PUNCHES:
         return None
     try:

@@ -19,6 +19,7 @@ from app.clock.importing.rows import JudgedPunch
 from app.clock.pairing.inputs import PairingEmployee
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
+from app.clock.punches import changes
 from app.host.attendance.hours import Hours
 from app.host.attendance.imported import NewRecord
 
@@ -73,10 +74,13 @@ async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) 
 
 
 async def _due(db: AsyncSession, codes: Sequence[str], now: datetime, owners: Owners | None = None) -> list[Facts]:
-    """Holds the people first: what changes later marks its punches again."""
+    """Holds the people first: what changes later marks its punches again. Nothing is due while a change of zone is under way; the zone
+    is read before that is asked, so that it is the one that the punches have."""
     held = owners or await held_owners(db, codes)
-    due = await import_rows.due_instants(db, codes, now)
-    return await near(db, await import_rows.read_world(db, now), held, due, now)
+    world = await import_rows.read_world(db, now)
+    if not await changes.may_judge(db):
+        return []
+    return await near(db, world, held, await import_rows.due_instants(db, codes, now), now)
 
 
 async def _store(

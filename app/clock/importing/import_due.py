@@ -20,9 +20,9 @@ from app.clock.importing import rows as import_rows
 from app.clock.importing import unbound
 from app.clock.importing.batch import ImportCounts, import_batch, rehearse_batch
 from app.clock.importing.owners import Owners, OwnersChangedError, read_owners
-from app.clock.mirror import gone
+from app.clock.mirror import gone, rezoning
 from app.clock.pairing.inputs import PairingEmployee
-from app.clock.punches import rejudging
+from app.clock.punches import changes, daily_totals, rejudging
 from app.faults import described
 
 __all__ = [
@@ -57,13 +57,17 @@ class ImportFailedError(Exception):
 async def import_due(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None
 ) -> ImportCounts:
-    """Judges everything that is due, and after it, slice by slice, what changes of rules and terminals concern (rejudging.py).
+    """Gives punches the times of a new zone, slice by slice (mirror/rezoning.py). Then judges everything that is due, and after it, slice
+    by slice, what changes of rules and terminals concern (rejudging.py).
     `progress(done, of)` is told after each batch of what is due, and then of each slice; by saying False it stops what it was told of.
 
     Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
     """
+    while await _with_retries(open_transaction, rezoning.rewrite_slice, given_up=False):
+        # Counts of days that punches left or reached would otherwise be made from the punches until the last slice.
+        await daily_totals.roll_up_in(open_transaction)
     total = await import_marked(open_transaction, now=now, progress=progress)
-    while total.complete and (due_by := await _with_retries(open_transaction, rejudging.mark_slice, None)):
+    while total.complete and (due_by := await _with_retries(open_transaction, _mark_slice, None)):
         judged = await import_marked(open_transaction, now=max(now or due_by, due_by), progress=progress)
         total.add(judged)
         total.complete = judged.complete
@@ -73,9 +77,12 @@ async def import_due(
 async def import_marked(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None, newest_found: int = 0
 ) -> ImportCounts:
-    """Judges what is due alone. What became of punches above the id `newest_found` is counted in `newer` as well. Otherwise as
-    `import_due`."""
+    """Judges what is due alone, and nothing while a change of zone is under way. What became of punches above the id `newest_found` is
+    counted in `newer` as well. Otherwise as `import_due`."""
     at = now or datetime.now(UTC)
+    async with open_transaction() as db:
+        if await changes.what_holds_back(db):
+            return ImportCounts()
     await gone.carry_out(open_transaction, at)
     due = await _due(open_transaction, at)
     work = _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due))
@@ -102,6 +109,11 @@ async def import_codes(
     Raises OwnersChangedError when a binding changed meanwhile; the marks stand, so the next import does it.
     """
     return await import_batch(db, codes, now, owners=owners)
+
+
+async def _mark_slice(db: AsyncSession) -> datetime | None:
+    """What is marked while a change holds the import back would count as judged."""
+    return None if await changes.what_holds_back(db) else await rejudging.mark_slice(db)
 
 
 async def _due(open_transaction: Open, now: datetime) -> Due:
@@ -135,7 +147,9 @@ class _Work:
         return self.done
 
     async def _settle(self, ids: Sequence[int], *, is_newer: bool) -> ImportCounts:
-        settle = partial(unbound.settle, ids=ids, now=self.now)
+        async def settle(db: AsyncSession) -> tuple[int, int]:
+            return await unbound.settle(db, ids, self.now) if await changes.may_judge(db) else (0, 0)
+
         judged, number = await _with_retries(self.open_transaction, settle, (0, 0))
         news = Counter({unbound.NOT_BOUND: number} if number else {})
         return ImportCounts(judged, news, news if is_newer else Counter())

@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.audit import Actor, record
 from app.clock.mirror import cursors
 from app.clock.mirror.absences import EXAMPLES, is_believable
+from app.clock.mirror.rezoning import IS_CURRENT
 from app.clock.models import Cursor
 from app.clock.punches import marks
 from app.clock.punches.daily_totals import noting_days
@@ -27,11 +28,11 @@ KIND = "gone"
 SLICE = 1000
 
 _OURS = text(
-    """
+    f"""
     SELECT t.id, t.remote_id, t.local_date, m.question
     FROM clock_transactions t LEFT JOIN clock_missing_punches m ON m.punch_id = t.id
     WHERE t.id_generation = :generation AND t.gone_at_utc IS NULL AND t.local_date >= :first
-      AND (CAST(:until AS date) IS NULL OR t.local_date < :until)
+      AND (CAST(:until AS date) IS NULL OR t.local_date < :until) AND t.{IS_CURRENT}
     """
 )
 # An imported punch keeps its record and its outcome and needs a person; every other one no longer takes part in

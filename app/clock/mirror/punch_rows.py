@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings import rows as binding_rows
-from app.clock.mirror import punch_edits
+from app.clock.mirror import punch_edits, rezoning
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.punch_edits import ANOTHER_PUNCH, EDITED, JOIN
 from app.clock.parsing import ParsedPunch
@@ -55,8 +55,8 @@ _COMPARE = text(
 _INSERT = text(
     f"""
     WITH fresh AS (
-        INSERT INTO clock_transactions (id_generation, first_run_id, {_NAMES})
-        SELECT :generation, :run_id, {", ".join(_VALUES[name] for name in COLUMNS)} FROM incoming_punches i
+        INSERT INTO clock_transactions (id_generation, first_run_id, zone_generation, {_NAMES})
+        SELECT :generation, :run_id, {rezoning.GENERATION}, {", ".join(_VALUES[name] for name in COLUMNS)} FROM incoming_punches i
         ON CONFLICT (id_generation, remote_id) DO NOTHING
         RETURNING local_date
     )
@@ -137,6 +137,7 @@ async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Pars
         return Mirrored()
     await _copy(db, distinct.values())
     page = asdict(target)
+    await rezoning.rewrite_page(db, target.generation)
     if target.generation > 1:
         await db.execute(_ADOPT, page)
     fresh: list[date] = (await db.execute(_INSERT, page)).scalar_one() or []

@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.clock.mirror.devices import DIRECTIONS, KIND, KINDS, REMOTE_KIND
 from app.clock.models import Area, Connection, DailyTotal, Device, Setting
-from app.clock.punches import rejudging
-from app.clock.punches.rejudging import UnderWay
+from app.clock.punches import changes
+from app.clock.punches.changes import UnderWay
 from app.clock.settings import ClockSettings
 from app.clock.zones import zone_words
 from app.db.searching import contains
@@ -92,7 +92,7 @@ async def frame(ctx: Context, now: datetime | None = None) -> DeviceListFrame:
     )
     areas = select(func.jsonb_object_agg(Area.code, Area.name)).scalar_subquery()
     zone = select(Connection.timezone).scalar_subquery()
-    row = (await ctx.db.execute(select(zone, stored, areas, rejudging.TOLD))).one()
+    row = (await ctx.db.execute(select(zone, stored, areas, changes.TOLD))).one()
     settings = ClockSettings(date.min, **(row[1] or {}))
     today = (now or datetime.now(UTC)).astimezone(ZoneInfo(row[0] or "UTC")).date()
     names = dict(sorted((row[2] or {}).items(), key=lambda pair: pair[1].casefold()))
@@ -103,7 +103,7 @@ async def frame(ctx: Context, now: datetime | None = None) -> DeviceListFrame:
         settings.skew_warn_seconds,
         connected=row[0] is not None,
         areas=names,
-        rejudged=rejudging.told(row[3]),
+        rejudged=changes.told(row[3]),
     )
 
 

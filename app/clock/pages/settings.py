@@ -16,7 +16,7 @@ from app.clock.importing import preview
 from app.clock.importing.preview import Preview
 from app.clock.pages import connecting, health, rule_drawings
 from app.clock.pages.setting_fields import ABOUT, FLAGS, FORM, SECTIONS, shown
-from app.clock.punches import rejudging
+from app.clock.punches import changes
 from app.clock.punches.day_counts import count_by_day
 from app.clock.settings import JUDGED_BY, ClockSettings, checked, hold_settings, read_settings, write_settings
 from app.errors import Invalid, NotFound
@@ -147,7 +147,7 @@ async def _show(
         section_forms=forms | dict([section] if section else []),
         sections=SECTIONS,
         drawings=rule_drawings.drawn(shown(settings)),
-        rejudged=await rejudging.under_way(ctx.db),
+        rejudged=await changes.under_way(ctx.db),
         about=ABOUT,
         test=test,
         live=None,

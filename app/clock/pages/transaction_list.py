@@ -1,6 +1,6 @@
 """The punch list: columns, filters, and what a request asks of it, turned into the fast path of punches/queries.py."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -240,7 +240,7 @@ class PunchListFrame:
     codes: tuple[str, ...] | None
     others: tuple[str, ...] | None
     acting: int | None
-    changes: Sequence[Sequence[Any]] | None
+    changes: Mapping[str, Any] | None
 
 
 # As the totals have them, which are counted again a moment after punches change.

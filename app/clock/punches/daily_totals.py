@@ -3,8 +3,10 @@
 Reading them is the business of figures/status.py.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import date
+from functools import partial
 
 from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
@@ -75,9 +77,14 @@ async def _note(db: AsyncSession) -> None:
 async def roll_up(database: Database, workspace: str) -> int:
     """Counts every stale day again, a week per transaction: people are counted by week, so each week once.
     Returns how many days."""
+    return await roll_up_in(partial(database.transaction, workspace))
+
+
+async def roll_up_in(open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]]) -> int:
+    """The same for who has transactions of one workspace."""
     done = 0
     while True:
-        async with database.transaction(workspace) as db:
+        async with open_transaction() as db:
             earliest = await db.scalar(select(func.min(StaleDay.local_date)))
             if earliest is None:
                 return done

@@ -5,17 +5,15 @@ Only punches that were judged and have no record are meant: the import has those
 of a record stay. An import that is stopped, or a worker that dies, is followed by one that continues where the row stands.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, exists, func, insert, or_, select, tuple_, update
-from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from app.clock.models import Device, Punch, Rejudging
+from app.clock.models import Punch, Rejudging, ZoneChange
 from app.db.among import among
 
 SLICE = 50_000
@@ -24,7 +22,7 @@ _OPEN = Rejudging.finished_at.is_(None)
 JUDGED_BEFORE = and_(Punch.host_attendance_id.is_(None), Punch.import_outcome.is_not(None))
 _PLACE = tuple_(Punch.local_date, Punch.punched_at_utc, Punch.id)
 # For a page's own SELECT: the changes under way, as `awaits` takes them.
-CHANGES = (
+_JUDGED = (
     select(
         func.jsonb_agg(
             func.jsonb_build_array(
@@ -38,44 +36,15 @@ CHANGES = (
     .where(_OPEN)
     .scalar_subquery()
 )
+_ZONE = select(func.max(ZoneChange.generation)).where(ZoneChange.finished_at.is_(None)).scalar_subquery()
+CHANGES = func.jsonb_build_object("judged", _JUDGED, "zone", _ZONE)
 
 
-def _is_joined() -> ColumnElement[bool]:
+def is_joined() -> ColumnElement[bool]:
     """Whether a later change means the same punches, or all: it judges them by what holds then."""
     later = aliased(Rejudging)
     same = or_(later.terminal_sn.is_(None), later.terminal_sn == Rejudging.terminal_sn)
     return exists().where(later.id > Rejudging.id, later.finished_at.is_(None), same)
-
-
-# For a page's own SELECT: the same as `under_way`, as `told` takes it.
-TOLD = (
-    select(
-        func.jsonb_agg(
-            aggregate_order_by(
-                func.jsonb_build_array(
-                    func.coalesce(func.nullif(Device.alias, ""), Rejudging.terminal_sn),
-                    Rejudging.judged,
-                    Rejudging.total,
-                ),
-                Rejudging.id,
-            )
-        )
-    )
-    .select_from(Rejudging)
-    .outerjoin(Device, Device.sn == Rejudging.terminal_sn)
-    .where(_OPEN, ~_is_joined())
-    .scalar_subquery()
-)
-
-
-@dataclass(frozen=True, slots=True)
-class UnderWay:
-    """`judged` of `total` punches so far; `total` is None until an import has begun with it. `terminal` is the name of the one whose
-    direction or kind changed, None where a rule did."""
-
-    terminal: str | None
-    judged: int
-    total: int | None
 
 
 async def begin(db: AsyncSession, terminals: Sequence[str | None]) -> None:
@@ -85,24 +54,17 @@ async def begin(db: AsyncSession, terminals: Sequence[str | None]) -> None:
         await db.execute(insert(Rejudging), [{"terminal_sn": one} for one in terminals])
 
 
-async def under_way(db: AsyncSession) -> list[UnderWay]:
-    """Changes that punches are still judged by, the oldest first; one that a later change joined is not told."""
-    return told(await db.scalar(select(TOLD)))
-
-
-def told(changes: Sequence[Sequence[Any]] | None) -> list[UnderWay]:
-    """What a page read as TOLD."""
-    return [UnderWay(*one) for one in changes or ()]
-
-
-def awaits(changes: Sequence[Sequence[Any]] | None, row: Any) -> bool:
+def awaits(changes: Mapping[str, Any] | None, row: Any) -> bool:
     """Whether a change under way (CHANGES) has yet to come to this punch, a row with the columns of Punch. Pure."""
+    changes = changes or {}
+    if row.zone_generation < (changes.get("zone") or 0):
+        return True
     if row.host_attendance_id is not None or row.import_outcome is None:
         return False
     place = (row.local_date.isoformat(), row.punched_at_utc.timestamp(), row.id)
     return any(
         terminal in (None, row.terminal_sn) and (reached[-1] is None or place < tuple(reached))
-        for terminal, *reached in changes or ()
+        for terminal, *reached in changes.get("judged") or ()
     )
 
 
@@ -112,7 +74,7 @@ async def mark_slice(db: AsyncSession) -> datetime | None:
 
     What it marked before counts as judged when it is called again, so call it once that was imported.
     """
-    await db.execute(update(Rejudging).where(_OPEN, _is_joined()).values(finished_at=func.now()))
+    await db.execute(update(Rejudging).where(_OPEN, is_joined()).values(finished_at=func.now()))
     oldest = select(Rejudging).where(_OPEN).order_by(Rejudging.id).limit(1).with_for_update(skip_locked=True)
     while change := await db.scalar(oldest):
         if await _mark(db, change):

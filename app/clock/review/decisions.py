@@ -24,7 +24,7 @@ from app.clock.pairing import use_punches as pairing_use
 from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, PairingPunch
 from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, UpdateRecord
-from app.clock.punches import marks
+from app.clock.punches import changes, marks
 from app.clock.punches.forgetting import forget_record
 from app.clock.review import sentences
 from app.clock.review.marked import Resolved, audit_marked, read_marked
@@ -100,6 +100,9 @@ async def use_shift(
     db: AsyncSession, actor: Actor, seen: Surroundings, held: Collection[int], *, agreed: str | None = None
 ) -> Used:
     """The same for a caller who holds the employees `held` and asks for the import. Raises Unusable with nothing written."""
+    if not await changes.may_judge(db):
+        sentence = await changes.what_holds_back(db) or "A change of all punches has just begun."
+        raise Unusable("changing", f"{sentence} Try again after that; the Sync Center shows how far it is.")
     linked = await facts.read_linked(db, seen.facts)
     if await _people(db, seen, linked) - set(held):
         raise Unusable("changed", "A binding changed just now. Reload the page.")

@@ -20,6 +20,7 @@ from app.clock.pairing.inputs import PairingEmployee, Record
 from app.clock.pairing.judge import obstacles
 from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Verdict
+from app.clock.punches import changes
 from app.clock.punches.queries import PUNCHES
 from app.clock.review import decisions, fixes, punch_history, sentences, settled_words, timeline
 from app.clock.review import links as review_links
@@ -43,7 +44,7 @@ class PossibleAct:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """`pending` says what the next import makes of the punch where that differs from what is shown. `also` are the obstacles that
+    """`waits` says why the import judges nothing now. `pending` says what the next import makes of the punch where that differs from what is shown. `also` are the obstacles that
     the first one hides. Acts are None where they make no sense, or change nothing."""
 
     punch: Row[Any]
@@ -53,6 +54,7 @@ class Why:
     owner: Any
     sentence: str
     change: str
+    waits: str | None
     history: Sequence[str]
     fix: Fix | None
     also: Sequence[str]
@@ -88,6 +90,7 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
     verdict = facts.verdict_on(punch_id, judgement)
     because = verdict.because if verdict is not None else None
     sentence, change = _sentences(verdict, judgement)
+    waits = await changes.what_holds_back(db)
     behind = _behind(seen, judgement, because)
     outcome = Outcome(row.import_outcome) if row.import_outcome else None
     return Why(
@@ -98,15 +101,16 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         owner=await _owner(db, seen),
         sentence=sentence,
         change=change,
+        waits=waits,
         history=await punch_history.told(db, punch_id, seen.case.rules.zone),
         fix=await fixes.fix(db, seen, because) if row.settled_at_utc is None else None,
         also=_hidden(seen, because, judgement),
         links=review_links.links(seen, because),
         line=await _named(db, timeline.draw(seen.punch, _shown(seen, because), judgement, behind)),
         records=because.records if because is not None else (),
-        pending=_pending(outcome, verdict),
-        retry=_retry(seen, outcome),
-        use=await _use(db, seen, verdict),
+        pending=_pending(outcome, verdict) if waits is None else None,
+        retry=_retry(seen, outcome) if waits is None else None,
+        use=await _use(db, seen, verdict) if waits is None else None,
         keep=_keep(row, verdict),
         settle=PossibleAct(settled_words.SETTLE) if settled_words.may_settle(row) else None,
         unsettle=PossibleAct(settled_words.UNSETTLE) if row.settled_by is not None else None,

@@ -5,7 +5,7 @@ from functools import partial
 
 from app.clock.bindings import actions as bindings
 from app.clock.importing import import_due
-from app.clock.punches import daily_totals, marks, rejudging
+from app.clock.punches import changes, daily_totals, marks
 from app.clock.sync import import_counts
 from app.clock.sync.run_state import RunState, StoppedError
 
@@ -33,7 +33,7 @@ async def import_step(run: RunState) -> None:
     run.imported = imported.outcomes - imported.newer
     async with run.writing(resource="import") as step:
         await import_counts.store(step.db, run)
-        if await rejudging.under_way(step.db):
+        if await changes.under_way(step.db):
             await marks.ask_for_import(step.db)
     if not imported.complete:
         raise StoppedError

@@ -15,6 +15,7 @@ from app.clock.mirror import cursors
 from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES, START
 from app.clock.mirror.shortfalls import explains
 from app.clock.models import Cursor
+from app.clock.punches import changes
 from app.clock.sync.run_state import RunState
 
 SMALLEST = 7
@@ -34,6 +35,8 @@ async def compare_days(run: RunState) -> None:
     """
     async with run.parts.database.transaction(run.workspace) as db:
         rows = await cursors.read_all(db)
+        if await changes.what_holds_back(db):
+            return  # some punches still lie on the days of the zone before
     if any(row.kind == LIVE and (row.pending or {}).get("everything") for row in rows):
         return  # this server ignores what it is asked for: its counts say nothing, and the live walk reads all there is
     found = next((row for row in rows if row.window == CHECK), None)
@@ -54,6 +57,8 @@ async def compare_total(run: RunState) -> bool:
     Returns whether there are days to read now. Only once all history is read: before, counts differ anyway.
     """
     async with run.parts.database.transaction(run.workspace) as db:
+        if await changes.what_holds_back(db):
+            return False
         rows = await cursors.read_all(db)
     found = next((row for row in rows if row.window == CHECK), None)
     if found is None or found.state != "open" or found.ends_on != run.today:

@@ -19,6 +19,7 @@ from app.clock.mirror import cursors, punch_edits
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.cursors import PUNCHES, WalkPosition
 from app.clock.mirror.punch_rows import Target, make_people, make_terminals, write_punches
+from app.clock.mirror.rezoning import IS_CURRENT
 from app.clock.parsing import Parsed, ParsedPunch, UnreadableRow
 from app.clock.remote import Page
 from app.clock.sync.page_walk import to_the_end, walk_until_complete
@@ -26,12 +27,13 @@ from app.clock.sync.run_state import RunState, Step
 from app.clock.sync.window_completeness import Next, Seen, WalkTally, next_step
 
 _HELD = text(
-    """
+    f"""
     SELECT count(*) FROM clock_transactions
     WHERE id_generation = :generation AND gone_at_utc IS NULL AND local_date >= :first AND punched_at_local >= :start
       AND (CAST(:until AS date) IS NULL OR local_date <= :until)
       AND (CAST(:end AS timestamp) IS NULL OR punched_at_local <= :end)
       AND (CAST(:emp_code AS text) IS NULL OR emp_code = :emp_code)
+      AND {IS_CURRENT}
     """
 )
 

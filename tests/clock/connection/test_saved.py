@@ -14,7 +14,7 @@ from app.clock.connection import lease
 from app.clock.connection import saved as connection
 from app.clock.connection.saved import ConnectionForm
 from app.clock.connection.shared_session import SharedSession, password_place
-from app.clock.mirror import cursors
+from app.clock.mirror import cursors, rezoning
 from app.clock.sync import run as sync
 from app.clock.sync import run_rows
 from app.db.session import Database
@@ -22,6 +22,7 @@ from app.errors import Conflict, Invalid
 from app.outbound import OutboundError
 from app.secrets import Secret
 from app.simulator import PASSWORD
+from tests.clock.mirrored import connect
 from tests.clock.remotes import MemorySessionStore
 from tests.clock.syncing import site
 
@@ -213,11 +214,15 @@ async def test_a_change_of_zone_moves_the_instants_of_a_server_in_the_building(p
         await here.sync_punches(**{"import": False})
         before = await here.rows("SELECT punched_at_local, punched_at_utc FROM clock_transactions ORDER BY id")
         await here.save(timezone="America/New_York")
+        unchanged = await here.rows("SELECT punched_at_local, punched_at_utc FROM clock_transactions ORDER BY id")
+        assert unchanged == before
+        assert await here.scalar("SELECT count(*) FROM shared.jobs WHERE name = 'clock_import'") == 1
+        async with parts.database.transaction() as db:
+            assert await rezoning.rewrite_slice(db)
         after = await here.rows("SELECT punched_at_local, punched_at_utc FROM clock_transactions ORDER BY id")
         assert [row[0] for row in after] == [row[0] for row in before]
         assert {new[1] - old[1] for new, old in zip(after, before, strict=True)} == {timedelta(hours=6)}
         assert await here.scalar("SELECT bool_and(judge_at IS NOT NULL) FROM clock_transactions")
-        assert await here.scalar("SELECT count(*) FROM shared.jobs WHERE name = 'clock_import'") == 1
         held = await here.punches()
         counts = (await here.sync_punches()).resources["transactions"]
         assert (counts["created"], counts["updated"]) == (0, 0)
@@ -249,8 +254,6 @@ async def test_a_change_of_zone_moves_the_local_times_of_the_cloud_and_reads_it_
     ],
 )
 async def test_instants_follow_the_rules_for_hours_that_are_there_twice_or_not_at_all(parts, local, utc):
-    from app.clock.mirror import rezoning
-
     async with parts.database.transaction() as db:
         await db.execute(
             text(
@@ -260,7 +263,9 @@ async def test_instants_follow_the_rules_for_hours_that_are_there_twice_or_not_a
             ),
             {"local": local},
         )
-        await rezoning.keep_local_times(db, "Asia/Tokyo", "Europe/Berlin")
+        await connect(db, "Europe/Berlin")
+        await rezoning.begin(db, "Asia/Tokyo", "Europe/Berlin", "local_times")
+        assert await rezoning.rewrite_slice(db)
         found = await db.scalar(text("SELECT punched_at_utc FROM clock_transactions"))
     assert found == datetime.fromisoformat(utc)
 

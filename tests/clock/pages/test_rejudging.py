@@ -1,13 +1,15 @@
 """What people are told while punches are judged again after a rule or a terminal changed: three pages, the list, and the commands."""
 
 import pytest
+from sqlalchemy import update
 
 from app.accounts.audit import SYSTEM
-from app.clock.mirror import devices
+from app.clock.mirror import devices, rezoning
+from app.clock.models import Connection
 from app.clock.punches import rejudging
 from app.clock.settings import write_settings
 from app.db.session import Database
-from tests.clock.resolved import ada_works, import_all
+from tests.clock.resolved import ada_works, id_of, import_all
 from tests.conftest import Browser, SignIn
 
 ICON = "The next import judges it again"
@@ -40,6 +42,19 @@ async def test_three_pages_say_how_far_it_is_until_it_is_done(database: Database
     for url in PAGES:
         assert "Punches judged by the new rules" not in (await alice.get(url)).text
     assert not (await alice.get("/clock_sync/rejudging", headers={"HX-Request": "true"})).text.strip()
+
+
+async def test_another_zone_is_told_on_the_same_pages_and_in_the_drawer(database: Database, alice: Browser) -> None:
+    await ada_works(database, "I 08:00")
+    async with database.transaction() as db:
+        await db.execute(update(Connection).values(timezone="Asia/Tokyo"))
+        await rezoning.begin(db, "UTC", "Asia/Tokyo", "instants")
+    for url in PAGES:
+        assert "Punches that have the times of Asia/Tokyo" in (await alice.get(url)).text
+    assert "The time zone changes to Asia/Tokyo" in (await alice.get("/clock_sync")).text
+    drawer = (await alice.get(f"/clock_transactions/{await id_of(database, 'Mon 08:00')}")).text
+    assert "The import judges nothing now" in drawer
+    assert ICON in (await alice.get("/clock_transactions")).text
 
 
 async def test_a_terminal_is_called_by_its_name(database: Database, alice: Browser) -> None:

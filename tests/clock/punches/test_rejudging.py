@@ -10,8 +10,8 @@ from app.accounts.audit import SYSTEM
 from app.clock.importing import import_due
 from app.clock.mirror import devices
 from app.clock.models import Punch, Rejudging
-from app.clock.punches import rejudging
-from app.clock.punches.rejudging import UnderWay
+from app.clock.punches import changes, rejudging
+from app.clock.punches.changes import UnderWay
 from app.clock.settings import write_settings
 from app.db.session import Database
 from tests.clock.mirror_store import FAR
@@ -43,7 +43,7 @@ async def slice_of(database: Database) -> Any:
 
 async def told(database: Database) -> list[UnderWay]:
     async with database.transaction() as db:
-        return await rejudging.under_way(db)
+        return await changes.under_way(db)
 
 
 async def due(database: Database) -> list[str]:
@@ -142,9 +142,9 @@ async def test_a_terminal_concerns_its_own_punches_alone(database: Database) -> 
 async def test_punches_that_wait_for_their_turn_are_known(database: Database) -> None:
     async def awaiting() -> list[str]:
         async with database.transaction() as db:
-            changes = await db.scalar(select(rejudging.CHANGES))
+            found = await db.scalar(select(rejudging.CHANGES))
             punches = await db.scalars(select(Punch).order_by(Punch.punched_at_utc))
-            return [f"{one.punched_at_local:%d}" for one in punches if rejudging.awaits(changes, one)]
+            return [f"{one.punched_at_local:%d}" for one in punches if rejudging.awaits(found, one)]
 
     assert await awaiting() == []
     await take_singles(database)

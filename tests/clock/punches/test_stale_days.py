@@ -62,11 +62,13 @@ async def a_code_is_bound(db: AsyncSession) -> None:
 
 
 async def the_zone_moves_instants(db: AsyncSession) -> None:
-    await rezoning.keep_local_times(db, "UTC", "Europe/Berlin")
+    await rezoning.begin(db, "UTC", "Europe/Berlin", "local_times")
+    await rezoning.rewrite_slice(db)
 
 
 async def the_zone_moves_local_times(db: AsyncSession) -> None:
-    await rezoning.keep_instants(db, "Asia/Tokyo")
+    await rezoning.begin(db, "UTC", "Asia/Tokyo", "instants")
+    await rezoning.rewrite_slice(db)
 
 
 async def the_server_has_them_no_more(db: AsyncSession) -> None:

@@ -223,12 +223,12 @@ class Workplace:
 
     async def zone_of_building(self, zone: str) -> None:
         async with self.database.transaction() as db:
-            await rezoning.keep_local_times(db, self.zone, zone)
+            await rezoning.begin(db, self.zone, zone, "local_times")
             await self.set_zone(db, zone)
 
     async def zone_of_cloud(self, zone: str) -> None:
         async with self.database.transaction() as db:
-            await rezoning.keep_instants(db, zone)
+            await rezoning.begin(db, self.zone, zone, "instants")
             await self.set_zone(db, zone)
 
     async def raw_says_offset(self, text: str) -> None:

@@ -21,7 +21,7 @@ from app.clock.pages import failure_words, health, setup
 from app.clock.pages.sync import cursor_words
 from app.clock.pages.sync.run_words import RESOURCE_LABELS, STATUS_LABELS, TRIGGER_LABELS, Described, described
 from app.clock.profiles import RESOURCES
-from app.clock.punches import rejudging
+from app.clock.punches import changes
 from app.clock.settings import read_settings
 from app.clock.sync import run_rows
 from app.web import csrf, exports, lists
@@ -164,7 +164,7 @@ async def _standing(ctx: Context, now: datetime) -> dict[str, Any]:
         "up_to": up_to,
         "held_back_by": held_back_by,
         "may_run": ctx.may("clock.sync.run"),
-        "rejudged": await rejudging.under_way(ctx.db),
+        "rejudged": await changes.under_way(ctx.db),
     }
 
 
@@ -228,7 +228,7 @@ async def rejudged(ctx: NamedDependency[Context]) -> Response[Any]:
     """How far the import is with changes of rules and terminals; asked again every two seconds while there is one."""
     if not ctx.wants_fragment:
         return Redirect(URL, status_code=303)
-    return await page(ctx, "clock/sync.html", fragment="rejudging", rejudged=await rejudging.under_way(ctx.db))
+    return await page(ctx, "clock/sync.html", fragment="rejudging", rejudged=await changes.under_way(ctx.db))
 
 
 ROUTES = [index, now_block, live, rejudged]

@@ -1,0 +1,97 @@
+"""Changes that concern very many punches, while they are under way: what pages say of them, and when the import has to wait for one.
+
+The request that makes such a change leaves a row; the import carries it out slice by slice. Rules and terminals: rejudging.py. The
+time zone: mirror/rezoning.py.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Text, exists, func, literal, null, select, text, union_all
+from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from app.clock.models import Device, Rejudging, ZoneChange
+from app.clock.punches import rejudging
+from app.db.session import workspace_of
+
+ZONE_IS_OPEN = ZoneChange.finished_at.is_(None)
+_KEY = "hashtextextended('clock judging ' || :workspace, 0)"
+# Imports that judge share the key. A slice that changes what all of them read has it alone.
+_JUDGE = text(f"SELECT pg_try_advisory_xact_lock_shared({_KEY})")
+_WAIT = text(f"SELECT pg_advisory_xact_lock({_KEY})")
+_later = aliased(ZoneChange)
+_WAITS_FOR = (
+    select(ZoneChange.zone, ZoneChange.rewritten, ZoneChange.total)
+    .where(ZONE_IS_OPEN)
+    .order_by(ZoneChange.id.desc())
+    .limit(1)
+)
+_ROWS = union_all(
+    select(
+        literal(0).label("place"), ZoneChange.id.label("id"), func.cast(null(), Text).label("terminal"),
+        ZoneChange.rewritten.label("done"), ZoneChange.total.label("total"), ZoneChange.zone.label("zone"),
+    ).where(ZONE_IS_OPEN, ~exists().where(_later.id > ZoneChange.id, _later.finished_at.is_(None))),
+    select(
+        literal(2), Rejudging.id, func.coalesce(func.nullif(Device.alias, ""), Rejudging.terminal_sn),
+        Rejudging.judged, Rejudging.total, func.cast(null(), Text),
+    )
+    .select_from(Rejudging)
+    .outerjoin(Device, Device.sn == Rejudging.terminal_sn)
+    .where(Rejudging.finished_at.is_(None), ~rejudging.is_joined()),
+).subquery()  # fmt: skip
+_ROW = func.jsonb_build_array(_ROWS.c.terminal, _ROWS.c.done, _ROWS.c.total, _ROWS.c.zone)
+# For a page's own SELECT: the same as `under_way`, as `told` takes it.
+TOLD = select(func.jsonb_agg(aggregate_order_by(_ROW, _ROWS.c.place, _ROWS.c.id))).scalar_subquery()
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """`judged` of `total` punches so far; `total` is None until an import has begun with it. `terminal` is the name of the one whose
+    direction or kind changed, None where a rule did. With `zone`, the punches get its times, and are judged only after that."""
+
+    terminal: str | None
+    judged: int
+    total: int | None
+    zone: str | None = None
+
+    @property
+    def label(self) -> str:
+        if self.zone is not None:
+            return f"Punches that have the times of {self.zone}"
+        by = "the new rules" if self.terminal is None else f"what is set for {self.terminal}"
+        return f"Punches judged by {by}"
+
+
+async def under_way(db: AsyncSession) -> list[UnderWay]:
+    """Changes that are being carried out, the oldest of a kind first; one that a later change joined is not told."""
+    return told(await db.scalar(select(TOLD)))
+
+
+def told(found: Sequence[Sequence[Any]] | None) -> list[UnderWay]:
+    """What a page read as TOLD."""
+    return [UnderWay(*one) for one in found or ()]
+
+
+async def what_holds_back(db: AsyncSession) -> str | None:
+    """Why the import judges nothing now, as a sentence; None when it does."""
+    found = (await db.execute(_WAITS_FOR)).one_or_none()
+    if found is None:
+        return None
+    zone, done, total = found
+    far = f"{done:,} of {total:,} punches have the new times" if total is not None else "the import begins with it soon"
+    return f"The time zone changes to {zone}: {far}."
+
+
+async def may_judge(db: AsyncSession) -> bool:
+    """False while a change that everything is judged by has not come to all punches. Where it is True, none begins before this
+    transaction ends. Never waits."""
+    shared = await db.scalar(_JUDGE, {"workspace": workspace_of(db)})
+    return bool(shared) and await what_holds_back(db) is None
+
+
+async def wait_for_judging(db: AsyncSession) -> None:
+    """Waits until no import judges by what held before, for the rest of the transaction."""
+    await db.execute(_WAIT, {"workspace": workspace_of(db)})
