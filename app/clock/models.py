@@ -442,6 +442,37 @@ class ZoneChange(Base):
     finished_at: Mapped[datetime | None]
 
 
+class OwnerChange(Base):
+    """Codes that changed their owner, or whose owner became active or inactive, with more punches than a request marks. `reached_*` is
+    the place of the last punch that was looked at: the codes in their order, each from its newest punch to its oldest."""
+
+    __tablename__ = "clock_owner_changes"
+    __table_args__ = (Index("clock_owner_changes_open", "id", postgresql_where=text("finished_at IS NULL")),)
+
+    id: Mapped[Id]
+    begun_at: Mapped[Created]
+    reached_place: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    reached_at: Mapped[datetime | None]
+    reached_id: Mapped[int | None]
+    total: Mapped[int | None]
+    marked: Mapped[int] = mapped_column(server_default=text("0"))
+    finished_at: Mapped[datetime | None]
+
+
+class OwnerChangeCode(Base):
+    """One code of such a change. `moved`: it has another owner, `host_employee_id`, or none; else what waits on it is judged again
+    because of its owner."""
+
+    __tablename__ = "clock_owner_change_codes"
+    __table_args__ = (Index(None, "emp_code"),)
+
+    change_id: Mapped[int] = mapped_column(ForeignKey("clock_owner_changes.id", ondelete="CASCADE"), primary_key=True)
+    place: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    emp_code: Mapped[str]
+    host_employee_id: Mapped[int | None]
+    moved: Mapped[bool]
+
+
 class LongAct(Base):
     """What a person asked for many records or punches at once. It is carried out in slices, in the request that asked or by a
     job. `host_employee_id` is whom records are moved to, or whom a re-bound code has now."""

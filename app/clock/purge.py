@@ -78,6 +78,7 @@ async def purge(database: Database, workspace: str, now: datetime) -> dict[str, 
         ("long_acts", _ACTS, ACTS_AT_ONCE),
         ("changes", _finished("clock_rejudgings"), ROWS_AT_ONCE),
         ("changes", _finished("clock_zone_changes"), ROWS_AT_ONCE),
+        ("changes", _finished("clock_owner_changes"), ACTS_AT_ONCE),
     )
     for name, statement, rows in kept_for_a_time:
         while True:

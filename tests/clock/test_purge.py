@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select
 
-from app.clock.models import LongAct, LongActItem, Rejudging, SyncRun, ZoneChange
+from app.clock.models import LongAct, LongActItem, OwnerChange, Rejudging, SyncRun, ZoneChange
 from app.clock.purge import ACTS_AT_ONCE, purge
 from app.db.session import Database
 from tests.clock.mirrored import connect
@@ -68,8 +68,10 @@ async def test_changes_that_all_punches_followed_go_and_those_under_way_stay(dat
     zone = {"generation": 2, "old_zone": "UTC", "zone": "Asia/Tokyo", "kept": "instants"}
     async with database.transaction() as db:
         for ended in (LONG_AGO, NOW, None):
-            db.add_all([Rejudging(finished_at=ended), ZoneChange(finished_at=ended, **zone)])
-    assert (await purge(database, "main", NOW))["changes"] == 2
+            db.add_all(
+                [Rejudging(finished_at=ended), ZoneChange(finished_at=ended, **zone), OwnerChange(finished_at=ended)]
+            )
+    assert (await purge(database, "main", NOW))["changes"] == 3
     async with database.transaction() as db:
-        for table in (Rejudging, ZoneChange):
+        for table in (Rejudging, ZoneChange, OwnerChange):
             assert list(await db.scalars(select(table.finished_at).order_by(table.id))) == [NOW, None]

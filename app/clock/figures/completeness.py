@@ -42,7 +42,7 @@ async def complete_up_to(db: AsyncSession, now: datetime) -> tuple[datetime | No
     found = await connection.load(db)
     if found is None:
         return None, "There is no connection yet."
-    if held_back := await changes.what_holds_back(db):
+    if held_back := await changes.what_moves_times(db):
         return None, held_back
     zone = ZoneInfo(found.timezone)
     settings = await read_settings(db, now)

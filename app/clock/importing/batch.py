@@ -74,7 +74,7 @@ async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) 
 
 
 async def _due(db: AsyncSession, codes: Sequence[str], now: datetime, owners: Owners | None = None) -> list[Facts]:
-    """Holds the people first: what changes later marks its punches again. Nothing is due while a change of zone is under way; the zone
+    """Holds the people first: what changes later marks its punches again. Nothing is due while a change holds all back; the zone
     is read before that is asked, so that it is the one that the punches have."""
     held = owners or await held_owners(db, codes)
     world = await import_rows.read_world(db, now)

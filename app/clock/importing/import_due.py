@@ -22,7 +22,7 @@ from app.clock.importing.batch import ImportCounts, import_batch, rehearse_batch
 from app.clock.importing.owners import Owners, OwnersChangedError, read_owners
 from app.clock.mirror import gone, rezoning
 from app.clock.pairing.inputs import PairingEmployee
-from app.clock.punches import changes, daily_totals, rejudging
+from app.clock.punches import changes, daily_totals, rebinding, rejudging
 from app.faults import described
 
 __all__ = [
@@ -57,7 +57,7 @@ class ImportFailedError(Exception):
 async def import_due(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None
 ) -> ImportCounts:
-    """Gives punches the times of a new zone, slice by slice (mirror/rezoning.py). Then judges everything that is due, and after it, slice
+    """Gives punches the times of a new zone, slice by slice (mirror/rezoning.py), and marks those of changed owners (rebinding.py). Then judges everything that is due, and after it, slice
     by slice, what changes of rules and terminals concern (rejudging.py).
     `progress(done, of)` is told after each batch of what is due, and then of each slice; by saying False it stops what it was told of.
 
@@ -66,6 +66,8 @@ async def import_due(
     while await _with_retries(open_transaction, rezoning.rewrite_slice, given_up=False):
         # Counts of days that punches left or reached would otherwise be made from the punches until the last slice.
         await daily_totals.roll_up_in(open_transaction)
+    while await _with_retries(open_transaction, rebinding.mark_slice, given_up=False):
+        pass
     total = await import_marked(open_transaction, now=now, progress=progress)
     while total.complete and (due_by := await _with_retries(open_transaction, _mark_slice, None)):
         judged = await import_marked(open_transaction, now=max(now or due_by, due_by), progress=progress)

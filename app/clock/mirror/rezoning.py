@@ -107,8 +107,9 @@ async def begin(db: AsyncSession, old: str, zone: str, kept: Kept) -> None:
 
 async def rewrite_slice(db: AsyncSession) -> bool:
     """Rewrites the next punches. True while there may be more; False where none is left, or another import is at it."""
-    oldest = select(ZoneChange.id).where(changes.ZONE_IS_OPEN).order_by(ZoneChange.id).limit(1)
-    if await db.scalar(oldest.with_for_update(skip_locked=True)) is None:
+    oldest = select(func.min(ZoneChange.id)).where(changes.ZONE_IS_OPEN).scalar_subquery()
+    held = select(ZoneChange.id).where(ZoneChange.id == oldest, changes.ZONE_IS_OPEN).with_for_update(skip_locked=True)
+    if await db.scalar(held) is None:
         return False
     await changes.wait_for_judging(db)
     under_way = await _under_way(db)

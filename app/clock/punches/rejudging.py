@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, and_, exists, func, insert, or_, select, t
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from app.clock.models import Punch, Rejudging, ZoneChange
+from app.clock.models import OwnerChange, OwnerChangeCode, Punch, Rejudging, ZoneChange
 from app.db.among import among
 
 SLICE = 50_000
@@ -37,7 +37,16 @@ _JUDGED = (
     .scalar_subquery()
 )
 _ZONE = select(func.max(ZoneChange.generation)).where(ZoneChange.finished_at.is_(None)).scalar_subquery()
-CHANGES = func.jsonb_build_object("judged", _JUDGED, "zone", _ZONE)
+# A page shows the hourglass for so many codes at most.
+_SOME_CODES = (
+    select(OwnerChangeCode.emp_code)
+    .join(OwnerChange, OwnerChange.id == OwnerChangeCode.change_id)
+    .where(OwnerChange.finished_at.is_(None))
+    .limit(1000)
+    .subquery()
+)
+_CODES = select(func.jsonb_agg(_SOME_CODES.c.emp_code)).scalar_subquery()
+CHANGES = func.jsonb_build_object("judged", _JUDGED, "zone", _ZONE, "codes", _CODES)
 
 
 def is_joined() -> ColumnElement[bool]:
@@ -61,6 +70,8 @@ def awaits(changes: Mapping[str, Any] | None, row: Any) -> bool:
         return True
     if row.host_attendance_id is not None or row.import_outcome is None:
         return False
+    if row.emp_code in (changes.get("codes") or ()):
+        return True
     place = (row.local_date.isoformat(), row.punched_at_utc.timestamp(), row.id)
     return any(
         terminal in (None, row.terminal_sn) and (reached[-1] is None or place < tuple(reached))

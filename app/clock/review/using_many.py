@@ -37,7 +37,7 @@ LEFT: Mapping[str, str] = {
     "not_bound": "of a code that is not bound",
     "unread": "after days that were not read completely",
     "changed": "changed meanwhile",
-    "changing": "while the time zone changes",
+    "changing": "while a change of the zone, of bindings or people comes to the punches",
     "gone": "removed meanwhile",
 }
 # A chosen punch's shift, and the records that it touches, lie nearer. A shift that reaches further is left: "changed".

@@ -35,7 +35,7 @@ async def compare_days(run: RunState) -> None:
     """
     async with run.parts.database.transaction(run.workspace) as db:
         rows = await cursors.read_all(db)
-        if await changes.what_holds_back(db):
+        if await changes.what_moves_times(db):
             return  # some punches still lie on the days of the zone before
     if any(row.kind == LIVE and (row.pending or {}).get("everything") for row in rows):
         return  # this server ignores what it is asked for: its counts say nothing, and the live walk reads all there is
@@ -57,7 +57,7 @@ async def compare_total(run: RunState) -> bool:
     Returns whether there are days to read now. Only once all history is read: before, counts differ anyway.
     """
     async with run.parts.database.transaction(run.workspace) as db:
-        if await changes.what_holds_back(db):
+        if await changes.what_moves_times(db):
             return False
         rows = await cursors.read_all(db)
     found = next((row for row in rows if row.window == CHECK), None)
