@@ -95,7 +95,8 @@ class ListRights:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
     """`acts` and `subjects` are what the audit calls by these words. `site` gives an app.web.site.Site; `work` gives the module's
-    jobs.py, which has FUNCTIONS, one for each of `jobs`, and `schedule`; `connect` registers listeners, and may be called twice.
+    jobs.py, which has FUNCTIONS, one for each of `jobs`, and `schedule`, which asks for the jobs that are due in a workspace and says
+    when it wants to be asked again (None: some minutes later); `connect` registers listeners, and may be called twice.
     """
 
     permissions: tuple[PermissionGroup, ...]

@@ -1,28 +1,64 @@
-"""Asked every minute: which work has become due in which workspace? Modules answer; the answers become jobs."""
+"""Asked every minute: which work has become due in which workspace? Modules answer; the answers become jobs.
 
-from dataclasses import replace
+Workspaces are asked in the order in which they became due. A tick that runs out of time leaves the rest to the next one, which begins
+with those that waited longest; several workers share them.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 import structlog
-from sqlalchemy import select
 
-from app.accounts.models import Tenant
-from app.db.session import PLATFORM
+from app.accounts import looks
 from app.parts import Parts
 from app.registry import modules
 
+Ask = Callable[[Parts, str], Awaitable[datetime | None]]
 # For one statement: to ask what is due is little work.
 PATIENCE_S = 2
 _log = structlog.get_logger("muster.jobs")
 
 
-async def schedule(parts: Parts) -> None:
-    """One workspace or module that fails, or does not answer in time, keeps no other from its turn."""
+@dataclass(frozen=True, slots=True)
+class TickLimits:
+    """Seconds: `lasts_s` all together, `look_s` for one module in one workspace. `at_once`: workspaces that are claimed together."""
+
+    lasts_s: float = 40
+    look_s: float = 5
+    at_once: int = 20
+
+
+TICK = TickLimits()
+
+
+async def schedule(parts: Parts, asks: Sequence[Ask] | None = None, tick: TickLimits = TICK) -> int:
+    """One tick. Returns how many workspaces were looked into. One workspace or module that fails or hangs keeps no other from its turn."""
     parts = replace(parts, database=parts.database.limited(PATIENCE_S))
+    asks = [module.work().schedule for module in modules()] if asks is None else asks
+    ends, looked = asyncio.get_running_loop().time() + tick.lasts_s, 0
     async with parts.database.shared_transaction() as db:
-        tenants = (await db.scalars(select(Tenant.key).where(Tenant.active).order_by(Tenant.key))).all()
-    for workspace in (PLATFORM, *tenants):
-        for ask in (module.work().schedule for module in modules()):
-            try:
-                await ask(parts, workspace)
-            except Exception:  # noqa: BLE001 - whatever it is, the others get their turn
-                _log.exception("scheduling failed", workspace=workspace)
+        await looks.add_missing(db)
+    while asyncio.get_running_loop().time() < ends:
+        async with parts.database.shared_transaction() as db:
+            claimed = await looks.claim(db, tick.at_once)
+        if not claimed:
+            break
+        for look in claimed:
+            await _look(parts, look, asks, tick)
+        looked += len(claimed)
+    return looked
+
+
+async def _look(parts: Parts, look: looks.Look, asks: Sequence[Ask], tick: TickLimits) -> None:
+    wanted = [look.until]
+    for ask in asks:
+        try:
+            async with asyncio.timeout(tick.look_s):
+                wanted.append(await ask(parts, look.workspace) or look.until)
+        except Exception:  # noqa: BLE001 - whatever it is, the others get their turn
+            _log.exception("scheduling failed", workspace=look.workspace)
+    if min(wanted) < look.until:
+        async with parts.database.shared_transaction() as db:
+            await looks.settle(db, look, min(wanted))

@@ -252,6 +252,16 @@ class Job(Base):
     error: Mapped[str | None]
 
 
+class WorkspaceLook(Base):
+    """When the schedule next asks a workspace what has become due there (app.accounts.looks)."""
+
+    __tablename__ = "workspace_looks"
+    __table_args__ = (Index(None, "next_at"),)
+
+    workspace: Mapped[str] = mapped_column(primary_key=True)
+    next_at: Mapped[Created]
+
+
 class WorkerHeartbeat(Base):
     __tablename__ = "worker_heartbeats"
 

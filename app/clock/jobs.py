@@ -47,14 +47,16 @@ async def remove_old(parts: Parts, claim: Claim) -> None:
     await purge.purge(parts.database, claim.workspace, datetime.now(UTC))
 
 
-async def schedule(parts: Parts, workspace: str) -> None:
+async def schedule(parts: Parts, workspace: str) -> datetime | None:
     """Asks for a sync run where the interval is over, for one in place of a run whose worker died, and for the daily purge."""
     async with parts.database.transaction(workspace) as db:
         await jobs.request_daily(db, "clock_purge")
         if not policies.enabled(await policies.read(db, workspace), "module_clock"):
-            return
-        if await run_rows.is_due(db, datetime.now(UTC)):
+            return None
+        now = datetime.now(UTC)
+        if await run_rows.is_due(db, now):
             await run_rows.queue_run(db, "schedule", {}, SYSTEM)
+        return await run_rows.look_again(db, now)
 
 
 FUNCTIONS: Mapping[str, Function] = {

@@ -4,6 +4,7 @@ Their labels and longest times are in `app/surveys/module.py`; a job is asked fo
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from app import jobs
 from app.jobs import Claim, Function
@@ -25,12 +26,14 @@ async def count_up(parts: Parts, claim: Claim) -> None:
             moved = await tallies.count_up(db)
 
 
-async def schedule(parts: Parts, workspace: str) -> None:
+async def schedule(parts: Parts, workspace: str) -> datetime | None:
     """Also while the module is switched off: what was recorded is still there to be proved."""
     async with parts.database.transaction(workspace) as db:
         await jobs.request_daily(db, "surveys_head")
-        if await tallies.is_due(db):
-            await jobs.request(db, "surveys_tally")
+        if not await tallies.is_due(db):
+            return None
+        await jobs.request(db, "surveys_tally")
+        return datetime.now(UTC)
 
 
 FUNCTIONS: Mapping[str, Function] = {"surveys_head": note_head, "surveys_tally": count_up}

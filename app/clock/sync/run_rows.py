@@ -172,6 +172,11 @@ async def next_due(db: AsyncSession) -> datetime | None:
     return max(due, found.not_before) if found.not_before else due
 
 
+async def look_again(db: AsyncSession, now: datetime) -> datetime | None:
+    """When the schedule looks for a due run again: soon while one is open, because its worker may die."""
+    return now if await current_run(db) else await next_due(db)
+
+
 async def current_run(db: AsyncSession) -> SyncRun | None:
     """The run that waits or works; None when there is none."""
     return await db.scalar(select(SyncRun).where(SyncRun.status.in_(OPEN)).order_by(SyncRun.id).limit(1))
