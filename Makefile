@@ -10,7 +10,7 @@ APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-instal
 ANY_CHROMIUM := { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 PYTEST ?= $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: install demo test lint bench vendor migration lock browser clean help
+.PHONY: install demo test lint bench vendor migration sbom lock browser clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make bench      what it costs: figures with a floor measured in the same run"
 	@echo "make vendor     fetch the browser files again, at their pinned versions"
 	@echo "make migration module=clock title=\"what changes\"   draft a migration from the models"
+	@echo "make sbom       all parts and their licences, as a CycloneDX document"
 	@echo "make lock       pin the dependencies anew"
 
 install: $(STAMP)
@@ -51,6 +52,9 @@ vendor: $(STAMP)
 migration: $(DEV)
 	@test -n "$(module)" -a -n "$(title)" || { echo 'make migration module=clock title="what changes"' >&2; exit 2; }
 	$(BIN)/python -m tests.scratch $(BIN)/python -m app.db.draft OWNER_URL "$(module)" "$(title)"
+
+sbom: $(DEV)
+	@$(BIN)/python -m deploy.sbom
 
 lock:
 	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate -o requirements.lock
