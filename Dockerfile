@@ -1,5 +1,7 @@
 # syntax=docker/dockerfile:1
-FROM python:3.13-slim-bookworm AS build
+# Another base may be given: it has Python 3.11 or newer as `python`, with venv.
+ARG BASE=python:3.13-slim-bookworm
+FROM ${BASE} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 WORKDIR /muster
 RUN python -m venv /venv
@@ -11,7 +13,7 @@ COPY workers workers
 # As in a checkout: the command finds templates and migrations beside the code, from any folder. A copy of the code would not.
 RUN /venv/bin/pip install --no-deps --no-build-isolation --editable .
 
-FROM python:3.13-slim-bookworm
+FROM ${BASE}
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 MUSTER_ENV=production MUSTER_DATA_DIR=/data PATH=/venv/bin:$PATH
 RUN useradd --system --uid 10001 --home-dir /data --create-home muster
 WORKDIR /muster

@@ -10,7 +10,6 @@ from app.texts import whole
 
 REQUIRED_IN_PRODUCTION = (
     "MUSTER_DATABASE_URL",
-    "MUSTER_OWNER_DATABASE_URL",
     "MUSTER_SECRET_KEYS",
     "MUSTER_BASE_URL",
 )
@@ -87,8 +86,8 @@ def _refuse_missing(environ: Mapping[str, str]) -> None:
     missing = [name for name in REQUIRED_IN_PRODUCTION if not environ.get(name)]
     if missing:
         raise ConfigError(f"MUSTER_ENV=production needs {', '.join(missing)}")
-    urls = [urlsplit(_postgres_url(environ, name) or "") for name in REQUIRED_IN_PRODUCTION[:2]]
-    if urls[0].username == urls[1].username:
+    app, owner = (_postgres_url(environ, f"MUSTER_{name}DATABASE_URL") for name in ("", "OWNER_"))
+    if owner and urlsplit(owner).username == urlsplit(app or "").username:
         raise ConfigError("MUSTER_DATABASE_URL and MUSTER_OWNER_DATABASE_URL must name two different roles")
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("app", "docs", "migrations", "static", "templates", "tests", "workers")
+FOLDERS = ("app", "deploy", "docs", "migrations", "static", "templates", "tests", "workers")
 TREE = [
     *(str(path.relative_to(ROOT)) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.*"))),
     *(path.name for path in sorted(ROOT.glob("*.md"))),

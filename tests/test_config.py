@@ -49,7 +49,14 @@ def test_the_base_url_is_kept_as_browsers_write_an_origin(given: str, origin: st
     assert read_settings({"MUSTER_BASE_URL": given}).base_url == origin
 
 
-@pytest.mark.parametrize("name", [name for name in PRODUCTION if name != "MUSTER_ENV"])
+def test_the_owner_is_told_only_where_tables_are_made() -> None:
+    settings = read_settings({**PRODUCTION, "MUSTER_OWNER_DATABASE_URL": ""})
+    assert (settings.production, settings.owner_database_url) == (True, None)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in PRODUCTION if name not in ("MUSTER_ENV", "MUSTER_OWNER_DATABASE_URL")]
+)
 def test_production_names_what_is_missing(name: str) -> None:
     with pytest.raises(ConfigError, match=f"needs {name}$"):
         read_settings({**PRODUCTION, name: ""})
