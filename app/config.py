@@ -31,6 +31,8 @@ class Settings:
     data_dir: Path
     database_url: str | None
     owner_database_url: str | None
+    direct_database_url: str | None
+    pooler: Literal["none", "session", "transaction"]
     secret_keys: str | None
     base_url: str
     allowed_hosts: tuple[str, ...]
@@ -43,6 +45,10 @@ class Settings:
     export_pool: int
     worker_pool: int
     log_format: Literal["console", "json"]
+
+    def goes_through_pooler(self, url: str) -> bool:
+        """True for an address of the database behind which a pooler stands."""
+        return self.pooler != "none" and url != self.direct_database_url
 
     @property
     def production(self) -> bool:
@@ -62,11 +68,18 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     if env == "production":
         _refuse_missing(environ)
     base_url = _base_url(environ)
+    pooler, direct = _pooler(environ), _postgres_url(environ, "MUSTER_DIRECT_DATABASE_URL")
+    if pooler == "transaction" and direct is None:
+        raise ConfigError(
+            "MUSTER_POOLER=transaction needs MUSTER_DIRECT_DATABASE_URL: workers and commands go past the pooler"
+        )
     return Settings(
         env="production" if env == "production" else "development",
         data_dir=Path(environ.get("MUSTER_DATA_DIR", ".muster")).absolute(),
         database_url=_postgres_url(environ, "MUSTER_DATABASE_URL"),
         owner_database_url=_postgres_url(environ, "MUSTER_OWNER_DATABASE_URL"),
+        direct_database_url=direct,
+        pooler=pooler,
         secret_keys=environ.get("MUSTER_SECRET_KEYS") or None,
         base_url=base_url,
         allowed_hosts=_hosts(environ, base_url),
@@ -125,6 +138,18 @@ def _split(value: str) -> SplitResult | None:
     except ValueError:
         return None
     return None if port == 0 else parts
+
+
+def _pooler(environ: Mapping[str, str]) -> Literal["none", "session", "transaction"]:
+    match environ.get("MUSTER_POOLER") or "none":
+        case "none":
+            return "none"
+        case "session":
+            return "session"
+        case "transaction":
+            return "transaction"
+        case value:
+            raise ConfigError(f"MUSTER_POOLER is {value!r}; it must be none, session or transaction")
 
 
 def _log_format(environ: Mapping[str, str]) -> Literal["console", "json"]:

@@ -1,5 +1,6 @@
-"""What `muster doctor` looks at: database, roles, migrations, keys, queue, workers, time clocks, outbound policy. It changes nothing."""
+"""What `muster doctor` looks at: database, roles, connections, migrations, keys, queue, workers, time clocks, outbound policy. It changes nothing."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -11,6 +12,7 @@ from app.accounts.models import Job, Tenant, WorkerHeartbeat
 from app.clock.models import Connection
 from app.config import Settings
 from app.counting import count
+from app.db import pooler
 from app.db.migrate import SHARED, out_of_step
 from app.db.session import PLATFORM, Database
 from app.jobs import WORKER_SILENT_AFTER
@@ -30,6 +32,20 @@ _WHO = text(
 )
 
 
+# Each process says in the name of its connections how many it may open: app.parts.process_name.
+_PROCESSES = text(
+    "SELECT DISTINCT application_name FROM pg_stat_activity"
+    " WHERE datname = current_database() AND application_name ~ '^muster (web|worker) [0-9]+ '"
+)
+_ROOM = text(
+    "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+    " - coalesce(current_setting('reserved_connections', true)::int, 0) AS takes, (SELECT count(*) FROM pg_stat_activity"
+    " WHERE datid IS NOT NULL AND coalesce(application_name, '') !~ '^muster($|[ -])') AS others"
+)
+# What a connection keeps of a workspace's tables once it has used them.
+CATALOGUE_MIB = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One line of the report. `level` is ok, warning or failed; only the last one makes the command fail."""
@@ -42,6 +58,7 @@ class Finding:
 async def examine(parts: Parts, owner_url: str | None) -> list[Finding]:
     """Every finding, in a fixed order. Raises what a database that cannot be reached raises."""
     findings = await _database(parts, owner_url)
+    findings += [await _connections(parts), *await _pooler(parts.settings, parts.settings.database_url)]
     migrations = await _migrations(parts.database)
     findings.append(migrations)
     if migrations.level != "failed":
@@ -62,6 +79,34 @@ async def _database(parts: Parts, owner_url: str | None) -> list[Finding]:
     if not who.may_queue:
         found.append(Finding("queue", "failed", "The app's role may not create in schema saq: run migrate:modules."))
     return found
+
+
+async def _connections(parts: Parts) -> Finding:
+    """What the processes that run now may open, against what the server takes. Those behind a pooler are not seen."""
+    async with parts.database.shared_transaction() as db:
+        names = list(await db.scalars(_PROCESSES))
+        room = (await db.execute(_ROOM)).one()
+        workspaces = (await db.scalar(select(func.count()).select_from(Tenant)) or 0) + 1
+    most = sum(int(name.split()[2]) for name in names)
+    sentence = (
+        f"{count(len(names), 'process', 'processes')} may open {most}, other programs hold {room.others} now,"
+        f" and the server takes {room.takes}. {count(workspaces, 'workspace', 'workspaces')} in each may take"
+        f" {most * workspaces * CATALOGUE_MIB} MiB of the server's memory."
+    )
+    if parts.settings.pooler != "none":
+        sentence += " Web processes go through the pooler, whose own limits hold."
+    return Finding("connections", "warning" if most + room.others > room.takes else "ok", sentence)
+
+
+async def _pooler(settings: Settings, url: str | None) -> list[Finding]:
+    if settings.pooler == "none" or url is None:
+        return []
+    told = await asyncio.to_thread(pooler.version, url)
+    named = "of a version that it does not tell" if told is None else f"{told[0]}.{told[1]}"
+    if settings.pooler == "session" or (told is not None and told >= pooler.OLDEST):
+        return [Finding("pooler", "ok", f"{settings.pooler}, PgBouncer {named}")]
+    level = "warning" if told is None else "failed"
+    return [Finding("pooler", level, f"transaction needs PgBouncer 1.21 or newer; this is one {named}.")]
 
 
 async def _migrations(database: Database) -> Finding:

@@ -1,5 +1,7 @@
 """The long-lived parts that requests, jobs and commands share: settings, database, keys, the outbound client."""
 
+import os
+import socket
 from dataclasses import dataclass, field
 
 from app.config import ConfigError, Settings
@@ -14,6 +16,8 @@ PAGES_S, LONG_READS_S, BOOKS_S = 10, 300, 10
 OF_A_JOB = 2
 # A worker looks for jobs, and says that it lives.
 OF_A_WORKER = 2
+# Connections of a worker besides its pool and one for each job: four of the queue, and the one that listens.
+OF_THE_QUEUE = 5
 # Connections of a web process for the limits of API tokens, while the request that is counted holds one already.
 FOR_LIMITS = 1
 
@@ -45,13 +49,22 @@ class Parts:
 def make_parts(settings: Settings, database_url: str, *, pool_size: int = 10) -> Parts:
     """For a command. Nothing connects yet. `pool_size`: the connections of this process at most, besides those for exports and limits.
     `database_url` is the app role's; an embedded cluster runs already."""
-    return _parts(settings, Database(database_url, pool_size=pool_size))
+    pooled = settings.goes_through_pooler(database_url)
+    return _parts(settings, Database(database_url, pool_size=pool_size, pooled=pooled))
 
 
 def web_parts(settings: Settings, database_url: str) -> Parts:
     """For a process that answers requests: no workspace may take more than half of its connections."""
     size = settings.web_pool
-    return _parts(settings, Database(database_url, pool_size=size, limit_s=PAGES_S, share=half(size)))
+    database = Database(
+        database_url,
+        pool_size=size,
+        application_name=process_name("web", size + settings.export_pool + FOR_LIMITS),
+        limit_s=PAGES_S,
+        share=half(size),
+        pooled=settings.goes_through_pooler(database_url),
+    )
+    return _parts(settings, database)
 
 
 def worker_parts(settings: Settings, database_url: str, concurrency: int) -> Parts:
@@ -60,7 +73,19 @@ def worker_parts(settings: Settings, database_url: str, concurrency: int) -> Par
     size = settings.worker_pool or needed
     if size < needed:
         raise ConfigError(f"MUSTER_WORKER_POOL is {size}; {concurrency} jobs at a time need at least {needed}")
-    return _parts(settings, Database(database_url, pool_size=size, share=half(size)))
+    database = Database(
+        database_url,
+        pool_size=size,
+        application_name=process_name("worker", size + concurrency + OF_THE_QUEUE),
+        share=half(size),
+        pooled=settings.goes_through_pooler(database_url),
+    )
+    return _parts(settings, database)
+
+
+def process_name(kind: str, most: int) -> str:
+    """What the database shows of a process: how many connections it may open. `muster doctor` adds them up."""
+    return f"muster {kind} {most} {socket.gethostname()[:30]}:{os.getpid()}"
 
 
 def half(number: int) -> int:
@@ -70,13 +95,22 @@ def half(number: int) -> int:
 
 def _parts(settings: Settings, database: Database) -> Parts:
     size = settings.export_pool
-    exports = {"pool_size": size, "limit_s": LONG_READS_S, "share": half(size)}
+    pooled = database.pooled
     return Parts(
         settings=settings,
         database=database,
         # They take long, and pages must not wait for a connection of theirs.
-        exports=Database(database.url, application_name="muster exports", **exports),
-        limits=Database(database.url, pool_size=FOR_LIMITS, application_name="muster limits", limit_s=PAGES_S),
+        exports=Database(
+            database.url,
+            pool_size=size,
+            application_name="muster exports",
+            limit_s=LONG_READS_S,
+            share=half(size),
+            pooled=pooled,
+        ),
+        limits=Database(
+            database.url, pool_size=FOR_LIMITS, application_name="muster limits", limit_s=PAGES_S, pooled=pooled
+        ),
         keys=_keys(settings),
         outbound=OutboundClient(AddressPolicy(parse_allow_list(settings.outbound_allow))),
     )

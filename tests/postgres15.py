@@ -113,9 +113,16 @@ def _install_if_missing() -> None:
     if not config.exists():
         config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text("create_main_cluster = false\n")
-    install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold"]
+    install("postgresql-15")
+
+
+def install(package: str) -> None:
+    """From Debian, by root. Raises NoServer."""
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        raise NoServer(f"the package {package} is missing, and only root on Debian may have it installed here")
+    getting = ["apt-get", "install", "-y", "-q", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-q"], [*install, "postgresql-15"]):
+    for command in (["apt-get", "update", "-q"], [*getting, package]):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise NoServer(f"{' '.join(command)}: {done.stderr.strip()[-1000:]}")

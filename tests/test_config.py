@@ -70,6 +70,8 @@ def test_production_names_what_is_missing(name: str) -> None:
         ("MUSTER_DATABASE_URL", "mysql://muster_app@db/muster", "must start with postgresql://"),
         ("MUSTER_DATABASE_URL", "postgresql://muster_app:sec/ret@db/muster", "is not an address"),
         ("MUSTER_DATABASE_URL", "postgresql://muster_app:[secret@db/muster", "is not an address"),
+        ("MUSTER_POOLER", "pgpool", "must be none, session or transaction"),
+        ("MUSTER_DIRECT_DATABASE_URL", "mysql://muster_app@db/muster", "must start with postgresql://"),
         ("MUSTER_WEB_POOL", "1", "must be at least 2"),
         ("MUSTER_EXPORT_POOL", "0", "must be at least 1"),
         ("MUSTER_WORKER_POOL", "many", "must be a whole number"),

@@ -1,7 +1,7 @@
 """`muster doctor`: one line for each thing, and exit code 1 when something is not in order."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -41,9 +41,34 @@ async def test_all_is_well_with_a_worker(muster: CommandLine) -> None:
     ended = await muster("doctor", "--json")
     assert ended.code == 0
     assert set(levels(ended).values()) == {"ok"}
-    assert set(levels(ended)) == {"database", "roles", "migrations", "keys", "jobs", "workers", "clocks", "outbound"}
+    assert set(levels(ended)) == {
+        "database",
+        "roles",
+        "connections",
+        "migrations",
+        "keys",
+        "jobs",
+        "workers",
+        "clocks",
+        "outbound",
+    }
     told = await muster("doctor")
     assert len(told.out.splitlines()) == len(ended.json)
+
+
+@pytest.mark.usefixtures("a_worker")
+async def test_what_all_processes_may_open_is_added_up(muster: CommandLine, urls: DatabaseUrls) -> None:
+    """Each is counted once, however many connections it has open."""
+    for each, most, level in ((20, 40, "ok"), (5000, 10000, "warning")):
+        names = [f"muster web {each} here:1", f"muster web {each} here:1", f"muster worker {each} there:1"]
+        with ExitStack() as stack:
+            for name in names:
+                stack.enter_context(psycopg.connect(urls.app, application_name=name))
+            ended = await muster("doctor", "--json")
+        found = next(one for one in ended.json if one["name"] == "connections")
+        assert found["level"] == level
+        assert f"2 processes may open {most}," in found["sentence"]
+        assert f"3 workspaces in each may take {3 * most} MiB" in found["sentence"]
 
 
 async def test_without_a_worker_it_says_how_to_start_one(muster: CommandLine) -> None:

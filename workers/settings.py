@@ -52,7 +52,7 @@ async def work(
     parts = replace(parts, database=parts.database.limited(BOOKS_S))
     logging.getLogger("saq").setLevel(logging.ERROR)
     await _await_database(parts.database)
-    pool = _pool(parts.database.url, concurrency)
+    pool = _pool(parts.database, concurrency)
     queue = PostgresQueue(pool=pool, name=QUEUE, swept_error_message="its worker stopped responding")
     await pool.open(wait=True, timeout=START_PATIENCE_S)
     try:
@@ -126,15 +126,22 @@ def _worker(
     )
 
 
-def _pool(url: str, concurrency: int) -> AsyncConnectionPool[Any]:
+def _pool(database: Database, concurrency: int) -> AsyncConnectionPool[Any]:
+    named: dict[str, Any] = {"options": "-c search_path=saq", "application_name": "muster-queue"}
     return AsyncConnectionPool(
-        url,
+        database.url,
         min_size=2,
         max_size=concurrency + 4,
         open=False,
         check=AsyncConnectionPool.check_connection,
-        kwargs={"options": "-c search_path=saq", "application_name": "muster-queue", "autocommit": True},
+        configure=_find_tables if database.pooled else None,
+        kwargs={"autocommit": True, **({} if database.pooled else named)},
     )
+
+
+async def _find_tables(connection: Any) -> None:
+    """A pooler refuses what is set while connecting."""
+    await connection.execute("SET search_path TO saq")
 
 
 async def _make_tables(database: Database, queue: PostgresQueue) -> None:

@@ -72,7 +72,8 @@ async def _listening(ear: asyncpg.Connection | None, database: Database, rung: a
     """A connection that rings when somebody asks for work; a new one where the old one broke."""
     if ear is not None and not ear.is_closed():
         return ear
-    ear = await asyncpg.connect(database.url, timeout=10, server_settings={"application_name": "muster-worker"})
+    named = None if database.pooled else {"application_name": "muster-worker"}
+    ear = await asyncpg.connect(database.url, timeout=10, server_settings=named)
     await ear.add_listener(jobs.CHANNEL, lambda *_: rung.set())
     return ear
 

@@ -40,7 +40,7 @@ async def bring_up(urls: frame.Urls, modules: Sequence[str] = (), workspaces: Se
     from app.db.migrate import migrate
     from app.db.session import Database
 
-    database = Database(urls.app, pool_size=2)
+    database = Database(urls.direct, pool_size=2)
     try:
         for workspace in workspaces:
             async with database.shared_transaction() as db:

@@ -73,10 +73,16 @@ ID = click.IntRange(1, 2**63 - 1)
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """The database as the app's role sees it, and as the owner does; None where the owner is not known here."""
+    """The database as the app's role sees it, and as the owner does; None where the owner is not known here. `past_pooler` is the
+    app's again, where a pooler stands before the first."""
 
     app: str
     owner: str | None
+    past_pooler: str | None = None
+
+    @property
+    def direct(self) -> str:
+        return self.past_pooler or self.app
 
     @property
     def app_role(self) -> str:
@@ -101,7 +107,7 @@ def settings_of_environment() -> Settings:
 def database(settings: Settings) -> Iterator[Urls]:
     """The database of the environment; the embedded one is started where need be, and given up at the end."""
     if settings.database_url is not None:
-        yield Urls(settings.database_url, settings.owner_database_url)
+        yield Urls(settings.database_url, settings.owner_database_url, settings.direct_database_url)
         return
     if settings.owner_database_url is not None:
         raise ConfigError("MUSTER_OWNER_DATABASE_URL is set, but MUSTER_DATABASE_URL is not; set both or neither")
@@ -130,7 +136,7 @@ async def acting(
     from app.parts import make_parts
 
     wiring.connect()
-    parts = make_parts(settings, urls.app)
+    parts = make_parts(settings, urls.direct)
     try:
         async with parts.database.shared_transaction() as db:
             await refuse_unknown(db, workspace)

@@ -64,7 +64,7 @@ def worker(*, concurrency: int) -> None:
 async def _work(settings: "Settings", urls: frame.Urls, concurrency: int) -> None:
     from app.parts import worker_parts
 
-    parts = worker_parts(settings, urls.app, concurrency)
+    parts = worker_parts(settings, urls.direct, concurrency)
     try:
         # By name: app knows no workers.
         workers = importlib.import_module("workers.settings")
@@ -76,12 +76,15 @@ async def _work(settings: "Settings", urls: frame.Urls, concurrency: int) -> Non
 
 def prepare(settings: "Settings", urls: frame.Urls) -> None:
     """What comes before the first request: tables, in development, and keys, and the address that children inherit (never the owner's)."""
+    from app.db.pooler import refuse_old
     from app.secrets import KeyRing, load_or_create_keys
 
     if settings.secret_keys:
         KeyRing.from_text(settings.secret_keys)
     else:
         load_or_create_keys(settings.data_dir)
+    if settings.pooler == "transaction":
+        refuse_old(urls.app)
     if not settings.production and urls.owner:
         frame.run(bring_up(urls))
     os.environ["MUSTER_DATABASE_URL"] = urls.app

@@ -25,7 +25,7 @@ async def _create(urls: frame.Urls, key: str, name: str, ceiling: str) -> None:
     from app.accounts.tenants import create_tenant
     from app.db.session import Database
 
-    database = Database(urls.app, pool_size=2)
+    database = Database(urls.direct, pool_size=2)
     try:
         await create_tenant(database, urls.need_owner(), urls.app_role, key=key, name=name, ceiling=ceiling)
     finally:

@@ -69,7 +69,8 @@ class Database:
     """An engine with small pools, and the transactions on it. Waiting tasks get a connection in the order of asking;
     after PATIENCE_S they are refused with the pool's own TimeoutError. Who holds one must not wait for another.
 
-    `limit_s`: what a statement may take. `share`: how many of the connections one workspace may have at once."""
+    `limit_s`: what a statement may take. `share`: how many of the connections one workspace may have at once. `pooled`: a
+    pooler stands before the server and hands connections from one client to another, so each transaction sets all for itself."""
 
     def __init__(
         self,
@@ -79,15 +80,16 @@ class Database:
         application_name: str = "muster",
         limit_s: float | None = None,
         share: int | None = None,
+        pooled: bool = False,
     ) -> None:
-        self.url = url
+        self.url, self.pooled = url, pooled
         self.shares = Shares(share)
         self._limit_s = limit_s
         # What holds in a new connection. A transaction sets what it needs beyond that.
-        self._at_first = AT_FIRST | _limited(limit_s)
+        self._at_first = {} if pooled else AT_FIRST | _limited(limit_s)
         connect = connecting(
             url,
-            server_settings={"application_name": application_name, **self._at_first},
+            server_settings=None if pooled else {"application_name": application_name, **self._at_first},
             timeout=PATIENCE_S,
             command_timeout=limit_s and limit_s + SILENCE_S,
             connection_class=Beginning,
@@ -165,7 +167,7 @@ class Database:
 
     def _needed(self, path: str | None) -> str:
         """What a transaction sets at its beginning."""
-        wanted = self._at_first | _limited(self._limit_s) | ({"search_path": path} if path else {})
+        wanted = AT_FIRST | _limited(self._limit_s) | ({"search_path": path} if path else {})
         return " ".join(
             f"SET LOCAL {name} TO {value};" for name, value in wanted.items() if self._at_first.get(name) != value
         )
