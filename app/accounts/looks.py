@@ -49,7 +49,8 @@ async def claim(db: AsyncSession, most: int) -> Sequence[Look]:
     taken = (
         update(WorkspaceLook)
         .where(WorkspaceLook.workspace == due.c.workspace)
-        .values(next_at=func.now() + MOST_PAUSE)
+        # Not all after the same time: who became due together would do so for ever.
+        .values(next_at=func.now() + MOST_PAUSE * (0.6 + 0.4 * func.random()))
         .returning(WorkspaceLook.workspace, WorkspaceLook.next_at)
         .execution_options(synchronize_session=False)
     )
