@@ -1,6 +1,7 @@
 """How fast mirrored punches become records: punches a second, and the ratio to a bare UPDATE of the same rows in the same run. Then as
 many punches of a terminal without a direction, judged again once it has one: the request, and the ratio to the first import. Then
-another time zone: the request, and the rewriting as a ratio to a bare UPDATE of the times of the same rows.
+another time zone: the request, and the rewriting as a ratio to a bare UPDATE of the times of the same rows. Then
+a code with half of all punches that is bound to another person.
 
 python -m tests.benchmarks.bench_import [--people 200] [--days 100]
 """
@@ -15,8 +16,10 @@ from typing import Any
 from sqlalchemy import text
 
 from app.accounts.audit import SYSTEM
+from app.clock.bindings import actions as bindings
 from app.clock.importing import import_due
 from app.clock.mirror import devices, rezoning
+from app.clock.punches import rebinding
 from app.db.direct import driver
 from app.db.session import Database
 from tests.benchmarks.arena import arena
@@ -82,6 +85,7 @@ async def main(people: int, days: int) -> None:
         print(f"floor:  bare UPDATE of the same rows {bare:.1f} s; ratio {spent / bare:.1f}")
         await judged_again(database, range(people, 2 * people), days, punches / spent)
         await another_zone(database)
+        await another_owner(database)
 
 
 async def judged_again(database: Database, people: range, days: int, rate: float) -> None:
@@ -118,6 +122,33 @@ async def another_zone(database: Database) -> None:
     print(
         f"zone:   {asked * 1000:.0f} ms to save it; {slices} slices in {spent:.1f} s; bare UPDATE {bare:.1f} s; ratio {spent / bare:.1f}"
     )
+
+
+async def another_owner(database: Database) -> None:
+    """One code that has half of all punches: what a request pays to bind it to another person, and the marks in slices."""
+    theirs = "UPDATE clock_transactions SET emp_code = '1000' WHERE id % 2 = 0"
+    async with database.transaction() as db:
+        await db.execute(text(theirs))
+        person = await employ(db, "Somebody else")
+        began = time.perf_counter()
+        await db.execute(text("UPDATE clock_transactions SET judge_at = now() WHERE emp_code = '1000'"))
+        bare = time.perf_counter() - began
+    began = time.perf_counter()
+    async with database.transaction() as db:
+        await bindings.bind(db, SYSTEM, await bindings.id_of_code(db, "1000"), person)
+    asked = time.perf_counter() - began
+    began = time.perf_counter()
+    while await _marked(database):
+        pass
+    spent = time.perf_counter() - began
+    print(
+        f"owner:  {asked * 1000:.0f} ms to bind it; marks in {spent:.1f} s; bare UPDATE {bare:.1f} s; ratio {spent / bare:.1f}"
+    )
+
+
+async def _marked(database: Database) -> bool:
+    async with database.transaction() as db:
+        return await rebinding.mark_slice(db)
 
 
 async def _slice(database: Database) -> bool:

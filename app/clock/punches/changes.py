@@ -78,6 +78,14 @@ class UnderWay:
         by = "the new rules" if self.terminal is None else f"what is set for {self.terminal}"
         return f"Punches judged by {by}"
 
+    @property
+    def note(self) -> str:
+        """What people should know while it lasts."""
+        if self.owners:
+            return "The import judges nothing until all are ready."
+        waits = "The import judges nothing until all have them." if self.zone else "Pages show what was judged so far."
+        return f"The newest come first. {waits}"
+
 
 async def under_way(db: AsyncSession) -> list[UnderWay]:
     """Changes that are being carried out, the oldest of a kind first; one that a later change joined is not told."""
