@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from app import doctor, jobs, parts
-from app.accounts import housekeeping
+from app.accounts import housekeeping, looks
 from app.clock import settings as clock_settings
 from app.clock.api.people import BindingRow
 from app.clock.bindings.matching import KEPT_CANDIDATES
@@ -24,11 +24,13 @@ from app.host.applications import icons
 from app.host.attendance.hours import INSTANT, LONGEST
 from app.host.models import AppRating
 from app.pace import PACE
+from app.registry import modules
 from app.surveys.authoring import files
 from app.surveys.words import MOST_STARS
 from app.web.transport import body
 from tests.cluster import ROOT
 from workers import ending
+from workers.schedule import TICK
 
 
 def longest(name: str) -> timedelta:
@@ -122,3 +124,12 @@ def test_the_health_check_of_the_image_ends_by_itself() -> None:
     assert allowed is not None
     assert asked is not None
     assert int(asked[1]) < int(allowed[1])
+
+
+def test_a_tick_of_the_schedule_ends_by_itself_before_the_queue_ends_it() -> None:
+    longest_look_s = TICK.look_s * len(modules())
+    source = (ROOT / "workers" / "settings.py").read_text()
+    allowed = re.search(r'cron="\* \* \* \* \*", timeout=(\d+)', source)
+    assert allowed is not None
+    assert TICK.lasts_s + longest_look_s < int(allowed[1])
+    assert TICK.lasts_s + looks.LEAST_PAUSE.total_seconds() < 60

@@ -76,15 +76,27 @@ async def test_one_that_wants_to_be_looked_into_at_once_waits_for_the_next_tick(
 
 
 async def test_a_tick_goes_on_where_the_one_before_ran_out_of_time(parts: Parts, asked: Asked) -> None:
-    await add_tenants(asked.database, 30)
+    await add_tenants(asked.database, 12)
     for key in await everybody(asked.database):
-        asked.does[key] = lambda: asyncio.sleep(0.02)
+        asked.does[key] = lambda: asyncio.sleep(0.05)
     first = await schedule(parts, [asked], SHORT)
-    assert first < 33
-    while await schedule(parts, [asked], SHORT):
-        pass
+    assert first < 15
+    while len(asked.noted) < 15:
+        await asked.time_passes(looks.LEAST_PAUSE)
+        await schedule(parts, [asked], SHORT)
     assert set(Counter(asked.noted).values()) == {1}
-    assert len(asked.noted) == 33
+    assert len(asked.noted) == 15
+
+
+async def test_a_tick_that_runs_out_of_time_puts_off_what_it_claimed_to_the_next_one(
+    parts: Parts, asked: Asked
+) -> None:
+    for key in await everybody(asked.database):
+        asked.does[key] = lambda: asyncio.sleep(0.15)
+    assert await schedule(parts, [asked], TickLimits(lasts_s=0.1)) == 1
+    await asked.time_passes(looks.LEAST_PAUSE + timedelta(seconds=1))
+    assert await schedule(parts, [asked]) == 2
+    assert sorted(asked.noted) == ["acme", "globex", "main"]
 
 
 async def everybody(database: Database) -> list[str]:

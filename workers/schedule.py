@@ -7,7 +7,7 @@ with those that waited longest; several workers share them.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import structlog
 
@@ -25,7 +25,7 @@ _log = structlog.get_logger("muster.jobs")
 class TickLimits:
     """Seconds: `lasts_s` all together, `look_s` for one module in one workspace. `at_once`: workspaces that are claimed together."""
 
-    lasts_s: float = 40
+    lasts_s: float = 30
     look_s: float = 5
     at_once: int = 20
 
@@ -46,9 +46,18 @@ async def schedule(parts: Parts, asks: Sequence[Ask] | None = None, tick: TickLi
         if not claimed:
             break
         for look in claimed:
-            await _look(parts, look, asks, tick)
-        looked += len(claimed)
+            if asyncio.get_running_loop().time() < ends:
+                await _look(parts, look, asks, tick)
+                looked += 1
+            else:
+                await _put_off(parts, look)
     return looked
+
+
+async def _put_off(parts: Parts, look: looks.Look) -> None:
+    """To the next tick."""
+    async with parts.database.shared_transaction() as db:
+        await looks.settle(db, look, datetime.now(UTC))
 
 
 async def _look(parts: Parts, look: looks.Look, asks: Sequence[Ask], tick: TickLimits) -> None:

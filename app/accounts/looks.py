@@ -16,7 +16,7 @@ from app.db.session import PLATFORM, before_commit
 
 MOST_PAUSE = timedelta(minutes=5)
 # So that a tick ends, also where somebody wants to be looked into at once, and the next one looks again.
-LEAST_PAUSE = timedelta(seconds=30)
+LEAST_PAUSE = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
