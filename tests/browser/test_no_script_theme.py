@@ -1,4 +1,4 @@
-"""The dark theme where no script chooses one: it follows the system, and paper stays white."""
+"""Where no script runs: the dark theme follows the system, paper stays white, and fields are whole."""
 
 import pytest
 
@@ -21,3 +21,12 @@ def test_without_script_a_page_is_as_dark_as_the_system(page_of: SignedIn, syste
     assert page.evaluate(GROUND) == ground
     page.emulate_media(media="print")
     assert page.evaluate(GROUND) != DARK
+
+
+@pytest.mark.browser
+def test_without_script_the_password_s_field_ends_like_the_others(page_of: SignedIn) -> None:
+    page = page_of("", java_script_enabled=False)
+    page.goto("/sign-in")
+    edge = "one => ['borderRightWidth', 'borderRightColor', 'borderTopRightRadius'].map(name => getComputedStyle(one)[name])"
+    mail, password = (page.locator(f"#f-{name}, [name={name}]").first.evaluate(edge) for name in ("email", "password"))
+    assert password == mail
