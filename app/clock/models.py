@@ -682,6 +682,17 @@ class PersonCount(Base):
     total: Mapped[int] = mapped_column(Integer)
 
 
+class HourCount(Base):
+    """How many punches of a local day came at an hour of the week, and how many came how late: punches/hour_counts.py says what
+    `bucket` is. A day in `clock_stale_days`, and one that is not here, is counted from the punches themselves."""
+
+    __tablename__ = "clock_hour_counts"
+
+    local_date: Mapped[date] = mapped_column(primary_key=True)
+    bucket: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    total: Mapped[int] = mapped_column(Integer)
+
+
 class StaleDay(Base):
     """A local day whose totals must be computed again; written with the punches, removed by the rollup."""
 

@@ -7,7 +7,7 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.connection import saved as connection
-from app.clock.punches import daily_totals, day_counts, week_counts
+from app.clock.punches import daily_totals, day_counts, hour_counts, week_counts
 from app.clock.settings import read_settings
 from app.clock.zones import zone_day
 from app.db.rows import affected
@@ -108,4 +108,5 @@ async def _purge_days(db: AsyncSession, days: list[date]) -> int:
     deleted = affected(await db.execute(_PUNCHES, {"days": days}))
     await day_counts.recount(db, days)
     await week_counts.recount(db, days)
+    await hour_counts.recount(db, days)
     return deleted

@@ -196,15 +196,22 @@ def ordering(spec: ListSpec, sort: str) -> list[UnaryExpression[Any]]:
     return [column.asc().nulls_last(), spec.key.asc()]
 
 
-async def load(context: Context, spec: ListSpec, base: Select[Any]) -> ListPage:
-    """One page of `base` under what the address asks: one SELECT for the total, one for the rows."""
+async def load(context: Context, spec: ListSpec, base: Select[Any], keys: Select[Any] | None = None) -> ListPage:
+    """One page of `base` under what the address asks: one SELECT for the total, one for the rows.
+
+    `keys` finds the keys of the same rows, and knows all that filters and sort need: then what else the columns of `base` need is
+    looked up for the rows of the page alone, not for those of all pages before it.
+    """
     wanted = asked(spec, context.request.query_params)
-    narrowed = base.where(condition(spec, wanted))
+    which, order = condition(spec, wanted), ordering(spec, wanted.sort)
+    narrowed = (base if keys is None else keys).where(which)
     counted = select(func.count()).select_from(narrowed.with_only_columns(spec.key).order_by(None).subquery())
     total = await context.db.scalar(counted) or 0
     wanted.stay_within(total)
-    ordered = narrowed.order_by(*ordering(spec, wanted.sort))
-    rows = await context.db.execute(wanted.cut(ordered))
+    cut = wanted.cut(narrowed.order_by(*order))
+    if keys is not None:
+        cut = base.where(spec.key.in_(cut)).order_by(*order)
+    rows = await context.db.execute(cut)
     return listing(context, spec, wanted, rows.all(), total)
 
 

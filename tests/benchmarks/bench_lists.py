@@ -10,8 +10,9 @@ import hashlib
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
 
 import httpx
 from sqlalchemy import insert, select, text
@@ -31,6 +32,7 @@ from tests.clock.mirrored import connect
 PEOPLE, TERMINALS, DAYS = 500, 20, 365
 FIRST = date(2025, 11, 1)
 LIMIT_MS = 50
+NO_MORE: Mapping[str, str] = MappingProxyType({})
 _PEOPLE = """
 INSERT INTO clock_employees (emp_code, full_name)
 SELECT (1000 + n)::text,
@@ -45,11 +47,11 @@ _DEVICES = (
 # Most punches are imported; a few outcomes and codes are rare, as they are in life: those are what operators look for.
 _PUNCHES = """
 INSERT INTO clock_transactions (id_generation, remote_id, emp_code, terminal_sn, punch_code, verify_code, punched_at_raw,
-    punched_at_local, punched_at_utc, local_date, import_outcome, judge_at)
+    punched_at_local, punched_at_utc, local_date, import_outcome, judge_at{columns})
 SELECT 1, n::text, (1000 + n * 7919::bigint % :people)::text, 'T' || (n * 31::bigint % :terminals),
     CASE WHEN n % 5003 = 0 THEN 255 WHEN n % 997 = 0 THEN 4 ELSE n % 2 END, 1, at::text, at, at AT TIME ZONE 'UTC', at::date,
     CASE WHEN n % 20011 = 0 THEN 'overlaps' WHEN n % 1009 = 0 THEN 'arrived_late' WHEN n % 53 = 0 THEN 'only_one_punch'
-        WHEN n % 31 = 0 THEN 'not_bound' WHEN n > :punches * 0.995 THEN NULL ELSE 'imported' END, NULL
+        WHEN n % 31 = 0 THEN 'not_bound' WHEN n > :punches * 0.995 THEN NULL ELSE 'imported' END, NULL{values}
 FROM (SELECT n, CAST(:first AS date) + n * make_interval(secs => :apart) AS at FROM generate_series(1, :punches) AS n) AS made
 """
 PAGES = {
@@ -92,19 +94,21 @@ API = {
 }
 
 
-async def fill(database: Database, punches: int) -> None:
+async def fill(database: Database, punches: int, first: date = FIRST, more: Mapping[str, str] = NO_MORE) -> None:
+    """DAYS days of punches from `first` on. `more` are further columns of a punch, each with its value in SQL over `n` and `at`."""
     apart = DAYS * 86400 / punches
     async with database.transaction() as db:
         await connect(db)
         await db.execute(text(_PEOPLE), {"people": PEOPLE})
         await db.execute(text(_BINDINGS))
         await db.execute(text(_DEVICES), {"terminals": TERMINALS})
-        given = {"people": PEOPLE, "terminals": TERMINALS, "first": FIRST, "apart": apart, "punches": punches}
-        await db.execute(text(_PUNCHES), given)
+        given = {"people": PEOPLE, "terminals": TERMINALS, "first": first, "apart": apart, "punches": punches}
+        columns, values = ("".join(f", {one}" for one in these) for these in (more, more.values()))
+        await db.execute(text(_PUNCHES.format(columns=columns, values=values)), given)
     async with database.transaction() as db:
-        await daily_totals.count_days(db, [FIRST + timedelta(days=n) for n in range(DAYS + 2)])
+        await daily_totals.count_days(db, [first + timedelta(days=n) for n in range(DAYS + 2)])
         # The days of the last sync are not rolled up yet.
-        stale = [{"day": FIRST + timedelta(days=DAYS - n)} for n in range(4)]
+        stale = [{"day": first + timedelta(days=DAYS - n)} for n in range(4)]
         await db.execute(text("INSERT INTO clock_stale_days (local_date) VALUES (:day)"), stale)
 
 

@@ -6,32 +6,16 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Integer, Row, Select, SQLColumnExpression, cast, func, literal, select, text
+from sqlalchemy import ColumnElement, Integer, Row, Select, SQLColumnExpression, cast, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.charts.compared import DayRange, PeriodPair
 from app.clock.models import DailyTotal, Department, Device
+from app.clock.punches import hour_counts
 from app.counting import percent
 
-# How long after the tap the server had it: upper bounds in seconds, and what a person reads.
-LATE = (
-    (60, "Within a minute"),
-    (300, "Within 5 minutes"),
-    (3600, "Within an hour"),
-    (86_400, "Within a day"),
-    (None, "Later"),
-)
-_SHAPE = text(
-    """
-    SELECT extract(isodow FROM punched_at_local)::int AS weekday, extract(hour FROM punched_at_local)::int AS hour,
-        CASE WHEN uploaded_at_utc IS NULL THEN -1
-            ELSE width_bucket(greatest(extract(epoch FROM uploaded_at_utc - punched_at_utc), 0)::float8,
-                CAST(:bounds AS float8[])) END AS late,
-        local_date >= :first AS shown, grouping(extract(hour FROM punched_at_local)::int) AS by_late, count(*) AS punches
-    FROM clock_transactions WHERE local_date BETWEEN :since AND :last
-    GROUP BY GROUPING SETS ((1, 2, 4), (3, 4))
-    """
-)
+# How long after the tap the server had it: what a person reads of each of the bounds, and of what came later.
+LATE = ("Within a minute", "Within 5 minutes", "Within an hour", "Within a day", "Later")
 
 
 class Lateness(NamedTuple):
@@ -53,21 +37,17 @@ class Shape:
 
 
 async def shape(db: AsyncSession, first: date, last: date, since: date | None = None) -> Shape:
-    """Counted from the punches themselves; those that were purged are gone from here. With `since` also the days from then on."""
-    # The first bucket below the smallest bound is 0, and a tap that arrived after exactly a minute is within it.
-    bounds = [bound + 1e-6 for bound, _ in LATE if bound is not None]
-    given = {"first": first, "last": last, "since": since or first, "bounds": bounds}
-    rows = (await db.execute(_SHAPE, given)).all()
-    hours = {(row.weekday, row.hour): row.punches for row in rows if row.shown and not row.by_late}
-    late = [{row.late: row.punches for row in rows if row.by_late and row.shown is shown} for shown in (True, False)]
-    return Shape(hours, *(lateness(one) for one in late))
+    """Of the punches that are held; those that were purged are gone from here. With `since` also the days from then on."""
+    found = await hour_counts.read(db, first, last, since or first)
+    return Shape(found.hours, lateness(found.late), lateness(found.late_before))
 
 
 def lateness(found: dict[int, int]) -> list[Lateness]:
-    """From punches by bucket; -1 where the server does not say when."""
-    known = sum(n for bucket, n in found.items() if bucket >= 0)
-    late = [Lateness(label, n := found.get(bucket, 0), percent(n, known)) for bucket, (_, label) in enumerate(LATE)]
-    return [*late, Lateness("The server does not say", found[-1], None)] if -1 in found else late
+    """From punches by bucket."""
+    known = sum(n for bucket, n in found.items() if bucket != hour_counts.NOT_SAID)
+    late = [Lateness(label, n := found.get(bucket, 0), percent(n, known)) for bucket, label in enumerate(LATE)]
+    unsaid = found.get(hour_counts.NOT_SAID)
+    return late if unsaid is None else [*late, Lateness("The server does not say", unsaid, None)]
 
 
 async def by_terminal(db: AsyncSession, pair: PeriodPair) -> Sequence[Row[Any]]:

@@ -5,10 +5,11 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import String, and_, func, literal, select, union_all
+from sqlalchemy import String, and_, func, literal, select, text, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import BindingState, Outcome
+from app.clock.days import CLOCKS_APART, DAY
 from app.clock.figures.completeness import complete_up_to
 from app.clock.models import (
     Area,
@@ -39,6 +40,29 @@ COUNTED = {
 CODES = ("check_in", "check_out", "break_out", "break_in", "overtime_in", "overtime_out")
 FIGURES = ("total", *CODES, "unknown", "employees", "terminals", "imported")
 OUTCOME_DAYS = 30
+# Of more punches than this, people and terminals are looked up one by one.
+COUNTED_DIRECTLY = 20_000
+_EACH = """
+    SELECT (SELECT min({name}) FROM clock_transactions) AS {name}
+    UNION ALL
+    SELECT (SELECT min(t.{name}) FROM clock_transactions t WHERE t.{name} > {these}.{name}) FROM {these}
+    WHERE {these}.{name} IS NOT NULL
+"""
+_WITHIN = "t.local_date BETWEEN :first AND :last AND t.gone_at_utc IS NULL"
+# An instant lies near its local date, wherever its clock hangs; so the index on people and instants serves.
+_NEAR = f"""t.punched_at_utc >= CAST(:first AS date) - interval '{CLOCKS_APART.days} days'
+    AND t.punched_at_utc < CAST(:last AS date) + interval '{(CLOCKS_APART + DAY).days} days'"""
+_SEEN = text(
+    f"""
+    WITH RECURSIVE people AS ({_EACH.format(name="emp_code", these="people")}),
+        serials AS ({_EACH.format(name="terminal_sn", these="serials")})
+    SELECT
+        (SELECT count(*) FROM people
+            WHERE EXISTS (SELECT FROM clock_transactions t WHERE t.emp_code = people.emp_code AND {_WITHIN} AND {_NEAR})),
+        (SELECT count(*) FROM serials
+            WHERE EXISTS (SELECT FROM clock_transactions t WHERE t.terminal_sn = serials.terminal_sn AND {_WITHIN}))
+    """
+)
 
 
 async def status(db: AsyncSession, now: datetime) -> dict[str, Any]:
@@ -120,7 +144,9 @@ async def daily_totals(db: AsyncSession, first: date, last: date) -> dict[str, A
         for one in (first + timedelta(days=n) for n in range((last - first).days + 1))
     ]
     totals: dict[str, int] = {name: sum(int(one[name] or 0) for one in days) for name in FIGURES}
-    for name, count in zip(("employees", "terminals"), await _distinct(db, first, last), strict=True):
+    several = totals["total"] > COUNTED_DIRECTLY
+    distinct = await (_distinct_among_many(db, first, last) if several else _distinct(db, first, last))
+    for name, count in zip(("employees", "terminals"), distinct, strict=True):
         # People do not add up over days; of days whose punches were purged, the busiest is what is known.
         totals[name] = max(count, *(int(one[name] or 0) for one in days))
     return {"days": days, "totals": totals}
@@ -136,6 +162,13 @@ async def _distinct(db: AsyncSession, first: date, last: date) -> tuple[int, int
         within
     )
     employees, terminals = (await db.execute(counted)).one()
+    return employees, terminals
+
+
+async def _distinct_among_many(db: AsyncSession, first: date, last: date) -> tuple[int, int]:
+    """The same, by one look into an index for each person and each terminal, however many punches they have."""
+    given = {"first": first, "last": last}
+    employees, terminals = (await db.execute(_SEEN, given)).one()
     return employees, terminals
 
 

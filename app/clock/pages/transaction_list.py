@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, String, func, literal, or_, select, true
+from sqlalchemy import BigInteger, ColumnElement, Select, String, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings import long_acts
@@ -19,7 +19,7 @@ from app.clock.codes import (
     verify_label,
 )
 from app.clock.models import Binding, ClockEmployee, Connection, DailyTotal, Device, Punch, Setting
-from app.clock.punches import rejudging, settled
+from app.clock.punches import rejudging
 from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
 from app.clock.review import decisions, settling
@@ -60,8 +60,7 @@ def _of_groups(groups: Sequence[str]) -> PunchFilter:
         return PunchFilter(outcomes=outcomes)
     if len(groups) == 1:
         return PunchFilter(outcomes=outcomes, settled=False)
-    needs_none = Punch.import_outcome.not_in(_in_group(OutcomeGroup.NEEDS_PERSON))
-    return PunchFilter(outcomes=outcomes, other=or_(needs_none, settled.OPEN))
+    return PunchFilter(outcomes=outcomes, open_of=tuple(_in_group(OutcomeGroup.NEEDS_PERSON)))
 
 
 def _codes(words: Sequence[str]) -> tuple[int, ...]:

@@ -13,9 +13,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import StaleDay
-from app.clock.punches import day_counts, week_counts
+from app.clock.punches import day_counts, hour_counts, week_counts
 from app.db.session import Database, before_commit
 
+WEEKS_CAUGHT_UP = 8
 _NOTED = "stale_days"
 _CLEAR = text("DELETE FROM clock_analytics_daily WHERE local_date = ANY(:days) AND NOT frozen")
 _COUNT = text(
@@ -76,12 +77,21 @@ async def _note(db: AsyncSession) -> None:
 
 async def roll_up(database: Database, workspace: str) -> int:
     """Counts every stale day again, a week per transaction: people are counted by week, so each week once.
-    Returns how many days."""
-    return await roll_up_in(partial(database.transaction, workspace))
+    Returns how many days. Then, some weeks at a time, come days that a version before this one counted, which kept no hours."""
+    open_transaction = partial(database.transaction, workspace)
+    done = await roll_up_in(open_transaction)
+    for _ in range(WEEKS_CAUGHT_UP):
+        async with open_transaction() as db:
+            await mark_stale(db, await hour_counts.never_counted(db))
+        days = await roll_up_in(open_transaction)
+        if not days:
+            break
+        done += days
+    return done
 
 
 async def roll_up_in(open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]]) -> int:
-    """The same for who has transactions of one workspace."""
+    """Every stale day again, for who has transactions of one workspace."""
     done = 0
     while True:
         async with open_transaction() as db:
@@ -99,6 +109,7 @@ async def count_days(db: AsyncSession, days: Sequence[date]) -> None:
         return
     await day_counts.recount(db, days)
     await week_counts.recount(db, days)
+    await hour_counts.recount(db, days)
     await db.execute(_CLEAR, {"days": list(days)})
     await db.execute(_COUNT, {"days": list(days)})
 

@@ -1,6 +1,6 @@
 """What pages and API read of the mirror: rows as they are stored, joined with the names that belong to them. No writes here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, TypeVar
@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, and_, any_, func, not_, or_, select, text,
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Area, Binding, ClockEmployee, Department, Device, Position, Punch
-from app.clock.punches import week_counts
-from app.clock.punches.day_counts import count_by_day, has_code, has_outcome
+from app.clock.punches import settled, week_counts
+from app.clock.punches.day_counts import NOT_JUDGED, count_by_day, has_code, has_outcome
 from app.db.among import among
 from app.db.located import Counted, is_dense
 from app.db.rows import plain
@@ -103,7 +103,8 @@ def _both(one: tuple[T, ...] | None, other: tuple[T, ...] | None) -> tuple[T, ..
 class PunchFilter:
     """What the punch list is narrowed to. `outcomes` and `punch_codes` as day_counts.py has them (None: any, empty: none at
     all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `renamed` are the codes of `renamed_since`, which
-    goes with `updated_since`: the name is part of the row. `settled`: only those that are, or that are not. `other_codes` narrows nothing: it is everybody
+    goes with `updated_since`: the name is part of the row. `settled`: only those that are, or that are not; `open_of`: of these outcomes
+    only those that are not. `other_codes` narrows nothing: it is everybody
     who is not among `emp_codes`, where that are fewer people than those."""
 
     days: tuple[date | None, date | None] = (None, None)
@@ -115,6 +116,7 @@ class PunchFilter:
     updated_since: datetime | None = None
     renamed: tuple[str, ...] = ()
     settled: bool | None = None
+    open_of: tuple[str, ...] = ()
     other: ColumnElement[bool] | None = None
 
     @property
@@ -130,7 +132,7 @@ class PunchFilter:
 
     @property
     def _needs_no_look_at_punches(self) -> bool:
-        return self.updated_since is None and self.settled is None and self.other is None
+        return self.updated_since is None and self.settled is None and not self.open_of and self.other is None
 
     def equalities(self) -> dict[str, Any]:
         given = {
@@ -152,6 +154,7 @@ class PunchFilter:
             punch_codes=_both(self.punch_codes, by.punch_codes),
             emp_codes=_both(self.emp_codes, by.emp_codes),
             settled=self.settled if by.settled is None else by.settled,
+            open_of=(*self.open_of, *by.open_of),
             other=by.other if self.other is None else self.other if by.other is None else and_(self.other, by.other),
         )
 
@@ -172,11 +175,15 @@ class PunchFilter:
             parts.append(among(Punch.emp_code, self.emp_codes))
         if self.updated_since is not None:
             parts.append(self.changed(self.updated_since))
-        if self.settled is not None:
-            parts.append(Punch.settled_at_utc.is_not(None) if self.settled else Punch.settled_at_utc.is_(None))
         if self.other is not None:
             parts.append(self.other)
-        return and_(*parts)
+        return and_(*parts, *self._by_mark())
+
+    def _by_mark(self) -> Iterator[ColumnElement[bool]]:
+        if self.settled is not None:
+            yield Punch.settled_at_utc.is_not(None) if self.settled else settled.OPEN
+        if self.open_of:
+            yield or_(Punch.import_outcome.not_in(self.open_of), settled.OPEN)
 
     def changed(self, since: datetime) -> ColumnElement[bool]:
         written = Punch.updated_at >= since
@@ -230,9 +237,11 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     outcome and the usual one, suits neither.
     """
     await db.execute(_PLAN_EACH)
-    either = replace(wanted, settled=None)
-    if wanted.settled is False and either.countable:
-        return (await _counted(db, either)).less(await _counted_fresh(db, replace(wanted, settled=True)))
+    either = replace(wanted, settled=None, open_of=())
+    if either.countable and (wanted.settled is False or (wanted.open_of and wanted.settled is None)):
+        of = None if wanted.settled is False else (*wanted.open_of, NOT_JUDGED)
+        without = replace(either, settled=True, outcomes=_both(either.outcomes, of))
+        return (await _counted(db, either)).less(await _counted_fresh(db, without))
     return await _counted(db, wanted)
 
 

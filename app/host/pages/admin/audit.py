@@ -11,7 +11,7 @@ from app.accounts.audit_words import act_label, changes_of, subject_page
 from app.accounts.models import AuditEntry
 from app.errors import NotFound
 from app.host import erased_names, zone
-from app.host.pages.admin.audit_list import on_what, rows, spec, who
+from app.host.pages.admin.audit_list import keys, on_what, rows, spec, who
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
@@ -29,7 +29,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     here, base = spec(ctx.workspace, ZoneInfo(name)), rows(ctx.workspace)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, here, base, kind)
-    view = await lists.load(ctx, here, base)
+    view = await lists.load(ctx, here, base, keys(ctx.workspace))
     return await page(ctx, "host/admin/audit.html", fragment="list", view=view, zone=name, **WORDS)
 
 

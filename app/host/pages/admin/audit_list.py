@@ -47,6 +47,11 @@ def rows(workspace: str) -> Select[Any]:
     return _rows(subjects.found()).where(AuditEntry.workspace == workspace)
 
 
+def keys(workspace: str) -> Select[Any]:
+    """The ids of the same, without the names."""
+    return select(AuditEntry.id).where(AuditEntry.workspace == workspace)
+
+
 @cache
 def _rows(found: LateralFromClause) -> Select[Any]:
     erased = was_erased(AuditEntry.actor_id)

@@ -1,0 +1,159 @@
+"""What a page, an API or a job reads does not grow with the rows stored: blocks are counted, never seconds."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from app.clock.days import DaySpan
+from app.clock.figures import analytics, status
+from app.clock.pages import transaction_list
+from app.clock.punches import daily_totals, day_counts, hour_counts, queries
+from app.clock.sync import count_check
+from app.db.direct import driver
+from app.db.session import Database
+from tests.benchmarks.explained import Watch, watch
+from tests.cluster import DatabaseUrls
+from tests.conftest import Browser
+
+FIRST, DAYS, MANY = date(2026, 3, 1), 20, 24_000
+LAST = FIRST + timedelta(days=DAYS - 1)
+# Of what is made below, one column for each that the figures look at. A thousandth is gone from the server.
+_PUNCHES = """
+INSERT INTO clock_transactions (id_generation, remote_id, emp_code, terminal_sn, punch_code, punched_at_raw, punched_at_local,
+    punched_at_utc, uploaded_at_utc, local_date, import_outcome, gone_at_utc, judge_at)
+SELECT 1, n::text, (n % 30)::text, 'T' || n % 4, 0, '', at, at AT TIME ZONE 'UTC',
+    CASE n % 5 WHEN 0 THEN NULL ELSE at AT TIME ZONE 'UTC' + n % 5 * interval '100 seconds' END, at::date, 'imported',
+    CASE WHEN n % 1000 = 0 THEN at AT TIME ZONE 'UTC' END, NULL
+FROM (SELECT n, CAST(:first AS timestamp) + (n - 1) * :days / :many * interval '1 day' + n % 1440 * interval '1 minute' AS at
+    FROM generate_series(1, :many) AS n) AS made
+"""
+_HOURS = """
+SELECT extract(isodow FROM punched_at_local)::int, extract(hour FROM punched_at_local)::int, count(*)
+FROM clock_transactions WHERE local_date BETWEEN :first AND :last GROUP BY 1, 2
+"""
+_AUDIT = """
+INSERT INTO audit_entries (workspace, actor_name, act, subject_type, subject_id, after)
+SELECT 'main', 'System', 'attendance.edit', 'attendance', n::text, '{}' FROM generate_series(1, :many) AS n
+"""
+
+
+async def settle(urls: DatabaseUrls, *tables: str) -> None:
+    """As autovacuum leaves them."""
+    owner = Database(urls.owner)
+    async with owner.engine.connect() as connection:
+        alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
+        await alone.execute(text("SET search_path TO main, shared"))
+        for table in tables:
+            await alone.execute(text(f"VACUUM ANALYZE {table}"))
+    await owner.close()
+
+
+@pytest.fixture
+async def mirror(database: Database, urls: DatabaseUrls) -> Database:
+    """MANY punches of thirty people at four terminals, counted up; then one more, of a day that waits to be counted again."""
+    async with database.transaction() as db:
+        await db.execute(text(_PUNCHES), {"first": FIRST, "days": DAYS, "many": MANY})
+        await daily_totals.mark_stale(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
+    await daily_totals.roll_up(database, "main")
+    async with database.transaction() as db:
+        at = datetime(2026, 3, 4, 7, 30)
+        row = ("more", 1, "31", "T9", "", at, at.replace(tzinfo=UTC), at.date())
+        names = "remote_id id_generation emp_code terminal_sn punched_at_raw punched_at_local punched_at_utc local_date"
+        await driver(db).copy_records_to_table("clock_transactions", records=[row], columns=names.split())
+        await daily_totals.mark_stale(db, [at.date()])
+    await settle(urls, "clock_transactions", "clock_hour_counts", "clock_analytics_daily", "clock_transaction_counts")
+    return database
+
+
+def blocks_of(found: Watch) -> int:
+    assert found.reads, "nothing was read at all"
+    return found.blocks
+
+
+async def test_the_hours_of_a_range_are_read_from_kept_counts_and_are_those_of_its_punches(mirror: Database) -> None:
+    async with mirror.transaction() as db:
+        with watch(mirror.engine) as found:
+            shape = await analytics.shape(db, FIRST + timedelta(days=5), LAST, FIRST)
+        given = {"first": FIRST + timedelta(days=5), "last": LAST}
+        plain = {(weekday, hour): n for weekday, hour, n in await db.execute(text(_HOURS), given)}
+    assert shape.hours == plain
+    assert sum(one.punches for one in shape.late) == sum(plain.values())
+    assert sum(one.punches for one in shape.late_before) == MANY // DAYS * 5 + 1
+    # The one day that waits to be counted again is read, and 20 days would be 20 times as many.
+    assert blocks_of(found) < 200
+
+
+async def test_days_that_an_older_version_counted_get_their_hours_by_and_by(mirror: Database) -> None:
+    async with mirror.transaction() as db:
+        before = await hour_counts.read(db, FIRST, LAST, FIRST)
+        await db.execute(text("DELETE FROM clock_hour_counts"))
+        assert await hour_counts.read(db, FIRST, LAST, FIRST) == before
+    await daily_totals.roll_up(mirror, "main")
+    async with mirror.transaction() as db:
+        assert await hour_counts.read(db, FIRST, LAST, FIRST) == before
+        assert await db.scalar(text("SELECT count(DISTINCT local_date) FROM clock_hour_counts")) == DAYS
+        assert await hour_counts.never_counted(db) == []
+    assert await daily_totals.roll_up(mirror, "main") == 0
+
+
+async def test_people_and_terminals_of_many_punches_are_looked_up_one_by_one(mirror: Database) -> None:
+    async with mirror.transaction() as db:
+        with watch(mirror.engine) as found:
+            totals = (await status.daily_totals(db, FIRST, LAST))["totals"]
+        assert totals["total"] > status.COUNTED_DIRECTLY
+        for first, last in ((FIRST, LAST), (FIRST, FIRST), (LAST, date.max)):
+            plain = await status._distinct(db, first, last)
+            assert await status._distinct_among_many(db, first, last) == plain
+    assert (totals["employees"], totals["terminals"]) == (31, 5)
+    assert blocks_of(found) < 600
+
+
+async def test_the_nightly_check_counts_what_is_held_from_kept_counts(mirror: Database) -> None:
+    everything, week = DaySpan(FIRST, date.max), DaySpan(FIRST, FIRST + timedelta(days=7))
+    plain = text(
+        "SELECT count(*) FROM clock_transactions WHERE gone_at_utc IS NULL AND local_date >= :a AND local_date < :b"
+    )
+    async with mirror.transaction() as db:
+        for span in (everything, week):
+            with watch(mirror.engine) as found:
+                held = await count_check._held(db, 1, span)
+            assert held == await db.scalar(plain, {"a": span.first, "b": span.until})
+        assert blocks_of(found) < 150
+        # Of another generation of ids the kept counts know nothing.
+        await db.execute(text("UPDATE clock_transactions SET id_generation = 2 WHERE remote_id = 'more'"))
+        assert await count_check._held(db, 2, everything) == 1
+        assert await day_counts.count_held(db, FIRST, None) == MANY - MANY // 1000 + 1
+
+
+@pytest.mark.parametrize("groups", [["waiting", "needs_person"], ["needs_person", "good"], ["needs_person"]])
+async def test_settled_punches_are_taken_from_kept_counts_whatever_groups_are_asked(
+    mirror: Database, groups: list[str]
+) -> None:
+    days = {"first": FIRST + timedelta(days=2), "last": FIRST + timedelta(days=2)}
+    changed = (
+        "UPDATE clock_transactions SET import_outcome = {} WHERE local_date BETWEEN :first AND :last AND id % 7 = {}"
+    )
+    async with mirror.transaction() as db:
+        for place, outcome in enumerate(("'overlaps'", "'awaiting'", "NULL", "'overlaps', settled_at_utc = now()")):
+            await db.execute(text(changed.format(outcome, place)), days)
+        await daily_totals.count_days(db, [days["first"]])
+        wanted = transaction_list._of_groups(groups)
+        plain = await queries._counted_fresh(db, wanted)
+        with watch(mirror.engine) as found:
+            assert await queries.counted_by_day(db, wanted) == plain
+    assert plain.total > 0
+    assert blocks_of(found) < 250
+
+
+async def test_a_deep_page_of_the_audit_names_only_what_it_shows(
+    alice: Browser, database: Database, urls: DatabaseUrls
+) -> None:
+    async with database.shared_transaction() as db:
+        await db.execute(text(_AUDIT), {"many": 10_000})
+    await settle(urls, "audit_entries")
+    with watch(database.engine) as found:
+        page = await alice.get("/admin/audit?page=150")
+    assert "7,451–7,500 of" in page.text
+    # Were all entries before it named, it would be several blocks for each of 7,500.
+    assert blocks_of(found) < 3000
