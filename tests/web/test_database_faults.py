@@ -15,7 +15,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.config import Settings
+from app.config import ConfigError, Settings
 from app.db import embedded, session, shares
 from app.db.migrate import migrate
 from app.db.session import Database
@@ -23,7 +23,7 @@ from app.db.shares import ShareTaken
 from app.errors import Busy
 from app.host.pages import health
 from app.main import open_site
-from app.parts import PAGES_S, Parts, web_parts
+from app.parts import PAGES_S, Parts, web_parts, worker_parts
 from app.web.errors import NOT_SAVED, PERHAPS_SAVED, as_refusal
 from tests.cluster import DatabaseUrls
 from tests.conftest import BASE_URL, Browser
@@ -173,6 +173,25 @@ async def test_the_limit_of_pages_holds_in_every_transaction_and_another_can_be_
                 shown = await db.connection()
                 assert (await shown.exec_driver_sql("SHOW statement_timeout")).scalar() in (limit, "1min 30s")
     await made.close()
+
+
+async def test_a_workspace_gets_half_of_the_connections_for_pages_exports_and_jobs(
+    urls: DatabaseUrls, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shares, "PATIENCE_S", 0.1)
+    few = replace(settings, web_pool=4, export_pool=2, worker_pool=6)
+    web, worker = web_parts(few, urls.app), worker_parts(few, urls.app, concurrency=2)
+    for database, half in ((web.database, 2), (web.exports, 1), (worker.database, 3), (worker.database.limited(5), 3)):
+        async with AsyncExitStack() as held:
+            for _ in range(half):
+                await held.enter_async_context(database.transaction("globex"))
+            with pytest.raises(ShareTaken):
+                await database.transaction("globex").__aenter__()
+            await held.enter_async_context(database.transaction("acme"))
+    with pytest.raises(ConfigError, match="MUSTER_WORKER_POOL is 6"):
+        worker_parts(few, urls.app, concurrency=4)
+    await web.close()
+    await worker.close()
 
 
 async def test_a_pool_without_a_free_place_is_busy_everywhere(
