@@ -11,6 +11,7 @@ from litestar.di import Provide
 from app import wiring
 from app.api.methods import GuardsFirst
 from app.config import read_settings
+from app.host import zone
 from app.host.pages.metrics import Measured, noting_connections
 from app.parts import Parts, web_parts
 from app.registry import modules
@@ -42,7 +43,7 @@ def build_site() -> Litestar:
         exception_handlers={Exception: handle},
         middleware=[Measured],
         lifespan=[_closing],
-        state=State({"menu": tuple(group for site in sites for group in site.menu)}),
+        state=State({"menu": tuple(group for site in sites for group in site.menu), "zone_of": zone.name}),
         request_max_body_size=LARGEST,
         openapi_config=None,
         logging_config=None,

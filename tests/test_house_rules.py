@@ -37,6 +37,7 @@ PURE = {
     "app/clock/review/sentences.py",
     "app/clock/review/words.py",
     "app/counting.py",
+    "app/dates.py",
     "app/db/located.py",
     "app/errors.py",
     "app/host/applications/application_words.py",
@@ -90,7 +91,7 @@ LAYERS = {
         "parts",
         "bodies db logs outbound secrets vendor",
         "charts config dark_sheet",
-        "counting errors faults garbage pace periods registry texts",
+        "counting dates errors faults garbage pace periods registry texts",
     ),
     "app.clock": (
         "module",

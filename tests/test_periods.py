@@ -44,6 +44,19 @@ def test_a_range_reads_a_word_and_dates_go_before_it() -> None:
     assert DAYS.read(MultiDict({"period": " "}), WEDNESDAY) is None
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "words"),
+    [
+        (date(2026, 11, 16), date(2026, 11, 22), "16 – 22 Nov"),
+        (MONDAY, MONDAY, "Mon 23 Nov"),
+        (MONDAY, None, "from Mon 23 Nov on"),
+        (None, date(2025, 12, 31), "until Wed 31 Dec 2025"),
+    ],
+)
+def test_the_days_of_a_filter_are_told_in_words(first: date | None, last: date | None, words: str) -> None:
+    assert DAYS.words((first, last), WEDNESDAY) == words
+
+
 @pytest.mark.parametrize(("word", "today"), [("tomorrow", WEDNESDAY), ("yesterday", None)])
 def test_a_word_that_the_list_does_not_offer_is_refused(word: str, today: date | None) -> None:
     with pytest.raises(Invalid, match="one of the periods"):

@@ -3,16 +3,26 @@
 An act or a subject that a later version wrote keeps its own name. Each module names its own in `app/MODULE/module.py`.
 """
 
+import re
+from datetime import date, datetime
 from typing import Any
 from urllib.parse import quote
 
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.erased import ERASED_PERSON
+from app.dates import PageZone, local_exact
 from app.registry import modules
 
 ACTS = {act: words for module in modules() for act, words in module.acts.items()}
 # Who acts, as the filter of the audit names them.
 ACTORS = {"person": "A person", "token": "An API token", "command": COMMAND_LINE.name, "system": "Muster itself"}
+# A value that is one, whole: what people typed holds others.
+_WHEN = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?", re.ASCII)
+_DAYS = re.compile(r"(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})", re.ASCII)
+# Texts of people, of which one may look like a day.
+_TYPED = frozenset({"id_number", "message", "name", "note", "remarks", "title"})
+# The window of a survey.
+_IN_UTC = frozenset({"starts_at", "ends_at"})
 _PEOPLE = ("user", "employee")
 SUBJECTS = {kind: subject for module in modules() for kind, subject in module.subjects.items()}
 
@@ -66,33 +76,57 @@ def subject_page(kind: str, subject: str) -> str | None:
 
 
 def differences(
-    before: dict[str, Any] | None, after: dict[str, Any] | None
+    before: dict[str, Any] | None, after: dict[str, Any] | None, zone: PageZone
 ) -> list[tuple[str, str | None, str | None]]:
-    """(field, before, after) as ui.diff draws them; None where the act had no such side."""
+    """(field, before, after) as ui.diff draws them, instants and days in words; None where the act had no such side."""
     was, is_now = before or {}, after or {}
-    names = [*was, *(name for name in is_now if name not in was)]
-    return [(_words(name), _side(was, name), _side(is_now, name)) for name in names]
+    return [(_words(name), _side(was, name, zone), _side(is_now, name, zone)) for name in _fields(was, is_now)]
 
 
 def changes_of(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
     """The names of what changed, for a row: `name, roles`."""
-    return ", ".join(name for name, _, _ in differences(before, after))
+    return ", ".join(map(_words, _fields(before or {}, after or {})))
 
 
-def _side(side: dict[str, Any], name: str) -> str | None:
-    return _shown(side[name]) if name in side else None
+def _fields(was: dict[str, Any], is_now: dict[str, Any]) -> list[str]:
+    return [*was, *(name for name in is_now if name not in was)]
 
 
-def _shown(value: Any) -> str:
+def _side(side: dict[str, Any], name: str, zone: PageZone) -> str | None:
+    return _shown(name, side[name], zone) if name in side else None
+
+
+def _shown(name: str, value: Any, zone: PageZone) -> str:
     if value is None or value in ("", []):
         return "nothing"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(_shown(one) for one in value)
+        return ", ".join(_shown(name, one, zone) for one in value)
     if isinstance(value, dict):
-        return "; ".join(f"{_words(str(key))}: {_shown(one)}" for key, one in value.items())
-    return str(value)
+        return "; ".join(f"{_words(str(key))}: {_shown(str(key), one, zone)}" for key, one in value.items())
+    return _in_words(name, value, zone) if isinstance(value, str) else str(value)
+
+
+def days_in_words(text: str, zone: PageZone) -> str:
+    """`2026-11-16..2026-11-22`, as the id of locked days is kept, as people read it; any other text as it is."""
+    days = _DAYS.fullmatch(text)
+    return zone.days(date.fromisoformat(days[1]), date.fromisoformat(days[2])) if days else text
+
+
+def _in_words(name: str, text: str, zone: PageZone) -> str:
+    """An instant, a local time or a day as people read it; any other text as it is."""
+    if name in _TYPED or not _WHEN.fullmatch(text):
+        return text
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    if len(text) == len("2026-11-21"):
+        return zone.day(value.date())
+    if value.tzinfo is None:
+        return local_exact(value, zone.today)
+    return zone.in_utc(value) if name in _IN_UTC else zone.time_with_seconds(value)
 
 
 def _words(name: str) -> str:

@@ -19,6 +19,7 @@ from app.clock.pairing import shifts
 from app.clock.profiles import PROFILES
 from app.clock.punches import marks
 from app.clock.zones import local_today
+from app.dates import day_words
 from app.db.held import hold_name
 from app.db.session import workspace_of
 from app.errors import FieldError, Invalid
@@ -147,7 +148,8 @@ def checked(settings: ClockSettings, changes: Mapping[str, Any], *, today: date)
     if "history_start" in values and values["history_start"] > today:
         errors.append(
             FieldError(
-                "history_start", f"it is in the future, so no punch would be read: give {today} or an earlier date"
+                "history_start",
+                f"it is in the future, so no punch would be read: give {day_words(today, None)} or an earlier date",
             )
         )
     if errors:

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit_words import differences
 from app.accounts.erased import ERASED_PERSON
+from app.dates import PageZone
 from app.db.session import workspace_of
 
 Values = Mapping[str, Any]
@@ -40,10 +41,12 @@ SELECT name FROM names WHERE length(name) > 1 AND position(lower(name) IN lower(
 """)
 
 
-async def differences_of(db: AsyncSession, acts: Sequence[tuple[Values | None, Values | None]]) -> list[Differences]:
+async def differences_of(
+    db: AsyncSession, acts: Sequence[tuple[Values | None, Values | None]], zone: PageZone
+) -> list[Differences]:
     """What each act changed, from its values before and after, without the names of erased people."""
     names = await _names_in(db, (side for act in acts for side in act))
-    return [differences(_without(names, before), _without(names, after)) for before, after in acts]
+    return [differences(_without(names, before), _without(names, after), zone) for before, after in acts]
 
 
 async def _names_in(db: AsyncSession, values: Iterable[Values | None]) -> Sequence[str]:

@@ -3,7 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Protocol, cast
+from zoneinfo import ZoneInfo
 
 import asyncpg
 from litestar import Request
@@ -12,6 +14,7 @@ from litestar.types import Scope
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
+from app.dates import PageZone
 from app.db.session import PLATFORM, alone, enter_workspace
 from app.db.shares import ShareTaken
 from app.errors import NotFound, NotSignedIn
@@ -72,6 +75,7 @@ class Context:
     kept: bool = False
     _transaction: Transaction | None = field(default=None, repr=False)
     _request: Request[Any, Any, Any] | None = None
+    _zone: PageZone | None = field(default=None, repr=False)
 
     def meet(self, request: Request[Any, Any, Any]) -> None:
         """Once routing is done, or has failed."""
@@ -120,6 +124,19 @@ class Context:
         headers = self.request.headers
         partial = headers.get("hx-request") == "true"
         return partial and "hx-boosted" not in headers and "hx-history-restore-request" not in headers
+
+    async def zone(self) -> PageZone:
+        """The one in which this answer tells its times: the workspace's, or UTC before signing in. Asked once."""
+        if self._zone is None and self.person is not None:
+            await self.reopen()
+            self.tell_times_in(await self.request.app.state.zone_of(self.db))
+        elif self._zone is None:
+            self.tell_times_in("UTC")
+        return cast("PageZone", self._zone)
+
+    def tell_times_in(self, name: str) -> None:
+        """What `zone` is, from a handler that read the workspace's along with something else."""
+        self._zone = PageZone.at(ZoneInfo(name), datetime.now(UTC))
 
     @property
     def target(self) -> str:

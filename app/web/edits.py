@@ -24,6 +24,7 @@ from litestar.datastructures import FormMultiDict
 from app.accounts import audit
 from app.web.context import Context
 from app.web.forms import Bound, Field, Form
+from app.web.marks import time_at
 from app.web.merging import EditConflict, EditConflictWords, Shown, Stale, Values, differences, merged
 from app.web.pages import page
 
@@ -145,7 +146,7 @@ async def _refuse(ctx: Context, bound: Bound, found: list[EditConflict], about: 
     names = [*(one.name.lower() for one in found), *others]
     last = await audit.last_change(ctx.db, str(kind), thing, [str(name) for name in names])
     by = "" if last is None else "you" if last.actor_id == ctx.user.id else last.actor
-    bound.stale = Stale([_line(bound, one) for one in found], by, last.at if last else None)
+    bound.stale = Stale([_line(bound, one) for one in found], by, time_at(last.at, await ctx.zone()) if last else "")
 
 
 def _line(bound: Bound, one: EditConflict) -> EditConflictWords:

@@ -1,32 +1,37 @@
 """How values read on a page: instants, days, numbers, spans. As elements with a hover: app.web.marks."""
 
-from datetime import UTC, date, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import date, datetime, timedelta
+
+from app import dates
+from app.dates import PageZone
 
 # From how many seconds on a distance is told in which unit, and how many seconds that has.
 UNITS = (172_800, 86_400, "d"), (7_200, 3_600, "h"), (60, 60, "min")
 
 
-def instant(value: datetime | None, zone: str = "UTC") -> str:
-    """`2026-11-21 08:00:05` in the given zone; an en dash for none."""
-    if value is None or (zone == "UTC" and value.tzinfo is UTC):  # as the database gives them
-        return local_instant(value)
-    return local_instant(value.astimezone(ZoneInfo(zone)))
+def instant(value: datetime | None, zone: PageZone) -> str:
+    """`Sun 22 Nov, 23:46`; an en dash for none."""
+    return zone.time(value) if value else "–"
 
 
-def local_instant(value: datetime | None) -> str:
-    """A local time that has no zone of its own."""
-    # Strftime takes twice as long, and a page of two hundred rows has a thousand of them.
-    return value.isoformat(" ", "seconds")[:19] if value else "–"
+def local_instant(value: datetime | None, zone: PageZone) -> str:
+    """The same of a local time that has no zone of its own."""
+    return dates.local_time(value, zone.today) if value else "–"
 
 
-def day(value: date | None) -> str:
-    return value.strftime("%Y-%m-%d") if value else "–"
+def local_exact(value: datetime, zone: PageZone) -> str:
+    """The same with its seconds, where it has some."""
+    return dates.local_exact(value, zone.today)
 
 
-def clock(value: datetime | None, zone: str = "UTC") -> str:
-    """Hours and minutes in the given zone."""
-    return value.astimezone(ZoneInfo(zone)).strftime("%H:%M") if value else "–"
+def day(value: date | str | None, zone: PageZone) -> str:
+    """`Sun 22 Nov`, of an instant the day in that zone; an en dash for none. A text is a day as programs write it."""
+    return zone.day(date.fromisoformat(value) if isinstance(value, str) else value) if value else "–"
+
+
+def clock(value: datetime | None, zone: PageZone) -> str:
+    """Hours and minutes."""
+    return zone.clock(value) if value else "–"
 
 
 def number(value: float | None) -> str:

@@ -13,6 +13,7 @@ from litestar.datastructures import FormMultiDict, MultiDict
 from sqlalchemy import ColumnElement, SQLColumnExpression, and_, true
 from sqlalchemy.orm import InstrumentedAttribute
 
+from app.dates import day_words, days_words
 from app.errors import FieldError, Invalid
 from app.periods import PERIODS, Days
 
@@ -122,10 +123,10 @@ class Filter:
     def _wrong(self, message: str) -> Invalid:
         return Invalid(f"{self.label}: {message}", details=[FieldError(self.name, message)])
 
-    def words(self, value: Any) -> str:
-        """The value as a person reads it."""
+    def words(self, value: Any, today: date | None) -> str:
+        """The value as a person reads it; `today` decides which years are said."""
         if self.kind == "range":
-            return " – ".join(str(one) if one else "…" for one in value)
+            return _range_words(value, today)
         if self.kind == "check":
             return "yes"
         values = value if isinstance(value, list) else [value]
@@ -192,6 +193,13 @@ class ListSpec:
         """The same list with the options of some filters, which only the request knows."""
         filters = tuple(replace(item, options=options.get(item.name, item.options)) for item in self.filters)
         return replace(self, filters=filters)
+
+
+def _range_words(days: tuple[date | None, date | None], today: date | None) -> str:
+    first, last = days
+    if first and last:
+        return days_words(first, last, today)
+    return f"from {day_words(first, today)} on" if first else f"until {day_words(last, today)}" if last else ""
 
 
 def day_of(text: str) -> date | None:

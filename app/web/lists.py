@@ -122,7 +122,7 @@ class ListPage:
         return word_in_force(item, self.asked.query)
 
     def _words(self, item: Filter) -> str:
-        value = item.words(self.asked.values[item.name])
+        value = item.words(self.asked.values[item.name], self.spec.today)
         word = self._period(item) if item.kind == "range" else ""
         return f"{PERIODS[word].label}, {value}" if word else value
 

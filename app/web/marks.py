@@ -3,13 +3,16 @@
 Functions, as `icon` is: the same few badges stand in each of two hundred rows, and a macro would write each of them again.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from markupsafe import Markup, escape
 
-from app.web.formats import ago, day, instant
+from app.dates import PageZone
+from app.web.formats import ago
 
+# A time that says its zone itself: the page need not.
+IN_UTC = '<time class="utc"'
 NONE = Markup('<span class="none">–</span>')
 
 
@@ -29,24 +32,36 @@ def linked(text: object, url: str, *, may: bool = True) -> Markup:
     return Markup(f'<a href="{escape(url)}" data-drawer>{escape(text)}</a>') if may else escape(text)  # noqa: S704 - all parts escaped
 
 
-def time_as(value: datetime, text: str, title: str = "") -> Markup:
-    """An instant in the words of `text`; `title` shows on hover."""
-    hover = f' title="{escape(title)}"' if title else ""
-    return Markup(f'<time datetime="{value.isoformat()}"{hover}>{escape(text)}</time>')  # noqa: S704 - all parts escaped
+def time_as(value: datetime, text: str, title: str) -> Markup:
+    """An instant in the words of `text`, and on hover in those of `title`."""
+    return _time(value, text, title, "<time")
 
 
-def time_at(value: datetime | None, zone: str = "UTC") -> Markup:
-    """`2026-11-21 08:00:05` in the given zone; on hover the zone, and the same in UTC. A dash for none."""
-    if value is None:
-        return NONE
-    return time_as(value, instant(value, zone), zone if zone == "UTC" else f"{zone} · {instant(value)} UTC")
+def time_at(value: datetime | None, zone: PageZone) -> Markup:
+    """`Sun 22 Nov, 23:46`; on hover exactly, there and in UTC. A dash for none."""
+    return NONE if value is None else time_as(value, zone.time(value), zone.exact(value))
 
 
-def time_ago(value: datetime | None, now: datetime, zone: str = "UTC") -> Markup:
-    """`5 min ago`; on hover the instant in the given zone. A dash for none."""
-    return NONE if value is None else time_as(value, ago(value, now), f"{instant(value, zone)} {zone}")
+def time_ago(value: datetime | None, now: datetime, zone: PageZone) -> Markup:
+    """`5 min ago`; on hover the instant. A dash for none."""
+    return NONE if value is None else time_as(value, ago(value, now), zone.exact(value))
 
 
-def time_day(value: datetime | None) -> Markup:
-    """`2026-11-21`; on hover the instant in UTC. A dash for none."""
-    return NONE if value is None else time_as(value, day(value), f"{instant(value)} UTC")
+def time_day(value: datetime | None, zone: PageZone) -> Markup:
+    """`Sun 22 Nov`; on hover the instant. A dash for none."""
+    return NONE if value is None else time_as(value, zone.day(value), zone.exact(value))
+
+
+def time_utc(value: datetime | None, zone: PageZone) -> Markup:
+    """`Sun 22 Nov, 22:46 UTC`, whatever the zone of the page; on hover exactly. A dash for none."""
+    return NONE if value is None else _time(value, zone.in_utc(value), zone.exact(value), IN_UTC)
+
+
+def shows_times(html: str) -> bool:
+    """True where some time is told in the page's zone, or a list stands: what a list opens in its drawer shows times too."""
+    return "<time datetime" in html or 'class="list-results"' in html
+
+
+def _time(value: datetime, text: str, title: str, begin: str) -> Markup:
+    at = value.astimezone(UTC).isoformat()[:19]
+    return Markup(f'{begin} datetime="{at}Z" title="{escape(title)}">{escape(text)}</time>')  # noqa: S704 - all parts escaped

@@ -5,7 +5,6 @@ Values are as forms show them: text, yes or no, or the sorted words of a list.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 Shown = str | bool | list[str]
 Values = Mapping[str, Shown]
@@ -39,11 +38,11 @@ class EditConflictWords:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """Why a form was not saved; `by` is who changed the thing last, "" where that is not known."""
+    """Why a form was not saved; `by` is who changed the thing last, "" where that is not known; `at` when, in words."""
 
     lines: Sequence[EditConflictWords]
     by: str = ""
-    at: datetime | None = None
+    at: str = ""
 
 
 def differences(base: Values | None, now: Values, typed: Values) -> list[EditConflict]:

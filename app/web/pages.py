@@ -29,11 +29,11 @@ async def page(
 ) -> Response[str]:
     """Renders `template`; when htmx asks and `fragment` is given, that block alone.
 
-    Templates always get `ctx`, `csrf_token`, and the way back as `back` ("" for none) and `back_query`; whole pages also what
-    the layout names (templates/layout.html).
+    Templates always get `ctx`, `csrf_token`, the `zone` that times are told in (app.dates), and the way back as `back` ("" for
+    none) and `back_query`; whole pages also what the layout names (templates/layout.html).
     """
-    back = await way_back(context)
-    values = {"back": back, "back_query": with_query("", {"back": back}), **values}
+    back, zone = await way_back(context), await context.zone()
+    values = {"zone": zone, "back": back, "back_query": with_query("", {"back": back}), **values}
     if fragment is not None and context.wants_fragment:
         html = render_fragment(template, fragment, ctx=context, csrf_token=csrf.token_of(context), **values)
         said = await _said_before(context)

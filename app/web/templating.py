@@ -13,10 +13,10 @@ from jinja2.lexer import Token, TokenStream
 from jinja2_fragments import render_block
 
 from app.counting import percent
-from app.web.formats import ago, clock, day, duration, instant, local_instant, number
+from app.web.formats import ago, clock, day, duration, instant, local_exact, local_instant, number
 from app.web.help import slug
 from app.web.icons import icon
-from app.web.marks import badge, linked, time_ago, time_as, time_at, time_day
+from app.web.marks import badge, linked, shows_times, time_ago, time_as, time_at, time_day, time_utc
 from app.web.transport.assets import address
 
 ROOT = Path(__file__).parents[2]
@@ -43,10 +43,13 @@ def environment() -> Environment:
         lstrip_blocks=True,
         extensions=["jinja2.ext.do", Unindented],
     )
-    env.globals.update(icon=icon, badge=badge, linked=linked, asset=address, with_query=with_query)
+    env.globals.update(
+        icon=icon, badge=badge, linked=linked, shows_times=shows_times, asset=address, with_query=with_query
+    )
     env.filters.update(
         instant=instant,
         local_instant=local_instant,
+        local_exact=local_exact,
         day=day,
         clock=clock,
         number=number,
@@ -56,6 +59,7 @@ def environment() -> Environment:
         time_at=time_at,
         time_ago=time_ago,
         time_day=time_day,
+        time_utc=time_utc,
         time_as=time_as,
         slug=slug,
     )

@@ -16,7 +16,7 @@ from app.host.models import AttendanceRecord
 from tests.browser.in_database import in_database
 
 LONG_WHY = (
-    "Its shift 22:00–06:15 would join record 1031 (Mon 16 Nov 22:00–06:00) and record 1032 (Tue 17 Nov 06:10–14:00)."
+    "Its shift 22:00–06:15 would join record 1031 (Mon 16 Nov, 22:00–06:00) and record 1032 (Tue 17 Nov, 06:10–14:00)."
 )
 
 

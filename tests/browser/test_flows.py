@@ -254,7 +254,8 @@ def test_a_locked_day_says_its_number_before_and_holds_its_records(page_of: Sign
     page = page_of("alice")
     page.goto("/attendance?sort=workday")
     record = page.locator("tbody a[data-drawer]").first
-    address, day = str(record.get_attribute("href")), page.locator("tbody td a").first.inner_text()
+    address = str(record.get_attribute("href"))
+    day = str(page.locator("tbody td a").first.get_attribute("href")).rpartition("/")[2]
     page.goto(f"/attendance/days/{day}")
     records = total(page)
     for act in ("Lock", "Unlock"):

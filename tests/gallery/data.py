@@ -134,8 +134,8 @@ def rows() -> list[dict[str, Any]]:
             "waiting": (n * 37) % 211,
             "last": {
                 "iso": "2026-11-20T16:02:11Z",
-                "text": "20 Nov 17:02:11",
-                "title": "2026-11-20 16:02:11 UTC · Europe/Zagreb (+01:00)",
+                "text": "Fri 20 Nov, 17:02",
+                "title": "2026-11-20 17:02:11 Europe/Zagreb · 2026-11-20 16:02:11 UTC",
             },
         }
         for n in range(24)

@@ -5,9 +5,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader
 
+from app.dates import PageZone
 from app.errors import NotFound
 from app.vendor import ROOT
 from app.web import templating
@@ -47,6 +49,7 @@ def context(path: str) -> dict[str, Any]:
     return {
         "menu": menu, "workspace": "Acme Manufacturing", "user": {"name": "Bob Operator", "email": "bob@acme.example"},
         "csrf_token": "c5rf", "flashes": [], "keys": True, "data": data, "query": {}, "path": path,
+        "zone": PageZone.at(ZoneInfo("Europe/Zagreb"), data.NOW),
     }  # fmt: skip
 
 

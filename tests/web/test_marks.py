@@ -1,12 +1,16 @@
 """The small elements that stand everywhere."""
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
-from app.web.marks import badge, linked, time_ago, time_as, time_at, time_day
+from app.dates import PageZone
+from app.web.formats import day
+from app.web.marks import badge, linked, time_ago, time_as, time_at, time_day, time_utc
 from app.web.templating import environment
 
 AT = datetime(2026, 11, 21, 7, 0, 5, tzinfo=UTC)
 NOW = AT + timedelta(minutes=5)
+ZAGREB = PageZone.at(ZoneInfo("Europe/Zagreb"), NOW)
 
 
 def test_a_badge_shows_its_word_or_its_label() -> None:
@@ -29,21 +33,35 @@ def test_a_name_is_a_link_only_for_those_who_may_open_it() -> None:
     assert linked("Ann <3", "/people/1", may=False) == "Ann &lt;3"
 
 
-def test_an_instant_says_its_zone_and_utc_on_hover() -> None:
-    assert time_at(AT, "Europe/Zagreb") == (
-        '<time datetime="2026-11-21T07:00:05+00:00" title="Europe/Zagreb · 2026-11-21 07:00:05 UTC">'
-        "2026-11-21 08:00:05</time>"
+def test_an_instant_is_told_in_words_and_exactly_on_hover() -> None:
+    assert time_at(AT, ZAGREB) == (
+        '<time datetime="2026-11-21T07:00:05Z" title="2026-11-21 08:00:05 Europe/Zagreb · 2026-11-21 07:00:05 UTC">'
+        "Sat 21 Nov, 08:00</time>"
     )
-    assert time_at(AT) == '<time datetime="2026-11-21T07:00:05+00:00" title="UTC">2026-11-21 07:00:05</time>'
+    in_utc = PageZone.at(ZoneInfo("UTC"), NOW)
+    assert time_at(AT, in_utc) == (
+        '<time datetime="2026-11-21T07:00:05Z" title="2026-11-21 07:00:05 UTC">Sat 21 Nov, 07:00</time>'
+    )
 
 
 def test_a_distance_and_a_day_say_the_instant_on_hover() -> None:
-    assert 'title="2026-11-21 08:00:05 Europe/Zagreb">5 min ago<' in time_ago(AT, NOW, "Europe/Zagreb")
-    assert 'title="2026-11-21 07:00:05 UTC">2026-11-21<' in time_day(AT)
+    assert 'title="2026-11-21 08:00:05 Europe/Zagreb · 2026-11-21 07:00:05 UTC">5 min ago<' in time_ago(AT, NOW, ZAGREB)
+    assert '2026-11-21 07:00:05 UTC">Sat 21 Nov<' in time_day(AT, ZAGREB)
+
+
+def test_what_is_in_utc_says_so_and_asks_for_no_zone_on_the_page() -> None:
+    assert time_utc(AT, ZAGREB).endswith(">Sat 21 Nov, 07:00 UTC</time>")
+    assert "<time datetime" not in time_utc(AT, ZAGREB)
 
 
 def test_no_instant_is_a_dash() -> None:
-    assert {time_at(None), time_ago(None, NOW), time_day(None)} == {'<span class="none">–</span>'}
+    none = {time_at(None, ZAGREB), time_ago(None, NOW, ZAGREB), time_day(None, ZAGREB), time_utc(None, ZAGREB)}
+    assert none == {'<span class="none">–</span>'}
+
+
+def test_a_day_may_be_an_instant_or_a_text_of_programs() -> None:
+    assert {day(AT, ZAGREB), day(AT.date(), ZAGREB), day("2026-11-21", ZAGREB)} == {"Sat 21 Nov"}
+    assert day(None, ZAGREB) == day("", ZAGREB) == "–"
 
 
 def test_a_card_has_a_heading_a_note_and_a_body() -> None:

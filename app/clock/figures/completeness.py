@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -17,6 +17,7 @@ from app.clock.models import Connection, Cursor, Device, Punch
 from app.clock.punches import changes
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.zones import zone_words
+from app.dates import day_words, days_words, local_time
 from app.db.days import midnight
 
 SATURDAY = 5
@@ -68,27 +69,29 @@ def judge(
     today = now.astimezone(zone).date()
     horizon = settings.horizon(today)
     unread = gaps(DaySpan(horizon, live_first(today, horizon)), cursors.known_spans(rows, zone))
-    limits += [(midnight(gap.first, zone), _why_not_read(gap, rows)) for gap in unread[:1]]
+    limits += [(midnight(gap.first, zone), _why_not_read(gap, rows, today)) for gap in unread[:1]]
     limits += [
-        (midnight(row.starts_on, zone), f"{row.starts_on} is to be read again: {row.note}")
+        (midnight(row.starts_on, zone), f"{day_words(row.starts_on, today)} is to be read again: {row.note}")
         for row in rows
         if row.kind == "check" and row.window != cursors.CHECK and row.state == "open" and row.starts_on
     ]
     limits += [
-        (since, f"Terminal {name} is offline since {since.astimezone(zone):%Y-%m-%d %H:%M}.") for name, since in offline
+        (since, f"Terminal {name} is offline since {local_time(since.astimezone(zone), today)}.")
+        for name, since in offline
     ]
     # Of equal instants the one with a reason counts.
     return min(limits, key=lambda limit: (limit[0], limit[1] is None))
 
 
-def _why_not_read(gap: DaySpan, rows: Sequence[Cursor]) -> str:
+def _why_not_read(gap: DaySpan, rows: Sequence[Cursor], today: date) -> str:
     tried = next(
         (row for row in rows if row.kind == "backfill" and row.state == "open" and row.starts_on == gap.first), None
     )
     short = Shortfall.of(tried)
     if tried is None or short is None:
-        return f"History from {gap.first} to {gap.until - DAY} has not been read yet."
-    return f"History from {tried.starts_on} to {tried.ends_on} is incomplete: {short.sentence}."
+        return f"History of {days_words(gap.first, gap.until - DAY, today)} has not been read yet."
+    days = days_words(gap.first, tried.ends_on or gap.until - DAY, today)
+    return f"History of {days} is incomplete: {short.sentence}."
 
 
 async def warnings(db: AsyncSession, now: datetime) -> list[Warning]:
@@ -98,6 +101,7 @@ async def warnings(db: AsyncSession, now: datetime) -> list[Warning]:
         return []
     settings = await read_settings(db, now)
     zone = ZoneInfo(found.timezone)
+    today = now.astimezone(zone).date()
     return [
         *await _silence(db, found, settings, now),
         *(
@@ -106,7 +110,7 @@ async def warnings(db: AsyncSession, now: datetime) -> list[Warning]:
         ),
         *await _gone(db),
         *(
-            Warning("offline", name, f"Terminal {name} is offline since {since.astimezone(zone):%Y-%m-%d %H:%M}.")
+            Warning("offline", name, f"Terminal {name} is offline since {local_time(since.astimezone(zone), today)}.")
             for name, since in await _offline_terminals(db, now)
         ),
         *await _terminals(db, settings, found.timezone, now),
@@ -147,9 +151,10 @@ async def _silence(db: AsyncSession, found: Connection, settings: ClockSettings,
         .limit(1)
     )
     last = await db.scalar(newest)
-    if not is_silent(last, now, ZoneInfo(found.timezone), settings.silence_hours):
+    zone = ZoneInfo(found.timezone)
+    if not is_silent(last, now, zone, settings.silence_hours):
         return []
-    since = f"since {last.astimezone(ZoneInfo(found.timezone)):%Y-%m-%d %H:%M}" if last else "at all"
+    since = f"since {local_time(last.astimezone(zone), now.astimezone(zone).date())}" if last else "at all"
     return [Warning("silence", "", f"No punch has come {since}, although the server answers.")]
 
 
@@ -161,13 +166,18 @@ _TERMINAL = (
 async def _terminals(db: AsyncSession, settings: ClockSettings, zone: str, now: datetime) -> list[Warning]:
     rows = await db.execute(select(*_TERMINAL).where(Device.absent_since.is_(None)))
     found: list[Warning] = []
-    recent = now - timedelta(days=CHECK_DAYS)
+    recent, here = now - timedelta(days=CHECK_DAYS), ZoneInfo(zone)
+    today = now.astimezone(here).date()
     for sn, alias, state, last, skew, terminal_tz in rows:
         name = alias or sn
         silent = last is not None and recent < last < now - LIVE_DAYS * timedelta(hours=settings.silence_hours)
-        if silent and state != "offline":
+        if last is not None and silent and state != "offline":
             found.append(
-                Warning("silent_terminal", sn, f"Terminal {name} has sent no punch since {last:%Y-%m-%d %H:%M} UTC.")
+                Warning(
+                    "silent_terminal",
+                    sn,
+                    f"Terminal {name} has sent no punch since {local_time(last.astimezone(here), today)}.",
+                )
             )
         # Punches arrive some seconds late anyway; only a clock that is ahead shows an arrival before the punch.
         if skew is not None and abs(skew) > settings.skew_warn_seconds:

@@ -12,6 +12,7 @@ from app.charts.compared import DayRange, PeriodPair
 from app.clock.days import DAY, DaySpan, gaps
 from app.clock.mirror import cursors
 from app.clock.models import Cursor, DailyTotal
+from app.dates import day_words, days_words
 
 
 class DayFigures(NamedTuple):
@@ -55,9 +56,9 @@ def why_unknown(pair: PeriodPair, first: date | None, rows: Sequence[Cursor], zo
         return ""
     since, until = pair.earlier[0], (pair.whole or pair.earlier)[1] + DAY
     if first is None or first > since:
-        return f"the first punch is from {first}." if first else "there is no punch yet."
+        return f"the first punch is from {day_words(first, pair.today)}." if first else "there is no punch yet."
     unread = gaps(DaySpan(since, until), cursors.known_spans(rows, ZoneInfo(zone)))
     if not unread:
         return ""
     gap = unread[0]
-    return f"the days from {gap.first} to {gap.until - DAY} are not read in full yet."
+    return f"not all of {days_words(gap.first, gap.until - DAY, pair.today)} is read yet."

@@ -22,6 +22,7 @@ from app.clock.models import Cursor
 from app.clock.punches import marks
 from app.clock.punches.daily_totals import noting_days
 from app.clock.punches.settled import ended_where
+from app.dates import days_words
 
 RESOURCE = cursors.PUNCHES
 KIND = "gone"
@@ -180,7 +181,7 @@ def sentence(pending: dict[str, Any]) -> str:
 def days(pending: Mapping[str, Any]) -> str:
     """The day that is missing punches, or the first and the last of them."""
     first, last = pending["first"], pending["last"]
-    return str(first) if first == last else f"{first} to {last}"
+    return days_words(date.fromisoformat(first), date.fromisoformat(last), None)
 
 
 def _waits(asked: Cursor) -> bool:

@@ -2,7 +2,7 @@
 records, and how late they arrived."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from operator import attrgetter
 from typing import Any
 
@@ -11,7 +11,6 @@ from litestar.di import NamedDependency
 from sqlalchemy import select
 
 from app.charts.compared import PeriodPair
-from app.clock import zones
 from app.clock.figures import analytics as figures
 from app.clock.figures import earlier
 from app.clock.figures import status as status_figures
@@ -52,8 +51,8 @@ PERIOD_OPTIONS = [{"value": word, "label": one.label} for word, one in PERIODS.i
 
 @get(URL, guards=[SEES])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    zone = await zones.zone_name(ctx.db)
-    today = zones.day_in(zone, datetime.now(UTC))
+    zone = await ctx.zone()
+    today = zone.today
     spec = replace(EXPORT, today=today)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, spec, BASE, kind)
@@ -63,7 +62,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     pair = PeriodPair(first, last, today)
     daily = await status_figures.daily_totals(ctx.db, first, last)
     before = await earlier.by_day(ctx.db, pair.earlier)
-    unknown = await earlier.unknown(ctx.db, pair, zone)
+    unknown = await earlier.unknown(ctx.db, pair, zone.name)
     drawn = Drawn(daily["days"], before, pair, unknown)
     shape = await figures.shape(ctx.db, first, last, drawn.punches_since)
     may_see_punches = ctx.may("clock.transactions")
@@ -72,7 +71,6 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         "clock/analytics.html",
         first=first,
         last=last,
-        zone=zone,
         problem=problem,
         period="" if problem else word_in_force(RANGE, ctx.request.query_params),
         periods=PERIOD_OPTIONS,

@@ -15,6 +15,7 @@ from app.charts.small import HeatCell, HeatRow
 from app.clock.figures.analytics import Shape
 from app.clock.figures.earlier import DayFigures
 from app.counting import count, percent
+from app.dates import day_words
 from app.web.formats import number
 from app.web.templating import with_query
 
@@ -92,7 +93,7 @@ def _punches_on(drawn: Drawn, shown: Mapping[str, Any]) -> PlotDay:
     day = drawn.day_of(shown)
     before = drawn.counterpart(day)
     parts = ", ".join(f"{number(shown[name])} {label}" for name, label in CODES.items() if shown[name])
-    title = f"{day:%a %Y-%m-%d}: {count(shown['total'], 'punch', 'punches')}{': ' + parts if parts else ''}"
+    title = f"{day_words(day, drawn.pair.today)}: {count(shown['total'], 'punch', 'punches')}{': ' + parts if parts else ''}"
     if before is not None:
         title += f"; {number(before.total)} {drawn.earlier}"
     return PlotDay(day, title, tuple(shown[name] for name in CODES), before.total if before is not None else None)
@@ -117,7 +118,7 @@ def _rate_on(drawn: Drawn, shown: Mapping[str, Any]) -> PlotDay:
     day, now = drawn.day_of(shown), percent(shown["imported"], shown["total"])
     before = drawn.counterpart(day)
     earlier = percent(before.imported, before.total) if before is not None else None
-    title = f"{day:%a %Y-%m-%d}: " + (
+    title = f"{day_words(day, drawn.pair.today)}: " + (
         f"{now} % of {count(shown['total'], 'punch', 'punches')}" if now is not None else "no punches"
     )
     if earlier is not None:

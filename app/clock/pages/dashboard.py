@@ -1,7 +1,7 @@
 """`/clock`: is the mirror healthy, how far is it complete, and what needs a person."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -23,6 +23,7 @@ from app.clock.mirror import cursors, set_aside
 from app.clock.pages import failure_words, health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
 from app.clock.sync import run_rows
+from app.dates import PageZone, day_words
 from app.web.context import Context
 from app.web.formats import ago, instant, number
 from app.web.guards import Requires
@@ -60,6 +61,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return first
     now = datetime.now(UTC)
     found = await connection.required(ctx.db)
+    ctx.tell_times_in(found.timezone)
     today = zones.zone_day(found, now)
     punches = await dashboard.punches(ctx.db, today)
     up_to, held_back_by = await completeness.complete_up_to(ctx.db, now)
@@ -75,16 +77,15 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         "clock/dashboard.html",
         fragment="board",
         now=now,
-        zone=found.timezone,
         health=state,
         words=failure_words.words(state.code),
         may_see_sync=ctx.may("clock.sync.view"),
-        complete=complete_tile(up_to, held_back_by, aside.rows if aside else 0, found.timezone),
+        complete=complete_tile(up_to, held_back_by, aside.rows if aside else 0, await ctx.zone()),
         aside=aside,
         last=last,
         current=current,
         next=next_tile(
-            current, state.state, await run_rows.next_due(ctx.db), now, found.timezone, awaits_test=found.awaits_test
+            current, state.state, await run_rows.next_due(ctx.db), now, await ctx.zone(), awaits_test=found.awaits_test
         ),
         status_labels=STATUS_LABELS,
         states=_states(await status_figures.binding_counts(ctx.db)),
@@ -112,7 +113,7 @@ class NextTile:
     hint: str = ""
 
 
-def complete_tile(up_to: datetime | None, held_back_by: str | None, aside: int, zone: str) -> CompleteTile:
+def complete_tile(up_to: datetime | None, held_back_by: str | None, aside: int, zone: PageZone) -> CompleteTile:
     """How far the mirror is complete, and what is in the way: a cause, or rows that were set aside."""
     parts = [f"{instant(up_to, zone)}."] if up_to else []
     if held_back_by:
@@ -126,7 +127,13 @@ def complete_tile(up_to: datetime | None, held_back_by: str | None, aside: int, 
 
 
 def next_tile(
-    current: object | None, state: str, due: datetime | None, now: datetime, zone: str, *, awaits_test: bool = False
+    current: object | None,
+    state: str,
+    due: datetime | None,
+    now: datetime,
+    zone: PageZone,
+    *,
+    awaits_test: bool = False,
 ) -> NextTile:
     """What happens next: the run under way, nothing while the connection rests, the next planned run, or a start by hand."""
     if current is not None:
@@ -152,7 +159,7 @@ def days_chart(punches: Punches, pair: PeriodPair, unknown: str) -> columns.Colu
     """`unknown` says why the days before are not known in full; then they are not drawn."""
     before = {} if unknown else {day + timedelta(days=BAR_DAYS): n for day, n in punches.by_day.items()}
     return columns.day_columns(
-        [_day(one, None if unknown else before.get(one.day, 0)) for one in punches.days],
+        [_day(one, None if unknown else before.get(one.day, 0), pair.today) for one in punches.days],
         SERIES,
         title=f"Punches of the last {len(punches.days)} days by what the import made of them",
         unit="Punches a day",
@@ -160,16 +167,16 @@ def days_chart(punches: Punches, pair: PeriodPair, unknown: str) -> columns.Colu
     )
 
 
-def _day(one: DayBar, before: int | None) -> DayColumn:
+def _day(one: DayBar, before: int | None, today: date) -> DayColumn:
     parts = ", ".join(
         f"{number(n)} {GROUP_LABELS[group].lower()}" for group, n in zip(GROUPS, one.values, strict=True) if n
     )
     return DayColumn(
-        name=f"{one.day:%a %Y-%m-%d}",
+        name=day_words(one.day, today),
         label=one.day.strftime("%d"),
         sub=one.day.strftime("%a"),
         url=with_query(PUNCHES, {"from": one.day.isoformat(), "to": one.day.isoformat()}),
-        title=f"{one.day:%a %Y-%m-%d}: {number(sum(one.values))} punches{': ' + parts if parts else ''}",
+        title=f"{day_words(one.day, today)}: {number(sum(one.values))} punches{': ' + parts if parts else ''}",
         values=one.values,
         before=before,
     )

@@ -93,6 +93,7 @@ async def frame(ctx: Context, now: datetime | None = None) -> DeviceListFrame:
     areas = select(func.jsonb_object_agg(Area.code, Area.name)).scalar_subquery()
     zone = select(Connection.timezone).scalar_subquery()
     row = (await ctx.db.execute(select(zone, stored, areas, changes.TOLD))).one()
+    ctx.tell_times_in(row[0] or "UTC")
     settings = ClockSettings(date.min, **(row[1] or {}))
     today = (now or datetime.now(UTC)).astimezone(ZoneInfo(row[0] or "UTC")).date()
     names = dict(sorted((row[2] or {}).items(), key=lambda pair: pair[1].casefold()))

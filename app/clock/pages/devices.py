@@ -22,6 +22,7 @@ from app.clock.models import Device
 from app.clock.pages import device_list
 from app.clock.zones import zone_words
 from app.counting import count
+from app.dates import day_words
 from app.errors import Conflict, NotFound
 from app.host.pages.admin.history import history
 from app.web import edits, exports
@@ -193,7 +194,6 @@ def _drawn(ctx: Context, framed: device_list.DeviceListFrame) -> dict[str, Any]:
     """What both templates draw a terminal with."""
     return {
         "framed": framed,
-        "zone": framed.zone,
         "now": datetime.now(UTC),
         "states": device_list.STATES,
         "directions": DIRECTIONS,
@@ -220,7 +220,7 @@ async def _history_chart(
     unknown = earlier.why_unknown(pair, first, await cursors.read_all(db), framed.zone)
     days = [pair.first + timedelta(days=n) for n in range(pair.length)]
     return columns.day_columns(
-        [_column(day, found, serial, known=not unknown) for day in days],
+        [_column(day, found, serial, framed.today, known=not unknown) for day in days],
         SERIES,
         title=f"Punches of {name} by day",
         unit="Punches a day",
@@ -228,16 +228,16 @@ async def _history_chart(
     )
 
 
-def _column(day: date, found: Mapping[date, DayFigures], serial: str, *, known: bool) -> DayColumn:
+def _column(day: date, found: Mapping[date, DayFigures], serial: str, today: date, *, known: bool) -> DayColumn:
     total, imported, _ = found.get(day, DayFigures())
     before = found.get(day - timedelta(days=HISTORY_DAYS), DayFigures()).total
     query = {"terminal": serial, "from": day, "to": day}
     return DayColumn(
-        name=f"{day:%a %Y-%m-%d}",
+        name=day_words(day, today),
         label=f"{day.day}" if day.weekday() == 0 else "",
         sub=f"{day:%b}" if day.weekday() == 0 else "",
         url=with_query("/clock_transactions", query),
-        title=f"{day}: {count(total, 'punch', 'punches')}, {imported:,} imported",
+        title=f"{day_words(day, today)}: {count(total, 'punch', 'punches')}, {imported:,} imported",
         values=(imported, total - imported),
         before=before if known else None,
     )

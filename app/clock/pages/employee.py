@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
@@ -106,7 +105,7 @@ async def schedule(ctx: NamedDependency[Context], employee_id: FromPath[int]) ->
         person=row,
         week=week,
         problem=problem,
-        today=now.astimezone(ZoneInfo(row.zone or "UTC")).date(),
+        today=(await ctx.zone()).today,
     )
 
 
@@ -234,7 +233,6 @@ async def _show(
         methods=METHODS,
         outcome_label=outcome_label,
         punch_label=punch_label,
-        zone=row.zone or "UTC",
         message=message,
         problem=problem,
         remarks=remarks or edits.opened(ctx, REMARKS, {"remarks": row.remarks}),

@@ -88,6 +88,7 @@ ACTS = {
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     may_act, may_add = ctx.may("clock.employees.edit"), ctx.may(ADDS)
     around = await employee_list.around(ctx.db, may_act=may_act, may_add=may_add)
+    ctx.tell_times_in(around.zone)
     rows = employee_list.base(ctx.request.query_params)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, around.spec, rows, kind)
@@ -98,7 +99,6 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         view=await lists.load(ctx, around.spec, rows),
         around=around,
         may_act=may_act,
-        zone=around.zone,
         now=datetime.now(UTC),
         enrolled=employee_list.ENROLLED,
         states=BINDING_STATES,

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from app.clock.codes import TcCode
 from app.clock.models import Connection
-from app.web.formats import ago, clock
+from app.dates import PageZone
+from app.web.formats import ago
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +70,4 @@ def _first_run(found: Connection) -> str:
 def _until(found: Connection, now: datetime) -> str:
     if found.locked_until is None or found.locked_until <= now:
         return "; one more try may be allowed now"
-    return f" until {clock(found.locked_until, found.timezone)}"
+    return f" until {PageZone.at(ZoneInfo(found.timezone), now).clock(found.locked_until)}"

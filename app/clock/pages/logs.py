@@ -9,7 +9,6 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, and_, func, select
 
 from app.clock.models import ApiLog
-from app.clock.zones import zone_name
 from app.db.days import on_days
 from app.db.searching import contains
 from app.errors import NotFound
@@ -32,12 +31,11 @@ COUNTED = 100_000
 
 @get("/clock_logs", guards=[SEES])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    zone = await zone_name(ctx.db)
-    spec = spec_of(zone)
+    spec = spec_of((await ctx.zone()).name)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, spec, BASE, kind)
     view, took = await load(ctx, spec)
-    return await page(ctx, "clock/logs.html", fragment="list", view=view, took=took, zone=zone)
+    return await page(ctx, "clock/logs.html", fragment="list", view=view, took=took)
 
 
 @get("/clock_logs/{log_id:int}", guards=[SEES])
@@ -45,7 +43,7 @@ async def show(ctx: NamedDependency[Context], log_id: FromPath[int]) -> Response
     row = (await ctx.db.execute(BASE.where(ApiLog.id == log_id))).one_or_none()
     if row is None:
         raise NotFound
-    return await page(ctx, "clock/log.html", fragment="drawer", row=row, zone=await zone_name(ctx.db))
+    return await page(ctx, "clock/log.html", fragment="drawer", row=row)
 
 
 async def load(ctx: Context, spec: ListSpec) -> tuple[ListPage, Any]:

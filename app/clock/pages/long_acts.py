@@ -5,6 +5,7 @@ What is asked before such an act: undo.py and using.py.
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from litestar import Response, get
@@ -17,6 +18,7 @@ from app.clock.codes import punch_label
 from app.clock.models import ClockEmployee, Punch
 from app.clock.pages.long_act_words import KINDS, LeftItem, told
 from app.clock.review import using_many
+from app.dates import PageZone, local_exact
 from app.db.among import among
 from app.errors import NotFound
 from app.host.models import AttendanceRecord, Employee
@@ -69,12 +71,13 @@ async def _show(ctx: Context, act_id: int, shown: LongActPage) -> Response[Any]:
 async def _left_records(ctx: Context, left: Sequence[Any]) -> list[LeftItem]:
     rows = await ctx.db.execute(_RECORDS.where(among(AttendanceRecord.id, [one.item_id for one in left])))
     records = {row.id: row for row in rows}
-    return [_record(ctx, one, records.get(one.item_id)) for one in left]
+    zone = await ctx.zone()
+    return [_record(ctx, one, records.get(one.item_id), zone) for one in left]
 
 
-def _record(ctx: Context, one: Any, record: Any) -> LeftItem:
+def _record(ctx: Context, one: Any, record: Any, zone: PageZone) -> LeftItem:
     seen = record is not None and record.deleted_at is None and ctx.may("host.attendance")
-    of, at = (record.name, record.workday.isoformat()) if record else ("–", "–")
+    of, at = (record.name, zone.day(record.workday)) if record else ("–", "–")
     why = undoing.LEFT.get(one.became, one.became).capitalize()
     return LeftItem(str(one.item_id), f"/attendance/{one.item_id}" if seen else "", of, at, why)
 
@@ -82,16 +85,17 @@ def _record(ctx: Context, one: Any, record: Any) -> LeftItem:
 async def _left_punches(ctx: Context, left: Sequence[Any]) -> list[LeftItem]:
     rows = await ctx.db.execute(_PUNCHES.where(among(Punch.id, [one.item_id for one in left])))
     punches = {row.id: row for row in rows}
-    return [_punch(one, punches.get(one.item_id)) for one in left]
+    today = (await ctx.zone()).today
+    return [_punch(one, punches.get(one.item_id), today) for one in left]
 
 
-def _punch(one: Any, punch: Any) -> LeftItem:
+def _punch(one: Any, punch: Any, today: date) -> LeftItem:
     why = one.note or using_many.LEFT.get(one.became, one.became).capitalize()
     if punch is None:
         return LeftItem(str(one.item_id), "", "–", "–", why)
     name = f"{punch.full_name or '–'} · {punch.emp_code}"
     url = f"/clock_transactions/{punch.id}"
-    return LeftItem(punch_label(punch.punch_code) or "–", url, name, str(punch.punched_at_local), why)
+    return LeftItem(punch_label(punch.punch_code) or "–", url, name, local_exact(punch.punched_at_local, today), why)
 
 
 OF_RECORDS = LongActPage(

@@ -139,7 +139,6 @@ async def _show(
         "clock/settings.html",
         status=status,
         connection=found,
-        zone=found.timezone if found else "UTC",
         now=now,
         health=health.of(found, now),
         connection_form=connection_form or connecting.opened(ctx, found),

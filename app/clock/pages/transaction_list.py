@@ -266,6 +266,7 @@ async def frame(ctx: Context) -> PunchListFrame:
     zone = select(Connection.timezone).scalar_subquery()
     found = select(zone, names, pairs, codes, others, long_acts.newest("use"), _COUNTED, rejudging.CHANGES)
     row = (await ctx.db.execute(found)).one()
+    ctx.tell_times_in(row[0] or "UTC")
     spec = _spec(ctx, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
     counted = {UNJUDGED if outcome == NOT_JUDGED else outcome: int(n) for outcome, n in (row[6] or {}).items()}
     spec = replace(

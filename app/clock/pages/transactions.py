@@ -32,11 +32,11 @@ from app.clock.review import decisions, fixes, settled_words, settling
 from app.clock.review.marked import Resolved
 from app.clock.review.why import why
 from app.counting import count
+from app.dates import PageZone
 from app.errors import Forbidden, Invalid, NotFound
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of
 from app.web.context import Context
-from app.web.formats import instant
 from app.web.guards import Requires
 from app.web.pages import done, page
 
@@ -99,7 +99,6 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         "clock/transactions.html",
         fragment="list",
         view=view,
-        zone=framed.zone,
         acting=framed.acting,
         hover=hover,
         settled=settled_words.settled,
@@ -267,9 +266,9 @@ def label(outcome: str | None) -> str:
     return outcome_label(outcome or None)
 
 
-def sent_as(row: Any) -> str:
+def sent_as(row: Any, zone: PageZone) -> str:
     """What the Time column says on hover."""
-    return f"{instant(row.punched_at_utc)} UTC · as sent: {row.punched_at_raw}"
+    return f"{zone.exact(row.punched_at_utc)} · as sent: {row.punched_at_raw}"
 
 
 def _judged_again(framed: punches.PunchListFrame, row: Any, now: datetime) -> bool:

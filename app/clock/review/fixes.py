@@ -7,7 +7,7 @@ other numbers it is another fix. Which place each rule leads to besides: review/
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,8 +25,8 @@ from app.clock.models import Binding, Device
 from app.clock.pairing.inputs import PairingEmployee, Unbound
 from app.clock.pairing.shifts import Shift
 from app.clock.pairing.verdicts import Reason, Rule
-from app.clock.review.words import dated
 from app.counting import count
+from app.dates import day_words, local_exact
 from app.errors import Conflict
 
 CHANGED = "What this would do has changed meanwhile. Look at the punch again."
@@ -150,10 +150,17 @@ def _filled_in(seen: Surroundings, employee_id: int, shift: Shift) -> str:
     return urlencode({"employee": f"#{employee_id}", "stay": "1", **times})
 
 
-async def _of_lock(_: AsyncSession, __: Surroundings, because: Reason) -> Fix | None:
+async def _of_lock(_: AsyncSession, seen: Surroundings, because: Reason) -> Fix | None:
     day = because.workday
     return (
-        Fix(f"Unlock {day}", "host.locks", f"/attendance/locks?from={day}&to={day}", is_drawer=False) if day else None
+        Fix(
+            f"Unlock {day_words(day, _today(seen))}",
+            "host.locks",
+            f"/attendance/locks?from={day}&to={day}",
+            is_drawer=False,
+        )
+        if day
+        else None
     )
 
 
@@ -161,8 +168,12 @@ async def _of_record(_: AsyncSession, seen: Surroundings, because: Reason) -> Fi
     standing = next((one for one in because.records if one.id > 0 and not one.deleted), None)
     if standing is None:
         return None
-    when = dated(standing.clock_in.astimezone(seen.case.rules.zone))
+    when = local_exact(standing.clock_in.astimezone(seen.case.rules.zone), _today(seen))
     return Fix(f"Open the record of {when}", "host.attendance", f"/attendance/{standing.id}")
+
+
+def _today(seen: Surroundings) -> date:
+    return seen.case.now.astimezone(seen.case.rules.zone).date()
 
 
 _FIXES: dict[Rule, Callable[[AsyncSession, Surroundings, Reason], Awaitable[Fix | None]]] = {

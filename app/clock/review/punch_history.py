@@ -3,36 +3,36 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import punch_label
 from app.clock.models import PunchChange
-from app.clock.review.words import clock, dated
+from app.clock.review.words import clock
+from app.dates import PageZone, local_exact
 
 MOST = 20
 
 
-async def told(db: AsyncSession, punch_id: int, zone: ZoneInfo) -> Sequence[str]:
+async def told(db: AsyncSession, punch_id: int, zone: PageZone) -> Sequence[str]:
     """One sentence for each change, the latest first, twenty at most; times are local to the connection's zone."""
     latest = select(PunchChange).where(PunchChange.punch_id == punch_id).order_by(PunchChange.id.desc()).limit(MOST)
     return [sentence(change, zone) for change in await db.scalars(latest)]
 
 
-def sentence(change: PunchChange, zone: ZoneInfo) -> str:
+def sentence(change: PunchChange, zone: PageZone) -> str:
     was = ", ".join(_was(change.before, change.after, zone))
     record = f" Record {change.record_id} was made with that." if change.record_id is not None else ""
-    return f"It was {was} on the server until {dated(change.seen_at.astimezone(zone))}.{record}"
+    return f"It was {was} on the server until {zone.time_with_seconds(change.seen_at)}.{record}"
 
 
-def _was(before: Mapping[str, Any], after: Mapping[str, Any], zone: ZoneInfo) -> Iterator[str]:
+def _was(before: Mapping[str, Any], after: Mapping[str, Any], zone: PageZone) -> Iterator[str]:
     if "punched_at_local" in before:
         local, now = (datetime.fromisoformat(each["punched_at_local"]) for each in (before, after))
-        yield clock(local) if local.date() == now.date() else dated(local)
+        yield clock(local) if local.date() == now.date() else local_exact(local, zone.today)
     elif "punched_at_utc" in before:
-        yield dated(datetime.fromisoformat(before["punched_at_utc"]).astimezone(zone))
+        yield zone.time_with_seconds(datetime.fromisoformat(before["punched_at_utc"]))
     if "emp_code" in before:
         yield f"code {before['emp_code']}"
     if "punch_code" in before:

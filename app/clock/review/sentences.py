@@ -7,7 +7,8 @@ from app.clock.codes import BINDING_STATES, BindingState, Outcome, punch_label
 from app.clock.pairing.inputs import UNPAIRED, PairingPunch, Record, Rules, Unbound
 from app.clock.pairing.shifts import DAY, Shift, ShiftEnd
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, Verdict
-from app.clock.review.words import EFFECT_LABELS, ROLE_LABELS, LocalWords, dated, length, span
+from app.clock.review.words import EFFECT_LABELS, ROLE_LABELS, LocalWords, length, span
+from app.dates import day_words, local_exact
 
 _GONE = "The server no longer has this punch."
 _GONE_CHANGE = (
@@ -54,7 +55,8 @@ class _Sentences:
         self.judgement = judgement
         self.rules: Rules = judgement.rules
         self.until = until or because.until
-        self.tell = LocalWords(self.rules.zone, punch.at)
+        self.today = judgement.now.astimezone(self.rules.zone).date()
+        self.tell = LocalWords(self.rules.zone, punch.at, self.today)
 
     def say(self) -> tuple[str, str]:
         if not self.punch.gone:
@@ -86,7 +88,7 @@ class _Sentences:
             case Rule.FUTURE_TIMESTAMP:
                 return (
                     (
-                        f"The punch is stamped {dated(punch.at.astimezone(self.rules.zone))}, more than one day ahead of now"
+                        f"The punch is stamped {local_exact(punch.at.astimezone(self.rules.zone), self.today)}, more than one day ahead of now"
                         f" ({self.tell.time(self.judgement.now)}): the terminal's clock was wrong."
                     ),
                     f"Time: it is judged again at {self.tell.time(self.until)}. Correct the terminal's clock for later punches.",
@@ -207,8 +209,9 @@ class _Sentences:
         )
 
     def _locked(self) -> tuple[str, str]:
+        workday = day_words(self.because.workday, self.today) if self.because.workday else "This day"
         return (
-            f"{self.because.workday} is closed for attendance edits.",
+            f"{workday} is closed for attendance edits.",
             "Unlocking that day; it is judged again at once.",
         )
 

@@ -13,6 +13,7 @@ from app.clock.pairing.inputs import PairingPunch, Record
 from app.clock.pairing.shifts import Effect, Tap
 from app.clock.pairing.verdicts import CreateRecord, Judgement, Verdict
 from app.clock.review.words import EFFECT_LABELS, ROLE_LABELS
+from app.dates import PageZone
 
 HOUR = timedelta(hours=1)
 SHORTEST = timedelta(hours=6)
@@ -141,7 +142,7 @@ def _tap(punch: PairingPunch, verdict: Verdict | None, current: bool, scale: _Sc
     return {
         "x": scale.place(punch.at),
         "time": f"{local:%H:%M:%S}",
-        "title": f"{local:%Y-%m-%d %H:%M:%S} {scale.zone.key}, {punch.at:%Y-%m-%d %H:%M:%S} UTC",
+        "title": PageZone(scale.zone, local.date()).exact(punch.at),
         "role": role,
         "effect": effect,
         "effect_label": label,

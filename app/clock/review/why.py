@@ -26,6 +26,7 @@ from app.clock.review import decisions, fixes, punch_history, sentences, settled
 from app.clock.review import links as review_links
 from app.clock.review.fixes import Fix
 from app.clock.review.links import ReviewLink
+from app.dates import PageZone
 from app.errors import NotFound
 from app.host.models import Employee
 
@@ -48,7 +49,6 @@ class Why:
     the first one hides. Acts are None where they make no sense, or change nothing."""
 
     punch: Row[Any]
-    zone: str
     label: str
     meaning: str
     owner: Any
@@ -95,14 +95,13 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
     outcome = Outcome(row.import_outcome) if row.import_outcome else None
     return Why(
         punch=row,
-        zone=seen.case.rules.zone.key,
         label=outcome_label(outcome),
         meaning=OUTCOMES[outcome or Outcome.AWAITING].meaning,
         owner=await _owner(db, seen),
         sentence=sentence,
         change=change,
         waits=waits,
-        history=await punch_history.told(db, punch_id, seen.case.rules.zone),
+        history=await punch_history.told(db, punch_id, PageZone.at(seen.case.rules.zone, now)),
         fix=await fixes.fix(db, seen, because) if row.settled_at_utc is None else None,
         also=_hidden(seen, because, judgement),
         links=review_links.links(seen, because),

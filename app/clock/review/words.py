@@ -4,11 +4,12 @@ Which sentence says them is the business of review/sentences.py.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from app.clock.pairing.inputs import Record, TapRole
 from app.clock.pairing.shifts import Effect, Shift, Tap
+from app.dates import local_exact
 
 ROLE_LABELS = {
     TapRole.IN: "Check In",
@@ -33,10 +34,11 @@ EFFECT_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class LocalWords:
-    """Times as somebody reads them who looks at a punch of the instant `seen_from`."""
+    """Times as somebody reads them who looks, on the local day `today`, at a punch of the instant `seen_from`."""
 
     zone: ZoneInfo
     seen_from: datetime
+    today: date
 
     def time(self, at: datetime | None) -> str:
         """Local; the day only where it is another than the punch's."""
@@ -44,7 +46,7 @@ class LocalWords:
             return "once"
         local = at.astimezone(self.zone)
         own_day = self.seen_from.astimezone(self.zone).date()
-        return clock(local) if local.date() == own_day else dated(local)
+        return clock(local) if local.date() == own_day else local_exact(local, self.today)
 
     def between(self, start: datetime, end: datetime | None) -> str:
         """Both days where they are two: beside the end alone, a start of the day before would read as the same day's."""
@@ -52,7 +54,7 @@ class LocalWords:
             return f"{self.time(start)}–(open)"
         first, last = start.astimezone(self.zone), end.astimezone(self.zone)
         if first.date() != last.date():
-            return f"{dated(first)} – {dated(last)}"
+            return f"{local_exact(first, self.today)} – {local_exact(last, self.today)}"
         return f"{self.time(start)}–{clock(last)}"
 
     def hours(self, shift: Shift) -> str:
@@ -66,10 +68,6 @@ class LocalWords:
 
 def clock(local: datetime) -> str:
     return f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
-
-
-def dated(local: datetime) -> str:
-    return f"{local:%a} {local.day} {local:%b} {clock(local)}"
 
 
 def length(shift: Shift) -> timedelta:

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import audit
 from app.accounts.audit import Actor
 from app.counting import count
+from app.dates import day_words
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid
 from app.host import events
@@ -88,7 +89,8 @@ async def refuse_locked(db: AsyncSession, days: Iterable[date]) -> None:
     closed = sorted(await locked(db, days))
     if closed:
         others = len(closed) - 1
-        which = f"{closed[0]} and {count(others, 'more day', 'more days')} are" if others else f"{closed[0]} is"
+        day = day_words(closed[0], None)
+        which = f"{day} and {count(others, 'more day', 'more days')} are" if others else f"{day} is"
         raise DayLocked(f"{which} locked. Unlock {'them' if others else 'it'} under Day Locks first.")
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
 from app.accounts.audit import Actor, AuditedChange
+from app.dates import span_words
 from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
@@ -230,23 +231,9 @@ async def _refuse_overlap(
     }
     other = (await db.execute(_NEXT_TO, values)).one_or_none()
     if other is not None:
-        sentence = (
-            f"This overlaps record {other.id}, {span(other, where)} ({other.status.replace('_', '-')}, {other.kind})."
-        )
+        when, status = span_words(other.clock_in, other.clock_out, where, None), other.status.replace("_", "-")
+        sentence = f"This overlaps record {other.id}, {when} ({status}, {other.kind})."
         raise Conflict(sentence, details=[FieldError("clock_in", sentence)])
-
-
-def span(record: Any, where: ZoneInfo) -> str:
-    """`2026-11-20 08:00 – 17:00` in the given zone."""
-    start = record.clock_in.astimezone(where)
-    if record.clock_out is None:
-        return f"{start:%Y-%m-%d %H:%M}, still open"
-    end = record.clock_out.astimezone(where)
-    return (
-        f"{start:%Y-%m-%d %H:%M} – {end:%H:%M}"
-        if end.date() == start.date()
-        else f"{start:%Y-%m-%d %H:%M} – {end:%Y-%m-%d %H:%M}"
-    )
 
 
 def _marks(record: Row[Any], old: Hours, actor: Actor) -> dict[str, Any]:

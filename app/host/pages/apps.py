@@ -15,7 +15,6 @@ from app.accounts.policies import enabled
 from app.counting import count
 from app.db.searching import contains
 from app.errors import Conflict, NotFound
-from app.host import zone
 from app.host.applications import applications
 from app.host.applications.application_words import PLATFORMS, STATUSES
 from app.host.applications.applications import KEPT, RATEABLE
@@ -136,7 +135,6 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         "host/apps.html",
         fragment="list",
         view=view,
-        zone=await zone.name(ctx.db),
         platforms=PLATFORMS,
         statuses=STATUSES,
         sees_ratings=sees_ratings(ctx),
@@ -170,7 +168,6 @@ async def show(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response
         app=app,
         platforms=PLATFORMS,
         history=await history(ctx, "application", app_id),
-        zone=await zone.name(ctx.db),
         sees_ratings=sees_ratings(ctx),
     )
 

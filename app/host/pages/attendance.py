@@ -1,7 +1,7 @@
 """`/attendance`: all records, one day, one person; and bulk acts over each. One record: attendance_record; forms: attendance_forms."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,8 +11,8 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, true
 
 from app.counting import count
+from app.dates import day_words
 from app.errors import Conflict, Invalid, NotFound
-from app.host import zone
 from app.host.attendance import queries as attendance_queries
 from app.host.attendance import records as attendance
 from app.host.models import AttendanceRecord
@@ -104,7 +104,7 @@ def everything() -> View:
 def one_day(day: date) -> View:
     empty = Empty(
         "calendar-off",
-        f"No attendance on {day}",
+        f"No attendance on {day_words(day, None)}",
         "There is no record of this day. Look at another day, or add what is missing.",
         f"/attendance/add?day={day}",
         "Add a record",
@@ -140,7 +140,7 @@ async def choose_day(ctx: NamedDependency[Context]) -> Response[Any]:
     """Goes to the day that the address names, else to today."""
     text = ctx.request.query_params.get("day", "")
     try:
-        day = date.fromisoformat(text) if text else datetime.now(await zone.of(ctx.db)).date()
+        day = date.fromisoformat(text) if text else (await ctx.zone()).today
     except ValueError:
         raise Invalid("Give a day such as 2026-11-21.") from None
     return go(f"/attendance/days/{day}")
@@ -197,8 +197,8 @@ async def bulk_of_person(ctx: NamedDependency[Context], employee_id: FromPath[in
 
 
 async def _show(ctx: Context, view: View, template: str, *more: Any, **values: Any) -> Response[Any]:
-    where = await zone.of(ctx.db)
-    spec = view.spec(ctx, where)
+    zone = await ctx.zone()
+    spec = view.spec(ctx, zone.info)
     if kind := exports.asked_for(ctx):
         file = records.for_export(spec, records.hours_asked_for(ctx))
         return await exports.export(ctx, file, records.base(view.scope), kind)
@@ -211,10 +211,9 @@ async def _show(ctx: Context, view: View, template: str, *more: Any, **values: A
         fragment="list",
         view=listing,
         found=found,
-        zone=where.key,
-        bars=records.bars(list(listing.rows), where),
+        bars=records.bars(list(listing.rows), zone.info),
         worked=records.worked,
-        today=datetime.now(UTC).astimezone(where).date(),
+        today=zone.today,
         **values,
     )
 
@@ -222,7 +221,7 @@ async def _show(ctx: Context, view: View, template: str, *more: Any, **values: A
 async def _bulk(ctx: Context, view: View) -> Response[Any]:
     action = await action_of(ctx, ACTS)
     act = ACTS[action]
-    spec = view.spec(ctx, await zone.of(ctx.db))
+    spec = view.spec(ctx, (await ctx.zone()).info)
     reachable = records.base(view.scope)
     ids = await chosen_ids(ctx, spec, reachable)
     able = await attendance_queries.changeable(ctx.db, ids, None if action == "delete" else action)

@@ -37,13 +37,13 @@ async def add_form(ctx: NamedDependency[Context]) -> Response[Any]:
         values["clock_in"] = datetime(day.year, day.month, day.day, 8)  # noqa: DTZ001 - a wall-clock time
     values |= _times(query)
     breaks = sum(name.endswith("_out") and name.startswith("break_") for name in values)
-    return await _show(ctx, _form(breaks + SPARE, chooses_person=True).fill(values), None, await zone.of(ctx.db))
+    return await _show(ctx, _form(breaks + SPARE, chooses_person=True).fill(values), None, (await ctx.zone()).info)
 
 
 @post("/attendance/add", guards=[Requires("host.attendance.decide")], status_code=200)
 async def add(ctx: NamedDependency[Context]) -> Response[Any]:
     posted = await ctx.form()
-    where = await zone.of(ctx.db)
+    where = (await ctx.zone()).info
     form = _form(_rows(posted), chooses_person=True).read(posted)
     if posted.get("more"):
         return await _one_more_break(ctx, form, None, where)
@@ -66,7 +66,7 @@ async def add(ctx: NamedDependency[Context]) -> Response[Any]:
 @get("/attendance/{record_id:int}/edit", guards=[Requires("host.attendance.decide")])
 async def edit_form(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
     record = await record_of(ctx, record_id)
-    where = await zone.of(ctx.db)
+    where = (await ctx.zone()).info
     form = edits.opened(ctx, _form(_rows_for(record)), _stored(record, where), _facts(record))
     return await _show(ctx, form, record, where)
 
@@ -74,7 +74,7 @@ async def edit_form(ctx: NamedDependency[Context], record_id: FromPath[int]) -> 
 @post("/attendance/{record_id:int}/edit", guards=[Requires("host.attendance.decide")], status_code=200)
 async def edit(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
     posted = await ctx.form()
-    where = await zone.of(ctx.db)
+    where = (await ctx.zone()).info
     if posted.get("more"):
         form = await edits.unsaved(ctx, _form(_rows(posted)))
         return await _one_more_break(ctx, form, await record_of(ctx, record_id), where)
@@ -232,7 +232,6 @@ async def _show(
         form=form,
         record=record,
         chosen=chosen,
-        zone=where.key,
         stays=stays,
         rows=rows,
         may_add=rows < MOST_BREAKS,

@@ -8,7 +8,6 @@ from litestar.params import FromPath
 from sqlalchemy import Row
 
 from app.errors import NotFound
-from app.host import zone
 from app.host.attendance import queries as attendance_queries
 from app.host.attendance import records as attendance
 from app.host.attendance.hours import STATUSES, Hours
@@ -44,7 +43,7 @@ async def decide(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
 @get("/attendance/{record_id:int}/delete", guards=[Requires("host.attendance.decide")])
 async def ask_delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
     record = await record_of(ctx, record_id)
-    what = f"{record.name}, {attendance.span(record, await zone.of(ctx.db))}."
+    what = f"{record.name}, {(await ctx.zone()).span(record.clock_in, record.clock_out)}."
     punches = (
         "The punches behind it say “Attendance deleted” and are imported again only by Retry."
         if record.source == "clock"
@@ -72,7 +71,7 @@ async def delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
 
 async def _show(ctx: Context, record_id: int, *, headers: dict[str, str] | None = None) -> Response[Any]:
     record = await record_of(ctx, record_id)
-    where = await zone.of(ctx.db)
+    zone = await ctx.zone()
     # What was made by hand came from nothing else.
     offered = await attendance_queries.links_of(ctx.db, record_id) if record.source == "clock" else []
     links = [link for link in offered if ctx.may(link.permission)]
@@ -82,15 +81,14 @@ async def _show(ctx: Context, record_id: int, *, headers: dict[str, str] | None 
         fragment="drawer",
         headers=headers,
         record=record,
-        span=attendance.span(record, where),
+        span=zone.span(record.clock_in, record.clock_out),
         worked=worked,
-        bar=bars([record], where)[record_id],
+        bar=bars([record], zone.info)[record_id],
         hours=Hours.of(record),
         found=Hours.heard(record.edited_from) if record.edited_from else None,
         history=await history(ctx, "attendance", record_id),
         links=links,
         labels=LABELS,
-        zone=where.key,
     )
 
 

@@ -9,7 +9,6 @@ from sqlalchemy import select
 from app.counting import count
 from app.db.searching import contains
 from app.errors import Conflict, Invalid, NotFound
-from app.host import zone
 from app.host.models import Employee, KioskEnrolment
 from app.host.pages.picking import name_picked, pick
 from app.host.people import kiosk
@@ -78,7 +77,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, SPEC, BASE, kind)
     view = await lists.load(ctx, SPEC, BASE)
-    return await page(ctx, "host/kiosk.html", fragment="list", view=view, zone=await zone.name(ctx.db))
+    return await page(ctx, "host/kiosk.html", fragment="list", view=view)
 
 
 @get("/kiosk/enrol", guards=[Requires("host.people")])

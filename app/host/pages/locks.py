@@ -10,11 +10,10 @@ from litestar.di import NamedDependency
 from sqlalchemy import Select, func, select
 
 from app.counting import count
+from app.dates import PageZone
 from app.errors import Conflict, Invalid
-from app.host import zone
 from app.host.attendance import day_locks
 from app.host.models import AttendanceRecord, DayLock
-from app.periods import today_in
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
@@ -70,9 +69,8 @@ WHAT_UNLOCKING_DOES = (
 )
 
 
-def _spec(here: str) -> ListSpec:
-    """`here` is the workspace's zone."""
-    return replace(SPEC, today=today_in(here))
+async def _spec(ctx: Context) -> ListSpec:
+    return replace(SPEC, today=(await ctx.zone()).today)
 
 
 ALREADY_OPEN = "These days are open already."
@@ -81,7 +79,7 @@ ALREADY_OPEN = "These days are open already."
 @get("/attendance/locks", guards=[Requires("host.locks")])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
-        return await exports.export(ctx, _spec(await zone.name(ctx.db)), BASE, kind)
+        return await exports.export(ctx, await _spec(ctx), BASE, kind)
     return await _page(ctx, FORM.fill())
 
 
@@ -118,11 +116,11 @@ async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
 @post("/attendance/locks/bulk", guards=[Requires("host.locks")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     await action_of(ctx, ("unlock",))
-    days = await chosen_ids(ctx, _spec(await zone.name(ctx.db)), BASE)
+    days = await chosen_ids(ctx, await _spec(ctx), BASE)
     day_locks.check_number(len(days))
 
     async def ask() -> dict[str, Any]:
-        consequence = f"{_between(days)} {WHAT_UNLOCKING_DOES}"
+        consequence = f"{_between(days, await ctx.zone())} {WHAT_UNLOCKING_DOES}"
         return {
             "verb": "Unlock",
             "what": count(len(days), "day", "days"),
@@ -146,11 +144,11 @@ async def _said(ctx: Context, days: Sequence[date], is_now: str, was: str) -> Re
     return await done(ctx, "/attendance/locks", f"{count(len(days), 'day is', 'days are')} {is_now}.")
 
 
-def _between(days: list[date]) -> str:
+def _between(days: list[date], zone: PageZone) -> str:
     """Which days, ascending, as far as a sentence holds them."""
     stretches = len(day_locks.stretches(days))
     apart = f", in {stretches:,} stretches" if stretches > 1 else ""
-    return f"From {days[0]} to {days[-1]}{apart}."
+    return f"{zone.days(days[0], days[-1])}{apart}."
 
 
 async def _ask_lock(ctx: Context, first: date, last: date) -> Response[Any]:
@@ -168,8 +166,9 @@ async def _ask_lock(ctx: Context, first: date, last: date) -> Response[Any]:
         else ""
     )
     days = count((last - first).days + 1, "day", "days")
+    zone = await ctx.zone()
     consequence = (
-        f"From {first} to {last}. Attendance on these days can't be added, edited, decided or deleted, and punches that"
+        f"{zone.days(first, last)}. Attendance on these days can't be added, edited, decided or deleted, and punches that"
         f" would change it say “Date locked”.{waiting} Unlocking undoes it."
     )
     return await _ask(ctx, "lock", f"Lock {days}", consequence, (first, last))
@@ -178,10 +177,11 @@ async def _ask_lock(ctx: Context, first: date, last: date) -> Response[Any]:
 async def _ask_unlock(ctx: Context, first: date, last: date) -> Response[Any]:
     day_locks.check_unlock(first, last)
     number = await ctx.db.scalar(select(func.count()).where(DayLock.day.between(first, last)))
+    which = (await ctx.zone()).days(first, last)
     if not number:
-        raise Invalid(f"No day from {first} to {last} is locked.")
+        raise Invalid(f"Nothing is locked: {which}.")
     days = count(number, "day", "days")
-    consequence = f"From {first} to {last}. {WHAT_UNLOCKING_DOES}"
+    consequence = f"{which}. {WHAT_UNLOCKING_DOES}"
     return await _ask(ctx, "unlock", f"Unlock {days}", consequence, (first, last))
 
 
@@ -199,9 +199,8 @@ async def _ask(ctx: Context, act: str, submit: str, consequence: str, days: tupl
 
 
 async def _page(ctx: Context, form: Bound, *, status: int = 200) -> Response[Any]:
-    here = await zone.name(ctx.db)
-    view = await lists.load(ctx, _spec(here), BASE)
-    return await page(ctx, "host/locks.html", fragment="list", status=status, view=view, form=form, zone=here)
+    view = await lists.load(ctx, await _spec(ctx), BASE)
+    return await page(ctx, "host/locks.html", fragment="list", status=status, view=view, form=form)
 
 
 ROUTES = [index, lock, unlock, bulk]

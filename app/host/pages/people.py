@@ -15,7 +15,6 @@ from app.accounts.models import User
 from app.counting import count
 from app.db.searching import contains
 from app.errors import Conflict, NotFound
-from app.host import zone
 from app.host.models import AttendanceRecord, Employee, KioskEnrolment
 from app.host.pages import person_parts
 from app.host.pages.admin.history import history
@@ -174,7 +173,6 @@ async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
         person=person,
         parts=await person_parts.of(ctx, KnownPerson(person.id, person.name, person.user_id)),
         history=await history(ctx, "employee", employee_id),
-        zone=await zone.name(ctx.db),
     )
 
 

@@ -6,7 +6,6 @@ Each part is told only to who may open the same on its own page.
 from sqlalchemy import select
 
 from app.accounts.models import User
-from app.host import zone
 from app.host.attendance import queries
 from app.host.pages.attendance_list import worked
 from app.web.context import Context
@@ -31,7 +30,7 @@ async def account(ctx: Context, person: KnownPerson) -> Part | None:
     found = (await ctx.db.execute(select(*columns).where(User.id == person.user_id))).one_or_none()
     if found is None:
         return None
-    return Part("Account", "host/person_account.html", {"account": found, "zone": await zone.name(ctx.db)})
+    return Part("Account", "host/person_account.html", {"account": found})
 
 
 async def records(ctx: Context, person: KnownPerson) -> Part | None:

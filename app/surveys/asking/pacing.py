@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 
 from app.counting import count
+from app.dates import utc_time
 from app.surveys.words import BARE_KEYS, Names, Shown
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -119,10 +120,10 @@ CASES = {
     "archived": _Case(False, False,
         lambda _: "It is archived; it is no longer asked."),
     "not_started": _Case(False, False,
-        lambda s: f"It starts at {_utc(s.offer.starts_at)}.",
+        lambda s: f"It starts on {_utc(s.offer.starts_at)}.",
         lambda s: s.offer.starts_at),
     "over": _Case(False, False,
-        lambda s: f"It ended at {_utc(s.offer.ends_at)}."),
+        lambda s: f"It ended on {_utc(s.offer.ends_at)}."),
     "user_type": _Case(False, False,
         lambda s: f"It asks people of the type {s.names.of_types(s.offer.user_types, ' or ')};"
         f" they are of the type {s.names.of_types([s.caller.type])}."),
@@ -138,7 +139,7 @@ CASES = {
         lambda s: f"They asked for it later; it waits until {_utc(s.state.snoozed_until)}.",
         lambda s: s.state.snoozed_until),
     "cooldown": _Case(True, False,
-        lambda s: f"It was shown at {_utc(s.state.last_shown_at)}; its cooldown is {_days(s.offer.cooldown_days)}.",
+        lambda s: f"It was shown on {_utc(s.state.last_shown_at)}; its cooldown is {_days(s.offer.cooldown_days)}.",
         lambda s: s.cooldown_ends),
     "max_prompts": _Case(True, False,
         lambda s: f"It was shown {count(s.state.impressions, 'time', 'times')}; at most {s.offer.max_prompts} are allowed."),
@@ -236,7 +237,7 @@ def is_put_off(state: PromptHistory) -> bool:
 
 
 def _utc(at: datetime | None) -> str:
-    return "–" if at is None else at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return "–" if at is None else utc_time(at, None)
 
 
 def _days(number: int | None) -> str:

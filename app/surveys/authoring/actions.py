@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import user_types
 from app.accounts.audit import Actor
 from app.accounts.models import Tenant
+from app.dates import utc_time
 from app.db.session import PLATFORM, workspace_of
 from app.errors import Conflict, FieldError
 from app.surveys import words
@@ -52,7 +53,7 @@ class StaleForm(Conflict):
     def __init__(self, stored: Stored, since: history.ChangedSince) -> None:
         self.saved_by, self.saved_at = stored.updated_by, stored.updated_at
         self.then, self.differences = since.then, tuple(since.differences)
-        when = stored.updated_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        when = utc_time(stored.updated_at, None)
         names = ", ".join(one.name for one in self.differences)
         super().__init__(
             f"{stored.updated_by} changed this survey on {when}, after you opened it"

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from app.dates import utc_time
 from app.surveys import words
 from app.surveys.authoring.content import plain_text
 from app.surveys.authoring.definition import Definition, QuestionDefinition, name_of
@@ -92,7 +93,7 @@ def _shown(field: str, value: Any, names: words.Names) -> str:
     if field == "tenants":
         return names.of_workspaces(value) or "Everyone"
     if isinstance(value, datetime):
-        return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        return utc_time(value, None)
     labels = {"type": words.TYPES, "enforcement": words.ENFORCEMENTS}.get(field, {})
     return NOTHING if value in (None, "") else labels.get(value, str(value))
 

@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.counting import people
+from app.dates import utc_time
 from app.errors import Conflict
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring import audience
@@ -113,8 +114,8 @@ def _refuse_again(stored: Stored, status: str) -> None:
 def _publishing(stored: Stored) -> str:
     """What publishing does, in sentences."""
     asked = stored.definition
-    opens = f"from {asked.starts_at:%Y-%m-%d %H:%M} UTC on" if asked.starts_at else "from now on"
-    closes = f" until {asked.ends_at:%Y-%m-%d %H:%M} UTC" if asked.ends_at else ""
+    opens = f"from {utc_time(asked.starts_at, None)} on" if asked.starts_at else "from now on"
+    closes = f" until {utc_time(asked.ends_at, None)}" if asked.ends_at else ""
     way = "cannot close it before they answer" if asked.enforcement == "required" else "may put it off or opt out"
     kept = ""
     if stored.answered:

@@ -12,12 +12,12 @@ from app.charts.bars import BarHeads, BarRow
 from app.charts.columns import DayColumn, Series
 from app.charts.compared import Noun, PeriodPair, compare
 from app.counting import count, percent
+from app.dates import day_words
 from app.db.days import utc_day
 from app.surveys.ratings import ratings
 from app.surveys.ratings.figures import RatingFigures
 from app.surveys.results import overview
 from app.surveys.words import OUTCOMES, TYPES
-from app.web import formats
 from app.web.context import Context
 from app.web.formats import number
 from app.web.guards import Requires
@@ -60,7 +60,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 def _chart(found: overview.Overview, pair: PeriodPair) -> columns.ColumnChart:
     unknown = began_late(pair, found.since, "people have been asked since")
     drawn = [
-        day_column(day, outcomes, {}, before=before_of(found.by_day, day, pair, unknown))
+        day_column(day, outcomes, {}, pair.today, before=before_of(found.by_day, day, pair, unknown))
         for day, outcomes in found.days
     ]
     title, said = (
@@ -74,7 +74,7 @@ def began_late(pair: PeriodPair, since: date | None, words: str) -> str:
     """Why the days before are not compared: nothing was asked in all of them; "" for nothing. `words` come before the day."""
     if since is None or pair.counterparts is None or since <= pair.counterparts[0]:
         return ""
-    return f"{words} {formats.day(since)}."
+    return f"{words} {day_words(since, pair.today)}."
 
 
 def before_of(by_day: Mapping[date, int], day: date, pair: PeriodPair, unknown: str) -> int | None:
@@ -86,6 +86,7 @@ def day_column(
     day: date,
     outcomes: Mapping[str, int],
     query: Mapping[str, Any],
+    today: date,
     shown: Sequence[str] = tuple(OUTCOMES),
     *,
     before: int | None = None,
@@ -94,11 +95,11 @@ def day_column(
     said = ", ".join(f"{number(outcomes[one])} {OUTCOMES[one].lower()}" for one in OUTCOMES if outcomes.get(one))
     people = sum(outcomes.values())
     return DayColumn(
-        name=f"{day:%a %Y-%m-%d}",
+        name=day_words(day, today),
         label=day.strftime("%d"),
         sub=day.strftime("%b") if day.day == 1 else "",
         url=with_query(RESPONSES, {**query, "from": day.isoformat(), "to": day.isoformat()}),
-        title=f"{day:%a %Y-%m-%d}: {count(people, 'response', 'responses')}{': ' + said if said else ''}",
+        title=f"{day_words(day, today)}: {count(people, 'response', 'responses')}{': ' + said if said else ''}",
         values=tuple(outcomes.get(one, 0) for one in shown),
         before=before,
     )

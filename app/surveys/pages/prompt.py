@@ -11,6 +11,7 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.response import Redirect
 
+from app.dates import PageZone
 from app.db.session import PLATFORM
 from app.errors import Invalid, ModuleUnavailable
 from app.surveys.api.respondent import respondent_of
@@ -80,7 +81,7 @@ async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
         return await _show_anew(ctx, sent, refused.status)
     except (ActionNotAllowed, Invalid) as refused:
         return await _show_again(ctx, sent, refused)
-    return await _go_on(ctx, thanks(answer))
+    return await _go_on(ctx, thanks(answer, await ctx.zone()))
 
 
 async def _respond(ctx: Context, sent: Sent) -> RespondResult:
@@ -90,10 +91,10 @@ async def _respond(ctx: Context, sent: Sent) -> RespondResult:
         await ctx.reopen()
 
 
-def thanks(answer: RespondResult) -> PromptNotice:
+def thanks(answer: RespondResult, zone: PageZone) -> PromptNotice:
     """What the person reads after an answer; a decision has its receipt."""
     if answer.snoozed_until:
-        return PromptNotice(f"You will be asked again after {answer.snoozed_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC.")
+        return PromptNotice(f"You will be asked again after {zone.time(answer.snoozed_until)}.")
     outcome = answer.outcome or "answered"
     text = "That was recorded already; nothing changed." if answer.status == "already_recorded" else THANKS[outcome]
     return PromptNotice(text, receipt=(answer.receipt or "") if outcome in DECISIONS else "")

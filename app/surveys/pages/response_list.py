@@ -76,7 +76,7 @@ def _sealed(_: Any) -> None:
 
 
 COLUMNS = (
-    Column("when", "When", lambda row: row.recorded_at, Response.recorded_at, hint="UTC"),
+    Column("when", "When", lambda row: row.recorded_at, Response.recorded_at),
     Column("number", "Number", lambda row: row.number, numeric=True, shown=False, hint="Its place in the chain"),
     Column("person", "Who", responses.name_of, titles=True),
     Column("email", "E-mail", lambda row: None if row.erased_at else row.email, shown=False),

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, and_, func, select
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 
 from app.counting import percent
+from app.dates import PageZone, local_time
 from app.db.searching import contains
 from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_in
@@ -169,6 +170,14 @@ def window_of(row: Row[Any]) -> str | None:
     if row.starts_at:
         return f"from {_minute(row.starts_at)}"
     return f"until {_minute(row.ends_at)}" if row.ends_at else None
+
+
+def window_words(row: Row[Any], zone: PageZone) -> str | None:
+    """The same as a page says it, below a heading that says UTC."""
+    first, last = (at and local_time(at.astimezone(UTC), zone.today) for at in (row.starts_at, row.ends_at))
+    if first and last:
+        return f"{first} – {last}"
+    return f"from {first}" if first else f"until {last}" if last else None
 
 
 def audience_of(row: Row[Any], names: Names) -> str:

@@ -8,8 +8,9 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from sqlalchemy import Row
 
+from app.dates import PageZone
 from app.surveys.pages.acts_allowed import allowed, limits
-from app.surveys.pages.survey_list import BASE, SurveyListFrame, around, bulk_of, rate_of, spec_of, window_of
+from app.surveys.pages.survey_list import BASE, SurveyListFrame, around, bulk_of, rate_of, spec_of, window_words
 from app.surveys.results.overview import stage
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES
 from app.web import exports, lists
@@ -24,7 +25,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, spec_of(found), BASE, kind)
     view = await lists.load(ctx, spec_of(found, bulk_of(ctx, found)), BASE)
-    view.rows = [_drawn(ctx, found, row) for row in view.rows]
+    zone = await ctx.zone()
+    view.rows = [_drawn(ctx, found, row, zone) for row in view.rows]
     may_write = ctx.may("surveys.author") and not limits(found.ceiling, "optional")
     if may_write:
         view.empty = replace(view.empty, url="/surveys/new", action="Write the first one")
@@ -38,7 +40,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     )
 
 
-def _drawn(ctx: Context, found: SurveyListFrame, row: Row[Any]) -> dict[str, Any]:
+def _drawn(ctx: Context, found: SurveyListFrame, row: Row[Any], zone: PageZone) -> dict[str, Any]:
     """A row as the template places it."""
     acts = allowed(
         status=row.status,
@@ -53,7 +55,7 @@ def _drawn(ctx: Context, found: SurveyListFrame, row: Row[Any]) -> dict[str, Any
         "enforcement_label": ENFORCEMENTS[row.enforcement],
         "status_label": STATUSES[row.status],
         "stage": stage(row, datetime.now(UTC)) if row.status == "published" else "",
-        "window": window_of(row),
+        "window": window_words(row, zone),
         "types": [found.names.of_types([key]) for key in row.user_types],
         "tenants": [found.names.of_workspaces([key]) for key in row.tenants],
         "rate": rate_of(row),

@@ -267,7 +267,7 @@ def _trend(
     by_day = {day: sum(outcomes.values()) for day, outcomes in found.days.items()}
     every = [pair.first + timedelta(days=n) for n in range(pair.length)]
     drawn = [
-        day_column(day, found.days.get(day, {}), query, shown, before=before_of(by_day, day, pair, unknown))
+        day_column(day, found.days.get(day, {}), query, pair.today, shown, before=before_of(by_day, day, pair, unknown))
         for day in every
     ]
     series = [part for outcome, part in zip(OUTCOMES, SERIES, strict=True) if outcome in shown]

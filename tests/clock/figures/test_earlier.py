@@ -31,18 +31,18 @@ def backfill(first: str, done_until: str) -> Cursor:
         ("2026-10-27", [live("2026-10-27")], ""),
         ("2026-01-01", [live("2026-11-20"), backfill("2026-10-01", "2026-11-20")], ""),
         (None, [live("2026-10-01")], "there is no punch yet."),
-        ("2026-10-28", [live("2026-10-01")], "the first punch is from 2026-10-28."),
-        ("2026-01-01", [], "the days from 2026-10-27 to 2026-11-23 are not read in full yet."),
-        ("2026-01-01", [live("2026-11-01")], "the days from 2026-10-27 to 2026-10-31 are not read in full yet."),
+        ("2026-10-28", [live("2026-10-01")], "the first punch is from Wed 28 Oct."),
+        ("2026-01-01", [], "not all of 27 Oct – 23 Nov is read yet."),
+        ("2026-01-01", [live("2026-11-01")], "not all of 27 – 31 Oct is read yet."),
         (
             "2026-01-01",
             [live("2026-10-01", NOW - timedelta(days=4))],
-            "the days from 2026-11-21 to 2026-11-23 are not read in full yet.",
+            "not all of 21 – 23 Nov is read yet.",
         ),
         (
             "2026-01-01",
             [live("2026-11-20"), backfill("2026-10-01", "2026-11-02")],
-            "the days from 2026-11-02 to 2026-11-19 are not read in full yet.",
+            "not all of 2 – 19 Nov is read yet.",
         ),
     ],
 )

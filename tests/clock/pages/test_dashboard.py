@@ -21,6 +21,7 @@ from app.clock.pages import health
 from app.clock.punches import daily_totals, day_counts
 from app.clock.punches.queries import PunchFilter, counted_by_day
 from app.clock.review import settling
+from app.dates import PageZone, day_words, days_words
 from app.db.session import Database
 from app.parts import Parts
 from tests.clock.mirrored import employ, mirror_person, mirror_terminal, punch
@@ -352,6 +353,7 @@ async def test_without_rows_set_aside_everything_has_been_read(parts: Parts, dat
     assert EVERYTHING in (await vera.get("/clock")).text
 
 
+UTC_ZONE = ZoneInfo("UTC")
 IN_AN_HOUR = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 
@@ -361,8 +363,8 @@ IN_AN_HOUR = datetime(2026, 11, 21, 9, tzinfo=UTC)
         (object(), "connected", IN_AN_HOUR, "Now", ""),
         (None, "paused", IN_AN_HOUR, "Paused", "No sync starts by itself."),
         (None, "locked", None, "Locked", "No sync starts by itself."),
-        (None, "connected", IN_AN_HOUR, "in 60 min", "2026-11-21 10:00:00"),
-        (None, "connected", IN_AN_HOUR - timedelta(hours=1), "Due now", "2026-11-21 09:00:00"),
+        (None, "connected", IN_AN_HOUR, "in 60 min", "Sat 21 Nov, 10:00"),
+        (None, "connected", IN_AN_HOUR - timedelta(hours=1), "Due now", "Sat 21 Nov, 09:00"),
         (None, "connected", None, "By hand", "The schedule is off."),
     ],
 )
@@ -370,22 +372,26 @@ def test_the_tile_of_the_next_sync(
     current: object | None, state: str, due: datetime | None, value: str, hint: str
 ) -> None:
     now = IN_AN_HOUR - timedelta(hours=1)
-    assert page.next_tile(current, state, due, now, "Europe/Zagreb") == page.NextTile(value, hint)
+    assert page.next_tile(current, state, due, now, PageZone.at(ZoneInfo("Europe/Zagreb"), now)) == page.NextTile(
+        value, hint
+    )
 
 
 @pytest.mark.parametrize(
     ("up_to", "cause", "aside", "tone", "hint"),
     [
-        (IN_AN_HOUR, None, 0, "ok", "2026-11-21 09:00:00. Everything until then has been read."),
-        (IN_AN_HOUR, "History is read.", 0, "warn", "2026-11-21 09:00:00. History is read."),
-        (IN_AN_HOUR, None, 1200, "warn", "2026-11-21 09:00:00. 1,200 rows were set aside and are missing here."),
+        (IN_AN_HOUR, None, 0, "ok", "Sat 21 Nov, 09:00. Everything until then has been read."),
+        (IN_AN_HOUR, "History is read.", 0, "warn", "Sat 21 Nov, 09:00. History is read."),
+        (IN_AN_HOUR, None, 1200, "warn", "Sat 21 Nov, 09:00. 1,200 rows were set aside and are missing here."),
         (None, "No run has ended.", 1, "warn", "No run has ended. 1 row was set aside and is missing here."),
     ],
 )
 def test_the_tile_of_what_is_complete(
     up_to: datetime | None, cause: str | None, aside: int, tone: str, hint: str
 ) -> None:
-    assert page.complete_tile(up_to, cause, aside, "UTC") == page.CompleteTile(up_to, tone, hint)
+    assert page.complete_tile(up_to, cause, aside, PageZone.at(UTC_ZONE, IN_AN_HOUR)) == page.CompleteTile(
+        up_to, tone, hint
+    )
 
 
 class TestCauses:
@@ -455,7 +461,7 @@ class TestComparison:
     async def test_days_that_are_over_are_compared_and_all_are_drawn(self, busy: None, alice: Browser) -> None:
         text = (await alice.get("/clock")).text
         assert "Until yesterday 12 punches, 2 more than 14 days earlier (10)." in text
-        assert f"{TODAY - timedelta(days=6):%a %Y-%m-%d}: 0 punches; 9 14 days earlier" in text
+        assert f"{day_words(TODAY - timedelta(days=6), TODAY)}: 0 punches; 9 14 days earlier" in text
         assert text.count('<line class="bar-before" x1="0"') == 14
 
     async def test_days_that_are_not_read_are_not_compared(
@@ -465,9 +471,8 @@ class TestComparison:
             await cursors.write(db, cursors.PUNCHES, "live", kind=cursors.LIVE, starts_on=TODAY - timedelta(days=20))
         text = (await alice.get("/clock")).text
         first, last = TODAY - timedelta(days=27), TODAY - timedelta(days=21)
-        assert (
-            f"No comparison with the 14 days before: the days from {first} to {last} are not read in full yet." in text
-        )
+        unread = days_words(first, last, TODAY)
+        assert f"No comparison with the 14 days before: not all of {unread} is read yet." in text
         assert "bar-before" not in text
 
     async def test_it_costs_one_select(self, busy: None, alice: Browser, selects: list[str]) -> None:

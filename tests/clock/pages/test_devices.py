@@ -9,6 +9,7 @@ from sqlalchemy import insert, select, text, update
 from app.clock.mirror import devices
 from app.clock.mirror.devices import DeviceChange
 from app.clock.models import Area, DailyTotal, Device
+from app.dates import day_words, local_time
 from app.db.session import Database
 from app.errors import Invalid, NotFound
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, outcomes, punch
@@ -150,7 +151,8 @@ async def test_the_drawer_names_the_zone_of_its_times(database: Database, gate: 
     async with database.transaction() as db:
         found = (await db.execute(select(Device.last_activity_at).where(Device.id == gate))).scalar_one()
     text_ = (await bob.get(f"/clock_devices/{gate}")).text
-    assert f"<dd>{found:%Y-%m-%d %H:%M:%S} UTC</dd>" in text_
+    assert f'title="{found:%Y-%m-%d %H:%M:%S} UTC">{local_time(found, datetime.now(UTC).date())}</time></dd>' in text_
+    assert text_.count("Times in UTC<") == 1
 
 
 async def test_the_drawer_shows_three_weeks_and_what_was_set(database: Database, gate: int, bob: Browser) -> None:
@@ -158,8 +160,8 @@ async def test_the_drawer_shows_three_weeks_and_what_was_set(database: Database,
         await devices.set_direction(db, ALICE, "T1", "in")
     text_ = (await bob.get(f"/clock_devices/{gate}")).text
     today = datetime.now(UTC).date()
-    assert f"{today}: 4 punches, 1 imported" in text_
-    assert f"{today - timedelta(days=20)}: 0 punches" in text_
+    assert f"{day_words(today, today)}: 4 punches, 1 imported" in text_
+    assert f"{day_words(today - timedelta(days=20), today)}: 0 punches" in text_
     assert "Every punch is a clock-in" in text_
     assert "Alice Ahn" in text_
     assert "8 are not here" in text_

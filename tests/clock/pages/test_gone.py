@@ -115,7 +115,7 @@ async def test_a_mass_is_shown_by_day_and_confirmed(parts: Parts, database: Data
     await question(parts, database)
     assert f'href="{URL}"' in (await bob.get("/clock_sync")).text
     text = (await bob.get(URL)).text
-    assert "12 of 12 known punches of 2026-03-02. So many" in text
+    assert "12 of 12 known punches of Mon 2 Mar 2026. So many" in text
     assert await decision(bob, "confirm", 11) == 409
     assert await decision(bob, "perhaps") == 422
     assert await decision(bob, "confirm") == 303

@@ -17,6 +17,7 @@ from app.clock.models import Connection, Punch
 from app.clock.pages.setting_fields import FLAGS
 from app.clock.punches import daily_totals
 from app.clock.settings import NAMES, checked, read_settings, write_settings
+from app.dates import day_words
 from app.db.session import Database
 from app.parts import Parts
 from app.simulator import PASSWORD, USERNAME, build_world, create_simulator, serving
@@ -258,7 +259,9 @@ async def test_a_history_that_begins_in_the_future_is_refused_by_the_day_of_the_
     answer = await alice.submit(URL, await posted(alice, history_start=tomorrow, silence_hours="48"))
     error = re.search(r'id="f-history_start-error"[^>]*>(.*?)</div>', answer.text, re.DOTALL)
     assert error is not None
-    assert f"It is in the future, so no punch would be read: give {today} or an earlier date." in error[1]
+    assert (
+        f"It is in the future, so no punch would be read: give {day_words(today, None)} or an earlier date." in error[1]
+    )
     assert 'name="silence_hours" value="48"' in answer.text
     assert (await alice.submit(URL, await posted(alice, history_start=today.isoformat()))).status_code == 303
     async with database.transaction() as db:

@@ -80,15 +80,15 @@ async def test_the_list_shows_each_punch_with_its_label_and_says_more_on_hover(m
     assert answer.status_code == 200
     assert shown(answer.text) == ["no_direction", "only_one_punch", "imported", "not_bound", "imported"]
     for words in (
-        "2026-03-02 17:00:00",
-        "2026-03-02 16:00:00 UTC",
+        "Mon 2 Mar",
+        "2026-03-02 17:00:00 Europe/Berlin · 2026-03-02 16:00:00 UTC",
         "Unknown (255)",
         "Lovelace Ada",
         "Main gate",
         "Binding of code 200: Conflict",
         "The terminal&#39;s direction is by code",
         'title="Record ',
-        "Times are in Europe/Berlin",
+        "Times in Europe/Berlin",
     ):
         assert words in answer.text
 

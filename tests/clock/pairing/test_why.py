@@ -32,14 +32,14 @@ def imported(taps="I 08:00, O 17:00"):
 @pytest.mark.parametrize(
     ("taps", "asked", "now", "sentence", "change"),
     [
-        ("I 08:00", "I 08:00", "Mon 12:00", "has no clock-out yet; it waits 24 h", "judged again at Tue 3 Mar 08:00"),
-        ("O 17:00", "O 17:00", "Mon 18:00", "has no clock-in before it yet", "judged again at Tue 3 Mar 17:00"),
+        ("I 08:00", "I 08:00", "Mon 12:00", "has no clock-out yet; it waits 24 h", "judged again at Tue 3 Mar, 08:00"),
+        ("O 17:00", "O 17:00", "Mon 18:00", "has no clock-in before it yet", "judged again at Tue 3 Mar, 17:00"),
         (
             "a 08:00, a 17:00",
             "a 17:00",
             "Mon 20:00",
             "08:00–17:00 ends at an undirected tap; one within 8 h",
-            "Tue 3 Mar 01:00",
+            "Tue 3 Mar, 01:00",
         ),
         (
             "I 08:00, I 08:10",
@@ -68,15 +68,15 @@ def imported(taps="I 08:00, O 17:00"):
             "I Mon 08:00, O Tue 17:00",
             "O Tue 17:00",
             FAR,
-            "Mon 2 Mar 08:00 – Tue 3 Mar 17:00 is 33 h long; the limit is 24 h",
+            "Mon 2 Mar 2026, 08:00 – Tue 3 Mar 2026, 17:00 is 33 h long; the limit is 24 h",
             "missing tap",
         ),
         (
             "I Wed 08:00",
             "I Wed 08:00",
             "Mon 07:00",
-            "stamped Wed 4 Mar 08:00, more than one day ahead of now (Mon 2 Mar 07:00)",
-            "at Tue 3 Mar 08:00",
+            "stamped Wed 4 Mar, 08:00, more than one day ahead of now (Mon 2 Mar, 07:00)",
+            "at Tue 3 Mar, 08:00",
         ),
         (
             "x 08:00",
@@ -117,7 +117,7 @@ def spoiled(act, late="bo 12:00"):
             "would join record 1 (08:00–18:00); a person set its times, where the import wrote 08:00–17:00.",
         ),
         (lambda s: None, "I 10:00", "Record 1 (08:00–17:00) is longer than the shift would be now, 10:00–17:00."),
-        (lambda s: s.locked.add(when("08:00").date()), "bo 12:00", "2026-03-02 is closed for attendance edits."),
+        (lambda s: s.locked.add(when("08:00").date()), "bo 12:00", "Mon 2 Mar 2026 is closed for attendance edits."),
         (lambda s: s.delete(1), "bo 12:00", "The record of this shift was deleted"),
     ],
 )

@@ -127,9 +127,9 @@ async def test_the_other_places_that_change_an_outcome(database: Database) -> No
         await day_locks.lock(db, SYSTEM, when("Thu 08:00").date(), when("Thu 08:00").date())
     await then(database, "bo 12:00, I Thu 08:00, O Thu 17:00")
     decided, locked = (await why_of(database, "Mon 12:00")).fix, (await why_of(database, "Thu 08:00")).fix
-    assert decided == Fix("Open the record of Mon 2 Mar 08:00", "host.attendance", f"/attendance/{number}")
+    assert decided == Fix("Open the record of Mon 2 Mar 2026, 08:00", "host.attendance", f"/attendance/{number}")
     assert locked is not None
-    assert (locked.label, locked.is_drawer) == ("Unlock 2026-03-05", False)
+    assert (locked.label, locked.is_drawer) == ("Unlock Thu 5 Mar 2026", False)
     async with database.transaction() as db:
         await people.deactivate(db, SYSTEM, [ada])
         await punch(db, "100", "I Sat 08:00")

@@ -119,7 +119,7 @@ async def test_what_lies_outside_the_punch_is_told_and_linked(database: Database
     assert "is a door reader" in door.sentence
     assert urls(door) == ["/clock_devices?serial=DOOR"]
     locked = await why_of(database, "Thu 08:00")
-    assert "2026-03-05 is closed" in locked.sentence
+    assert "Thu 5 Mar 2026 is closed" in locked.sentence
     assert urls(locked) == ["/attendance/locks?from=2026-03-05&to=2026-03-05"]
     async with database.transaction() as db:
         await people.deactivate(db, SYSTEM, [ada])
@@ -151,7 +151,7 @@ async def test_a_punch_that_waits_says_until_when(database: Database) -> None:
     await ada_works(database, "I 08:00", now=now)
     found = await why_of(database, "Mon 08:00", now=now)
     assert found.label == "Awaiting"
-    assert "Tue 3 Mar 08:00" in found.change
+    assert "Tue 3 Mar, 08:00" in found.change
     assert found.line["taps"][0]["effect"] == "waiting"
     assert found.line["now_x"] is not None
     later = await why_of(database, "Mon 08:00", now=FAR)
@@ -189,7 +189,7 @@ async def test_a_future_timestamp_names_both_times(database: Database) -> None:
     await ada_works(database, "I Fri 08:00", now=when("Tue 09:00"))
     found = await why_of(database, "Fri 08:00", now=when("Tue 09:00"))
     assert found.label == "Future timestamp"
-    assert "ahead of now (Tue 3 Mar 09:00)" in found.sentence
+    assert "ahead of now (Tue 3 Mar, 09:00)" in found.sentence
 
 
 async def test_one_that_arrived_late_says_what_each_decision_would_do(database: Database) -> None:
@@ -218,7 +218,7 @@ async def test_a_refused_use_says_why(database: Database) -> None:
     found = await why_of(database, "Mon 10:00")
     assert found.use is not None
     assert not found.use.possible
-    assert "2026-03-02 is closed" in found.use.sentence
+    assert "Mon 2 Mar 2026 is closed" in found.use.sentence
 
 
 async def test_a_rebound_punch_shows_the_record_of_the_other_employee(database: Database) -> None:

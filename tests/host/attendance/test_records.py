@@ -57,7 +57,7 @@ async def test_the_workday_follows_the_workspaces_zone(db: AsyncSession, in_vanc
 async def test_hours_that_another_record_covers_are_refused(db: AsyncSession, span: tuple[str, ...], kind: str) -> None:
     ada = await hire(db)
     other = await work(db, ada, "08:00", "17:00")
-    with pytest.raises(Conflict, match=f"overlaps record {other}, 2026-11-20 08:00 – 17:00"):
+    with pytest.raises(Conflict, match=f"overlaps record {other}, Fri 20 Nov 2026, 08:00–17:00"):
         await work(db, ada, *span, kind=kind)
 
 
@@ -318,7 +318,7 @@ async def test_a_locked_day_refuses_every_change(db: AsyncSession) -> None:
         attendance.decide(db, ALICE, [record_id, tomorrow], "approved"),
         attendance.remove(db, ALICE, [record_id]),
     ):
-        with pytest.raises(DayLocked, match="2026-11-20 is locked"):
+        with pytest.raises(DayLocked, match="Fri 20 Nov 2026 is locked"):
             await verb
     assert (await record_of(db, tomorrow)).status == "pending"
     await day_locks.unlock(db, ALICE, DAY, DAY)
@@ -345,9 +345,9 @@ async def test_locking_tells_the_days_that_changed(db: AsyncSession, ear: Ear) -
 @pytest.mark.parametrize(
     ("days", "said"),
     [
-        (1, "2026-11-20 is locked. Unlock it under Day Locks first."),
-        (2, "2026-11-20 and 1 more day are locked. Unlock them under Day Locks first."),
-        (3, "2026-11-20 and 2 more days are locked. Unlock them under Day Locks first."),
+        (1, "Fri 20 Nov 2026 is locked. Unlock it under Day Locks first."),
+        (2, "Fri 20 Nov 2026 and 1 more day are locked. Unlock them under Day Locks first."),
+        (3, "Fri 20 Nov 2026 and 2 more days are locked. Unlock them under Day Locks first."),
     ],
 )
 async def test_a_refusal_names_the_first_locked_day_and_counts_the_others(

@@ -206,10 +206,10 @@ async def test_search_as_you_type_offers_people_but_no_deleted_ones(database: Da
     assert "Adam" not in answer.text
 
 
-async def test_a_page_takes_at_most_three_selects(database: Database, alice: Browser, selects: list[str]) -> None:
+async def test_a_page_takes_at_most_four_selects(database: Database, alice: Browser, selects: list[str]) -> None:
     async with database.transaction() as db:
         ada = await hire(db)
     for url in ("/people", f"/people/{ada}/edit"):
         selects.clear()
         assert (await alice.get(url)).status_code == 200
-        assert len(selects) <= 3, selects
+        assert len(selects) <= 4, selects  # one of them for the zone of its times

@@ -295,7 +295,7 @@ CHANGES = [
     ({"category": "Food"}, ("category", "Category", "–", "Food", False, False)),
     ({"user_types": ("admin", "staff")}, ("user_types", "User types", "Everyone", "admin, staff", False, False)),
     ({"tenants": ("acme",)}, ("tenants", "Tenants", "Everyone", "acme", False, False)),
-    ({"starts_at": NOW}, ("starts_at", "Starts", "–", "2026-11-21 12:00 UTC", False, False)),
+    ({"starts_at": NOW}, ("starts_at", "Starts", "–", "Sat 21 Nov 2026, 12:00 UTC", False, False)),
     ({"snooze_hours": 2}, ("snooze_hours", "Snooze", "24", "2", False, False)),
     ({"questions": (replace(FIRST, label="What?"), SECOND)}, ("questions.0.label", "Question 1, text", "Which?", "What?", True, True)),
     ({"questions": (FIRST, replace(SECOND, type="star_rating"))}, ("questions.1.type", "Question 2, type", "Free text", "Star rating", True, False)),

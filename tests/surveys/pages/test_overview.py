@@ -20,7 +20,10 @@ TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def test_one_response_of_a_day_is_one() -> None:
-    told = [day_column(TODAY.date(), outcomes, {}).title.partition(": ")[2] for outcomes in ({"opted_out": 1}, {})]
+    told = [
+        day_column(TODAY.date(), outcomes, {}, TODAY.date()).title.partition(": ")[2]
+        for outcomes in ({"opted_out": 1}, {})
+    ]
     assert told == ["1 response: 1 opted out", "0 responses"]
 
 
@@ -141,7 +144,7 @@ async def test_an_empty_workspace_says_what_to_do_next(vera: Browser, selects: l
     page = (await vera.get("/surveys/overview")).text
     assert "No survey yet" in page
     assert tile(page, "Response rate") == "– n = 0 asked, 0 responded"
-    assert len(selects) == 5  # four, and the one for the ratings
+    assert len(selects) == 6  # four, one for the ratings, and one for the zone of its times
 
 
 async def test_strangers_sign_in_and_people_without_the_right_are_refused(visitor: Browser, sign_in: SignIn) -> None:

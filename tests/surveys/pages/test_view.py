@@ -277,13 +277,13 @@ async def test_strangers_sign_in_and_people_without_the_right_are_refused(
         assert (await nora.get(url)).status_code == 403
 
 
-async def test_htmx_gets_the_figures_and_a_page_costs_three_selects(
+async def test_htmx_gets_the_figures_and_a_page_costs_four_selects(
     meal: Stored, vera: Browser, selects: list[str]
 ) -> None:
     answer = (await vera.fragment(f"/surveys/view/{meal.uid}?outcome=answered")).text
     assert "survey-figures" in answer
     assert "<html" not in answer
-    assert len(selects) == 3
+    assert len(selects) == 4  # one of them for the zone of its times
 
 
 async def test_chosen_days_are_compared_with_as_many_before_and_are_the_days_of_the_trend(
@@ -291,15 +291,15 @@ async def test_chosen_days_are_compared_with_as_many_before_and_are_the_days_of_
 ) -> None:
     page = await shown(vera, meal, "from=2026-11-21&to=2026-11-21")
     assert page.count("2 responses, 1 more than on the day before (1).") == 2  # beside the filter, and over the trend
-    assert "1 day, version 1" in page
-    assert "Sat 2026-11-21 1 1 2 1" in page  # answered, opted out, together, a day earlier
+    assert "1 UTC day, version 1" in page
+    assert "Sat 21 Nov 1 1 2 1" in page  # answered, opted out, together, a day earlier
     page = await shown(vera, meal, "from=2026-11-21&to=2026-11-21&outcome=opted_out")
     assert "No comparison: there are no responses on the day before." in page
 
 
 async def test_days_before_the_version_was_asked_are_not_compared(meal: Stored, vera: Browser) -> None:
     page = await shown(vera, meal, "from=2026-11-18&to=2026-11-21")
-    assert "No comparison with the 4 days before: this version has been asked since 2026-11-19." in page
+    assert "No comparison with the 4 days before: this version has been asked since Thu 19 Nov." in page
 
 
 @pytest.mark.parametrize("word", ["today", "last-week", "this-month"])

@@ -133,11 +133,9 @@ def _wants_region(ctx: Context) -> bool:
 
 async def _row_words(ctx: Context, view: lists.ListPage, now: datetime) -> dict[str, Any]:
     settings = await read_settings(ctx.db, now)
-    found = await connection.load(ctx.db)
     return {
         "rows": [(described(row, settings, now), row) for row in view.rows],
         "final_sum": _final_sum,
-        "zone": found.timezone if found else "UTC",
         "now": now,
         "codes": failure_words.ALL,
     }

@@ -8,7 +8,6 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import func, select
 
-from app.clock import zones
 from app.clock.models import ApiLog, SetAside
 from app.clock.pages.sync import center
 from app.clock.pages.sync.run_words import COUNTS, RESOURCE_LABELS, described
@@ -42,7 +41,6 @@ async def show(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response
         aside=aside,
         aside_total=await _aside_total(ctx, run_id, len(aside)),
         calls=calls,
-        zone=await zones.zone_name(ctx.db),
         counts=COUNTS,
         resource_labels=RESOURCE_LABELS,
         may_see_logs=ctx.may("clock.logs"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from app.clock.codes import OUTCOMES, Outcome, outcome_label
@@ -11,6 +11,7 @@ from app.clock.pages.failure_words import FailureWords
 from app.clock.profiles import RESOURCES
 from app.clock.settings import ClockSettings
 from app.clock.sync.run_rows import OPEN
+from app.dates import day_words
 from app.web.formats import duration, number
 
 RESOURCE_LABELS = {
@@ -139,14 +140,18 @@ def _detail(progress: Mapping[str, Any]) -> str:
         parts.append(f"page {progress['page']:,}")
     if progress.get("from"):
         until = progress.get("until")
-        parts.append(f"from {progress['from']}" + (f" to {until}" if until else " on"))
+        parts.append(f"from {_day(progress['from'])}" + (f" to {_day(until)}" if until else " on"))
     if progress.get("day"):
-        parts.append(f"checking {progress['day']}")
+        parts.append(f"checking {_day(progress['day'])}")
     if progress.get("total") and progress.get("resource") == "transactions":
         parts.append(f"{progress['total']:,} in this window")
     if (progress.get("walk") or 1) > 1:
         parts.append(f"walk {progress['walk']} over the same pages")
     return " · ".join(parts)
+
+
+def _day(kept: str) -> str:
+    return day_words(date.fromisoformat(kept[:10]), None)
 
 
 def _outcomes(counts: Mapping[str, int]) -> list[tuple[str, str, str, int]]:

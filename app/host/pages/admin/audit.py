@@ -1,7 +1,6 @@
 """`/admin/audit`: who did what, when, with before and after. Rows are only ever added (app.accounts.audit)."""
 
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from litestar import Response, get
 from litestar.di import NamedDependency
@@ -10,7 +9,7 @@ from litestar.params import FromPath
 from app.accounts.audit_words import act_label, changes_of, subject_page
 from app.accounts.models import AuditEntry
 from app.errors import NotFound
-from app.host import erased_names, zone
+from app.host import erased_names
 from app.host.pages.admin.audit_list import keys, on_what, rows, spec, who
 from app.web import exports, lists
 from app.web.context import Context
@@ -25,12 +24,11 @@ WORDS: dict[str, Any] = {
 
 @get("/admin/audit", guards=[MAY])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    name = await zone.name(ctx.db)
-    here, base = spec(ctx.workspace, ZoneInfo(name)), rows(ctx.workspace)
+    here, base = spec(ctx.workspace, (await ctx.zone()).info), rows(ctx.workspace)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, here, base, kind)
     view = await lists.load(ctx, here, base, keys(ctx.workspace))
-    return await page(ctx, "host/admin/audit.html", fragment="list", view=view, zone=name, **WORDS)
+    return await page(ctx, "host/admin/audit.html", fragment="list", view=view, **WORDS)
 
 
 @get("/admin/audit/{entry_id:int}", guards=[MAY])
@@ -38,11 +36,8 @@ async def show(ctx: NamedDependency[Context], entry_id: FromPath[int]) -> Respon
     entry = (await ctx.db.execute(rows(ctx.workspace).where(AuditEntry.id == entry_id))).one_or_none()
     if entry is None:
         raise NotFound("There is no such entry.")
-    [changes] = await erased_names.differences_of(ctx.db, [(entry.before, entry.after)])
-    name = await zone.name(ctx.db)
-    return await page(
-        ctx, "host/admin/audit_entry.html", fragment="drawer", entry=entry, rows=changes, zone=name, **WORDS
-    )
+    [changes] = await erased_names.differences_of(ctx.db, [(entry.before, entry.after)], await ctx.zone())
+    return await page(ctx, "host/admin/audit_entry.html", fragment="drawer", entry=entry, rows=changes, **WORDS)
 
 
 ROUTES = [index, show]

@@ -18,11 +18,13 @@ from app.accounts.audit_words import (
     actor_label,
     acts_named,
     changes_of,
+    days_in_words,
     subject_label,
     subject_named,
 )
 from app.accounts.erased import ERASED_PERSON, actor_shown, was_erased
 from app.accounts.models import AuditEntry, User
+from app.dates import PageZone
 from app.db.days import on_days
 from app.db.searching import contains
 from app.host import subjects
@@ -80,8 +82,10 @@ def who(row: Any) -> str:
     return actor_label(row.actor_name, row.actor_token)
 
 
-def on_what(row: Any) -> str:
-    return subject_label(row.subject_type, row.subject_id, row.subject_name, erased=row.subject_erased)
+def on_what(row: Any, zone: PageZone | None = None) -> str:
+    """As a page says it, in its `zone`, or as a file does without one."""
+    subject = days_in_words(row.subject_id, zone) if zone else row.subject_id
+    return subject_label(row.subject_type, subject, row.subject_name, erased=row.subject_erased)
 
 
 def _act(text: str) -> Condition:

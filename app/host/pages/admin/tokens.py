@@ -154,7 +154,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
     async def ask() -> dict[str, Any]:
         latest = await ctx.db.scalar(select(func.max(ApiToken.last_used_at)).where(among(ApiToken.id, ids)))
-        used = f"The latest use was on {latest:%Y-%m-%d}." if latest else "They were never used."
+        used = f"The latest use was on {(await ctx.zone()).day(latest)}." if latest else "They were never used."
         consequence = f"Programs that use them are refused at once. This can't be undone. {used}"
         return {"verb": "Revoke", "what": count(len(ids), "token", "tokens"), "consequence": consequence}
 
@@ -174,7 +174,11 @@ async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_i
     token = (await ctx.db.execute(statement)).one_or_none()
     if token is None:
         raise NotFound("There is no such token.")
-    used = f"It was last used on {token.last_used_at:%Y-%m-%d}." if token.last_used_at else "It was never used."
+    used = (
+        f"It was last used on {(await ctx.zone()).day(token.last_used_at)}."
+        if token.last_used_at
+        else "It was never used."
+    )
     return await ask_first(
         ctx,
         question=f"Revoke the token {token.name} of {token.owner}?",

@@ -2,7 +2,8 @@
 
 import ast
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from litestar import Litestar
@@ -15,6 +16,7 @@ from app.accounts.audit_words import (
     ACTS,
     SUBJECTS,
     act_label,
+    days_in_words,
     differences,
     subject_label,
     subject_named,
@@ -22,6 +24,7 @@ from app.accounts.audit_words import (
 )
 from app.accounts.models import AuditEntry, Role
 from app.clock.bindings import actions as bindings
+from app.dates import PageZone
 from app.db.session import Database
 from app.host.applications import applications
 from app.host.people import people
@@ -29,6 +32,8 @@ from tests.cluster import ROOT
 from tests.conftest import Browser
 from tests.host.staff import ALICE, hire
 from tests.markup import squeezed
+
+ZURICH = PageZone(ZoneInfo("Europe/Zurich"), date(2026, 11, 24))
 
 
 async def entry(database: Database, act: str, *, workspace: str = "main", **values: object) -> int:
@@ -235,13 +240,37 @@ def test_the_page_of_every_kind_of_subject_is_there(site: Litestar) -> None:
 def test_differences_name_every_field_of_either_side() -> None:
     before: dict[str, object] = {"active": True, "note": None, "tags": []}
     after = {"active": False, "note": "x", "more_of_it": {"a_b": [1, 2]}}
-    assert differences(before, after) == [
+    assert differences(before, after, ZURICH) == [
         ("active", "yes", "no"),
         ("note", "nothing", "x"),
         ("tags", "nothing", None),
         ("more of it", None, "a b: 1, 2"),
     ]
-    assert differences(None, None) == []
+    assert differences(None, None, ZURICH) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "words"),
+    [
+        ("clock_in", "2026-11-22T07:00:00Z", "Sun 22 Nov, 08:00"),
+        ("clock_in", "2026-11-22T08:00:05+01:00", "Sun 22 Nov, 08:00:05"),
+        ("workday", "2025-11-22", "Sat 22 Nov 2025"),
+        ("starts_at", "2026-11-22T07:00:00+00:00", "Sun 22 Nov, 07:00 UTC"),
+        ("breaks", [["2026-11-22T11:00:00Z", "2026-11-22T11:30:00Z"]], "Sun 22 Nov, 12:00, Sun 22 Nov, 12:30"),
+        ("punched_at_local", "2026-11-22T08:00:05", "Sun 22 Nov, 08:00:05"),
+        ("note", "Since 2026-11-22", "Since 2026-11-22"),
+        ("id_number", "2026-11-22", "2026-11-22"),
+        ("serial", "2026-13-40", "2026-13-40"),
+        ("remarks", "2026-11", "2026-11"),
+    ],
+)
+def test_instants_and_days_are_told_in_words_and_typed_texts_as_they_are(name: str, kept: object, words: str) -> None:
+    assert differences(None, {name: kept}, ZURICH) == [(name.replace("_", " "), None, words)]
+
+
+def test_locked_days_are_named_in_words() -> None:
+    assert days_in_words("2026-11-16..2026-11-22", ZURICH) == "16 – 22 Nov"
+    assert days_in_words("17", ZURICH) == "17"
 
 
 async def test_the_export_holds_what_the_filter_shows(alice: Browser, database: Database) -> None:
