@@ -101,6 +101,9 @@ async def test_a_short_password_is_refused_and_not_repeated(muster: CommandLine)
     [
         ("user:create", "ada@example.org"),
         ("no:such",),
+        ("tenant:export", "acme"),
+        ("tenant:export", "acme", "acme.muster", "--passphrase", "on the command line"),
+        ("tenant:import", "no-such-file.muster"),
         ("serve", "--port", "70000"),
         ("attendance:lock", "21.11.2026", "2026-11-22"),
         ("migrate:modules", "--workspace", "acme", "--all-workspaces"),

@@ -27,6 +27,7 @@ class User(Base):
     """A person who signs in. `email` is lower-cased and unique over all workspaces; `workspace` is `main` or a tenant key.
 
     `totp_used_step` is the latest time step whose code was used: none works twice. `recovery_codes` are hashes; a used one goes.
+    `recovery_id` is the id that they were hashed with, null for the own: the account came from another installation since.
     """
 
     __tablename__ = "users"
@@ -42,6 +43,7 @@ class User(Base):
     totp_secret: Mapped[str | None]
     totp_used_step: Mapped[int | None]
     recovery_codes: Mapped[Words]
+    recovery_id: Mapped[int | None]
     active: Mapped[bool] = mapped_column(server_default=text("true"))
     failed_sign_ins: Mapped[int] = mapped_column(server_default="0")
     locked_until: Mapped[datetime | None]

@@ -85,7 +85,7 @@ async def enable(
         raise WrongCode
     sealed = keys.seal(secret, place(workspace_of(db), user_id))
     codes = _recovery_codes()
-    kept = {"totp_secret": sealed, "totp_used_step": step, "recovery_codes": [_hashed(user_id, one) for one in codes]}
+    kept = {"totp_secret": sealed, "totp_used_step": step, **_kept(user_id, codes)}
     switched = update(User).where(User.id == user_id, User.totp_secret.is_(None))
     if await db.scalar(switched.values(kept).returning(User.id)) is None:
         raise Conflict("A second factor is already on. Switch it off first.")
@@ -97,8 +97,7 @@ async def make_recovery_codes(db: AsyncSession, actor: audit.Actor, user_id: int
     """New ones; the old ones stop working. Raises Conflict where no second factor is on."""
     codes = _recovery_codes()
     renewed = update(User).where(User.id == user_id, User.totp_secret.is_not(None))
-    hashes = [_hashed(user_id, one) for one in codes]
-    if await db.scalar(renewed.values(recovery_codes=hashes).returning(User.id)) is None:
+    if await db.scalar(renewed.values(_kept(user_id, codes)).returning(User.id)) is None:
         raise Conflict("There is no second factor that recovery codes could stand for. Set one up first.")
     await audit.record(db, actor, "user.make_recovery_codes", "user", user_id)
     return codes
@@ -136,7 +135,7 @@ async def use_code(database: Database, keys: KeyRing, user: User, code: str) -> 
 
 async def _use_recovery_code(database: Database, user: User, code: str) -> bool:
     """One statement takes it away, so that of two who send the same at once one comes in."""
-    hashed = _hashed(user.id, code)
+    hashed = _hashed(user.recovery_id or user.id, code)
     used = (
         update(User)
         .where(User.id == user.id, any_(User.recovery_codes) == hashed)
@@ -162,6 +161,10 @@ def _recovery_codes() -> list[str]:
     """`ABCD-EFGH-IJKL-MNOP`, in letters and digits that are not taken for each other."""
     plain = [base64.b32encode(secrets.token_bytes(_RECOVERY_BYTES)).decode() for _ in range(RECOVERY_CODES)]
     return ["-".join(one[at : at + 4] for at in range(0, _RECOVERY_LENGTH, 4)) for one in plain]
+
+
+def _kept(user_id: int, codes: list[str]) -> dict[str, list[str] | None]:
+    return {"recovery_codes": [_hashed(user_id, one) for one in codes], "recovery_id": None}
 
 
 def _hashed(user_id: int, code: str) -> str:

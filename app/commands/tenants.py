@@ -1,8 +1,29 @@
-"""`tenant:create`."""
+"""`tenant:create`, `tenant:export`, `tenant:import`."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from app.commands import frame
+
+if TYPE_CHECKING:
+    from app.config import Settings
+    from app.moving.arriving import ImportedTenant
+    from app.moving.leaving import ExportedTenant
+    from app.secrets import Secret
+
+PASSPHRASE = "MUSTER_PASSPHRASE"  # noqa: S105 - the name of a variable
+_passphrase_option: frame.AppliesOption = click.option(
+    "--passphrase-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=f"Its first line is the passphrase. Default: {PASSPHRASE} of the environment, else you are asked.",
+)
 
 
 @click.command("tenant:create")
@@ -32,4 +53,116 @@ async def _create(urls: frame.Urls, key: str, name: str, ceiling: str) -> None:
         await database.close()
 
 
-COMMANDS = (tenant_create,)
+@click.command("tenant:export")
+@click.argument("key")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--with-tokens", is_flag=True, help="Take API tokens along.")
+@_passphrase_option
+@frame.json_option
+def tenant_export(*, key: str, file: Path, with_tokens: bool, passphrase_file: Path | None, as_json: bool) -> None:
+    """Write a tenant, as it is at one moment, into a file that a passphrase seals."""
+    settings = frame.settings_of_environment()
+    if file.exists():
+        frame.refuse(f"{file} exists already. Give another name, or take it away first.")
+    passphrase = _passphrase(passphrase_file, twice=True)
+    with frame.database(settings) as urls, _new_file(file) as opened:
+        done = frame.run(_export(settings, urls, (key, with_tokens), opened, passphrase))
+    document = {
+        "key": key, "file": str(file), "rows": done.rows, "users": done.users, "sha256": done.sha256, "api_tokens": with_tokens,
+        "left_behind": {"answers": done.answers_behind, "ratings": done.ratings_behind},
+    }  # fmt: skip
+    lines = (
+        f"The tenant {key} is in {file}: {done.rows} rows, {done.users} users.",
+        (
+            f"Its users' answers to the platform's surveys ({done.answers_behind}) and ratings of its apps ({done.ratings_behind})"
+            " stay behind."
+        ),
+        f"Import it with `muster tenant:import {file.name}`. The passphrase is stored nowhere.",
+    )
+    frame.answer(document, *lines, as_json=as_json)
+
+
+async def _export(
+    settings: "Settings", urls: frame.Urls, wanted: tuple[str, bool], file: BinaryIO, passphrase: "Secret"
+) -> "ExportedTenant":
+    from app.moving.leaving import TenantExport, export_tenant
+    from app.parts import make_parts
+
+    owner_url = urls.need_owner()
+    parts = make_parts(settings, urls.app, pool_size=2)
+    try:
+        export = TenantExport(wanted[0], owner_url, parts.keys, with_tokens=wanted[1])
+        return await export_tenant(parts.database, export, file, passphrase)
+    finally:
+        await parts.close()
+
+
+@click.command("tenant:import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@_passphrase_option
+@frame.json_option
+def tenant_import(*, file: Path, passphrase_file: Path | None, as_json: bool) -> None:
+    """Make a tenant of a file of tenant:export: all of it, or nothing."""
+    settings = frame.settings_of_environment()
+    with file.open("rb") as opened:
+        from app.moving.box import read_header
+
+        read_header(opened)  # what is no such file needs no passphrase
+        passphrase = _passphrase(passphrase_file, twice=False)
+        with frame.database(settings) as urls:
+            done = frame.run(_import(settings, urls, opened, passphrase))
+    document = {"key": done.key, "rows": done.rows, "users": done.users, "sha256": done.sha256}
+    lines = (
+        f"The tenant {done.key} is here: {done.rows} rows, {done.users} users.",
+        f"Check it: muster ledger:verify --workspace {done.key}, muster doctor.",
+    )
+    frame.answer(document, *lines, as_json=as_json)
+
+
+async def _import(settings: "Settings", urls: frame.Urls, file: BinaryIO, passphrase: "Secret") -> "ImportedTenant":
+    from app.moving.arriving import TenantImport, import_tenant
+    from app.parts import make_parts
+
+    parts = make_parts(settings, urls.app, pool_size=1)
+    try:
+        return await import_tenant(TenantImport(urls.need_owner(), urls.app_role, parts.keys), file, passphrase)
+    finally:
+        await parts.close()
+
+
+def _passphrase(file: Path | None, *, twice: bool) -> "Secret":
+    """From the file, the environment, or the person. It is never an argument: those stand in the list of processes."""
+    from app.secrets import Secret
+
+    if file is not None:
+        text = frame.read(file).decode("utf-8", "replace").split("\n", 1)[0].rstrip("\r")
+    else:
+        text = os.environ.get(PASSPHRASE, "") or _asked(twice=twice)
+    if not text:
+        frame.refuse("The passphrase is empty.")
+    return Secret(text)
+
+
+def _asked(*, twice: bool) -> str:
+    if not sys.stdin.isatty():
+        frame.refuse(f"There is no passphrase. Set {PASSPHRASE}, or give --passphrase-file.")
+    return str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=twice, err=True))
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that only its owner can read, and that gets its name once it is whole."""
+    descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():  # it appeared meanwhile
+            frame.refuse(f"{path} exists already. Give another name, or take it away first.")
+        Path(scratch).rename(path)
+    finally:
+        Path(scratch).unlink(missing_ok=True)
+
+
+COMMANDS = (tenant_create, tenant_export, tenant_import)

@@ -3,7 +3,8 @@
 Which module has which tables is said in MODULES alone; the steps are under migrations/versions/MODULE.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
-from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from app.db.base import Base
@@ -56,13 +57,40 @@ async def migrate(
     Raises Conflict where a newer program has been at work.
     """
     wanted = [name for name in MODULES if name in set(modules or MODULES) | {SHARED}]
+    async with as_owner(owner_url) as connection:
+        return await connection.run_sync(_migrate_all, app_role, wanted, tuple(workspaces))
+
+
+@asynccontextmanager
+async def as_owner(owner_url: str) -> AsyncIterator[AsyncConnection]:
+    """One transaction of the owner, during which no other one migrates."""
     engine = create_async_engine(DIALECT, async_creator=connecting(owner_url), poolclass=NullPool)
     try:
         async with engine.begin() as connection:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-            return await connection.run_sync(_migrate_all, app_role, wanted, tuple(workspaces))
+            yield connection
     finally:
         await engine.dispose()
+
+
+def newest() -> dict[str, str]:
+    """The newest step of each module that this program knows."""
+    return {module: steps[0] for module, steps in _steps().items()}
+
+
+def make_workspace(connection: Connection, workspace: str, app_role: str) -> None:
+    """The tables of a workspace that has none yet, in a transaction of `as_owner`. Raises Conflict
+    where the shared tables are at another step than this program."""
+    connection.execute(text("SELECT set_config('search_path', :path, true)"), {"path": SHARED})
+    if _current(connection, SHARED) != newest()[SHARED]:
+        raise Conflict(
+            "The shared tables are at another version than this program. Run `muster migrate:modules` first."
+        )
+    schema = schema_of(workspace)
+    connection.execute(text(f'CREATE SCHEMA "{schema}"'))
+    for module in MODULES:
+        if module != SHARED:
+            _upgrade(connection, schema, module, app_role)
 
 
 async def out_of_step(db: AsyncSession) -> dict[str, Literal["behind", "ahead"]]:

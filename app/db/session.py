@@ -267,6 +267,11 @@ async def entered(session: AsyncSession, workspace: str) -> None:
         session.info["workspace"] = workspace
 
 
+def into_workspace(workspace: str) -> str:
+    """The command that puts a connection of the driver into a workspace, until its transaction ends."""
+    return f"SET LOCAL search_path TO {_path_of(workspace)}"
+
+
 def _path_of(workspace: str) -> str:
     return f"{schema_of(workspace)}, shared"
 

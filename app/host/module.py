@@ -100,6 +100,8 @@ ACTS = {
     "tenant.make_link": "Link for a tenant's administrator made",
     "tenant.activate": "Tenant activated",
     "tenant.create": "Tenant made",
+    "tenant.export": "Tenant exported",
+    "tenant.import": "Tenant imported",
     "tenant.deactivate": "Tenant deactivated",
     "tenant.edit": "Tenant edited",
     "token.create": "API token made",

@@ -11,11 +11,12 @@ import asyncpg
 from app.secrets import KeyRing, SecretError
 from app.surveys.ledger import evidence
 
+# An account that is gone lost its id when the tenant moved: `gone`, and the number of the person.
 # An erasure writes the audit and destroys the key in one transaction, and both carry its time.
 _KEYS = """
 SELECT k.id, k.user_id AS person, k.sealed_key, k.erased_at IS NULL OR EXISTS (
     SELECT FROM audit_entries a WHERE a.workspace = $2 AND a.act = 'person.erase' AND a.subject_type = 'user'
-        AND a.subject_id = p.user_id::text AND a.at = k.erased_at
+        AND a.subject_id = coalesce(p.user_id::text, 'gone ' || k.user_id) AND a.at = k.erased_at
 ) AS accounted
 FROM survey_person_keys k LEFT JOIN survey_people p ON p.number = k.user_id WHERE k.id = ANY($1)
 """

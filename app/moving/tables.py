@@ -1,0 +1,190 @@
+"""What happens to each table when a tenant moves: every shared table and every one of a workspace is named here, in the order of
+loading. A test compares this with the models, so that a new table is not forgotten.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from app.db.base import Base
+
+
+@dataclass(frozen=True, slots=True)
+class MovingTable:
+    """A table whose rows travel.
+
+    `which` narrows a shared table to the tenant, whose key is `$1`. `refers` says of which renumbered table a column holds ids: they
+    become the new ones. A row whose account is gone stays behind where `gone` is `drop`, loses the id where it is `null`, and keeps it
+    as a negative one, which no account has, where it is `keep`: it still counts. `sealed` columns travel beside the rows, resealed;
+    `left` ones stay behind, and have their default on arrival. `instead` is SQL that takes the place of a column on arrival, over the
+    row `s`.
+    """
+
+    name: str
+    which: str | None = None
+    refers: Mapping[str, str] = field(default_factory=dict)
+    gone: Literal["null", "drop", "keep"] = "null"
+    sealed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    instead: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Any:
+        """As the models describe it."""
+        return Base.metadata.tables[self.name]
+
+    @property
+    def is_shared(self) -> bool:
+        return self.which is not None
+
+    @property
+    def is_staged(self) -> bool:
+        """True where rows change on the way, so that they wait in a temporary table first."""
+        return self.is_shared or bool(self.refers or self.sealed)
+
+    @property
+    def columns(self) -> list[str]:
+        """Those that the file has."""
+        return [str(one.name) for one in self.table.columns if one.name not in (*self.sealed, *self.left)]
+
+    @property
+    def numbers(self) -> str | None:
+        """The column that PostgreSQL numbers."""
+        return next((str(one.name) for one in self.table.columns if one.identity is not None), None)
+
+
+def _renumbered(column: str, table: str) -> str:
+    return f"(SELECT to_jsonb(r.new_id) FROM moving_{table} r WHERE r.id::text = {column})"
+
+
+def _noted(column: str) -> str:
+    """What an act changed, where that was the account of a person."""
+    new = _renumbered(f"s.{column} ->> 'user_id'", "users")
+    renumbered = f"jsonb_set(s.{column}, '{{user_id}}', coalesce({new}, 'null'))"
+    return f"CASE WHEN jsonb_typeof(s.{column} -> 'user_id') = 'number' THEN {renumbered} ELSE s.{column} END"
+
+
+# Ids of what did not travel must not mean something else in the new installation: `gone 17`.
+_SUBJECT = f"""CASE
+    WHEN s.subject_type NOT IN ('user', 'role', 'token', 'job') OR s.subject_id !~ '^[0-9]{{1,18}}$' THEN s.subject_id
+    ELSE coalesce(CASE s.subject_type
+        WHEN 'user' THEN {_renumbered("s.subject_id", "users")} WHEN 'role' THEN {_renumbered("s.subject_id", "roles")}
+        WHEN 'token' THEN {_renumbered("s.subject_id", "api_tokens")}
+    END #>> '{{}}', 'gone ' || s.subject_id)
+END"""
+_OF_ACCOUNTS = "user_id IN (SELECT id FROM users WHERE workspace = $1)"
+_ACCOUNT = {"user_id": "users"}
+
+# These get new ids that other rows refer to, or hold what must be unique in the whole installation: nothing is written before they
+# were compared with what is there.
+FIRST: tuple[MovingTable, ...] = (
+    # Recovery codes are hashed with the id that the account had when they were made.
+    MovingTable(
+        "users", "workspace = $1", sealed=("totp_secret",), instead={"recovery_id": "coalesce(s.recovery_id, s.id)"}
+    ),
+    MovingTable("roles", "workspace = $1"),
+    MovingTable("passkeys", _OF_ACCOUNTS, refers=_ACCOUNT, gone="drop"),
+    MovingTable("api_tokens", _OF_ACCOUNTS, refers={"user_id": "users", "made_by_id": "users"}),
+)
+TOKENS = "api_tokens"
+SHARED: tuple[MovingTable, ...] = (
+    MovingTable("tenants", "key = $1"),
+    MovingTable("user_types", "workspace = $1"),
+    MovingTable("policies", "workspace = $1"),
+    MovingTable("user_roles", _OF_ACCOUNTS, refers={"user_id": "users", "role_id": "roles"}, gone="drop"),
+    MovingTable(
+        "audit_entries",
+        "workspace = $1",
+        refers={"actor_id": "users"},
+        instead={"subject_id": _SUBJECT, "before": _noted("before"), "after": _noted("after")},
+    ),
+    # Work that waits begins again from what is stored. A run of the clock does not: `SETTLE` ends it.
+    MovingTable(
+        "jobs",
+        "workspace = $1 AND status IN ('queued', 'running') AND name <> 'clock_sync'",
+        left=("status", "attempt", "started_at", "heartbeat_at", "finished_at", "error"),
+    ),
+)
+HOST: tuple[MovingTable, ...] = (
+    MovingTable("employees", refers=_ACCOUNT),
+    MovingTable("kiosk_enrolments"),
+    MovingTable("attendance_records"),
+    MovingTable("day_locks"),
+    MovingTable("applications"),
+    MovingTable("api_app_ratings", refers=_ACCOUNT, gone="keep"),
+    MovingTable("app_rating_counts"),
+    MovingTable("saved_views", refers=_ACCOUNT, gone="drop"),
+)
+CLOCK: tuple[MovingTable, ...] = (
+    # A session of the time-clock server is of the installation that signed in.
+    MovingTable("clock_connections", sealed=("password",), left=("tokens",)),
+    MovingTable("clock_settings"),
+    MovingTable("clock_departments"),
+    MovingTable("clock_positions"),
+    MovingTable("clock_areas"),
+    MovingTable("clock_locations"),
+    MovingTable("clock_devices"),
+    MovingTable("clock_employees"),
+    MovingTable("clock_employee_bindings"),
+    MovingTable("clock_binding_history"),
+    MovingTable("clock_transactions"),
+    MovingTable("clock_punch_changes"),
+    MovingTable("clock_missing_punches"),
+    MovingTable("clock_imported_records"),
+    MovingTable("clock_rejudgings"),
+    MovingTable("clock_zone_changes"),
+    MovingTable("clock_owner_changes"),
+    MovingTable("clock_owner_change_codes"),
+    MovingTable("clock_long_acts", refers={"actor_id": "users"}),
+    MovingTable("clock_long_act_items"),
+    MovingTable("clock_sync_runs"),
+    MovingTable("clock_sync_lease"),
+    MovingTable("clock_sync_cursors"),
+    MovingTable("clock_set_aside"),
+    MovingTable("clock_api_logs"),
+    MovingTable("clock_analytics_daily"),
+    MovingTable("clock_transaction_counts"),
+    MovingTable("clock_person_counts"),
+    MovingTable("clock_hour_counts"),
+    MovingTable("clock_stale_days"),
+)
+SURVEYS: tuple[MovingTable, ...] = (
+    # Before the ledger, whose triggers note a number that is not known yet as that of an account.
+    MovingTable("survey_people", refers=_ACCOUNT),
+    MovingTable("survey_wordings"),
+    MovingTable("surveys"),
+    MovingTable("survey_questions"),
+    MovingTable("survey_person_keys", sealed=("sealed_key",)),
+    MovingTable("survey_responses"),
+    MovingTable("survey_answers"),
+    MovingTable("survey_ledger_head"),
+    MovingTable("survey_tombstones"),
+    # `shown_in` is the number of a session, and sessions stay behind.
+    MovingTable("survey_prompt_state", refers=_ACCOUNT, gone="keep", left=("shown_in",)),
+    MovingTable("survey_tallies"),
+    MovingTable("survey_tally_mark"),
+)
+WORKSPACE = HOST + CLOCK + SURVEYS
+TRAVELLING = FIRST + SHARED + WORKSPACE
+
+# Tables whose rows stay behind, and why.
+STAYING: Mapping[str, str] = {
+    "sessions": "Everybody signs in again.",
+    "passkey_challenges": "They are valid for minutes.",
+    "one_time_links": "They lead to the other installation. An administrator makes new ones.",
+    "request_budgets": "What an API token has used of its limit counts for minutes.",
+    "clock_sign_ins": "A session of the time-clock server is of the installation that signed in.",
+    "workspace_looks": "The schedule looks into the tenant at its next tick.",
+    "worker_heartbeats": "They are of the installation.",
+}
+
+# How COPY writes days and times, whatever the server's settings are.
+FORMATS = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL intervalstyle TO 'postgres'; SET LOCAL timezone TO 'UTC'"
+# What was under way in the old installation is over here: the next run continues from the cursors.
+SETTLE: tuple[str, ...] = (
+    "UPDATE clock_sync_lease SET fence = fence + 1, run_id = NULL, expires_at = NULL",
+    (
+        "UPDATE clock_sync_runs SET status = 'truncated', finished_at = now(), error_code = 'TC-TRUNCATED',"
+        " error_message = 'The tenant was moved during this run. The next run continues.' WHERE status IN ('queued', 'running')"
+    ),
+)

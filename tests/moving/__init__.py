@@ -1,0 +1,1 @@
+"""Tenants that move from one installation to another."""
