@@ -5,11 +5,9 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from app.clock.days import DaySpan
 from app.clock.figures import analytics, status
 from app.clock.pages import transaction_list
-from app.clock.punches import daily_totals, day_counts, hour_counts, queries
-from app.clock.sync import count_check
+from app.clock.punches import daily_totals, hour_counts, queries
 from app.db.direct import driver
 from app.db.session import Database
 from tests.benchmarks.explained import Watch, watch
@@ -107,23 +105,6 @@ async def test_people_and_terminals_of_many_punches_are_looked_up_one_by_one(mir
             assert await status._distinct_among_many(db, first, last) == plain
     assert (totals["employees"], totals["terminals"]) == (31, 5)
     assert blocks_of(found) < 600
-
-
-async def test_the_nightly_check_counts_what_is_held_from_kept_counts(mirror: Database) -> None:
-    everything, week = DaySpan(FIRST, date.max), DaySpan(FIRST, FIRST + timedelta(days=7))
-    plain = text(
-        "SELECT count(*) FROM clock_transactions WHERE gone_at_utc IS NULL AND local_date >= :a AND local_date < :b"
-    )
-    async with mirror.transaction() as db:
-        for span in (everything, week):
-            with watch(mirror.engine) as found:
-                held = await count_check._held(db, 1, span)
-            assert held == await db.scalar(plain, {"a": span.first, "b": span.until})
-        assert blocks_of(found) < 150
-        # Of another generation of ids the kept counts know nothing.
-        await db.execute(text("UPDATE clock_transactions SET id_generation = 2 WHERE remote_id = 'more'"))
-        assert await count_check._held(db, 2, everything) == 1
-        assert await day_counts.count_held(db, FIRST, None) == MANY - MANY // 1000 + 1
 
 
 @pytest.mark.parametrize("groups", [["waiting", "needs_person"], ["needs_person", "good"], ["needs_person"]])

@@ -20,7 +20,6 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
-    text,
     true,
     union_all,
 )
@@ -50,22 +49,6 @@ _FIGURES: Mapping[int, SQLColumnExpression[int]] = {
     5: DailyTotal.overtime_out,
     UNKNOWN: DailyTotal.unknown,
 }
-_HELD = text(
-    """
-    WITH fresh AS MATERIALIZED (
-        SELECT local_date FROM clock_stale_days
-        WHERE local_date >= :first AND (CAST(:until AS date) IS NULL OR local_date < :until)
-    )
-    SELECT (
-        SELECT coalesce(sum(total - gone), 0) FROM clock_transaction_counts
-        WHERE local_date >= :first AND (CAST(:until AS date) IS NULL OR local_date < :until)
-            AND local_date NOT IN (SELECT local_date FROM fresh)
-    ) + (
-        SELECT coalesce(sum((SELECT count(*) FROM clock_transactions t WHERE t.local_date = fresh.local_date AND gone_at_utc IS NULL)), 0)
-        FROM fresh
-    )
-    """
-)
 Days = tuple[date | None, date | None]
 
 
@@ -126,11 +109,6 @@ def _sum_by_day(
 ) -> Select[date, int]:
     day = table.local_date
     return select(day, func.sum(figure).label("n")).where(_within(day, days), day.not_in(_STALE)).group_by(day)
-
-
-async def count_held(db: AsyncSession, first: date, until: date | None) -> int:
-    """Punches of the local days from `first` to before `until` that are not gone from the server; one SELECT."""
-    return await db.scalar(_HELD, {"first": first, "until": until}) or 0
 
 
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:

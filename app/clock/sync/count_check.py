@@ -15,16 +15,11 @@ from app.clock.mirror import cursors
 from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES, START
 from app.clock.mirror.shortfalls import explains
 from app.clock.models import Cursor
-from app.clock.punches import changes, day_counts
+from app.clock.punches import changes
 from app.clock.sync.run_state import RunState
 
 SMALLEST = 7
 KEPT = 400
-# What the kept counts do not tell apart: they are of all punches, whatever the server's ids were when they came.
-_OTHERS = text(
-    "SELECT EXISTS (SELECT FROM clock_transactions WHERE id_generation < :generation)"
-    " OR EXISTS (SELECT FROM clock_transactions WHERE id_generation > :generation)"
-)
 _HELD = text(
     "SELECT count(*) FROM clock_transactions WHERE id_generation = :generation AND gone_at_utc IS NULL"
     " AND local_date >= :first"
@@ -168,10 +163,8 @@ async def _remember(
 
 
 async def _held(db: AsyncSession, generation: int, span: DaySpan) -> int:
-    until = None if span.until == date.max else span.until
-    if not await db.scalar(_OTHERS, {"generation": generation}):
-        return await day_counts.count_held(db, span.first, until)
-    return (await db.scalar(_HELD, {"generation": generation, "first": span.first, "until": until})) or 0
+    values = {"generation": generation, "first": span.first, "until": None if span.until == date.max else span.until}
+    return (await db.scalar(_HELD, values)) or 0
 
 
 def _name(span: DaySpan) -> str:
