@@ -52,13 +52,17 @@ _WITHIN = "t.local_date BETWEEN :first AND :last AND t.gone_at_utc IS NULL"
 # An instant lies near its local date, wherever its clock hangs; so the index on people and instants serves.
 _NEAR = f"""t.punched_at_utc >= CAST(:first AS date) - interval '{CLOCKS_APART.days} days'
     AND t.punched_at_utc < CAST(:last AS date) + interval '{(CLOCKS_APART + DAY).days} days'"""
+# Instants that are of these days on any clock: who has one is found without a look at those of the days around.
+_INNER = f"""t.punched_at_utc >= CAST(:first AS date) + interval '{(CLOCKS_APART + DAY).days} days'
+    AND t.punched_at_utc < CAST(:last AS date) - interval '{CLOCKS_APART.days} days'"""
 _SEEN = text(
     f"""
     WITH RECURSIVE people AS ({_EACH.format(name="emp_code", these="people")}),
         serials AS ({_EACH.format(name="terminal_sn", these="serials")})
     SELECT
         (SELECT count(*) FROM people
-            WHERE EXISTS (SELECT FROM clock_transactions t WHERE t.emp_code = people.emp_code AND {_WITHIN} AND {_NEAR})),
+            WHERE EXISTS (SELECT FROM clock_transactions t WHERE t.emp_code = people.emp_code AND {_WITHIN} AND {_INNER})
+                OR EXISTS (SELECT FROM clock_transactions t WHERE t.emp_code = people.emp_code AND {_WITHIN} AND {_NEAR})),
         (SELECT count(*) FROM serials
             WHERE EXISTS (SELECT FROM clock_transactions t WHERE t.terminal_sn = serials.terminal_sn AND {_WITHIN}))
     """
