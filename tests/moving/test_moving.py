@@ -352,6 +352,16 @@ async def test_a_file_that_was_cut_is_refused(left: Left, there: Installation, t
     assert "changed, or cut off" in await refused(there, cut)
 
 
+async def test_a_file_without_its_last_frame_is_refused(left: Left, there: Installation, tmp_path: Path) -> None:
+    whole = left.file.read_bytes()
+    at = whole.index(b"}\n") + 2
+    while (following := at + 4 + int.from_bytes(whole[at : at + 4], "big")) < len(whole):
+        at = following
+    cut = tmp_path / "cut.muster"
+    cut.write_bytes(whole[:at])
+    assert "its end is missing" in await refused(there, cut)
+
+
 @pytest.mark.parametrize("place", [0.1, 0.6, 1.0])
 async def test_a_changed_byte_is_refused(left: Left, there: Installation, tmp_path: Path, place: float) -> None:
     whole = bytearray(left.file.read_bytes())
