@@ -6,6 +6,7 @@ tightly as the format can (however long that takes), and milliseconds of the pro
 
 import argparse
 import asyncio
+import statistics
 import tempfile
 import time
 import zlib
@@ -39,13 +40,13 @@ async def weighed(client: httpx.AsyncClient, url: str, encoding: str) -> int:
 
 
 async def busy(client: httpx.AsyncClient, url: str, encoding: str, rounds: int) -> float:
-    """Milliseconds of the processor that one request takes, in the quickest round: others on the machine change those least."""
+    """Milliseconds of the processor that one request takes: the median of the rounds."""
     spent = []
     for _ in range(rounds):
         began = time.process_time()
         await weighed(client, url, encoding)
         spent.append((time.process_time() - began) * 1000)
-    return min(spent)
+    return statistics.median(spent)
 
 
 async def measure(client: httpx.AsyncClient, url: str, most: int, rounds: int) -> int:
