@@ -55,6 +55,12 @@ def test_an_instant_is_told_exactly_in_the_zone_and_in_utc(zone: PageZone, insta
     assert zone.exact(at(instant)) == exact
 
 
+@pytest.mark.parametrize(("zone", "instant"), [(NEPAL, "9999-12-31 23:59:59"), (NEW_YORK, "0001-01-01 00:00:00")])
+def test_an_instant_at_the_end_of_the_calendar_has_no_time_in_each_zone(zone: PageZone, instant: str) -> None:
+    assert zone.exact(at(instant)).startswith(instant)
+    assert zone.in_utc(at(instant)).endswith("UTC")
+
+
 def test_what_is_in_utc_says_so_and_takes_its_year_from_the_day_of_the_page() -> None:
     assert ZURICH.in_utc(at("2026-11-22 22:46")) == "Sun 22 Nov, 22:46 UTC"
     assert ZURICH.in_utc(at("2025-12-31 23:30")) == "Wed 31 Dec 2025, 23:30 UTC"

@@ -14,6 +14,7 @@ from app.clock.figures import completeness as progress
 from app.clock.mirror import shortfalls
 from app.clock.mirror.shortfalls import Shortfall, explains, pending_with
 from app.clock.models import Cursor
+from app.dates import day_words
 from app.errors import Conflict, NotFound
 from tests.clock.syncing import Site, site
 
@@ -107,7 +108,7 @@ async def test_the_nightly_check_remembers_what_was_accepted_until_the_count_dif
             end = await here.sync_punches()
             assert (end.status, end.code) == ("partial", "TC-TRUNCATED")
             _, why = await complete_up_to(here)
-            assert str(GHOSTS.date()) in why
+            assert day_words(GHOSTS.date(), here.now.date()) in why
 
 
 async def test_a_server_that_counts_one_too_many_everywhere_is_accepted_once_and_stays_so(parts):
