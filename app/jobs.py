@@ -146,7 +146,7 @@ async def due(
 ) -> list[tuple[int, int]]:
     """Jobs to wake, oldest first, as (id, attempt so far): queued ones whose time has come, and running ones whose worker
     has not been heard of for `stale_after`. Of those, the ones that used up their attempts are closed as failed. `busy`: the
-    workspaces that this worker takes no more jobs of for now."""
+    workspaces that this worker takes no further jobs of until one of theirs ends."""
     rows = await db.execute(
         select(Job.id, Job.attempt, Job.name, Job.status)
         .where(Job.name.in_(names), _takeable(stale_after), Job.workspace.not_in(busy))
