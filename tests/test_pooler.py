@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 from app import jobs
 from app.config import ConfigError, Settings, read_settings
@@ -132,7 +132,10 @@ async def test_commands_go_past_the_pooler(muster: CommandLine, urls: DatabaseUr
     muster.environment |= {
         "MUSTER_POOLER": "transaction",
         "MUSTER_DIRECT_DATABASE_URL": urls.app,
-        "MUSTER_DATABASE_URL": "postgresql://muster_app@127.0.0.1:1/nothing",
+        # The same role, which migrations give its rights, at an address where nothing answers.
+        "MUSTER_DATABASE_URL": make_url(urls.app)
+        .set(host="127.0.0.1", port=1, query={})
+        .render_as_string(hide_password=False),
     }
     assert (await muster("migrate:modules")).code == 0
     told = await muster("doctor", "--json")
