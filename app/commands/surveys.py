@@ -113,13 +113,14 @@ def surveys_archive(*, uid: UUID, workspace: str, as_json: bool) -> None:
 
 
 def _read(file: Path) -> "Definition":
-    """Says on stderr what of the message's markup won't be kept."""
+    """Says on stderr what of the markup won't be kept."""
     from app.surveys.authoring import content, files
 
     definition = files.read(frame.read(file))
-    readable = not content.too_much_to_read(definition.message)
-    if readable and (stripped := content.sanitise(definition.message).stripped):
-        click.echo(f"Note: not kept in the message: {', '.join(stripped)}", err=True)
+    for text, where in ((definition.message, "message"), (definition.closing_html, "closing words")):
+        readable = not content.too_much_to_read(text)
+        if readable and (stripped := content.sanitise(text).stripped):
+            click.echo(f"Note: not kept in the {where}: {', '.join(stripped)}", err=True)
     return definition
 
 

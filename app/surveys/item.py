@@ -16,7 +16,8 @@ class ItemQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`workspace` is where the survey lives: the caller's own, or the platform. `message_html` is sanitised."""
+    """`workspace` is where the survey lives: the caller's own, or the platform. `message_html` is sanitised,
+    and so is `closing_html`, which is shown after an answer."""
 
     workspace: str
     survey: UUID
@@ -29,6 +30,7 @@ class Item:
     category: str | None
     ends_at: datetime | None
     questions: tuple[ItemQuestion, ...]
+    closing_html: str = ""
 
     @property
     def agreement(self) -> ItemQuestion | None:

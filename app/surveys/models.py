@@ -24,7 +24,7 @@ class Survey(Base):
 
     Pacing is null where `enforcement` is required. `published_at` is the first publish of the current version, `wording_id`
     the text in force while published. Deleted ones are demo rows that were removed. `unnoted_version` is one that went out to
-    apps before `handed_out_at` was kept.
+    apps before `handed_out_at` was kept. `closing_html` is the author's words after an answer.
     """
 
     __tablename__ = "surveys"
@@ -47,6 +47,7 @@ class Survey(Base):
     type: Mapped[str]
     enforcement: Mapped[str]
     message: Mapped[str] = mapped_column(server_default="")
+    closing_html: Mapped[str] = mapped_column(server_default="")
     category: Mapped[str | None]
     user_types: Mapped[Words]
     tenants: Mapped[Words]

@@ -111,7 +111,8 @@ class RespondBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Receipt(msgspec.Struct, kw_only=True):
-    """`receipt` is the row's hash in the ledger. A snooze writes no row: it has `snoozed_until` alone."""
+    """`receipt` is the row's hash in the ledger. A snooze writes no row: it has `snoozed_until` alone. `closing_html` is
+    what the author says after an answer, null where there is nothing."""
 
     status: Literal["recorded", "already_recorded", "snoozed", "opted_out"]
     survey: UUID
@@ -120,6 +121,7 @@ class Receipt(msgspec.Struct, kw_only=True):
     recorded_at: Instant | None
     receipt: ContentHash | None
     snoozed_until: Instant | None
+    closing_html: Html | None
 
 
 @get("/me/surveys", guards=[TokenGuard("me", module="surveys", policy="me_surveys")])
@@ -173,6 +175,7 @@ def _receipt(given: Any) -> Receipt:
         recorded_at=instant(given.recorded_at),
         receipt=given.receipt,
         snoozed_until=instant(given.snoozed_until),
+        closing_html=given.closing_html,
     )
 
 

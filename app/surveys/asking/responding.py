@@ -48,7 +48,8 @@ class SentReply:
 
 @dataclass(frozen=True, slots=True)
 class RespondResult:
-    """`version` is the recorded one. A snooze has `snoozed_until` alone, everything else all but that."""
+    """`version` is the recorded one. A snooze has `snoozed_until` alone, everything else all but that. `closing_html` is what the
+    author says after an answer to the words of now, None without it."""
 
     status: Literal["recorded", "already_recorded", "snoozed", "opted_out"]
     survey: UUID
@@ -57,6 +58,7 @@ class RespondResult:
     recorded_at: datetime | None = None
     receipt: str | None = None
     snoozed_until: datetime | None = None
+    closing_html: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,4 +214,8 @@ def _says_the_same(first: RecordedEntry, reply: SentReply) -> bool:
 def _answer(
     status: Literal["recorded", "already_recorded", "opted_out"], met: Met, row: RecordedEntry
 ) -> RespondResult:
-    return RespondResult(status, met.item.survey, row.version, row.outcome, row.recorded_at, row.receipt)
+    was_answered = row.outcome != "opted_out" and row.version == met.item.version
+    closing = met.item.closing_html if was_answered else ""
+    return RespondResult(
+        status, met.item.survey, row.version, row.outcome, row.recorded_at, row.receipt, closing_html=closing or None
+    )

@@ -117,7 +117,14 @@ _questions = (
     .scalar_subquery()
     .label("questions")
 )
-_WORDS = (_survey.c.title, _survey.c.type, _survey.c.message, _survey.c.category, _questions)
+_WORDS = (
+    _survey.c.title,
+    _survey.c.type,
+    _survey.c.message,
+    _survey.c.closing_html,
+    _survey.c.category,
+    _questions,
+)
 _SHOWN = and_(_state.c.survey_id == _survey.c.id, _state.c.version == _survey.c.version, _state.c.user_id == _user)
 _ANSWERED = and_(_row.c.survey_id == _survey.c.id, _row.c.version == _survey.c.version, _row.c.user_id == _number)
 _PUBLISHED = Compiled(
@@ -201,4 +208,5 @@ def _item(row: Any, workspace: str) -> Item:
             ItemQuestion(UUID(key), label, kind, tuple(options), required)
             for key, label, kind, options, required in row.questions or ()
         ),
+        closing_html=row.closing_html,
     )

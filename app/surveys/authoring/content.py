@@ -84,8 +84,17 @@ def plain_text(message_html: str) -> str:
     return re.sub(r"[ \t]*\n\s*", "\n", text).strip()
 
 
-def canonical(*, title: str, message: str, type: str, enforcement: str, questions: Iterable[WordedQuestion]) -> str:  # noqa: A002 - the field's name
-    """The RFC 8785 text that the content hash is of. The message is a sanitised one."""
+def canonical(
+    *,
+    title: str,
+    message: str,
+    type: str,  # noqa: A002 - the field's name
+    enforcement: str,
+    questions: Iterable[WordedQuestion],
+    closing_html: str = "",
+) -> str:
+    """The RFC 8785 text that the content hash is of. Message and closing words are sanitised; what came after the first
+    version of this form stands in it only where a survey has it, so that older content keeps its hash."""
     asked: list[dict[str, Any]] = [
         {"label": one.label, "type": one.type, "options": list(one.options), "required": one.required}
         for one in questions
@@ -97,6 +106,8 @@ def canonical(*, title: str, message: str, type: str, enforcement: str, question
         "enforcement": enforcement,
         "questions": asked,
     }
+    if closing_html:
+        content["closing_html"] = closing_html
     return rfc8785.dumps(content).decode()
 
 

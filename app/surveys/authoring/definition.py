@@ -15,6 +15,8 @@ from app.texts import trimmed
 # Times outside of it can't be told in every zone.
 YEARS: Final = (1970, 9998)
 _MOST_TOLD: Final = 3
+# Sanitised, both by the same rules.
+HTML_FIELDS: Final = ("message", "closing_html")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,14 @@ class QuestionDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """`message` is HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
+    """`message` and `closing_html`, the author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
     and is always None in a required survey."""
 
     title: str
     type: str
     enforcement: str
     message: str = ""
+    closing_html: str = ""
     category: str | None = None
     user_types: tuple[str, ...] = ()
     tenants: tuple[str, ...] = ()
@@ -53,6 +56,7 @@ class Definition:
         return content.canonical(
             title=self.title,
             message=self.message,
+            closing_html=self.closing_html,
             type=self.type,
             enforcement=self.enforcement,
             questions=self.questions,
@@ -85,12 +89,13 @@ def refusal(what: str, found: list[FieldError], called: Callable[[str], str] | N
 
 
 def tidy(definition: Definition) -> Definition:
-    """As it is stored: texts in NFC and trimmed, the message sanitised, an agreement required, pacing where it belongs."""
+    """As it is stored: texts in NFC and trimmed, message and closing words sanitised, an agreement required, pacing where it belongs."""
     required = definition.enforcement == "required"
     return replace(
         definition,
         title=trimmed(definition.title),
         message=_sanitised(definition.message),
+        closing_html=_sanitised(definition.closing_html),
         category=trimmed(definition.category or "") or None,
         user_types=tuple(sorted(set(definition.user_types))),
         tenants=tuple(sorted(set(definition.tenants))),
@@ -130,7 +135,8 @@ def problems(definition: Definition) -> list[FieldError]:
         *_line("title", definition.title, words.LONGEST_TITLE, needed="Give the survey a title."),
         *_one_of("type", definition.type, words.TYPES),
         *_one_of("enforcement", definition.enforcement, words.ENFORCEMENTS),
-        *_message(definition.message),
+        *_html("message", definition.message),
+        *_html("closing_html", definition.closing_html),
         *_line("category", definition.category or "", words.LONGEST_CATEGORY),
         *_window(definition.starts_at, definition.ends_at),
         *_between("snooze_hours", definition.snooze_hours, words.SNOOZE_HOURS, "hours"),
@@ -140,13 +146,11 @@ def problems(definition: Definition) -> list[FieldError]:
     ]
 
 
-def _message(message: str) -> Iterator[FieldError]:
-    if content.too_much_to_read(message) and len(message) <= content.LONGEST_RAW:
-        yield FieldError(
-            "message", f"There is too much markup in here: at most {content.MOST_MARKUP:,} tags. Simplify it."
-        )
+def _html(field: str, text: str) -> Iterator[FieldError]:
+    if content.too_much_to_read(text) and len(text) <= content.LONGEST_RAW:
+        yield FieldError(field, f"There is too much markup in here: at most {content.MOST_MARKUP:,} tags. Simplify it.")
     else:
-        yield from _text("message", message, words.LONGEST_MESSAGE)
+        yield from _text(field, text, words.LONGEST_MESSAGE)
 
 
 def _questions(questions: tuple[QuestionDefinition, ...]) -> Iterator[FieldError]:
@@ -247,6 +251,7 @@ _NAMES: Final = {
     "type": "Type",
     "enforcement": "Enforcement",
     "message": "Message",
+    "closing_html": "Closing words",
     "category": "Category",
     "user_types": "User types",
     "tenants": "Tenants",

@@ -9,15 +9,16 @@ from uuid import UUID
 from app.dates import utc_time
 from app.surveys import words
 from app.surveys.authoring.content import plain_text
-from app.surveys.authoring.definition import Definition, QuestionDefinition, name_of
+from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition, name_of
 
-_CONTENT: Final = frozenset({"title", "message", "type", "enforcement"})
-_CORRECTABLE: Final = frozenset({"title", "message"})
+_CONTENT: Final = frozenset({"title", "message", "closing_html", "type", "enforcement"})
+_CORRECTABLE: Final = frozenset({"title", "message", "closing_html"})
 _PLAIN: Final = (
     "title",
     "type",
     "enforcement",
     "message",
+    "closing_html",
     "category",
     "user_types",
     "tenants",
@@ -72,7 +73,7 @@ def _fields(old: Definition, new: Definition, names: words.Names) -> Iterator[De
         before, after = getattr(old, field), getattr(new, field)
         if before != after:
             both = (_shown(field, before, names), _shown(field, after, names))
-            shown = _messages(before, after) if field == "message" else both
+            shown = _messages(before, after) if field in HTML_FIELDS else both
             yield DefinitionDifference(field, name_of(field), *shown, field in _CONTENT, field in _CORRECTABLE)
 
 

@@ -39,6 +39,7 @@ class _File(msgspec.Struct):
     enforcement: str
     format: str = FORMAT
     message: str | None = None
+    closing_html: str | None = None
     category: str | None = None
     user_types: list[str] | None = None
     tenants: list[str] | None = None
@@ -79,6 +80,7 @@ def from_document(document: dict[str, Any]) -> Definition:
         type=file.type,
         enforcement=file.enforcement,
         message=file.message or "",
+        closing_html=file.closing_html or "",
         category=file.category,
         user_types=tuple(file.user_types or ()),
         tenants=tuple(file.tenants or ()),
@@ -125,6 +127,7 @@ def document(definition: Definition) -> dict[str, Any]:
         "type": definition.type,
         "enforcement": definition.enforcement,
         "message": definition.message,
+        "closing_html": definition.closing_html,
         "category": definition.category,
         "user_types": list(definition.user_types),
         "tenants": list(definition.tenants),

@@ -106,6 +106,7 @@ def _stored(workspace: str, row: Survey, responses: int, questions: tuple[Questi
         type=row.type,
         enforcement=row.enforcement,
         message=row.message,
+        closing_html=row.closing_html,
         category=row.category,
         user_types=tuple(row.user_types),
         tenants=tuple(row.tenants),

@@ -181,7 +181,7 @@ def _note(stored: Stored | None) -> dict[str, str] | None:
     if stored.definition.agreement:
         can = "It holds an agreement, so any other change needs a new version: agreements to the old text must not carry over."
         return {"title": title, "text": f"{always} {can} {way}"}
-    can = "So can the wording of title, message and questions, for corrections; anything else needs a new version."
+    can = "So can the wording of title, message, closing words and questions, for corrections; anything else needs a new version."
     return {"title": title, "text": f"{always} {can} {way}"}
 
 

@@ -34,6 +34,13 @@ MESSAGE = Text(
     lines=6,
     help="Basic HTML: p, br, strong, em, u, s, ul, ol, li, blockquote, h3, h4, a, code. For a consent this is what is agreed to.",
 )
+CLOSING = Text(
+    "closing_html",
+    "Closing words",
+    longest=words.LONGEST_MESSAGE,
+    lines=3,
+    help="Shown after an answer was recorded, for example what happens next. The same HTML as in the message.",
+)
 CATEGORY = Text("category", "Category", longest=words.LONGEST_CATEGORY, help="What it is about: Canteen, Safety …")
 SNOOZE = Number(
     "snooze_hours",
@@ -92,6 +99,7 @@ class Offered:
             TYPE,
             Choice("enforcement", "Enforcement", required=True, options=kinds),
             MESSAGE,
+            CLOSING,
             CATEGORY,
             *audience,
             LocalTime("starts_at", "Starts"),
@@ -197,7 +205,10 @@ def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = No
         if before and getattr(typed, name) == before.replace(microsecond=0):
             typed = replace(typed, **{name: before})
     draft = Draft(form, rows, tidy(typed), whole(str(posted.get("revision") or ""), 9))
-    draft.stripped = _stripped(typed.message)
+    draft.stripped = (
+        *_stripped(typed.message),
+        *(f"{one} in the closing words" for one in _stripped(typed.closing_html)),
+    )
     draft.refuse(problems(draft.definition))
     return draft
 
@@ -211,6 +222,7 @@ def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> D
         type=values["type"] or "",
         enforcement=values["enforcement"] or "",
         message=values["message"] or "",
+        closing_html=values["closing_html"] or "",
         category=values["category"],
         user_types=tuple(values["user_types"] or ()),
         tenants=tuple(values["tenants"] or ()) if "tenants" in form.fields else tenants,
@@ -220,8 +232,8 @@ def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> D
     )
 
 
-def _stripped(message: str) -> tuple[str, ...]:
-    """What saving takes out of the message."""
-    if content.too_much_to_read(message) or content.unkeepable(message):
+def _stripped(text: str) -> tuple[str, ...]:
+    """What saving takes out of the message or of the closing words."""
+    if content.too_much_to_read(text) or content.unkeepable(text):
         return ()
-    return content.sanitise(message).stripped
+    return content.sanitise(text).stripped

@@ -55,6 +55,7 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         words=words,
         # Sanitised when it was written, and once more: what is shown here was kept for years.
         message=content.sanitise(words.message).html,
+        closing=content.sanitise(words.closing_html).html,
         questions=responses.questions(words, row.question_keys),
         answers={one.question: one for one in responses.answers(row, found)},
         verified=await verifying.verified(ctx.db, row.number),

@@ -114,6 +114,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         version_options=[_version(number, survey) for number in survey.versions or [survey.version]],
         words=words,
         message=content.sanitise(words.message).html,
+        closing=content.sanitise(words.closing_html).html,
         questions=questions,
         asked=asked,
         found=found,

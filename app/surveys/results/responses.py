@@ -31,13 +31,14 @@ class _WordedQuestion(msgspec.Struct):
 
 
 class ReadWording(msgspec.Struct):
-    """The canonical content behind a hash. `message` is sanitised HTML."""
+    """The canonical content behind a hash. `message` and `closing_html` are sanitised HTML."""
 
     title: str
     message: str
     type: str
     enforcement: str
     questions: list[_WordedQuestion]
+    closing_html: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def wording(content: str) -> ReadWording:
 def wording_of(survey: Any, rows: Sequence[Mapping[str, Any]]) -> ReadWording:
     """The words of a survey as it stands; `rows` are its questions."""
     asked = [_WordedQuestion(row["label"], row["type"], row["options"], row["required"]) for row in rows]
-    return ReadWording(survey.title, survey.message, survey.type, survey.enforcement, asked)
+    return ReadWording(survey.title, survey.message, survey.type, survey.enforcement, asked, survey.closing_html)
 
 
 def questions(words: ReadWording, keys: Sequence[str]) -> tuple[AskedQuestion, ...]:

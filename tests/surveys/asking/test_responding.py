@@ -77,6 +77,27 @@ class TestWhatIsRecorded:
         assert found["recorded_at"].endswith("Z")
         assert await nora.titles() == []
 
+    @pytest.mark.parametrize(
+        ("action", "closing"), [("agree", "<p>Bye</p>"), ("decline", "<p>Bye</p>"), ("opt_out", None), ("snooze", None)]
+    )
+    async def test_the_author_has_the_last_word_after_an_answer(
+        self, nora: App, database: Database, action: str, closing: str | None
+    ) -> None:
+        survey = await publish(database, "Door", questions=[CONSENT], closing_html="<p>Bye</p>")
+        assert (await nora.recorded(survey.uid, action))["closing_html"] == closing
+        assert (await nora.recorded(survey.uid, action))["closing_html"] == closing
+
+    async def test_closing_words_of_another_version_follow_no_answer(self, nora: App, database: Database) -> None:
+        survey = await publish(database, "Lunch", questions=[HOW_WAS_IT], closing_html="<p>Bye</p>")
+        await nora.recorded(survey.uid, *warm(survey))
+        await edit(database, survey, version=2)
+        again = await nora.recorded(survey.uid, *warm(survey), version=1)
+        assert (again["status"], again["closing_html"]) == ("already_recorded", None)
+
+    async def test_without_closing_words_there_are_none(self, nora: App, database: Database) -> None:
+        survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])
+        assert (await nora.recorded(survey.uid, *warm(survey)))["closing_html"] is None
+
     async def test_answers_are_kept_with_where_they_came_from(
         self, nora: App, parts: Parts, database: Database
     ) -> None:

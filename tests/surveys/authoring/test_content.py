@@ -3,6 +3,7 @@
 import hashlib
 import json
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -255,3 +256,10 @@ def test_the_canonical_form_is_rfc_8785_and_holds_the_content_alone() -> None:
     )
     assert json.loads(text)["questions"][0]["options"] == ["gut", "€"]
     assert content.content_hash(text) == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_closing_words_stand_in_the_canonical_form_only_where_there_are_some() -> None:
+    fields: dict[str, Any] = {"title": "T", "message": "", "type": "poll", "enforcement": "optional", "questions": []}
+    without = '{"enforcement":"optional","message":"","questions":[],"title":"T","type":"poll"}'
+    assert content.canonical(**fields, closing_html="") == without
+    assert content.canonical(**fields, closing_html="<p>Bye</p>") == f'{{"closing_html":"<p>Bye</p>",{without[1:]}'

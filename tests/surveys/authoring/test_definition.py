@@ -81,6 +81,8 @@ OVER_A_BOUND = [
     (raw(message="\ud800"), ["message"]),
     (raw(message="<em>" * 1001), ["message"]),
     (raw(message="x" * 30_001), ["message"]),
+    (raw(closing_html="m" * 20_001), ["closing_html"]),
+    (raw(closing_html="<em>" * 1001), ["closing_html"]),
     (raw(snooze_hours=0), ["snooze_hours"]),
     (raw(snooze_hours=721), ["snooze_hours"]),
     (raw(cooldown_days=-1), ["cooldown_days"]),
@@ -177,12 +179,14 @@ def test_texts_are_stored_trimmed_in_nfc_and_the_message_sanitised() -> None:
         raw(
             title="  Cafe\u0301 ",
             message="<b>Hi</b>\r\nyou",
+            closing_html="<b onclick='x'>Bye</b><script>no</script>",
             category=" \n ",
             user_types=("staff", "admin", "staff"),
             questions=(QuestionDefinition(None, " Which?\r\nOne. ", "scale", (" lo\u0301w ", "", "  ", "high")),),
         )
     )
     assert (stored.title, stored.message, stored.category) == ("Café", "Hi\nyou", None)
+    assert stored.closing_html == "Bye"
     assert stored.user_types == ("admin", "staff")
     assert stored.questions == (QuestionDefinition(None, "Which?\nOne.", "scale", ("lów", "high")),)
 
@@ -232,6 +236,7 @@ DEFINITIONS = st.builds(
     type=st.sampled_from(["poll", "consent"]),
     enforcement=st.sampled_from(["optional", "required"]),
     message=st.sampled_from(["", "a", "e\u0301", "é"]),
+    closing_html=st.sampled_from(["", "a", "é"]),
     category=st.none() | TEXTS,
     user_types=st.sampled_from([(), ("staff",)]),
     starts_at=st.none() | st.just(NOW),
@@ -242,7 +247,7 @@ DEFINITIONS = st.builds(
 
 def content_of(definition: Definition) -> Any:
     asked = [(one.label, one.type, one.options, one.required) for one in definition.questions]
-    return definition.title, definition.message, definition.type, definition.enforcement, asked
+    return definition.title, definition.message, definition.closing_html, definition.type, definition.enforcement, asked
 
 
 @settings(max_examples=100, deadline=None)
@@ -290,6 +295,7 @@ CHANGES = [
     # (what changes, field, name, before, after, content, correction)
     ({"title": "Dinner"}, ("title", "Title", "Lunch", "Dinner", True, True)),
     ({"message": "<p>Hi</p>"}, ("message", "Message", "", "Hi", True, True)),
+    ({"closing_html": "<p>Bye</p>"}, ("closing_html", "Closing words", "", "Bye", True, True)),
     ({"type": "poll"}, ("type", "Type", "Feedback", "Poll", True, False)),
     ({"enforcement": "required"}, ("enforcement", "Enforcement", "Optional", "Required", True, False)),
     ({"category": "Food"}, ("category", "Category", "–", "Food", False, False)),

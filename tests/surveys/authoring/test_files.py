@@ -62,6 +62,7 @@ def test_what_is_missing_is_nothing_or_has_its_default() -> None:
     empty = dict.fromkeys(
         (
             "message",
+            "closing_html",
             "category",
             "user_types",
             "tenants",

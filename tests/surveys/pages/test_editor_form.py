@@ -145,6 +145,7 @@ def test_a_type_that_the_list_lost_is_still_offered_where_it_stands() -> None:
 def test_what_the_message_loses_is_named() -> None:
     assert typed(message="<p>Hi <b>you</b></p>").stripped == ("<b>",)
     assert typed(message="<p>Hi</p>").stripped == ()
+    assert typed(closing_html="<img>Bye").stripped == ("<img> in the closing words",)
 
 
 def test_a_required_survey_has_no_pacing_whatever_was_typed() -> None:
