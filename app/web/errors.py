@@ -273,12 +273,15 @@ def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
 
 
 def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """(label, address) of where to go from here, the likeliest first: again, back, the list above, the first page."""
+    """(label, address) of where to go from here, the likeliest first: again, what the refusal names (`way`), back, the list above,
+    the first page."""
     asks, here = request.method == "GET", with_its_query(request.url.path, request.url.query)
     host, came = told(request.headers.get("referer", ""))
     back = came if host == request.headers.get("host") else ""
     section = [(item["label"], item["url"]) for group in menu for item in group["items"] if item["active"]]
     ways = {here: "Try again"} if asks and refusal.status in PASSING else {}
+    if better := getattr(refusal, "way", None):
+        ways[better[1]] = better[0]
     if back and not (asks and back == here):
         ways.setdefault(back, "Back to where you were")
     for label, url in section:

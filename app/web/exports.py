@@ -1,4 +1,4 @@
-"""Exports of a list: the filtered rows as CSV or JSON Lines, streamed from the database in constant memory.
+"""Exports of a list: the filtered rows as CSV or JSON Lines, streamed from the database in constant memory, or as an Excel file.
 
 They have connections of their own, so that pages never wait for one, and are written ahead of their readers.
 """
@@ -12,44 +12,66 @@ from weakref import WeakSet
 
 import msgspec
 from litestar.response import Stream
-from sqlalchemy import Select
+from sqlalchemy import Select, func, select
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.dates import PageZone
 from app.errors import Busy, Invalid
 from app.texts import guarded
 from app.web.context import Context
-from app.web.list_spec import Column, ListSpec
-from app.web.lists import ListQuery, asked, condition, ordering, visible_columns
+from app.web.excel.cells import MOST_ROWS, About, cell
+from app.web.excel.workbooks import WorkbookInTheMaking
+from app.web.list_spec import CSV, Column, ListSpec
+from app.web.lists import TOO_LONG, ListQuery, asked, condition, ordering, visible_columns
+from app.web.templating import with_query
 from app.web.transport.ahead import Ahead
 
 # The response names the charset of a text itself.
-KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
+KINDS = {
+    "csv": "text/csv",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "jsonl": "application/x-ndjson",
+}
 BATCH = 100  # rows; pages are served between two of them
 # Of one process: those that somebody still reads hold a file each.
 MOST_OPEN = 20
 RETRY_AFTER_S = 30
 TOO_MANY = f"Too many exports are being made right now. Try again in {RETRY_AFTER_S} seconds."
+BYTE_ORDER_MARK = "\ufeff"
 _open: WeakSet[Ahead] = WeakSet()
 _JSON = msgspec.json.Encoder(decimal_format="number")
+
+
+class TooManyRows(Invalid):
+    """`way`: a label and an address that do better."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(TOO_LONG)
+        self.way = ("Export as CSV", url)
 
 
 def asked_for(context: Context) -> str | None:
     """The kind of export that the address asks for, if any. Raises Invalid for an unknown one."""
     kind: str | None = context.request.query_params.get("export")
     if kind and kind not in KINDS:
-        raise Invalid("Exports are csv or jsonl.")
+        raise Invalid("Exports are csv, xlsx or jsonl.")
     return kind or None
 
 
 async def export(context: Context, spec: ListSpec, base: Select[Any], kind: str) -> Stream:
     """The whole filtered list in its order, with the columns that the person chose, in a transaction of its own; the request's
-    ends here. Raises Busy when there are too many."""
+    ends here. Raises Busy when there are too many, and TooManyRows for Excel."""
     wanted = asked(spec, context.request.query_params)
+    zone = await context.zone()
     statement = base.where(condition(spec, wanted)).order_by(*ordering(spec, wanted.sort))
     columns = _columns(spec, visible_columns(context, spec))
     today = spec.today or datetime.now(UTC).date()
-    write = _csv(columns) if kind == "csv" else _json_lines(columns)
-    rows = _rows(context, statement, write)
+    if kind == "xlsx":
+        rows = _workbook(context, spec, statement, columns, zone)
+    elif kind == "csv":
+        rows = _rows(context, statement, _csv(columns, marked=context.request.query_params.get("bom") == "1"))
+    else:
+        rows = _rows(context, statement, _json_lines(columns))
     return Stream(
         rows if context.is_head else (await _begun(context, rows)).pieces(),
         media_type=KINDS[kind],
@@ -101,10 +123,44 @@ async def _rows(
             yield write(rows)
 
 
-def _csv(columns: Sequence[Column]) -> Callable[[Sequence[Any]], bytes]:
+async def _workbook(
+    context: Context, spec: ListSpec, statement: Select[Any], columns: Sequence[Column], zone: PageZone
+) -> AsyncIterator[bytes]:
+    """The first piece is empty: the answer begins as soon as it is known that there will be one. Raises Busy and TooManyRows."""
+    async with WorkbookInTheMaking() as book:
+        async with context.parts.exports.transaction(context.workspace) as session:
+            counted = statement.with_only_columns(spec.key).order_by(None).limit(MOST_ROWS + 1).subquery()
+            if (await session.scalar(select(func.count()).select_from(counted)) or 0) > MOST_ROWS:
+                raise TooManyRows(_as_csv(context))
+            result = await session.stream(statement, execution_options={"yield_per": BATCH})
+            await book.begin(_about(spec, columns, zone))
+            yield b""
+            values = [column.excel or column.value for column in columns]
+            async for rows in result.partitions():
+                await book.add([[cell(value(row), zone.info) for value in values] for row in rows])
+        async for piece in book.pieces():
+            yield piece
+
+
+def _about(spec: ListSpec, columns: Sequence[Column], zone: PageZone) -> About:
+    now = f"{datetime.now(zone.info):%Y-%m-%d %H:%M}"
+    lines = [("List", spec.label), ("Made", now), ("Times are in", zone.name)]
+    return About(spec.label, [column.label for column in columns], lines)
+
+
+def _as_csv(context: Context) -> str:
+    query = context.request.query_params
+    return with_query(context.request.url.path, {name: query.getall(name) for name in query}, **CSV.query)
+
+
+def _csv(columns: Sequence[Column], *, marked: bool = False) -> Callable[[Sequence[Any]], bytes]:
+    """`marked`: with a byte order mark, by which Excel knows that it is UTF-8."""
+
     def write(rows: Sequence[Any]) -> bytes:
         buffer = io.StringIO()
         writer = csv.writer(buffer)
+        if not rows and marked:
+            buffer.write(BYTE_ORDER_MARK)
         if not rows:
             writer.writerow([column.label for column in columns])
         writer.writerows([_cell(column.value(row)) for column in columns] for row in rows)

@@ -24,7 +24,7 @@ Query = MultiDict[Any] | FormMultiDict
 
 @dataclass(frozen=True)
 class Column:
-    """`value` takes a row for the exports; `order` makes the heading sort; `shown` False waits in the column chooser.
+    """`value` takes a row for the exports, and `excel` for Excel alone where that has a better form, such as a time; `order` makes the heading sort; `shown` False waits in the column chooser.
     `titles` makes it the title of the card that a row is on a small screen, where the first column is not. `always` puts it into
     each export, behind the columns that the person chose. Its cell stands in the page's template. A person who chose columns sees a new
     one only after ticking it."""
@@ -38,6 +38,7 @@ class Column:
     hint: str = ""
     titles: bool = False
     always: bool = False
+    excel: Callable[[Any], Any] | None = None
 
     @property
     def sort(self) -> str | None:
@@ -153,6 +154,7 @@ class ExportKind:
 
 
 CSV, JSON_LINES = ExportKind("CSV", {"export": "csv"}), ExportKind("JSON Lines", {"export": "jsonl"})
+EXCEL = ExportKind("Excel", {"export": "xlsx"})
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ class ListSpec:
     bulk: tuple[BulkAction, ...] = ()
     today: date | None = None
     days: Days | None = None
-    exports: tuple[ExportKind, ...] = (CSV, JSON_LINES)
+    exports: tuple[ExportKind, ...] = (CSV, EXCEL, JSON_LINES)
 
     def orders(self) -> dict[str, SQLColumnExpression[Any]]:
         return {column.key: column.order for column in self.columns if column.order is not None}

@@ -20,11 +20,13 @@ from app.registry import list_rights
 from app.texts import whole
 from app.web.cards import marks
 from app.web.context import LARGEST_ID, Context
+from app.web.excel.cells import MOST_ROWS
 from app.web.list_spec import Column, Condition, Filter, ListSpec, Query, day_of, word_in_force
 from app.web.templating import with_query
 
 PER_PAGE = (25, 50, 100, 200)
 DEFAULT_PER_PAGE = 50
+TOO_LONG = f"Excel takes up to {MOST_ROWS:,} rows: use CSV, or narrow the filter."
 
 
 @dataclass
@@ -146,7 +148,13 @@ class ListPage:
 
     @property
     def exports(self) -> list[dict[str, str]]:
-        return [{"label": one.label, "url": self.link(**one.query, per_page=None)} for one in self.spec.exports]
+        offered = [one for one in self.spec.exports if not (self.too_long and one.query["export"] == "xlsx")]
+        return [{"label": one.label, "url": self.link(**one.query, per_page=None)} for one in offered]
+
+    @property
+    def too_long(self) -> str:
+        """Why Excel is not offered, "" where it is."""
+        return TOO_LONG if self.total > MOST_ROWS else ""
 
 
 def pages_of(total: int, per_page: int) -> int:

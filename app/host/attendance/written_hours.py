@@ -22,6 +22,11 @@ def hours_and_minutes(worked: timedelta) -> str:
     return f"{hours}:{minutes:02}"
 
 
+def whole_minutes(worked: timedelta) -> timedelta:
+    """What `hours_and_minutes` writes, for a program that counts."""
+    return _nearest(worked, MINUTE) * MINUTE
+
+
 def _nearest(worked: timedelta, step: timedelta) -> int:
     """How many steps are nearest; half a step counts as one."""
     return (worked + step / 2) // MICROSECOND // (step // MICROSECOND)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from operator import attrgetter
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,13 +18,13 @@ from app.errors import Invalid
 from app.host.attendance import queries as attendance_queries
 from app.host.attendance.hours import KINDS, SOURCES, Hours
 from app.host.attendance.queries import LIVE, RECORDS, WORKED, breaks, worked_hours
-from app.host.attendance.written_hours import FORMS
+from app.host.attendance.written_hours import FORMS, whole_minutes
 from app.host.models import AttendanceRecord, DayLock, Employee
 from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
 from app.web.forms import options
-from app.web.list_spec import CSV, JSON_LINES, BulkAction, Column, Empty, ExportKind, Filter, ListSpec, between
+from app.web.list_spec import CSV, EXCEL, JSON_LINES, BulkAction, Column, Empty, ExportKind, Filter, ListSpec, between
 from app.web.lists import ListPage
 
 STATUSES = {"pending": "Pending", "approved": "Approved", "rejected": "Rejected", "auto_closed": "Auto-closed"}
@@ -55,7 +56,7 @@ BULK = (
 )
 EXPORTS = tuple(
     ExportKind(f"{kind.label}, hours as {example}", {**kind.query, "hours": word})
-    for kind in (CSV, JSON_LINES)
+    for kind in (CSV, EXCEL, JSON_LINES)
     for word, example in (("decimal", "8.50"), ("h:mm", "8:30"))
 )
 # Drawn on the page only; an export has the times.
@@ -63,7 +64,7 @@ BAR = "bar"
 
 
 def columns(where: ZoneInfo) -> tuple[Column, ...]:
-    """Times are written with the zone's offset in exports."""
+    """Times are written with the zone's offset in exports, and as times of the zone in Excel."""
     return (
         Column("workday", "Workday", lambda row: row.workday, AttendanceRecord.workday),
         Column("name", "Person", lambda row: row.name, Employee.name, titles=True),
@@ -72,8 +73,8 @@ def columns(where: ZoneInfo) -> tuple[Column, ...]:
         Column(
             BAR, "Hours", lambda row: row.id, hint="From midnight of the workday on; a line marks the next midnight"
         ),
-        Column("clock_in", "Clock-in", partial(_instant, "clock_in", where), AttendanceRecord.clock_in),
-        Column("clock_out", "Clock-out", partial(_instant, "clock_out", where), AttendanceRecord.clock_out),
+        _time("clock_in", "Clock-in", where),
+        _time("clock_out", "Clock-out", where),
         Column("breaks", "Breaks", lambda row: breaks(row, where)),
         Column(
             "worked_hours", "Worked", worked_hours, WORKED, numeric=True, hint="Clock-in to clock-out less the breaks"
@@ -84,6 +85,11 @@ def columns(where: ZoneInfo) -> tuple[Column, ...]:
         Column("note", "Note", lambda row: row.note, shown=False),
         Column("id", "Record", lambda row: row.id, AttendanceRecord.id, shown=False, numeric=True),
     )
+
+
+def _time(name: str, label: str, where: ZoneInfo) -> Column:
+    value = partial(_instant, name, where)
+    return Column(name, label, value, getattr(AttendanceRecord, name), excel=attrgetter(name))
 
 
 def spec_of(url: str, where: ZoneInfo, ctx: Context, empty: Empty, sort: str, *without: str) -> ListSpec:
@@ -109,7 +115,9 @@ def spec_of(url: str, where: ZoneInfo, ctx: Context, empty: Empty, sort: str, *w
 def for_export(spec: ListSpec, hours: str) -> ListSpec:
     """Each row has the person's ID number and the hours, written as `hours`, a word of written_hours.FORMS, says."""
     kept = (replace(one, always=one.key == "id_number") for one in spec.columns if one.key != BAR)
-    written = Column("hours", "Hours", partial(_written, FORMS[hours]), shown=False, always=True)
+    value = partial(_written, FORMS[hours])
+    excel = value if hours == "decimal" else partial(_written, whole_minutes)
+    written = Column("hours", "Hours", value, shown=False, always=True, excel=excel)
     return replace(spec, columns=(*kept, written))
 
 
@@ -189,7 +197,7 @@ def _hours_in(row: Any, instant: datetime, where: ZoneInfo) -> float:
     return (instant - midnight(row.workday, where)) / timedelta(hours=1)
 
 
-def _written(write: Callable[[timedelta], Decimal | str], row: Any) -> Decimal | str | None:
+def _written(write: Callable[[timedelta], Decimal | str | timedelta], row: Any) -> Decimal | str | timedelta | None:
     hours = Hours.of(row).worked
     return None if hours is None else write(hours)
 

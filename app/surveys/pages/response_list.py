@@ -267,12 +267,14 @@ def drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
 
 
 def exported(ctx: Context, framed: ResponseListFrame, words: responses.Labels, kind: str) -> ListSpec:
-    """The list's columns for an export: people, evidence and answers opened row by row; answers in words in a CSV."""
+    """The list's columns for an export: people, evidence and answers opened row by row; answers in words, but in JSON Lines."""
     read = reader(ctx)
 
     def answers(row: Any) -> Any:
         said = responses.labelled(row, read(row), words)
-        return "; ".join(f"{one['label']}: {responses.plain(one['value'])}" for one in said) if kind == "csv" else said
+        return (
+            "; ".join(f"{one['label']}: {responses.plain(one['value'])}" for one in said) if kind != "jsonl" else said
+        )
 
     values: dict[str, Callable[[Any], Any]] = {
         "answers": answers,

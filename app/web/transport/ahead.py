@@ -18,6 +18,7 @@ class Ahead:
         self._file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - it ends with its reader
         self._close = weakref.finalize(self, self._file.close)  # who never began to read ends it too
         self._written = 0
+        self._begun = False
         self._news = asyncio.Event()
         self._task = asyncio.create_task(self._write(source))
         self._task.add_done_callback(self._note_the_end)
@@ -27,6 +28,7 @@ class Ahead:
             self._file.seek(0, SEEK_END)
             self._file.write(piece)
             self._written += len(piece)
+            self._begun = True
             self._news.set()
 
     def _note_the_end(self, task: asyncio.Task[None]) -> None:
@@ -35,8 +37,11 @@ class Ahead:
         self._news.set()
 
     async def begin(self) -> None:
-        """Waits for the first bytes. Raises what `source` raises before them."""
-        if not await self._is_past(0):
+        """Waits for the first piece, which may be empty. Raises what `source` raises before it."""
+        while not self._begun and not self._task.done():
+            self._news.clear()
+            await self._news.wait()
+        if not self._begun:
             await self._task
 
     async def _is_past(self, read: int) -> bool:
