@@ -82,6 +82,8 @@ PACKAGES: Final = (
         "5.3.0",
         ("LICENSE", *(f"files/inter-{part}-wght-normal.woff2" for part in FONT_PARTS)),
     ),
+    Package("squire-rte", "2.4.8", ("LICENSE", "dist/squire.js")),
+    Package("dompurify", "3.4.18", ("LICENSE", "dist/purify.min.js")),
     Package("axe-core", "4.14.1", ("LICENSE", "LICENSE-3RD-PARTY.txt", "axe.min.js"), TESTS),
 )
 

@@ -27,6 +27,13 @@ def badge(state: str, label: str | None = None, title: str = "", tone: str = "")
     return Markup(f'<span class="badge"{colour}{hover}>{escape(label or state.replace("_", " ").capitalize())}</span>')  # noqa: S704 - all parts escaped
 
 
+def new_tabs(message_html: str) -> Markup:
+    """A sanitised message (`surveys/authoring/content.py`) as a page shows it: its links open in a new tab, so that nothing typed is
+    lost. Stored messages do not say so.
+    """
+    return Markup(message_html.replace("<a href=", '<a target="_blank" href='))  # noqa: S704 - sanitised when it was stored
+
+
 def linked(text: object, url: str, *, may: bool = True) -> Markup:
     """`text`, and where the person `may` open what it names, as a link into the drawer."""
     return Markup(f'<a href="{escape(url)}" data-drawer>{escape(text)}</a>') if may else escape(text)  # noqa: S704 - all parts escaped

@@ -16,7 +16,7 @@ from app.counting import percent
 from app.web.formats import ago, clock, day, duration, instant, local_exact, local_instant, number
 from app.web.help import slug
 from app.web.icons import icon
-from app.web.marks import badge, linked, shows_times, time_ago, time_as, time_at, time_day, time_utc
+from app.web.marks import badge, linked, new_tabs, shows_times, time_ago, time_as, time_at, time_day, time_utc
 from app.web.transport.assets import address
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +62,7 @@ def environment() -> Environment:
         time_utc=time_utc,
         time_as=time_as,
         slug=slug,
+        new_tabs=new_tabs,
     )
     # Macros are globals: a block that is rendered alone sees no import of the page around it.
     for path in sorted((ROOT / "templates" / "components").glob("*.html")):

@@ -11,10 +11,11 @@ from app.errors import FieldError
 from app.surveys import words
 from app.surveys.authoring import content, differences
 from app.surveys.authoring.definition import Definition, problems, tidy
+from app.surveys.authoring.typed import typed_message
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.editor_questions import Row
-from app.texts import whole
+from app.texts import trimmed, whole
 from app.web.forms import Bound, Choice, Choices, Form, LocalTime, Number, Text
 
 PACING: Final = ("snooze_hours", "cooldown_days", "max_prompts")
@@ -32,7 +33,7 @@ MESSAGE = Text(
     "Message",
     longest=words.LONGEST_MESSAGE,
     lines=6,
-    help="Basic HTML: p, br, strong, em, u, s, ul, ol, li, blockquote, h3, h4, a, code. For a consent this is what is agreed to.",
+    help="What people read above the questions. For a consent this is what is agreed to. A blank line begins a paragraph; basic HTML works, too.",
 )
 CLOSING = Text(
     "closing_html",
@@ -196,10 +197,15 @@ def merged(offered: Offered, draft: Draft, then: Definition, now: Definition, re
 
 
 def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = None) -> Draft:
-    """What was typed, with its errors. Times that were not touched keep what the form can't show of them."""
+    """What was typed, with its errors. A message that was not touched keeps its bytes, and times keep what the form can't show of
+    them."""
     form, rows = offered.form.read(posted), editor_questions.read(posted)
     tenants = tuple(str(key) for key in posted.getall("tenants", []))
     typed = _definition(form, rows, tenants)
+    for name in ("message", "closing_html"):
+        text = getattr(typed, name)
+        if not stored or trimmed(text) != getattr(stored, name):
+            typed = replace(typed, **{name: typed_message(text)})
     for name in WINDOW:
         before = getattr(stored, name) if stored else None
         if before and getattr(typed, name) == before.replace(microsecond=0):

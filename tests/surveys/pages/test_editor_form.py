@@ -143,7 +143,9 @@ def test_a_type_that_the_list_lost_is_still_offered_where_it_stands() -> None:
 
 
 def test_what_the_message_loses_is_named() -> None:
-    assert typed(message="<p>Hi <b>you</b></p>").stripped == ("<b>",)
+    draft = typed(message="<p>Hi <b>you</b> <big>there</big></p>")
+    assert draft.stripped == ("<big>",)
+    assert draft.definition.message == "<p>Hi <strong>you</strong> there</p>"
     assert typed(message="<p>Hi</p>").stripped == ()
     assert typed(closing_html="<img>Bye").stripped == ("<img> in the closing words",)
 
