@@ -326,6 +326,9 @@ def test_every_sealed_column_is_known_to_the_rotation() -> None:
                 places |= {".".join(map(str, words))} if len(words) == 2 else set()
     # The secret of an authenticator being set up and what stands for a password live in a form alone; evidence is sealed under
     # its person's own key.
-    assert places - {"users.totp_setup", "users.password_passed", "survey_responses.sealed"} == {
-        one.name for one in (*sealed.SEALED, *sealed.OF_ALL)
-    }
+    assert places - {
+        "users.totp_setup",
+        "users.password_passed",
+        "survey_responses.sealed",
+        "survey_changes.sealed",
+    } == {one.name for one in (*sealed.SEALED, *sealed.OF_ALL)}

@@ -157,6 +157,7 @@ SURVEYS: tuple[MovingTable, ...] = (
     MovingTable("survey_person_keys", sealed=("sealed_key",)),
     MovingTable("survey_responses"),
     MovingTable("survey_answers"),
+    MovingTable("survey_changes"),
     MovingTable("survey_ledger_head"),
     MovingTable("survey_tombstones"),
     # `shown_in` is the number of a session, and sessions stay behind.

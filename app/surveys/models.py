@@ -1,7 +1,7 @@
 """The tables of surveys, in every workspace. No query lives here.
 
-The ledger is `survey_responses` with its projection `survey_answers` and the wordings they point at: append-only by grant and
-by trigger. What the figures count of it is derived and may be rebuilt at any time (`survey_tallies`).
+The ledger is `survey_responses` and `survey_changes`, one chain, with the projection `survey_answers` and the wordings they point at:
+append-only by grant and by trigger. What the figures count of it is derived and may be rebuilt at any time (`survey_tallies`).
 """
 
 from datetime import date, datetime
@@ -111,8 +111,8 @@ class Wording(Base):
 
 
 class Response(Base):
-    """One row of the ledger. `number` is gapless per workspace; `entry` is the RFC 8785 text that `row_hash` covers, together
-    with the row_hash before it; every other column repeats what the entry says, so that it can be searched. `row_hash` in hex is
+    """One row of the ledger. `number` is gapless per workspace, together with those of `survey_changes`; `entry` is the RFC 8785 text
+    that `row_hash` covers, together with the row_hash before it; every other column repeats what the entry says, so that it can be searched. `row_hash` in hex is
     the receipt, and the address of the response's page.
 
     `person` is a person number (`survey_people`), in a column that is called `user_id`. `sealed` is the personal evidence (IP,
@@ -159,6 +159,49 @@ class Answer(Base):
     number: Mapped[int] = mapped_column(ForeignKey("survey_responses.number"), primary_key=True, autoincrement=False)
     question_key: Mapped[UUID] = mapped_column(primary_key=True)
     choice: Mapped[str] = mapped_column(primary_key=True)
+
+
+class LedgerChange(Base):
+    """A row of the chain that says what became of an earlier one, or of a version. It takes the next number of the same chain as
+    `survey_responses`, and its hash covers the row before, of either table; its columns repeat its entry, too.
+
+    `withdrawn` and `agreed_again` change an agreement: `turn` counts the changes of one response, so that the odd ones withdraw; the
+    response itself stays, and its standing is the last change. `closed` ends an anonymous version: it has no person, but how many
+    ballots were opened (`ballots`) and the SHA-256 of the sorted results in hex (`results`).
+    """
+
+    __tablename__ = "survey_changes"
+    __table_args__ = (
+        CheckConstraint("kind IN ('withdrawn', 'agreed_again', 'closed')", name="kind"),
+        CheckConstraint("source IN ('web', 'api', 'demo')", name="source"),
+        CheckConstraint("turn > 0 AND (turn % 2 = 1) = (kind = 'withdrawn')", name="turn"),
+        CheckConstraint(
+            "CASE WHEN kind = 'closed' THEN num_nonnulls(response_number, turn, user_id, source, key_id, sealed) = 0"
+            " AND num_nulls(ballots, results) = 0"
+            " ELSE num_nulls(response_number, turn, user_id, source) = 0 AND num_nonnulls(ballots, results) = 0 END",
+            name="shape",
+        ),
+        UniqueConstraint("response_number", "turn"),
+        Index("survey_changes_closed", "survey_id", "version", unique=True, postgresql_where=text("kind = 'closed'")),
+        Index(None, "user_id", "number"),
+        APPEND_ONLY,
+    )
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    kind: Mapped[str]
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id"))
+    version: Mapped[int]
+    response_number: Mapped[int | None] = mapped_column(ForeignKey("survey_responses.number"))
+    turn: Mapped[int | None]
+    person: Mapped[int | None] = mapped_column("user_id")
+    source: Mapped[str | None]
+    recorded_at: Mapped[datetime]
+    key_id: Mapped[int | None] = mapped_column(ForeignKey("survey_person_keys.id"))
+    sealed: Mapped[str | None]
+    ballots: Mapped[int | None]
+    results: Mapped[str | None]
+    entry: Mapped[str]
+    row_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
 
 
 class LedgerHead(Base):

@@ -20,6 +20,8 @@ OUTCOMES = {"answered": "Answered", "agreed": "Agreed", "declined": "Declined", 
 ACTIONS = ("answer", "agree", "decline", "snooze", "opt_out")
 # What an action writes into the ledger; a snooze writes nothing there.
 OUTCOME_OF = {"answer": "answered", "agree": "agreed", "decline": "declined", "opt_out": "opted_out"}
+# What a change of an agreement does, by its turn modulo 2: the first withdraws, the second agrees again, and so on.
+KIND_AFTER = ("agreed_again", "withdrawn")
 # How far a survey came to a person before they said something. An entry of the ledger says the first three; it is not known of
 # entries that say `prompted` alone, and where an app may have had the survey before anybody noted that.
 Shown = Literal["first", "in_queue", "not_handed_out", "not_known"]

@@ -1,9 +1,10 @@
 """How fast the ledger takes rows and how fast it is verified: rows a second of one writer through `append` and of eight at once,
 and of `verify` with its ratio to a bare streamed read of the same rows with one SHA-256 each; and the peak memory.
 
-    python -m tests.benchmarks.bench_ledger [ROWS] [--appended 1000]
+    python -m tests.benchmarks.bench_ledger [ROWS] [--appended 1000] [--changed 1000]
 
-ROWS (default 1000000) are made by the same pure functions and COPY; `verify` walks them together with what was appended.
+ROWS (default 1000000) are made by the same pure functions and COPY; `verify` walks them together with what was appended, and with
+CHANGED (default 1000) changes of agreements among the last rows.
 """
 
 import argparse
@@ -26,7 +27,9 @@ from app.secrets import KeyRing, new_key_text
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger import chain, evidence, verifying
 from app.surveys.ledger.evidence import Evidence, Key
+from app.surveys.ledger.walking import ChangeRow, ResponseRow
 from tests.benchmarks.arena import arena
+from tests.surveys.changing import agree, badges, change
 from tests.surveys.drafted import Stored, published
 from tests.surveys.recording import AT, EVERY_TYPE, VALUES, entry
 
@@ -117,7 +120,7 @@ async def settle(owner: Database) -> None:
     async with owner.engine.connect() as connection:
         alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
         await alone.execute(text("SET search_path TO main"))
-        for table in ("survey_responses", "survey_answers", "survey_person_keys"):
+        for table in ("survey_responses", "survey_answers", "survey_changes", "survey_person_keys"):
             await alone.execute(text(f"VACUUM ANALYZE {table}"))
 
 
@@ -145,20 +148,31 @@ async def appended(database: Database, keys: KeyRing, count: int) -> None:
         print(f"append, {name:16} {each * writers / (time.perf_counter() - began):8,.0f} rows a second")
 
 
+async def changed(database: Database, keys: KeyRing, count: int) -> None:
+    """Agreements that are withdrawn, one after the other."""
+    survey = await badges(database)
+    agreed = [await agree(database, keys, survey, person) for person in range(1, count + 1)]
+    began = time.perf_counter()
+    for one in agreed:
+        await change(database, keys, one)
+    print(f"change, one writer      {count / (time.perf_counter() - began):8,.0f} rows a second")
+
+
 async def bare(database: Database) -> tuple[int, float]:
-    """Rows, and seconds, of reading what `verify` reads with one SHA-256 a row and nothing else."""
+    """Rows, and seconds, of reading both tables and their choices through cursors, with one SHA-256 a row and nothing else."""
     count, began = 0, time.perf_counter()
     async with database.snapshot() as db:
         connection = driver(db)
-        cursor = await connection.cursor(verifying._ROWS)
-        choices = await connection.prepare(verifying._CHOICES)
-        after = 0
-        while batch := await cursor.fetch(verifying.BATCH):
-            await choices.fetch(after, batch[-1][0])
-            after = batch[-1][0]
-            for row in batch:
-                hashlib.sha256(row[13] + row[12].encode()).digest()
-            count += len(batch)
+        everything = verifying._FIRST, verifying._LAST
+        choices = await connection.cursor(verifying._CHOICES, *everything)
+        for statement, entry in ((verifying._RESPONSES, ResponseRow._fields), (verifying._CHANGES, ChangeRow._fields)):
+            cursor = await connection.cursor(statement, *everything)
+            at = entry.index("entry")
+            while batch := await cursor.fetch(verifying.BATCH):
+                await choices.fetch(verifying.BATCH * len(VALUES))
+                for row in batch:
+                    hashlib.sha256(row[at + 1] + row[at].encode()).digest()
+                count += len(batch)
     return count, time.perf_counter() - began
 
 
@@ -211,12 +225,13 @@ async def _walk(url: str, keys: KeyRing) -> Walked:
     return walked
 
 
-async def main(count: int, to_append: int) -> None:
+async def main(count: int, to_append: int, to_change: int) -> None:
     key_text = new_key_text("bench")
     keys = KeyRing.from_text(key_text)
     async with arena() as database:
         await fill(database, keys, count)
         await appended(database, keys, to_append)
+        await changed(database, keys, to_change)
         owner = Database(database.url.replace("muster_app", "muster_owner"))
         await settle(owner)
         await owner.close()
@@ -236,5 +251,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--appended", type=int, default=1000)
+    parser.add_argument("--changed", type=int, default=1000)
     arguments = parser.parse_args()
-    asyncio.run(main(arguments.rows, arguments.appended))
+    asyncio.run(main(arguments.rows, arguments.appended, arguments.changed))

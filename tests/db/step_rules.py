@@ -19,11 +19,12 @@ NEWEST_BEFORE = {
 }
 # They grow with every punch, answer, request or act: what reads or sorts all their rows takes minutes.
 BIG = {
-    "attendance_records", "audit_entries", "clock_api_logs", "clock_transactions", "jobs", "survey_answers",
+    "attendance_records", "audit_entries", "clock_api_logs", "clock_transactions", "jobs", "survey_answers", "survey_changes",
     "survey_prompt_state", "survey_responses",
 }  # fmt: skip
 LEDGER = {
     "survey_responses",
+    "survey_changes",
     "survey_answers",
     "survey_wordings",
     "survey_tombstones",

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,11 @@ from app.secrets import Secret
 from app.surveys import erasing
 from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger import append as ledger
+from app.surveys.ledger.changes import Agreement
 from tests.cluster import TestCluster
 from tests.command_line import Ended
 from tests.moving.installations import PASSPHRASE, PASSWORD, TENANT, Installation, empty, lived_in
+from tests.surveys.changing import AGREED, change
 from tests.surveys.drafted import published
 from tests.surveys.recording import entry
 from tests.upgrade.kept import kept
@@ -45,6 +48,7 @@ class Left(Installation):
     codes: list[str]
     read: dict[str, Any]
     head: str
+    agreed: Agreement
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +100,10 @@ async def _prepare(here: Left) -> None:
         ):
             values = {"ida": IDA} if ":ida" in statement else {}
             await db.execute(text(statement), values)
+    async with parts.database.transaction(TENANT) as db:
+        here.agreed = Agreement(*(await db.execute(AGREED)).one(), turns=0)
+    for turns in range(2):
+        assert await change(parts.database, parts.keys, replace(here.agreed, turns=turns), workspace=TENANT)
     here.totp = secret.reveal()
     now = datetime.now(UTC)
     here.read = (await everything(parts, [TENANT], now))[TENANT]
@@ -255,6 +263,15 @@ async def test_who_answers_here_keeps_the_number_from_there(
     assert number != ida
     assert arrived.rows("SELECT user_id FROM survey_responses WHERE number = %s", recorded.number) == [(number,)]
     assert (await arrived.muster()("ledger:verify", "--workspace", TENANT)).code == 0
+
+
+async def test_an_agreement_that_came_along_is_withdrawn_here(
+    left: Left, arrived: Installation, parts_there: Parts
+) -> None:
+    assert arrived.rows("SELECT count(*) FROM survey_changes") == [(2,)]
+    assert await change(parts_there.database, parts_there.keys, replace(left.agreed, turns=2), workspace=TENANT)
+    verified = (await arrived.muster()("ledger:verify", "--workspace", TENANT, "--json")).json
+    assert verified["fits"], verified
 
 
 async def test_an_erased_person_stays_erased_and_another_can_be(arrived: Installation, parts_there: Parts) -> None:

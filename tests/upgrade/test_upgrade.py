@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,8 +19,10 @@ from app.config import read_settings
 from app.db.migrate import migrate
 from app.parts import Parts, make_parts
 from app.surveys.ledger import verifying
+from app.surveys.ledger.changes import Agreement
 from tests.cluster import DatabaseUrls, TestCluster
 from tests.conftest import command_line
+from tests.surveys.changing import AGREED, agree, badges, change
 from tests.upgrade.kept import Dump, kept
 from tests.upgrade.reading import everything
 
@@ -122,6 +125,20 @@ async def test_the_head_is_noted_as_it_was(old_parts: Parts, dump: Dump) -> None
             last = select(AuditEntry.after).where(AuditEntry.workspace == workspace, AuditEntry.act == verifying.NOTE)
             noted = await db.scalar(last.order_by(AuditEntry.id.desc()).limit(1))
         assert noted == {"number": told["ledger"]["rows"], "head": told["ledger"]["head"]}
+
+
+async def test_the_chain_goes_on_with_responses_and_changes(old_parts: Parts, dump: Dump) -> None:
+    """Comes behind the tests that compare what was stored: it adds to it."""
+    database, keys = old_parts.database, old_parts.keys
+    for workspace, told in dump.notes["told"].items():
+        before = told["ledger"]["rows"]
+        async with database.transaction(workspace) as db:
+            agreed = Agreement(*(await db.execute(AGREED)).one(), turns=0)
+        assert await change(database, keys, agreed, workspace=workspace)
+        await agree(database, keys, await badges(database, workspace), 9_000)
+        await change(database, keys, replace(agreed, turns=1), workspace=workspace)
+        verdict = await verifying.verify(database, keys, workspace)
+        assert (verdict.problem, verdict.rows) == (None, before + 3)
 
 
 async def test_a_second_upgrade_changes_nothing(upgraded: DatabaseUrls, cluster: TestCluster) -> None:

@@ -52,28 +52,66 @@ class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         return "first" if self.prompted else "not_known"
 
 
+class StandingEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a row says by which a person changed an agreement of theirs. `change` is withdrawn or agreed_again, `response` the receipt
+    of the agreement, `turn` 1 for its first change, 2 for the second."""
+
+    number: int
+    change: str
+    survey: str
+    version: int
+    response: str
+    turn: int
+    user: int
+    source: str
+    recorded_at: str
+    evidence: str | None
+
+
+class ClosingEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a row says that closes an anonymous version. `change` is closed, `ballots` how many were opened, `results` the SHA-256 of
+    the sorted results in hex."""
+
+    number: int
+    change: str
+    survey: str
+    version: int
+    ballots: int
+    results: str
+    recorded_at: str
+
+
+Line = LedgerEntry | StandingEntry | ClosingEntry
 _READER = msgspec.json.Decoder(LedgerEntry)
+_STANDING, _CLOSING = msgspec.json.Decoder(StandingEntry), msgspec.json.Decoder(ClosingEntry)
 
 
-def written(line: LedgerEntry) -> str:
+def written(line: Line) -> str:
     """The line in its RFC 8785 form. All its keys are plain words and its numbers integers, so that sorted keys and
     msgspec's escapes are that form (a test compares)."""
     return _WRITER.encode(line).decode()
 
 
-def around_number(line: LedgerEntry) -> tuple[str, str]:
+def around_number(line: Line) -> tuple[str, str]:
     """The same text before and behind the number, for a caller that learns it only when the row is written."""
-    before, _, after = written(line).partition(f'"number":{line.number},"outcome":')
-    return f'{before}"number":', f',"outcome":{after}'
+    behind = "outcome" if isinstance(line, LedgerEntry) else "recorded_at"
+    before, _, after = written(line).partition(f'"number":{line.number},"{behind}":')
+    return f'{before}"number":', f',"{behind}":{after}'
 
 
 def read(entry: str) -> LedgerEntry:
-    """Raises msgspec.MsgspecError for what is no line."""
+    """Of a response. Raises msgspec.MsgspecError for what is no line."""
     return _READER.decode(entry)
 
 
+def read_change(kind: str, entry: str) -> StandingEntry | ClosingEntry:
+    """Of a row of `survey_changes` of this kind. Raises msgspec.MsgspecError for what is no line of it."""
+    return _CLOSING.decode(entry) if kind == "closed" else _STANDING.decode(entry)
+
+
 def row_hash(before: bytes, entry: str) -> bytes:
-    """Of a row that is checked. A row that is written gets the same hash from SQL, in ledger/append.py: change both."""
+    """Of a row that is checked. A row that is written gets the same hash from SQL, in ledger/append.py and ledger/changes.py: change
+    all three."""
     return hashlib.sha256(before + entry.encode()).digest()
 
 

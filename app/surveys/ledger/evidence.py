@@ -72,19 +72,25 @@ async def make_key(connection: asyncpg.Connection, workspace: str, keys: KeyRing
 def seal(keys: KeyRing, workspace: str, key: Key, about: tuple[int, int], evidence: Evidence) -> str:
     """The evidence of the person's row, for one text column. `about`: id of the survey and its version. The text names the
     key's id, so that the chain covers that too."""
-    place = _place(workspace, *about, key.person)
-    return _ring(keys, workspace, key).seal(msgspec.json.encode(evidence).decode(), place)
+    return _sealed(keys, workspace, key, _place(workspace, *about, key.person), evidence)
+
+
+def seal_change(keys: KeyRing, workspace: str, key: Key, about: tuple[int, int, int], evidence: Evidence) -> str:
+    """The same of a change of the person's agreement. `about`: id of the survey, its version, the turn."""
+    survey_id, version, turn = about
+    return _sealed(keys, workspace, key, _place_of_change(workspace, survey_id, version, key.person, turn), evidence)
 
 
 def open(keys: KeyRing, workspace: str, row: Any) -> Evidence | None:  # noqa: A001 - the counterpart of `seal`
     """`row` has survey_id, version, person, key_id and sealed of a response, and sealed_key of its key (an outer join). None
     when there is no evidence, or the key is gone: the person was erased. Raises SecretError where it was damaged or
     moved."""
-    if row.sealed is None or row.sealed_key is None:
-        return None
-    ring = _ring(keys, workspace, Key(row.key_id, row.person, row.sealed_key))
-    place = _place(workspace, row.survey_id, row.version, row.person)
-    return msgspec.json.decode(ring.open(row.sealed, place).reveal(), type=Evidence)
+    return _opened(keys, workspace, row, _place(workspace, row.survey_id, row.version, row.person))
+
+
+def open_change(keys: KeyRing, workspace: str, row: Any) -> Evidence | None:
+    """The same of a change; `row` has its turn, too."""
+    return _opened(keys, workspace, row, _place_of_change(workspace, row.survey_id, row.version, row.person, row.turn))
 
 
 async def held(db: AsyncSession, user_id: int) -> Any:
@@ -98,6 +104,17 @@ async def destroy_keys(db: AsyncSession, user_id: int) -> None:
     await db.execute(_DESTROY, {"user": user_id})
 
 
+def _sealed(keys: KeyRing, workspace: str, key: Key, place: Place, evidence: Evidence) -> str:
+    return _ring(keys, workspace, key).seal(msgspec.json.encode(evidence).decode(), place)
+
+
+def _opened(keys: KeyRing, workspace: str, row: Any, place: Place) -> Evidence | None:
+    if row.sealed is None or row.sealed_key is None:
+        return None
+    ring = _ring(keys, workspace, Key(row.key_id, row.person, row.sealed_key))
+    return msgspec.json.decode(ring.open(row.sealed, place).reveal(), type=Evidence)
+
+
 def _ring(keys: KeyRing, workspace: str, key: Key) -> KeyRing:
     raw = keys.open(key.sealed_key, _place_of_key(workspace, key.person)).reveal()
     return KeyRing({str(key.id): base64.b64decode(raw)})
@@ -106,6 +123,10 @@ def _ring(keys: KeyRing, workspace: str, key: Key) -> KeyRing:
 def _place(workspace: str, survey_id: int, version: int, person: int) -> Place:
     """Bound to what the row is about: its number is not known until it is written."""
     return Place("survey_responses", "sealed", workspace, f"{survey_id}/{version}/{person}")
+
+
+def _place_of_change(workspace: str, survey_id: int, version: int, person: int, turn: int) -> Place:
+    return Place("survey_changes", "sealed", workspace, f"{survey_id}/{version}/{person}/{turn}")
 
 
 def _place_of_key(workspace: str, person: int) -> Place:

@@ -1,16 +1,16 @@
-"""Checks the ledger: every row's hash, what its columns repeat, its wording, its choices, the head, the heads noted daily, the
-keys of the evidence, and that only rows of the demo lie under a tombstone.
+"""Checks the ledger: every row's hash, what its columns repeat, its wording, its choices, the response that it changes, the head, the
+heads noted daily, the keys of the evidence, and that only rows of the demo lie under a tombstone.
 
-Streamed: memory does not grow with the ledger. What is wrong is named by the first row that it is wrong with.
+Read window by window: memory does not grow with the ledger. What is wrong is named by the first row that it is wrong with.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any
 
 import asyncpg
-import msgspec
 import structlog
 from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -21,33 +21,24 @@ from app.db.session import Database, workspace_of
 from app.secrets import KeyRing
 from app.surveys.ledger import chain
 from app.surveys.ledger.verifying_keys import KeyCheck
+from app.surveys.ledger.walking import Broken, ChangeRow, Choices, Expected, ResponseRow, Row, Walk, WalkedWording
 
+# Numbers, and so rows of a ledger that fits, that are read at a time.
 BATCH = 1000
 NOTE = "ledger.head"
+_FIRST, _LAST = -(2**63), 2**63 - 1
 
-
-class _Row(NamedTuple):
-    """A row of survey_responses."""
-
-    number: int
-    survey_id: int
-    version: int
-    wording_id: int
-    user_id: int
-    outcome: str
-    source: str
-    recorded_at: datetime
-    prompted: bool
-    has_text: bool
-    key_id: int | None
-    sealed: str | None
-    entry: str
-    row_hash: bytes
-
-
-_COLUMNS = ", ".join(f"r.{name}" for name in _Row._fields)
-_ROWS = f"SELECT {_COLUMNS} FROM survey_responses r ORDER BY r.number"
-_CHOICES = "SELECT number, question_key::text, choice FROM survey_answers WHERE number > $1 AND number <= $2"
+_RESPONSE = ", ".join(f"r.{name}" for name in ResponseRow._fields)
+_RESPONSES = f"SELECT {_RESPONSE} FROM survey_responses r WHERE r.number BETWEEN $1 AND $2 ORDER BY r.number"
+_OF_RESPONSE = "CASE WHEN r.number IS NOT NULL THEN ROW(r.survey_id, r.version, r.user_id, r.outcome) END"
+_CHANGE = ", ".join((*(f"c.{name}" for name in ChangeRow._fields[:-2]), "r.row_hash", _OF_RESPONSE))
+_CHANGED = f"SELECT {_CHANGE} FROM survey_changes c LEFT JOIN survey_responses r ON r.number = c.response_number"
+_CHANGES = f"{_CHANGED} WHERE c.number BETWEEN $1 AND $2 ORDER BY c.number"
+# `least` passes over the one that has no more.
+_NEXT = """
+SELECT least((SELECT min(number) FROM survey_responses WHERE number >= $1), (SELECT min(number) FROM survey_changes WHERE number >= $1))
+"""
+_CHOICES = "SELECT number, question_key::text, choice FROM survey_answers WHERE number BETWEEN $1 AND $2"
 _CHOICES_PAST = "SELECT min(number) FROM survey_answers WHERE number > $1 OR number < 1"
 _WORDINGS = "SELECT id, survey_uid, version, content_hash, content, question_keys FROM survey_wordings ORDER BY id"
 _NOTED = """
@@ -63,8 +54,12 @@ _HIDDEN = f"""
 SELECT min(number) FROM survey_tombstones t JOIN survey_responses r USING (number) JOIN surveys s ON s.id = r.survey_id
 WHERE NOT {_IS_DEMO}
 """
+_BEFORE = """coalesce(
+    (SELECT b.row_hash FROM survey_responses b WHERE b.number = :number - 1),
+    (SELECT b.row_hash FROM survey_changes b WHERE b.number = :number - 1)
+) AS before"""
 _ONE = text(f"""
-SELECT {_COLUMNS}, s.uid, before.row_hash AS before,
+SELECT {_RESPONSE}, s.uid, {_BEFORE},
     NOT {_IS_DEMO} AND EXISTS (SELECT FROM survey_tombstones t WHERE t.number = r.number) AS hidden,
     w.survey_uid, w.version AS wording_version, w.content_hash, w.content, w.question_keys,
     ARRAY(SELECT a.question_key FROM survey_answers a WHERE a.number = r.number ORDER BY a.question_key, a.choice) AS asked,
@@ -72,8 +67,11 @@ SELECT {_COLUMNS}, s.uid, before.row_hash AS before,
 FROM survey_responses r
 JOIN surveys s ON s.id = r.survey_id
 JOIN survey_wordings w ON w.id = r.wording_id
-LEFT JOIN survey_responses before ON before.number = r.number - 1
 WHERE r.number = :number
+""")
+_ONE_CHANGE = text(f"""
+SELECT {_CHANGE}, s.uid, {_BEFORE} FROM survey_changes c JOIN surveys s ON s.id = c.survey_id
+LEFT JOIN survey_responses r ON r.number = c.response_number WHERE c.number = :number
 """)
 _log = structlog.get_logger("muster.surveys")
 
@@ -95,35 +93,6 @@ class LedgerVerdict:
         return self.problem is None
 
 
-class _Broken(Exception):
-    """What is wrong, and with which row."""
-
-    def __init__(self, number: int | None, problem: str) -> None:
-        super().__init__(problem)
-        self.number, self.problem = number, problem
-
-
-@dataclass(frozen=True, slots=True)
-class _Wording:
-    survey: str
-    version: int
-    content_hash: str
-    questions: str
-    intact: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Expected:
-    """What rows are held against. `noted` has the heads of the audit by number: the hash, and when it was noted. `hidden` is the
-    first row under a tombstone that nothing may have laid there."""
-
-    surveys: Mapping[int, str]
-    wordings: Mapping[int, _Wording]
-    noted: Mapping[int, Sequence[tuple[str, datetime]]]
-    head: tuple[int, bytes]
-    hidden: int | None = None
-
-
 async def verify(database: Database, keys: KeyRing, workspace: str, report: Report | None = None) -> LedgerVerdict:
     """Walks the whole ledger as it is at one moment; answers may be recorded meanwhile. `keys` opens the evidence of each person
     once. `report` gets rows done and in all."""
@@ -131,9 +100,9 @@ async def verify(database: Database, keys: KeyRing, workspace: str, report: Repo
         connection = driver(db)
         try:
             known = await _known(connection, workspace)
-        except _Broken as found:
+        except Broken as found:
             return LedgerVerdict(0, chain.BEFORE_THE_FIRST.hex(), found.number, found.problem)
-        walk, key_check = _Walk(known), KeyCheck(keys, workspace)
+        walk, key_check = Walk(known), KeyCheck(keys, workspace)
         tell = report or _untold
         tell(0, known.head[0])
         try:
@@ -143,7 +112,7 @@ async def verify(database: Database, keys: KeyRing, workspace: str, report: Repo
                     walk.step(row, choices.get(row.number, frozenset()), problems.get(row.number))
                 tell(walk.number, known.head[0])
             walk.end(await connection.fetchval(_CHOICES_PAST, walk.number))
-        except _Broken as found:
+        except Broken as found:
             return LedgerVerdict(walk.number, walk.hash.hex(), found.number, found.problem)
     return LedgerVerdict(walk.number, walk.hash.hex())
 
@@ -153,19 +122,33 @@ def _untold(done: int, total: int) -> None:
 
 
 async def verified(db: AsyncSession, number: int) -> bool:
-    """Whether one row fits the row before it, its wording and its choices, by one statement. Says nothing of rows further
+    """Whether one response fits the row before it, its wording and its choices, by one statement. Says nothing of rows further
     back: that is for `verify`."""
     row = (await db.execute(_ONE, {"number": number})).one_or_none()
-    if row is None or (row.before is None and number > 1):
+    if row is None:
         return False
     wording = _wording((row.survey_uid, row.wording_version, row.content_hash, row.content, row.question_keys))
     hidden = number if row.hidden else None
-    known = _Expected({row.survey_id: str(row.uid)}, {row.wording_id: wording}, {}, (number, row.row_hash), hidden)
-    walk = _Walk(known, number - 1, row.before or chain.BEFORE_THE_FIRST)
+    known = Expected({row.survey_id: str(row.uid)}, {row.wording_id: wording}, {}, (number, row.row_hash), hidden)
+    choices = {(str(key), choice) for key, choice in zip(row.asked, row.chosen, strict=True)}
+    return _fits(known, ResponseRow._make(row[: len(ResponseRow._fields)]), row.before, choices)
+
+
+async def verified_change(db: AsyncSession, number: int) -> bool:
+    """The same of a change, and of the response that it changes."""
+    row = (await db.execute(_ONE_CHANGE, {"number": number})).one_or_none()
+    if row is None:
+        return False
+    known = Expected({row.survey_id: str(row.uid)}, {}, {}, (number, row.row_hash))
+    return _fits(known, ChangeRow._make(row[: len(ChangeRow._fields)]), row.before, frozenset())
+
+
+def _fits(known: Expected, row: Row, before: bytes | None, choices: Choices) -> bool:
+    if before is None and row.number > 1:
+        return False
     try:
-        choices = {(str(key), choice) for key, choice in zip(row.asked, row.chosen, strict=True)}
-        walk.step(_Row._make(row[: len(_Row._fields)]), choices)
-    except _Broken:
+        Walk(known, row.number - 1, before or chain.BEFORE_THE_FIRST).step(row, choices)
+    except Broken:
         return False
     return True
 
@@ -180,108 +163,11 @@ async def note_head(db: AsyncSession) -> None:
         _log.info("ledger head", workspace=workspace_of(db), **noted)
 
 
-class _Walk:
-    """Where the walk stands: the last row that fits, and its hash."""
-
-    def __init__(self, known: _Expected, number: int = 0, before: bytes = chain.BEFORE_THE_FIRST) -> None:
-        self.known, self.number, self.hash = known, number, before
-
-    def step(self, row: _Row, choices: Any, key_problem: str | None = None) -> None:
-        """Raises _Broken where the row is not the next one, does not say what was recorded, or names a key that is wrong."""
-        number, row_hash = row.number, bytes(row.row_hash)
-        if number <= self.number:
-            raise _Broken(number, "it was added: the first row of a ledger is row 1")
-        if number != self.number + 1:
-            raise _Broken(self.number + 1, f"it is missing: after row {self.number} comes row {number}")
-        if chain.row_hash(self.hash, row.entry) != row_hash:
-            raise _Broken(number, "its hash does not fit what it says and the row before it")
-        _refuse_other_words(self.known, row, choices)
-        for head, at in self.known.noted.get(number, ()):
-            if head != row_hash.hex():
-                raise _Broken(number, f"its hash is not the head that was noted at {chain.instant(at)}")
-        if key_problem is not None:
-            raise _Broken(number, key_problem)
-        if number == self.known.hidden:
-            raise _Broken(number, "it is kept out of lists and figures as a removed demo answer, which it is not")
-        self.number, self.hash = number, row_hash
-
-    def end(self, choice_past: int | None) -> None:
-        """Once all rows fit: does the head, and do the wordings that no row needs?"""
-        number, row_hash = self.known.head
-        if number < 0:
-            raise _Broken(None, f"its head (survey_ledger_head) is row {number}, which no ledger has")
-        if number < self.number:
-            raise _Broken(number + 1, f"it lies past the head of the ledger, which is row {number}")
-        lost = max([number, *self.known.noted])
-        if lost > self.number:
-            raise _Broken(
-                self.number + 1, f"it is missing: the ledger continued to row {lost}, and ends with row {self.number}"
-            )
-        if row_hash != self.hash:
-            raise _Broken(number, "its hash is not the one that the head of the ledger holds")
-        if choice_past is not None:
-            raise _Broken(choice_past, "survey_answers holds choices of it, but the ledger has no such row")
-        for wording_id, wording in self.known.wordings.items():
-            if not wording.intact:
-                raise _Broken(
-                    None, f"the wording {wording_id} of survey {wording.survey} does not fit its content hash"
-                )
-
-
-def _refuse_other_words(known: _Expected, row: _Row, choices: Any) -> None:
-    """Raises _Broken where something beside the entry says otherwise than the entry does."""
-    number = row.number
-    try:
-        line = chain.read(row.entry)
-    except msgspec.MsgspecError:
-        raise _Broken(number, "its entry can't be read") from None
-    _refuse_other_columns(line, row, known.surveys.get(row.survey_id))
-    wording = known.wordings.get(row.wording_id)
-    if wording is None or not _is_worded(line, wording):
-        raise _Broken(number, "it points at a different wording from the one that was answered (wording_id)")
-    if not wording.intact:
-        raise _Broken(number, f"the text of its wording {row.wording_id} was changed")
-    if choices != chain.choices(line.answers):
-        raise _Broken(number, "survey_answers holds different choices from this row")
-
-
-def _refuse_other_columns(line: chain.LedgerEntry, row: _Row, survey: str | None) -> None:
-    if row.sealed is None:
-        evidence, sealed_with = None, None
-    else:
-        evidence, sealed_with = chain.text_hash(row.sealed), row.sealed.partition(".")[0]
-    has = (
-        row.number, survey, row.version, row.user_id, row.outcome, row.source, chain.instant(row.recorded_at), row.prompted,
-        evidence,
-    )  # fmt: skip
-    said = (
-        line.number, line.survey, line.version, line.user, line.outcome, line.source, line.recorded_at, line.prompted,
-        line.evidence,
-    )  # fmt: skip
-    if has != said:
-        names = ("number", "survey_id", "version", "user_id", "outcome", "source", "recorded_at", "prompted", "sealed")
-        column = next(name for name, one, other in zip(names, has, said, strict=True) if one != other)
-        raise _Broken(row.number, f"its column {column} does not say what its entry says")
-    if row.has_text != (None in [one.value for one in line.answers]):
-        raise _Broken(row.number, "its column has_text does not say what its entry says")
-    if sealed_with != (None if row.key_id is None else str(row.key_id)):
-        raise _Broken(row.number, "its column key_id does not name the key that its evidence was sealed with")
-
-
-def _is_worded(line: chain.LedgerEntry, wording: _Wording) -> bool:
-    return (line.survey, line.version, line.content_hash, line.questions) == (
-        wording.survey,
-        wording.version,
-        wording.content_hash,
-        wording.questions,
-    )
-
-
-async def _known(connection: asyncpg.Connection, workspace: str) -> _Expected:
-    """Raises _Broken where the ledger has lost its head."""
+async def _known(connection: asyncpg.Connection, workspace: str) -> Expected:
+    """Raises Broken where the ledger has lost its head."""
     head = await connection.fetchrow(_HEAD)
     if head is None:
-        raise _Broken(None, "the row that holds its head (survey_ledger_head) is missing")
+        raise Broken(None, "the row that holds its head (survey_ledger_head) is missing")
     number, row_hash = head
     noted: dict[int, list[tuple[str, datetime]]] = {}
     for row in await connection.fetch(_NOTED, workspace, NOTE):
@@ -291,26 +177,34 @@ async def _known(connection: asyncpg.Connection, workspace: str) -> _Expected:
         wordings[row[0]] = _wording(tuple(row)[1:])
     surveys = {row[0]: str(row[1]) for row in await connection.fetch("SELECT id, uid FROM surveys")}
     hidden = await connection.fetchval(_HIDDEN)
-    return _Expected(surveys, wordings, noted, (number, bytes(row_hash)), hidden)
+    return Expected(surveys, wordings, noted, (number, bytes(row_hash)), hidden)
 
 
-def _wording(row: tuple[Any, ...]) -> _Wording:
+def _wording(row: tuple[Any, ...]) -> WalkedWording:
     survey, version, content_hash, content, question_keys = row
     questions = chain.questions_hash(question_keys)
-    return _Wording(str(survey), version, content_hash, questions, chain.text_hash(content) == content_hash)
+    return WalkedWording(str(survey), version, content_hash, questions, chain.text_hash(content) == content_hash)
 
 
 async def _batches(
     connection: asyncpg.Connection,
-) -> AsyncIterator[tuple[Sequence[_Row], Mapping[int, set[tuple[str, str]]]]]:
-    """Rows in order, with the choices of all numbers up to the last of them."""
-    cursor = await connection.cursor(_ROWS)
-    choices_of = await connection.prepare(_CHOICES)
-    after = 0
-    while records := await cursor.fetch(BATCH):
-        rows = [_Row._make(record) for record in records]
+) -> AsyncIterator[tuple[Sequence[Row], Mapping[int, set[tuple[str, str]]]]]:
+    """The rows of both tables in the order of their numbers, with the choices of these numbers."""
+    responses_of, changes_of, choices_of, next_from = [
+        await connection.prepare(one) for one in (_RESPONSES, _CHANGES, _CHOICES, _NEXT)
+    ]
+    first = await next_from.fetchval(_FIRST)
+    while first is not None:
+        last = min(first + BATCH - 1, _LAST)
+        rows: list[Row] = [ResponseRow._make(one) for one in await responses_of.fetch(first, last)]
+        if changes := await changes_of.fetch(first, last):
+            rows = sorted([*rows, *map(ChangeRow._make, changes)], key=attrgetter("number"))
         choices: dict[int, set[tuple[str, str]]] = {}
-        for number, question, choice in await choices_of.fetch(after, rows[-1].number):
+        for number, question, choice in await choices_of.fetch(first, last):
             choices.setdefault(number, set()).add((question, choice))
-        yield rows, choices
-        after = rows[-1].number
+        if rows:
+            yield rows, choices
+        if last == _LAST:
+            return
+        # Asked for only behind a window that is not full: that is the end, or a gap.
+        first = last + 1 if len(rows) == BATCH else await next_from.fetchval(last + 1)

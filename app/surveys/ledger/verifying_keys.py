@@ -10,6 +10,7 @@ import asyncpg
 
 from app.secrets import KeyRing, SecretError
 from app.surveys.ledger import evidence
+from app.surveys.ledger.walking import ChangeRow, Row
 
 # An account that is gone lost its id when the tenant moved: `gone`, and the number of the person.
 # An erasure writes the audit and destroys the key in one transaction, and both carry its time.
@@ -27,14 +28,16 @@ _DOES_NOT_OPEN = (
 
 
 class _Sealed(NamedTuple):
-    """A row of the ledger and the key that it names, as `evidence.open` reads them. `person` is whose key it is."""
+    """A row of the ledger and the key that it names, as `evidence.open` reads them. `person` is whose key it is; a response has no
+    `turn`."""
 
     survey_id: int
     version: int
     person: int
     key_id: int
-    sealed: str
+    sealed: str | None
     sealed_key: str | None
+    turn: int | None
 
 
 class KeyCheck:
@@ -44,9 +47,9 @@ class KeyCheck:
         self._keys, self._workspace = keys, workspace
         self._seen: set[int] = set()
 
-    async def problems(self, connection: asyncpg.Connection, rows: Iterable[Any]) -> Mapping[int, str]:
+    async def problems(self, connection: asyncpg.Connection, rows: Iterable[Row]) -> Mapping[int, str]:
         """What is wrong with keys that were not checked yet, by the number of their first row."""
-        first: dict[int, Any] = {}
+        first: dict[int, Row] = {}
         for row in rows:
             if row.key_id is not None and row.key_id not in self._seen:
                 first.setdefault(row.key_id, row)
@@ -55,12 +58,13 @@ class KeyCheck:
         told = ((first[key["id"]], self._problem(key, first[key["id"]])) for key in found)
         return {row.number: problem for row, problem in told if problem is not None}
 
-    def _problem(self, key: Any, row: Any) -> str | None:
+    def _problem(self, key: Any, row: Row) -> str | None:
         if not key["accounted"]:
             return _DESTROYED
         try:
-            sealed = _Sealed(row.survey_id, row.version, key["person"], key["id"], row.sealed, key["sealed_key"])
-            evidence.open(self._keys, self._workspace, sealed)
+            turn = row.turn if isinstance(row, ChangeRow) else None
+            sealed = _Sealed(row.survey_id, row.version, key["person"], key["id"], row.sealed, key["sealed_key"], turn)
+            (evidence.open if turn is None else evidence.open_change)(self._keys, self._workspace, sealed)
         except SecretError:
             return _DOES_NOT_OPEN
         return None

@@ -38,7 +38,7 @@ from app.db.session import workspace_of
 from app.errors import NotFound
 from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_in
-from app.surveys.models import LedgerHead, LedgerPerson, PersonKey, Question, Response, Survey, Wording
+from app.surveys.models import LedgerChange, LedgerHead, LedgerPerson, PersonKey, Question, Response, Survey, Wording
 from app.surveys.results import tallies
 from app.surveys.results.tallies import TallyScope
 
@@ -168,12 +168,9 @@ def _on(days: Sequence[date]) -> ColumnElement[bool]:
 
 async def response(db: AsyncSession, row_hash: bytes) -> Any:
     """One row with its wording and its place in the chain. Raises NotFound, also for a demo row that was removed."""
-    previous = Response.__table__.alias("previous")
-    before = (
-        select(func.encode(previous.c.row_hash, "hex"))
-        .where(previous.c.number == Response.number - 1)
-        .scalar_subquery()
-    )
+    tables = (Response.__table__.alias("previous"), LedgerChange.__table__.alias("previous_change"))
+    hashes = (select(one.c.row_hash).where(one.c.number == Response.number - 1).scalar_subquery() for one in tables)
+    before = func.encode(func.coalesce(*hashes), "hex")
     head = select(LedgerHead.number).scalar_subquery()
     columns = (Wording.content, Wording.question_keys, Wording.content_hash, head.label("head"), before.label("before"))
     statement = rows(*columns).join(Wording, Wording.id == Response.wording_id)

@@ -225,7 +225,12 @@ async def _gives_up(parts: Parts, survey: Any, person: int) -> None:
 # --- nothing of it changes
 
 
-COLUMN = {"survey_wordings": "content", "survey_responses": "outcome", "survey_answers": "choice"}
+COLUMN = {
+    "survey_wordings": "content",
+    "survey_responses": "outcome",
+    "survey_answers": "choice",
+    "survey_changes": "entry",
+}
 CHANGES = [
     change.format(f"main.{table}", column)
     for table, column in COLUMN.items()
@@ -274,7 +279,7 @@ def test_the_guard_stands_where_ordinary_triggers_are_switched_off(urls: Databas
                 owner.execute(change)
         guards = owner.execute(
             "SELECT tgrelid::regclass::text, tgenabled FROM pg_trigger WHERE tgname = 'append_only' AND tgrelid ="
-            " ANY(ARRAY['main.survey_wordings', 'main.survey_responses', 'main.survey_answers']::regclass[])"
+            " ANY(ARRAY['main.survey_wordings', 'main.survey_responses', 'main.survey_answers', 'main.survey_changes']::regclass[])"
         ).fetchall()
         assert sorted(guards) == [(f"main.{table}", "A") for table in sorted(COLUMN)]
 

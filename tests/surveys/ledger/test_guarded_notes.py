@@ -14,6 +14,8 @@ from app.surveys import erasing
 from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger.verifying import NOTE, note_head
 from tests.cluster import DatabaseUrls
+from tests.surveys import changing
+from tests.surveys.changing import agree, badges
 from tests.surveys.drafted import Stored
 from tests.surveys.recording import lunch, record, verify
 
@@ -54,6 +56,15 @@ async def test_the_note_says_what_the_last_row_is(database: Database, survey: St
         await note_head(db)
     head = (await verify(database, "main")).head
     assert await notes(database) == [("main", {"number": 3, "head": head})]
+
+
+async def test_the_note_covers_a_change_that_is_the_last_row(database: Database, parts: Parts) -> None:
+    agreed = await agree(database, parts.keys, await badges(database), 7)
+    told = await changing.change(database, parts.keys, agreed)
+    async with database.transaction() as db:
+        await note_head(db)
+    assert told is not None
+    assert await notes(database) == [("main", {"number": 2, "head": told.receipt})]
 
 
 @pytest.mark.parametrize("before", [(), OWN_OPERATORS], ids=["plainly", "with operators of its own"])

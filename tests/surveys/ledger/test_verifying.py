@@ -1,12 +1,9 @@
 """Verifying: whatever is done to the ledger behind the portal's back, by whoever owns the tables, is found and its row is named."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
-import psycopg
 import pytest
 from sqlalchemy import select, text
 
@@ -18,15 +15,13 @@ from app.surveys.demo import seed as demo
 from app.surveys.ledger import verifying
 from app.surveys.ledger.verifying import LedgerVerdict, verified
 from app.surveys.models import Survey
-from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
 from tests.surveys.drafted import Stored, published
 from tests.surveys.ledger_rows import bury
+from tests.surveys.owner import Owner
 from tests.surveys.recording import AT, lunch, record, record_as_before, verify
 
 ROWS = 6
-LEDGER = ("survey_answers", "survey_responses", "survey_wordings")
-KEPT = (*LEDGER, "survey_ledger_head")
 
 
 @pytest.fixture
@@ -40,52 +35,6 @@ async def survey(database: Database, parts: Parts) -> Stored:
     await record(database, parts.keys, stored, ROWS - 1, 2, ip=None, browser=None)
     await record(database, parts.keys, stored, ROWS, answers=(), outcome="opted_out")
     return stored
-
-
-class Owner:
-    """Whoever owns the tables: takes the guards and a foreign key away, and does as they please."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self.connection = connection
-        self.run(
-            "SET search_path = main, shared", "ALTER TABLE survey_answers DROP CONSTRAINT survey_answers_number_fkey"
-        )
-        self.run(*(f"ALTER TABLE {table} DISABLE TRIGGER append_only" for table in LEDGER))
-
-    def run(self, *statements: str) -> None:
-        for one in statements:
-            assert self.connection.execute(one).rowcount, one
-
-    @contextmanager
-    def tampering(self, *statements: str) -> Iterator[None]:
-        """The statements, undone at the end."""
-        self.run(*(f"CREATE TEMP TABLE kept_{table} AS TABLE {table}" for table in KEPT))
-        self.run(*statements)
-        yield
-        for table in KEPT[:2]:
-            self.connection.execute(f"DELETE FROM {table}")
-            self.connection.execute(f"INSERT INTO {table} TABLE kept_{table}")
-        self.run(
-            "UPDATE survey_ledger_head SET (number, row_hash) = (SELECT number, row_hash FROM kept_survey_ledger_head)",
-            "UPDATE survey_wordings w SET content = k.content, content_hash = k.content_hash, question_keys = k.question_keys"
-            " FROM kept_survey_wordings k WHERE k.id = w.id",
-            *(f"DROP TABLE kept_{table}" for table in KEPT),
-        )
-
-    def restore_guards(self) -> None:
-        self.run(*(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER append_only" for table in LEDGER))
-        self.run(
-            "ALTER TABLE survey_answers ADD CONSTRAINT survey_answers_number_fkey"
-            " FOREIGN KEY (number) REFERENCES survey_responses (number) NOT VALID"
-        )
-
-
-@pytest.fixture
-def owner(urls: DatabaseUrls) -> Iterator[Owner]:
-    with psycopg.connect(urls.owner, autocommit=True) as connection:
-        owner = Owner(connection)
-        yield owner
-        owner.restore_guards()
 
 
 async def note(database: Database) -> None:
