@@ -13,8 +13,8 @@ from app.clock.models import Connection
 from app.config import Settings
 from app.counting import count
 from app.db import pooler
-from app.db.migrate import SHARED, out_of_step
-from app.db.session import PLATFORM, Database
+from app.db.session import PLATFORM, Database, schema_of
+from app.db.standing import Standing, out_of_step
 from app.jobs import WORKER_SILENT_AFTER
 from app.outbound.policy import parse_allow_list
 from app.pace import PACE
@@ -42,6 +42,15 @@ _ROOM = text(
     " - coalesce(current_setting('reserved_connections', true)::int, 0) AS takes, (SELECT count(*) FROM pg_stat_activity"
     " WHERE datid IS NOT NULL AND coalesce(application_name, '') !~ '^muster($|[ -])') AS others"
 )
+# What the tables of workspaces may be besides those of this program; the worst first.
+_STANDINGS: dict[Standing, tuple[str, str]] = {
+    "outgrown": ("failed", "This program is too old for the tables of {}: start the newer version."),
+    "behind": ("failed", "Behind: {}. Run migrate:modules."),
+    "ahead": (
+        "warning",
+        "A newer Muster added to the tables of {}. This one runs on until the newer one takes its place.",
+    ),
+}
 # What a connection keeps of a workspace's tables once it has used them.
 CATALOGUE_MIB = 1
 
@@ -110,23 +119,16 @@ async def _pooler(settings: Settings, url: str | None) -> list[Finding]:
 
 
 async def _migrations(database: Database) -> Finding:
-    found: dict[str, list[str]] = {"behind": [], "ahead": []}
     async with database.shared_transaction() as db:
-        tenants = (await db.scalars(select(Tenant.key).order_by(Tenant.key))).all()
-    for workspace in (PLATFORM, *tenants):
-        async with database.transaction(workspace) as db:
-            for module, standing in (await out_of_step(db)).items():
-                if module != SHARED or workspace == PLATFORM:
-                    found[standing].append(f"{workspace}.{module}")
-    if found["ahead"]:
-        sentence = (
-            f"Only a newer Muster knows the tables of {', '.join(found['ahead'])}; this program is too old for them."
-        )
-        return Finding("migrations", "failed", sentence)
-    if found["behind"]:
-        return Finding("migrations", "failed", f"Behind: {', '.join(found['behind'])}. Run migrate:modules.")
+        workspaces = [PLATFORM, *await db.scalars(select(Tenant.key).order_by(Tenant.key))]
+        found = await out_of_step(db, *workspaces)
+    by_schema = {schema_of(workspace): workspace for workspace in workspaces}
+    for standing, (level, sentence) in _STANDINGS.items():
+        if places := [place for place, found_so in found.items() if found_so == standing]:
+            named = ", ".join(f"{by_schema.get(schema, schema)}.{module}" for schema, module in places)
+            return Finding("migrations", level, sentence.format(named))
     return Finding(
-        "migrations", "ok", f"{count(len(tenants) + 1, 'workspace is', 'workspaces are')} at the newest step."
+        "migrations", "ok", f"{count(len(workspaces), 'workspace is', 'workspaces are')} at the newest step."
     )
 
 

@@ -1,4 +1,5 @@
-"""Alembic's entry: runs on the connection that app.db.migrate hands over, whose search path names the schema.
+"""Alembic's entry, for drafts of steps alone (app.db.draft): runs on the connection that it hands over, whose search path names the
+schema. Steps are taken by app.db.steps.
 
 `version_table_schema` stays unset on purpose: with it, autogenerate would drop its own table.
 """
@@ -8,7 +9,7 @@ from importlib import import_module
 from alembic import context
 
 from app.db.base import Base
-from app.db.migrate import MODULES, version_table
+from app.db.steps import MODULES, version_table
 
 module = context.config.attributes["module"]
 for names in MODULES.values():

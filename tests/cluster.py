@@ -26,7 +26,10 @@ from psycopg import sql
 from app.db import embedded
 
 ROOT = Path(__file__).parents[1]
-MIGRATION_SOURCES = (ROOT / "migrations", ROOT / "app" / "db" / "migrate.py")
+MIGRATION_SOURCES = (
+    ROOT / "migrations",
+    *(ROOT / "app" / "db" / f"{name}.py" for name in ("bringing_up", "migrate", "rights", "steps")),
+)
 APP_URL = "MUSTER_TEST_DATABASE_URL"
 OWNER_URL = "MUSTER_TEST_OWNER_DATABASE_URL"
 _SETTINGS = {"max_connections": "300"}

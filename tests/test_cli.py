@@ -17,8 +17,8 @@ from app.accounts.models import ApiToken, OneTimeLink, Role, Tenant, User, UserR
 from app.clock.profiles import RESOURCES
 from app.commands import clock_runs, frame
 from app.commands import database as database_commands
-from app.db.migrate import MODULES, SHARED
 from app.db.session import PLATFORM, Database
+from app.db.steps import MODULES, SHARED
 from tests.cluster import DatabaseUrls, TestCluster
 from tests.command_line import CommandLine
 from tests.conftest import command_line

@@ -15,6 +15,7 @@ from app.accounts.models import Job, User, WorkerHeartbeat
 from app.clock.models import Connection
 from app.config import Settings
 from app.db.session import Database
+from app.db.steps import FITS
 from app.doctor import Finding, outbound
 from app.outbound.policy import AllowListError
 from app.parts import Parts
@@ -110,19 +111,22 @@ async def test_overdue_silent_and_failed_jobs_are_counted(muster: CommandLine, d
 
 
 @contextmanager
-def at_step(urls: DatabaseUrls, schema: str, step: str) -> Iterator[None]:
-    """As if the clock's tables of the schema were there."""
+def at_step(urls: DatabaseUrls, schema: str, step: str, needs: str | None = None) -> Iterator[None]:
+    """As if the clock's tables of the schema were there. `needs`: what a step that took something away says."""
     table = sql.Identifier(schema, "migrations_clock")
+    note = sql.SQL("COMMENT ON TABLE {} IS {}")
     move = sql.SQL("UPDATE {} SET version_num = %s").format(table)
     with psycopg.connect(urls.owner) as owner:
         (before,) = owner.execute(sql.SQL("SELECT version_num FROM {}").format(table)).fetchone() or ("",)
         owner.execute(move, [step])
+        owner.execute(note.format(table, sql.Literal(needs and FITS + needs)))
     yield
     with psycopg.connect(urls.owner) as owner:
         owner.execute(move, [before])
+        owner.execute(note.format(table, sql.NULL))
 
 
-OLD, NEWER = "2026_11_21_first_tables", "2036_01_01_more_tables"
+OLD, NEWER, UNKNOWN = "2026_11_21_first_tables", "2036_01_01_more_tables", "2035_01_01_other_tables"
 
 
 @pytest.mark.usefixtures("a_worker")
@@ -134,13 +138,26 @@ async def test_a_workspace_that_is_behind_is_named(muster: CommandLine, urls: Da
 
 
 @pytest.mark.usefixtures("a_worker")
-async def test_tables_of_a_newer_program_are_told_from_older_ones_and_left_alone(
-    muster: CommandLine, urls: DatabaseUrls
+@pytest.mark.parametrize("needs", [None, OLD])
+async def test_tables_to_which_a_newer_program_added_are_a_warning_and_left_alone(
+    muster: CommandLine, urls: DatabaseUrls, needs: str | None
 ) -> None:
-    with at_step(urls, "tenant_globex", NEWER):
+    with at_step(urls, "tenant_globex", NEWER, needs):
         ended = await muster("doctor")
         refused = await muster("migrate:modules")
-    assert "Only a newer Muster knows the tables of globex.clock" in ended.out
+    assert "warn  migrations: A newer Muster added to the tables of globex.clock." in ended.out
+    assert ended.code == 0
+    assert f"tenant_globex.clock are at {NEWER}" in refused.refusal
+
+
+@pytest.mark.usefixtures("a_worker")
+async def test_tables_from_which_a_newer_program_took_what_this_one_needs_are_a_failure(
+    muster: CommandLine, urls: DatabaseUrls
+) -> None:
+    with at_step(urls, "tenant_globex", NEWER, UNKNOWN):
+        ended = await muster("doctor")
+        refused = await muster("migrate:modules")
+    assert "This program is too old for the tables of globex.clock: start the newer version." in ended.out
     assert ended.refusal == "Not in order: migrations."
     assert f"tenant_globex.clock are at {NEWER}" in refused.refusal
 
@@ -152,13 +169,22 @@ async def test_a_portal_over_older_tables_is_not_ready_and_one_over_newer_is(
     with at_step(urls, "main", OLD):
         answer = await visitor.get("/health/ready")
         assert (answer.status_code, "migrate:modules" in answer.text) == (503, True)
-    with at_step(urls, "main", NEWER):
-        assert (await visitor.get("/health/ready")).status_code == 200
+    for needs in (None, OLD):
+        with at_step(urls, "main", NEWER, needs):
+            assert (await visitor.get("/health/ready")).status_code == 200
+    with at_step(urls, "main", NEWER, UNKNOWN):
+        answer = await visitor.get("/health/ready")
+    assert answer.status_code == 503
+    assert answer.json() == {"status": "is too old for its tables: start the newer version"}
 
 
-async def test_a_worker_touches_no_older_tables(muster: CommandLine, urls: DatabaseUrls) -> None:
+async def test_a_worker_touches_no_tables_that_do_not_fit_it(muster: CommandLine, urls: DatabaseUrls) -> None:
     with at_step(urls, "main", OLD):
         assert "The tables of clock are older" in (await muster("worker")).refusal
+    with at_step(urls, "main", NEWER, UNKNOWN):
+        assert (
+            "The tables of clock are newer than this program, and no longer fit it" in (await muster("worker")).refusal
+        )
 
 
 @pytest.mark.usefixtures("a_worker")

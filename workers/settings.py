@@ -21,8 +21,9 @@ from saq.queue.postgres import PostgresQueue
 from sqlalchemy import text
 
 from app import wiring
-from app.db.migrate import LOCK, out_of_step
+from app.db.migrate import LOCK
 from app.db.session import PLATFORM, Database
+from app.db.standing import out_of_step
 from app.errors import Conflict
 from app.jobs import Function
 from app.pace import PACE, Pace
@@ -41,6 +42,11 @@ QUEUE = "muster"
 # Any number that no other lock has: two workers that start at once make SAQ's tables one after the other.
 TABLES_LOCK = LOCK + 1
 START_PATIENCE_S = 30
+# Tables to which a newer program only added are no reason.
+_UNFIT = {
+    "outgrown": "newer than this program, and no longer fit it; start the newer version.",
+    "behind": "older than this program; run `muster migrate:modules`.",
+}
 _log = structlog.get_logger("muster.jobs")
 
 
@@ -72,9 +78,10 @@ async def _await_database(database: Database) -> None:
     async with database.transaction(PLATFORM) as db:
         # Where a backup without the queue was restored, the schema is missing: that is an error by itself.
         await db.execute(text("SELECT has_schema_privilege('saq', 'CREATE')"))
-        behind = [module for module, standing in (await out_of_step(db)).items() if standing == "behind"]
-    if behind:
-        raise Conflict(f"The tables of {', '.join(behind)} are older than this program; run `muster migrate:modules`.")
+        found = await out_of_step(db, PLATFORM)
+    for standing, what_to_do in _UNFIT.items():
+        if modules := [module for (_, module), found_so in found.items() if found_so == standing]:
+            raise Conflict(f"The tables of {', '.join(modules)} are {what_to_do}")
 
 
 async def _answers(url: str, *, insist: bool) -> bool:

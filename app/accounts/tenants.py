@@ -15,6 +15,8 @@ from app.db.session import PLATFORM, TENANT_KEY, Database
 from app.errors import Conflict, Invalid, NotFound
 
 LONGEST_NAME = 200
+# Workspaces that are given their roles in one transaction.
+_AT_A_TIME = 100
 CEILINGS = {
     "none": "None: they see surveys but can't make any",
     "optional": "Optional: they make surveys that people may skip",
@@ -50,10 +52,13 @@ async def _enter(db: AsyncSession, key: str, name: str, ceiling: str) -> None:
 
 
 async def found_all(database: Database) -> None:
-    """Gives every workspace what it has from the start; after each migration, so that new permissions reach the roles."""
+    """Gives every workspace what it has from the start; after each migration, so that new permissions reach the roles. A hundred
+    workspaces are a transaction: who edits a role meanwhile waits for a moment."""
     async with database.shared_transaction() as db:
-        for workspace in [PLATFORM, *await db.scalars(select(Tenant.key).order_by(Tenant.key))]:
-            await prepare(db, workspace)
+        workspaces = [PLATFORM, *await db.scalars(select(Tenant.key).order_by(Tenant.key))]
+    for first in range(0, len(workspaces), _AT_A_TIME):
+        async with database.shared_transaction() as db:
+            await prepare(db, *workspaces[first : first + _AT_A_TIME])
 
 
 async def refuse_unknown(db: AsyncSession, workspace: str) -> None:
@@ -62,24 +67,25 @@ async def refuse_unknown(db: AsyncSession, workspace: str) -> None:
         await find(db, workspace)
 
 
-async def prepare(db: AsyncSession, workspace: str) -> None:
+async def prepare(db: AsyncSession, *workspaces: str) -> None:
     """The built-in roles as this version has them, and the first user types; safe to run again, at each migration."""
-    statement = insert(Role)
-    updated = {"permissions": statement.excluded.permissions, "builtin": True}
-    await db.execute(
-        statement.on_conflict_do_update(index_elements=[Role.workspace, Role.name], set_=updated),
-        [
-            {
-                "workspace": workspace,
-                "name": name,
-                "permissions": [one for one in PERMISSIONS if one in permissions],
-                "builtin": True,
-            }
-            for name, permissions in BUILT_IN.items()
-        ],
-    )
-    if await db.scalar(select(UserType.key).where(UserType.workspace == workspace).limit(1)) is None:
-        types = [{"workspace": workspace, "key": key, "label": label} for key, label in FROM_THE_START.items()]
+    roles = [
+        {"name": name, "permissions": [one for one in PERMISSIONS if one in permissions], "builtin": True}
+        for name, permissions in BUILT_IN.items()
+    ]
+    statement = insert(Role).values([role | {"workspace": workspace} for workspace in workspaces for role in roles])
+    is_now = {"permissions": statement.excluded.permissions, "builtin": True}
+    differs = (Role.permissions != statement.excluded.permissions) | ~Role.builtin
+    key = [Role.workspace, Role.name]
+    await db.execute(statement.on_conflict_do_update(index_elements=key, set_=is_now, where=differs))
+    known = set(await db.scalars(select(UserType.workspace).where(UserType.workspace.in_(workspaces)).distinct()))
+    types = [
+        {"workspace": workspace, "key": key, "label": label}
+        for workspace in workspaces
+        if workspace not in known
+        for key, label in FROM_THE_START.items()
+    ]
+    if types:
         await db.execute(insert(UserType).on_conflict_do_nothing(), types)
 
 

@@ -11,8 +11,8 @@ from alembic import command
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from app.db.migrate import SHARED, config_of
 from app.db.session import PLATFORM
+from app.db.steps import SHARED, config_of
 
 
 def draft(owner_url: str, module: str, title: str) -> None:

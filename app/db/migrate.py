@@ -1,195 +1,241 @@
-"""Creates and upgrades tables: per module, per workspace, as the owner role. Safe to run twice and from two processes at once.
+"""Creates and upgrades tables: per module, per workspace, as the owner role, while the program runs. What one run leaves undone, the
+next one does. The steps are under migrations/versions/MODULE (app.db.steps).
 
-Which module has which tables is said in MODULES alone; the steps are under migrations/versions/MODULE.
+The shared tables come first, then the workspaces side by side. Each step of each workspace is a transaction of its own.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Literal
+from typing import NoReturn
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, inspect, text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, create_async_engine
+from sqlalchemy import Connection, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from app.db.base import Base
+from app.counting import count
+from app.db import rights, standing
+from app.db.bringing_up import Bringing, FailedModule
 from app.db.session import DIALECT, PLATFORM, connecting, schema_of
+from app.db.standing import Place, Reached
+from app.db.steps import MODULES, SHARED, Steps, config_of, newest
 from app.errors import Conflict
 
-ROOT = Path(__file__).parents[2] / "migrations"
-MODULES: dict[str, tuple[str, ...]] = {
-    "shared": ("app.accounts.models",),
-    "host": ("app.host.models",),
-    "clock": ("app.clock.models",),
-    "surveys": ("app.surveys.models",),
-}
-SHARED = "shared"
-# Two processes that migrate at once queue up here; any number would do if no other program uses it.
+__all__ = [
+    "LOCK",
+    "MODULES",
+    "Applied",
+    "MigrationWatch",
+    "Unfinished",
+    "as_owner",
+    "config_of",
+    "make_workspace",
+    "migrate",
+]
+
+# One process at a time migrates or makes a tenant; any number would do if no other program uses it.
 LOCK = 5_201_001
+# A statement that waits for the lock would hold up an index that is built meanwhile, and that one would wait for us. So we ask again.
+_LOOK_S = 0.2
+_OTHER = text(
+    "SELECT a.pid, to_char(a.backend_start AT TIME ZONE 'UTC', 'HH24:MI:SS') AS since FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
+    " WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = :key AND l.database = (SELECT oid FROM"
+    " pg_database WHERE datname = current_database())"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What one module of one schema is at; `before` is None where it had no tables yet."""
+    """What one module of one schema is at; `before` is None where it had no tables yet. `error`: why it is not at the newest step."""
 
     schema: str
     module: str
     before: str | None
     after: str | None
+    error: str | None = None
 
     @property
     def changed(self) -> bool:
         return self.before != self.after
 
 
-async def migrate(
-    owner_url: str, app_role: str, *, modules: Iterable[str] = (), workspaces: Iterable[str] = ()
-) -> list[Applied]:
-    """Brings the given modules (default: all) of the given workspaces (default: every one there is) to the newest step.
+class Unfinished(Conflict):
+    """Some workspaces could not be migrated, or the shared tables: then nothing behind them was begun. `applied` is all of it."""
 
-    Everything happens in one transaction: a failing step leaves nothing behind. `app_role` is granted what the app may do.
-    Raises Conflict where a newer program has been at work.
+    def __init__(self, applied: Sequence[Applied]) -> None:
+        self.applied = applied
+        failed = sorted({one.schema for one in applied if one.error})
+        self.past_shared = failed != [SHARED]
+        first = next(one for one in applied if one.error)
+        number = count(len(failed), "schema is", "schemas are")
+        super().__init__(
+            f"{number} not at the newest step: {', '.join(failed)}. {first.schema}.{first.module} said: {first.error}."
+            " All others are done. Mend what it says, then run `muster migrate:modules` again: it continues there."
+            if self.past_shared
+            else f"The shared tables are not at the newest step, and no workspace was begun: {first.error}."
+            " Mend that, then run `muster migrate:modules` again."
+        )
+
+
+def _quiet(*_: object) -> None:
+    """Told and forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationWatch:
+    """Who is told how a migration goes: which other process it waits for; how many schemas have something to do; which of them
+    is tried again later and why; and which is through."""
+
+    waits_for: Callable[[str], None] = _quiet
+    begins: Callable[[int], None] = _quiet
+    is_held_up: Callable[[str, str], None] = _quiet
+    ends: Callable[[str], None] = _quiet
+
+
+async def migrate(
+    owner_url: str,
+    app_role: str,
+    *,
+    modules: Iterable[str] = (),
+    workspaces: Iterable[str] = (),
+    jobs: int = 1,
+    watch: MigrationWatch | None = None,
+) -> list[Applied]:
+    """Brings the given modules (default: all) of the given workspaces (default: every one there is) to the newest step, `jobs` of them
+    at a time. `app_role` is granted what the app may do.
+
+    Raises Conflict, before anything is changed, where a newer program has been at work, and Unfinished where a step failed: all
+    others are done then.
     """
     wanted = [name for name in MODULES if name in set(modules or MODULES) | {SHARED}]
-    async with as_owner(owner_url) as connection:
-        return await connection.run_sync(_migrate_all, app_role, wanted, tuple(workspaces))
+    watch = watch or MigrationWatch()
+    async with _engine(owner_url) as engine, _alone(engine, watch):
+        run = _Run(engine, app_role, wanted, watch)
+        applied = await run.all(tuple(workspaces), jobs)
+    if any(one.error for one in applied):
+        raise Unfinished(applied)
+    return applied
 
 
 @asynccontextmanager
 async def as_owner(owner_url: str) -> AsyncIterator[AsyncConnection]:
-    """One transaction of the owner, during which no other one migrates."""
-    engine = create_async_engine(DIALECT, async_creator=connecting(owner_url), poolclass=NullPool)
-    try:
-        async with engine.begin() as connection:
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-            yield connection
-    finally:
-        await engine.dispose()
-
-
-def newest() -> dict[str, str]:
-    """The newest step of each module that this program knows."""
-    return {module: steps[0] for module, steps in _steps().items()}
+    """One transaction of the owner, during which no other process migrates or makes a tenant."""
+    async with _engine(owner_url) as engine, _alone(engine, MigrationWatch()), engine.begin() as connection:
+        yield connection
 
 
 def make_workspace(connection: Connection, workspace: str, app_role: str) -> None:
     """The tables of a workspace that has none yet, in a transaction of `as_owner`. Raises Conflict
     where the shared tables are at another step than this program."""
     connection.execute(text("SELECT set_config('search_path', :path, true)"), {"path": SHARED})
-    if _current(connection, SHARED) != newest()[SHARED]:
+    if Steps(SHARED).current(connection) != newest()[SHARED]:
         raise Conflict(
             "The shared tables are at another version than this program. Run `muster migrate:modules` first."
         )
     schema = schema_of(workspace)
     connection.execute(text(f'CREATE SCHEMA "{schema}"'))
+    connection.execute(text("SELECT set_config('search_path', :path, true)"), {"path": f"{schema}, {SHARED}"})
     for module in MODULES:
         if module != SHARED:
-            _upgrade(connection, schema, module, app_role)
+            Steps(module).take_all(connection)
+    rights.grant(connection, schema, app_role)
 
 
-async def out_of_step(db: AsyncSession) -> dict[str, Literal["behind", "ahead"]]:
-    """The modules whose tables in the transaction's workspace are not as this program has them: behind, and migrating helps; or
-    ahead, at a step that only a newer program knows."""
-    found: dict[str, Literal["behind", "ahead"]] = {}
-    for module, steps in _steps().items():
-        table = version_table(module)
-        at = None
-        if await db.scalar(text("SELECT to_regclass(:table)"), {"table": table}) is not None:
-            at = await db.scalar(text(f"SELECT version_num FROM {table}"))
-        if at is not None and at not in steps:
-            found[module] = "ahead"
-        elif at != steps[0]:
-            found[module] = "behind"
-    return found
+@asynccontextmanager
+async def _engine(owner_url: str) -> AsyncIterator[AsyncEngine]:
+    """Each connection is opened for its user. Rows of tables stay out of errors."""
+    named = connecting(owner_url, server_settings={"application_name": "muster-migrate"})
+    engine = create_async_engine(DIALECT, async_creator=named, poolclass=NullPool, hide_parameters=True)
+    try:
+        yield engine
+    finally:
+        await engine.dispose()
 
 
-@cache
-def _steps() -> dict[str, tuple[str, ...]]:
-    """Of each module, the newest first."""
-    scripts = {module: ScriptDirectory.from_config(config_of(module)) for module in MODULES}
-    return {module: tuple(step.revision for step in found.walk_revisions()) for module, found in scripts.items()}
+@asynccontextmanager
+async def _alone(engine: AsyncEngine, watch: MigrationWatch) -> AsyncIterator[None]:
+    """Holds the lock on a connection of its own. The server gives it back where this process is killed."""
+    async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as holder:
+        told = False
+        while not await holder.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": LOCK}):
+            if not told and (other := (await holder.execute(_OTHER, {"key": LOCK})).first()):
+                watch.waits_for(f"PostgreSQL process {other.pid}, at work since {other.since} UTC")
+                told = True
+            await asyncio.sleep(_LOOK_S)
+        yield
 
 
-def _migrate_all(
-    connection: Connection, app_role: str, modules: Sequence[str], workspaces: Sequence[str]
-) -> list[Applied]:
-    connection.execute(text("SET LOCAL lock_timeout = '10s'"))
-    _prepare_shared(connection, app_role)
-    applied = [_upgrade(connection, SHARED, SHARED, app_role)]
-    for workspace in workspaces or _known_workspaces(connection):
-        schema = schema_of(workspace)
-        connection.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema}"'))
-        applied += [_upgrade(connection, schema, module, app_role) for module in modules if module != SHARED]
-    return applied
+class _Run:
+    """One migration, from what is found to what was applied."""
+
+    def __init__(self, engine: AsyncEngine, app_role: str, modules: Sequence[str], watch: MigrationWatch) -> None:
+        self._engine, self._app_role, self._modules, self._watch = engine, app_role, modules, watch
+
+    async def all(self, workspaces: Sequence[str], jobs: int) -> list[Applied]:
+        async with self._engine.connect() as connection:
+            workspaces = workspaces or await _known_workspaces(connection)
+            places = [place for place in standing.places_of(workspaces) if place[1] in self._modules]
+            before = await standing.read(connection, {schema for schema, _ in places})
+        _refuse_newer(before, places)
+        await self._prepare_shared()
+        failures = await self._bring_up(places[:1], before, 1)
+        if not failures:
+            failures = await self._bring_up(places[1:], before, jobs)
+        return await self._told(places, before, failures)
+
+    async def _prepare_shared(self) -> None:
+        """The queue makes its own tables, so the app's role may create in schema `saq`, and nowhere else."""
+        async with self._engine.begin() as connection:
+            await connection.execute(text("CREATE SCHEMA IF NOT EXISTS shared"))
+            await connection.execute(text("CREATE SCHEMA IF NOT EXISTS saq"))
+            await connection.execute(text(f'GRANT USAGE, CREATE ON SCHEMA saq TO "{self._app_role}"'))
+
+    async def _bring_up(
+        self, places: Sequence[Place], before: Mapping[Place, Reached], jobs: int
+    ) -> list[FailedModule]:
+        behind = {schema for schema, module in places if standing.judge(module, before.get((schema, module)))}
+        async with self._engine.begin() as connection:
+            schemas = {schema for schema, _ in places}
+            behind |= await connection.run_sync(rights.lacking, schemas, self._app_role)
+        waiting = [schema for schema in dict.fromkeys(schema for schema, _ in places) if schema in behind]
+        modules = {schema: [module for other, module in places if other == schema] for schema in waiting}
+        self._watch.begins(len(waiting))
+        bringing = Bringing(self._engine, self._app_role, modules, self._watch.is_held_up, self._watch.ends)
+        return await bringing.all(waiting, jobs)
+
+    async def _told(
+        self, places: Sequence[Place], before: Mapping[Place, Reached], failures: Sequence[FailedModule]
+    ) -> list[Applied]:
+        async with self._engine.connect() as connection:
+            after = await standing.read(connection, {schema for schema, _ in places})
+        errors = {(one.schema, one.module): one.reason for one in failures}
+        nowhere = Reached(None)
+        return [
+            Applied(
+                *place,
+                before.get(place, nowhere).revision,
+                after.get(place, nowhere).revision,
+                errors.get(place),
+            )
+            for place in places
+        ]
 
 
-def _prepare_shared(connection: Connection, app_role: str) -> None:
-    """The queue makes its own tables, so the app's role may create in schema `saq`, and nowhere else."""
-    connection.execute(text("CREATE SCHEMA IF NOT EXISTS shared"))
-    connection.execute(text("CREATE SCHEMA IF NOT EXISTS saq"))
-    connection.execute(text(f'GRANT USAGE, CREATE ON SCHEMA saq TO "{app_role}"'))
+async def _known_workspaces(connection: AsyncConnection) -> list[str]:
+    if await connection.scalar(text("SELECT to_regclass('shared.tenants')")) is None:
+        return [PLATFORM]
+    return [PLATFORM, *await connection.scalars(text("SELECT key FROM shared.tenants ORDER BY key"))]
 
 
-def _known_workspaces(connection: Connection) -> list[str]:
-    return [PLATFORM, *connection.scalars(text("SELECT key FROM shared.tenants ORDER BY key"))]
+def _refuse_newer(before: Mapping[Place, Reached], places: Sequence[Place]) -> None:
+    for place in places:
+        reached = before.get(place)
+        if reached and standing.judge(place[1], reached) in ("ahead", "outgrown"):
+            _refuse(place, reached)
 
 
-def _upgrade(connection: Connection, schema: str, module: str, app_role: str) -> Applied:
-    path = schema if schema == SHARED else f"{schema}, {SHARED}"
-    connection.execute(text("SELECT set_config('search_path', :path, true)"), {"path": path})
-    before = _current(connection, module)
-    if before is not None and before not in _steps()[module]:
-        raise Conflict(
-            f"The tables of {schema}.{module} are at {before}, which only a newer Muster knows. Run the newer version."
-        )
-    config = config_of(module)
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
-    _grant(connection, schema, app_role)
-    return Applied(schema, module, before, _current(connection, module))
-
-
-def _current(connection: Connection, module: str) -> str | None:
-    options = {"version_table": version_table(module)}
-    return MigrationContext.configure(connection, opts=options).get_current_revision()
-
-
-def _grant(connection: Connection, schema: str, app_role: str) -> None:
-    """The app's role reads and writes rows, and never alters a table; of append-only ones it changes no row, and where one row
-    is always there it makes and removes none."""
-    connection.execute(text(f'GRANT USAGE ON SCHEMA "{schema}" TO "{app_role}"'))
-    connection.execute(text(f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{schema}" TO "{app_role}"'))
-    connection.execute(text(f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA "{schema}" TO "{app_role}"'))
-    connection.execute(text(f'REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA "{schema}" FROM PUBLIC'))
-    connection.execute(text(f'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA "{schema}" TO "{app_role}"'))
-    present = set(inspect(connection).get_table_names(schema))
-    for table in sorted(present & (_marked("append_only") | {version_table(module) for module in MODULES})):
-        connection.execute(text(f'REVOKE UPDATE, DELETE, TRUNCATE ON "{schema}"."{table}" FROM "{app_role}"'))
-    for table in sorted(present & _marked("one_row")):
-        connection.execute(text(f'REVOKE INSERT, DELETE, TRUNCATE ON "{schema}"."{table}" FROM "{app_role}"'))
-
-
-def _marked(mark: str) -> set[str]:
-    """Tables whose model says `info={mark: True}`."""
-    return {table.name for table in Base.metadata.tables.values() if table.info.get(mark)}
-
-
-def config_of(module: str) -> Config:
-    """What Alembic needs to know of a module's steps."""
-    config = Config()
-    config.set_main_option("script_location", str(ROOT))
-    config.set_main_option("version_locations", str(ROOT / "versions" / module))
-    config.set_main_option("path_separator", "os")
-    config.attributes["module"] = module
-    return config
-
-
-def version_table(module: str) -> str:
-    """The table that says at which step a module of a schema is. It stands in the schema that the search path names first."""
-    return f"migrations_{module}"
+def _refuse(place: Place, reached: Reached) -> NoReturn:
+    raise Conflict(
+        f"The tables of {'.'.join(place)} are at {reached.revision}, which only a newer Muster knows. Run the newer version."
+    )

@@ -244,12 +244,7 @@ async def enter_workspace(session: AsyncSession, workspace: str) -> None:
     if session.info.get("workspace", workspace) != workspace:
         raise RuntimeError(f"this transaction belongs to {session.info['workspace']}, not to {workspace}")
     await entered(session, workspace)
-    await look_into(session, workspace)
-
-
-async def look_into(session: AsyncSession, workspace: str) -> None:
-    """Shows a transaction the tables of a workspace, whose share is not asked for: for what watches the installation."""
-    await send(driver(session), f"SET LOCAL search_path TO {_path_of(workspace)}")
+    await send(driver(session), into_workspace(workspace))
 
 
 def entering(workspace: ColumnElement[str]) -> ColumnElement[str]:

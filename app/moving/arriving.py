@@ -10,8 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.accounts.audit import COMMAND_LINE
 from app.counting import count
-from app.db.migrate import as_owner, make_workspace, newest
+from app.db.migrate import as_owner, make_workspace
 from app.db.session import into_workspace, schema_of
+from app.db.steps import newest
 from app.errors import Conflict
 from app.moving import box, tables
 from app.moving.box import BoxHeader, BoxReader, PartHead

@@ -13,8 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import audit, tenants
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import User
-from app.db.migrate import newest, out_of_step
 from app.db.session import PLATFORM, Database, connecting, into_workspace
+from app.db.standing import out_of_step
+from app.db.steps import newest
 from app.errors import Conflict, Invalid
 from app.host.models import AppRating
 from app.moving import tables
@@ -62,7 +63,7 @@ async def export_tenant(database: Database, wanted: TenantExport, file: BinaryIO
     async with database.shared_transaction() as db:
         await tenants.find(db, wanted.key)
     async with database.transaction(wanted.key) as db:
-        if await out_of_step(db):
+        if await out_of_step(db, wanted.key):
             raise Conflict("The tables of this tenant are at another version. Run `muster migrate:modules` first.")
     writer = BoxWriter(file, passphrase, wanted.key, datetime.now(UTC), newest())
     async with _one_moment(wanted) as connection:

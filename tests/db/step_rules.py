@@ -32,22 +32,25 @@ LEDGER = {
     "audit_entries",
 }
 CONTRACTS = {"drop_column", "drop_table", "drop_constraint", "rename_table"}
+# A step waits a quarter of a second for each lock and keeps those that it has, so that nobody waits for more than a second.
+MOST_TABLES = 3
+_LOCKS_ITS_FIRST = {"add_column", "alter_column"}
+_LOCKS_ITS_SECOND = {"create_index", "create_check_constraint", "create_foreign_key", "create_unique_constraint"}
 _TAKES_AWAY = re.compile(r"\b(DROP\s+(COLUMN|TABLE|CONSTRAINT)|RENAME)\b", re.IGNORECASE)
 _REWRITES = re.compile(
     r"\bTYPE\b.*\bUSING\b|\bALTER\s+COLUMN\b.*\bTYPE\b|\bVACUUM\s+FULL\b|\bCLUSTER\b|\bLOCK\s+TABLE\b",
     re.IGNORECASE | re.DOTALL,
 )
-_INDEXES = re.compile(r"\bCREATE\s+(UNIQUE\s+)?INDEX\s+(?!CONCURRENTLY)", re.IGNORECASE)
+_INDEXES = re.compile(r"\b(CREATE\s+(UNIQUE\s+)?|DROP\s+)INDEX\b", re.IGNORECASE)
 _CHANGES = re.compile(r"\b(?:UPDATE|DELETE\s+FROM)\s+(?:ONLY\s+)?(?:\w+\.)?(\w+)", re.IGNORECASE)
 # Computed for each row, so that every row is written again.
 _VOLATILE = re.compile(r"clock_timestamp|gen_random_uuid|random\(|nextval", re.IGNORECASE)
 
 
 def problems(text: str) -> list[str]:
-    """What in a step locks a table for longer than a moment, or takes away what the version before still uses. A step that only takes
-    away what the release before this one had given up already says so with `CONTRACTS = True`."""
+    """What in a step locks a table for longer than a moment, or takes away what the version before still uses. What a step may say of
+    itself is explained in app/db/steps.py."""
     tree = ast.parse(text)
-    contracts = any(isinstance(node, ast.Assign) and ast.unparse(node) == "CONTRACTS = True" for node in tree.body)
     names = {
         target.id: node.value.value
         for node in tree.body
@@ -55,13 +58,38 @@ def problems(text: str) -> list[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+    contracts, concurrent = names.get("CONTRACTS") is not None, names.get("CONCURRENT") is True
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     made = {_word(call.args[0], names) for call in calls if _verb(call) == "create_table"}
     found = [one for call in calls for one in _of_call(call, names, made, contracts=contracts)]
+    found += [*_of_indexes(calls, concurrent=concurrent), *_of_locks(calls, names, made)]
     statements = [
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
-    return found + [one for text in statements for one in _of_statement(text, made, contracts=contracts)]
+    sliced = names.get("SLICED") is True
+    return found + [one for text in statements for one in _of_statement(text, made, contracts=contracts, sliced=sliced)]
+
+
+def _of_indexes(calls: list[ast.Call], *, concurrent: bool) -> Iterator[str]:
+    """Outside a transaction a step that fails in its middle would leave half of what it does."""
+    for call in calls:
+        verb, given = _verb(call), {one.arg: ast.unparse(one.value) for one in call.keywords}
+        beside = verb in ("create_index", "drop_index") and given.get("postgresql_concurrently") == "True"
+        if beside and not concurrent:
+            yield "postgresql_concurrently=True only works outside a transaction: CONCURRENT = True in a step of its own"
+        elif concurrent and verb and verb != "f" and not beside:
+            yield f"{verb}: a step with CONCURRENT = True only builds and drops indexes with postgresql_concurrently=True"
+
+
+def _of_locks(calls: list[ast.Call], names: dict[str, object], made: set[str]) -> Iterator[str]:
+    tables = {
+        _word(call.args[place], names) or ast.unparse(call.args[place])
+        for call in calls
+        for verbs, place in ((_LOCKS_ITS_FIRST, 0), (_LOCKS_ITS_SECOND, 1))
+        if _verb(call) in verbs
+    }
+    if len(tables - made) > MOST_TABLES:
+        yield f"locks {len(tables - made)} tables that are in use: make a step of each"
 
 
 def _of_call(call: ast.Call, names: dict[str, object], made: set[str], *, contracts: bool) -> Iterator[str]:
@@ -85,7 +113,7 @@ def _of_call(call: ast.Call, names: dict[str, object], made: set[str], *, contra
             if words[1] in BIG - made and given.get("postgresql_not_valid") != "True":
                 yield f"a constraint on {words[1]} reads every row under a lock: postgresql_not_valid=True, then VALIDATE"
         case _ if verb in CONTRACTS and not contracts:
-            yield f"{verb}: the version before still uses it; do it a release later, with CONTRACTS = True"
+            yield f"{verb}: the version before still uses it; do it a release later, with CONTRACTS = the step that gave it up"
 
 
 def _of_column(column: ast.expr) -> Iterator[str]:
@@ -99,18 +127,18 @@ def _of_column(column: ast.expr) -> Iterator[str]:
         yield "a computed column writes every row again"
 
 
-def _of_statement(text: str, made: set[str], *, contracts: bool) -> Iterator[str]:
+def _of_statement(text: str, made: set[str], *, contracts: bool, sliced: bool) -> Iterator[str]:
     if _REWRITES.search(text):
         yield f"writes a table again, or locks it: {text.strip()[:60]}"
     if _INDEXES.search(text):
-        yield f"CREATE INDEX without CONCURRENTLY: {text.strip()[:60]}"
+        yield f"an index is built and dropped by op.create_index and op.drop_index: {text.strip()[:60]}"
     if re.search(r"\bALTER\s+TABLE\b", text, re.IGNORECASE) and _TAKES_AWAY.search(text) and not contracts:
         yield f"takes away what the version before still uses: {text.strip()[:60]}"
     for table in _CHANGES.findall(text):
         if table in LEDGER:
             yield f"{table}: a row of a ledger is never written again"
-        elif table in BIG - made:
-            yield f"{table}: changes all rows in one transaction; mark them, and let a job work through them in slices"
+        elif table in BIG - made and not (sliced and re.search(r"\bLIMIT\b", text, re.IGNORECASE)):
+            yield f"{table}: changes all rows in one transaction; change some at a time with SLICED = True, or mark them for a job"
 
 
 def _verb(call: ast.Call) -> str:

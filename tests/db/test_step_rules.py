@@ -1,11 +1,12 @@
 """No step since the version before stops a portal that serves meanwhile."""
 
+import re
 from importlib import import_module
 
 import pytest
 
 from app.db.base import Base
-from app.db.migrate import MODULES, ROOT
+from app.db.steps import MODULES, ROOT
 from tests.db.step_rules import BIG, LEDGER, NEWEST_BEFORE, later, problems
 
 STEP = "CODE = 'clock_transactions'\n\ndef upgrade() -> None:\n    {}\n"
@@ -33,6 +34,11 @@ def test_the_version_before_is_one_that_there_was() -> None:
         'op.alter_column("users", "x", nullable=False)',
         'op.alter_column("users", "x", new_column_name="y")',
         'op.create_index("i", "clock_transactions", ["x"])',
+        'op.create_index("i", CODE, ["x"], postgresql_concurrently=True)',
+        'op.drop_index("i", postgresql_concurrently=True)',
+        'op.execute("CREATE INDEX CONCURRENTLY i ON users (x)")',
+        'op.execute("DROP INDEX i")',
+        'for one in "abcd": [op.add_column("a", X), op.add_column("b", X), op.alter_column("c", X), op.create_index("i", "d", ["x"])]',
         'op.create_index("i", CODE, ["x"], unique=True)',
         'op.create_check_constraint("c", "clock_transactions", "x > 0")',
         'op.drop_column("users", "x")',
@@ -57,10 +63,9 @@ def test_a_step_that_would_stop_a_portal_is_found(line: str) -> None:
         'op.add_column(CODE, sa.Column("x", sa.Integer(), server_default="0", nullable=False))',
         'op.add_column(CODE, sa.Column("x", sa.Text()))',
         'op.alter_column("users", "x", nullable=True)',
-        'op.create_index("i", CODE, ["x"], postgresql_concurrently=True)',
         'op.create_index("i", "roles", ["x"])',
+        '[op.add_column("a", X), op.add_column("b", X), op.alter_column("c", X), op.alter_column("a", X)]',
         'op.create_check_constraint("c", CODE, "x > 0", postgresql_not_valid=True)',
-        'op.execute("CREATE INDEX CONCURRENTLY i ON users (x)")',
         'op.execute("UPDATE roles SET x = 1")',
         'op.create_table("audit_entries", sa.Column("id", sa.BigInteger(), nullable=False)); op.create_index("i", "audit_entries", ["id"])',
     ],
@@ -81,4 +86,34 @@ def test_the_tables_of_the_rules_are_tables_of_ours() -> None:
 
 
 def test_what_was_given_up_a_release_ago_may_go() -> None:
-    assert problems("CONTRACTS = True\n\n" + STEP.format('op.drop_column("users", "x")')) == []
+    assert problems("CONTRACTS = '2026_11_24_passkeys'\n\n" + STEP.format('op.drop_column("users", "x")')) == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_step_that_takes_away_names_one_that_the_version_before_knows(module: str) -> None:
+    folder = ROOT / "versions" / module
+    new = {path.stem for path in later(module, folder)}
+    known = {path.stem for path in folder.glob("*.py")} - new
+    named = {
+        found[1] for path in folder.glob("*.py") if (found := re.search(r"(?m)^CONTRACTS = (.*)$", path.read_text()))
+    }
+    assert {one.strip("\"'") for one in named} <= known
+
+
+CONCURRENT, SLICED = "CONCURRENT = True\n\n", "SLICED = True\n\n"
+
+
+@pytest.mark.parametrize(
+    ("says", "line", "found"),
+    [
+        (CONCURRENT, 'op.create_index(op.f("i"), CODE, ["x"], postgresql_concurrently=True)', 0),
+        (CONCURRENT, 'op.drop_index("i", postgresql_concurrently=True)', 0),
+        (CONCURRENT, 'op.create_index("i", "roles", ["x"])', 1),
+        (CONCURRENT, 'op.add_column("users", sa.Column("x", sa.Text()))', 1),
+        (SLICED, 'op.execute("UPDATE clock_transactions SET x = 1 WHERE id IN (SELECT id FROM y LIMIT 9)")', 0),
+        (SLICED, 'op.execute("UPDATE clock_transactions SET x = 1")', 1),
+        (SLICED, 'op.execute("UPDATE survey_responses SET x = 1 WHERE id IN (SELECT id FROM y LIMIT 9)")', 1),
+    ],
+)
+def test_a_step_keeps_to_what_it_says_of_itself(says: str, line: str, found: int) -> None:
+    assert len(problems(says + STEP.format(line))) == found

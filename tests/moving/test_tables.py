@@ -3,7 +3,7 @@
 import pytest
 
 from app.db.base import Base
-from app.db.migrate import MODULES
+from app.db.steps import MODULES
 from app.moving import tables
 from app.sealed import SEALED
 

@@ -10,7 +10,7 @@ from litestar.datastructures import State
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.db.session import PLATFORM, Database, look_into
+from app.db.session import PLATFORM, Database
 from app.parts import Parts
 from app.web.errors import RETRY_AFTER_S, as_refusal
 from app.web.guards import public
@@ -18,6 +18,10 @@ from app.web.guards import public
 log = structlog.get_logger()
 # Who asks waits for some seconds at most, and takes silence for a failure of the process.
 PATIENCE_S = 3
+_WRONG = {
+    "outgrown": "is too old for its tables: start the newer version",
+    "behind": "waits for muster migrate:modules",
+}
 
 
 @get("/health/live", guards=[public])
@@ -28,27 +32,27 @@ async def live() -> dict[str, str]:
 @get("/health/ready", guards=[public])
 async def ready(state: State) -> Response[dict[str, Any]]:
     """Ready means: the database answers in time, has the tables that this program needs, and the process is not about to end. Tables
-    of a newer program are no reason: while that is brought in, the old one continues."""
+    to which a newer program added are no reason: while that is brought in, this one continues."""
     parts: Parts = state.parts
     if parts.leaving.has_begun:
         return _not_ready("is stopping")
     try:
         async with asyncio.timeout(PATIENCE_S):
-            behind = await _is_behind(parts.database)
+            wrong = await _what_is_wrong(parts.database)
     except (DBAPIError, PostgresError, PoolTimeoutError, OSError) as fault:
         reason = as_refusal(fault).message.partition(".")[0]
         log.warning("not ready", error=type(fault).__name__)
         return _not_ready(reason)
-    return _not_ready("waits for muster migrate:modules") if behind else Response({"status": "ready"})
+    return _not_ready(wrong) if wrong else Response({"status": "ready"})
 
 
-async def _is_behind(database: Database) -> bool:
+async def _what_is_wrong(database: Database) -> str | None:
     # Alembic is loaded on the first request, not by every command that knows the routes.
-    from app.db.migrate import out_of_step
+    from app.db.standing import out_of_step
 
     async with database.limited(PATIENCE_S).shared_transaction() as db:
-        await look_into(db, PLATFORM)
-        return "behind" in (await out_of_step(db)).values()
+        found = set((await out_of_step(db, PLATFORM)).values())
+    return next((_WRONG[standing] for standing in _WRONG if standing in found), None)
 
 
 def _not_ready(status: str) -> Response[dict[str, Any]]:

@@ -1,0 +1,197 @@
+"""Brings the modules of schemas to their newest steps, several schemas at a time, beside a program that runs.
+
+A step waits a quarter of a second for each lock, since requests that come behind it wait as long. Where it gets none, the schema joins
+the end of the queue and is tried again, for a minute.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from alembic.script import Script
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, InterfaceError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from app.db import rights
+from app.db.steps import SHARED, Steps, says
+
+LOCK_MS = 250
+# An index is built beside all that reads and writes. It only waits for transactions that began before it, for minutes if need be.
+CONCURRENT_LOCK_MS = 600_000
+PATIENCE_S = 60.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
+# Another session holds the lock; or both would wait for each other.
+_LOCKED = frozenset({"55P03", "40P01"})
+_SET = text("SELECT set_config('search_path', :path, :local), set_config('lock_timeout', :lock, :local)")
+
+
+@dataclass(frozen=True, slots=True)
+class FailedModule:
+    """Why a module of a schema is not at its newest step."""
+
+    schema: str
+    module: str
+    reason: str
+
+
+class Stuck(Exception):
+    """A step failed; what it did is undone."""
+
+    def __init__(self, module: str, step: str, cause: Exception) -> None:
+        super().__init__(f"{step} failed: {_reason_of(cause)}")
+        self.module, self.step, self.cause = module, step, cause
+
+    @property
+    def passes(self) -> bool:
+        return _sqlstate(self.cause) in _LOCKED
+
+
+class Bringing:
+    """`modules`: by schema, those that are to be brought up. `held_up(schema, reason)` and `ended(schema)` are told."""
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        app_role: str,
+        modules: Mapping[str, Sequence[str]],
+        held_up: Callable[[str, str], None],
+        ended: Callable[[str], None],
+    ) -> None:
+        self._engine, self._app_role, self._modules = engine, app_role, modules
+        self._held_up, self._ended = held_up, ended
+        self._waiting: deque[str] = deque()
+        self._since: dict[str, float] = {}
+        self._tries: dict[str, int] = {}
+        self._failures: list[FailedModule] = []
+
+    async def all(self, schemas: Sequence[str], jobs: int) -> list[FailedModule]:
+        """Raises what a database that went away raises; what is done by then is done."""
+        self._waiting.extend(schemas)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(jobs, len(schemas))):
+                    group.create_task(self._work())
+        except* Exception as several:  # noqa: BLE001 - the first one says why
+            raise several.exceptions[0] from None
+        return self._failures
+
+    async def _work(self) -> None:
+        async with self._engine.connect() as connection:
+            migrator = _Migrator(self._engine, connection, self._app_role)
+            while self._waiting:
+                schema = self._waiting.popleft()
+                try:
+                    await migrator.bring_up(schema, self._modules[schema])
+                except Stuck as stuck:
+                    await self._put_back(schema, stuck)
+                else:
+                    self._ended(schema)
+
+    async def _put_back(self, schema: str, stuck: Stuck) -> None:
+        now = time.monotonic()
+        if not stuck.passes or now > self._since.setdefault(schema, now) + PATIENCE_S:
+            self._failures.append(FailedModule(schema, stuck.module, str(stuck)))
+            self._ended(schema)
+            return
+        self._held_up(schema, str(stuck))
+        self._waiting.append(schema)
+        tries = self._tries[schema] = self._tries.get(schema, 0) + 1
+        await asyncio.sleep(min(FIRST_PAUSE_S * 2 ** (tries - 1), LONGEST_PAUSE_S))
+
+
+class _Migrator:
+    """One connection, and the steps that speak to it."""
+
+    def __init__(self, engine: AsyncEngine, connection: AsyncConnection, app_role: str) -> None:
+        self._engine, self._connection, self._app_role = engine, connection, app_role
+        self._steps: dict[str, Steps] = {}
+
+    async def bring_up(self, schema: str, modules: Sequence[str]) -> None:
+        """Raises Stuck; and what a connection that is lost raises."""
+        for module in modules:
+            steps = self._steps.setdefault(module, Steps(module))
+            with _naming(module, "The first tables"):
+                at = await self._begin(schema, steps)
+            for step in steps.after(at):
+                with _naming(module, step.revision):
+                    await self._take(schema, steps, step)
+        with _naming(modules[0], "Granting rights"):
+            async with self._transaction(schema) as connection:
+                await connection.run_sync(rights.grant, schema, self._app_role)
+
+    async def _begin(self, schema: str, steps: Steps) -> str | None:
+        """The step that the schema is at. Where it has no tables of the module yet, no program uses them: all steps are one transaction."""
+        async with self._transaction(schema) as connection:
+            at = await connection.run_sync(steps.current)
+            if at is not None:
+                return at
+            await connection.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema}"'))
+            await connection.run_sync(steps.take_all)
+            await connection.run_sync(rights.grant, schema, self._app_role)
+            return await connection.run_sync(steps.current)
+
+    async def _take(self, schema: str, steps: Steps, step: Script) -> None:
+        if says(step, "CONCURRENT"):
+            await self._take_by_itself(schema, steps, step)
+            return
+        done = False
+        while not done:
+            async with self._transaction(schema) as connection:
+                done = await connection.run_sync(steps.take, step)
+                if done:  # in the same transaction: a trigger may need the new table at once
+                    await connection.run_sync(rights.grant, schema, self._app_role)
+
+    async def _take_by_itself(self, schema: str, steps: Steps, step: Script) -> None:
+        """On a connection of its own, where each statement commits."""
+        async with self._engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+            await connection.execute(_SET, _set_for(schema, CONCURRENT_LOCK_MS, local=False))
+            await connection.run_sync(partial(steps.take, step=step, by_itself=True))
+
+    @asynccontextmanager
+    async def _transaction(self, schema: str) -> AsyncIterator[AsyncConnection]:
+        try:
+            async with self._connection.begin():
+                await self._connection.execute(_SET, _set_for(schema, LOCK_MS, local=True))
+                yield self._connection
+        except asyncio.CancelledError:
+            # A statement of it may still run.
+            await self._connection.invalidate()
+            raise
+
+
+def _set_for(schema: str, lock_ms: int, *, local: bool) -> dict[str, str | bool]:
+    path = schema if schema == SHARED else f"{schema}, {SHARED}"
+    return {"path": path, "lock": f"{lock_ms}ms", "local": local}
+
+
+@contextmanager
+def _naming(module: str, what: str) -> Iterator[None]:
+    """Says which step met an error. Where the database went away, that is no fault of the step."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError | InterfaceError) or _is_lost(error):
+            raise
+        raise Stuck(module, what, error) from error
+
+
+def _is_lost(error: Exception) -> bool:
+    state = _sqlstate(error)
+    return state[:2] == "08" or state[:3] == "57P" or (isinstance(error, DBAPIError) and error.connection_invalidated)
+
+
+def _sqlstate(error: Exception) -> str:
+    return getattr(error.orig if isinstance(error, DBAPIError) else error, "sqlstate", None) or ""
+
+
+def _reason_of(error: Exception) -> str:
+    """One line, without the values of rows that PostgreSQL names below it."""
+    if _sqlstate(error) in _LOCKED:
+        return "another session holds a table that it needs"
+    cause = (error.orig and error.orig.__cause__) or error.orig if isinstance(error, DBAPIError) else error
+    return (str(cause).strip().splitlines() or [type(cause).__name__])[0]

@@ -1,0 +1,87 @@
+"""What the app's role may do with the tables: read and write rows, never alter a table. Of append-only ones it changes no row, and
+where one row is always there it makes and removes none."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from app.db.base import Base
+from app.db.steps import MODULES, version_table
+
+# By kind: its name in SQL, what the role gets, and what is taken from it.
+_KINDS = {
+    "table": ("TABLE", "SELECT, INSERT, UPDATE, DELETE", ""),
+    "append_only": ("TABLE", "SELECT, INSERT", "UPDATE, DELETE, TRUNCATE"),
+    "one_row": ("TABLE", "SELECT, UPDATE", "INSERT, DELETE, TRUNCATE"),
+    "sequence": ("SEQUENCE", "USAGE", ""),
+    "schema": ("SCHEMA", "USAGE", ""),
+    "routine": ("ROUTINE", "EXECUTE", ""),
+}
+_FOUND = """
+WITH role AS (SELECT to_regrole(quote_ident(:role))::oid AS id),
+wanted AS (SELECT key AS kind, string_to_array(value ->> 1, ', ') AS given, string_to_array(value ->> 2, ', ') AS taken
+    FROM jsonb_each(CAST(:kinds AS jsonb))),
+found AS (
+    SELECT n.nspname AS schema, 'schema' AS kind, quote_ident(n.nspname) AS named, n.nspacl AS acl
+    FROM pg_namespace n WHERE n.nspname = ANY(:schemas)
+    UNION ALL
+    SELECT n.nspname, CASE WHEN c.relkind = 'S' THEN 'sequence' WHEN c.relname = ANY(:append_only) THEN 'append_only'
+        WHEN c.relname = ANY(:one_row) THEN 'one_row' ELSE 'table' END,
+        format('%I.%I', n.nspname, c.relname), c.relacl
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ANY(:schemas) AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+    UNION ALL
+    SELECT n.nspname, 'routine', format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)), p.proacl
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = ANY(:schemas)
+)
+SELECT schema, kind, named FROM found JOIN wanted USING (kind) CROSS JOIN role CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(privilege_type) FILTER (WHERE grantee = role.id), '{}') AS own,
+        coalesce(bool_or(grantee = 0), kind = 'routine' AND acl IS NULL) AS everybody
+    FROM aclexplode(acl)
+) AS has
+WHERE NOT own @> given OR own && taken OR kind = 'routine' AND everybody
+"""
+
+
+def lacking(connection: Connection, schemas: Iterable[str], app_role: str) -> set[str]:
+    """The schemas in which the role may not do what it must, or more."""
+    return {row.schema for row in _wrong(connection, schemas, app_role)}
+
+
+def grant(connection: Connection, schema: str, app_role: str) -> None:
+    """Makes the rights as they must be. Finding them so already writes nothing."""
+    wrong = defaultdict(list)
+    for row in _wrong(connection, [schema], app_role):
+        wrong[row.kind].append(row.named)
+    for kind, names in wrong.items():
+        word, given, taken = _KINDS[kind]
+        objects = f"{word} {', '.join(names)}"
+        connection.exec_driver_sql(f'GRANT {given} ON {objects} TO "{app_role}"')
+        if taken:
+            connection.exec_driver_sql(f'REVOKE {taken} ON {objects} FROM "{app_role}"')
+        if kind == "routine":
+            connection.exec_driver_sql(f"REVOKE EXECUTE ON {objects} FROM PUBLIC")
+
+
+def _wrong(connection: Connection, schemas: Iterable[str], app_role: str) -> Iterable[Any]:
+    versions = {version_table(module) for module in MODULES}
+    asked = {
+        "role": app_role,
+        "kinds": json.dumps(_KINDS),
+        "schemas": list(schemas),
+        "append_only": sorted(_marked("append_only") | versions),
+        "one_row": sorted(_marked("one_row")),
+    }
+    return connection.execute(text(_FOUND), asked)
+
+
+def _marked(mark: str) -> set[str]:
+    """Tables whose model says `info={mark: True}`."""
+    for names in MODULES.values():
+        for name in names:
+            import_module(name)
+    return {table.name for table in Base.metadata.tables.values() if table.info.get(mark)}
