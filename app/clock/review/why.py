@@ -45,8 +45,9 @@ class PossibleAct:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """`waits` says why the import judges nothing now. `pending` says what the next import makes of the punch where that differs from what is shown. `also` are the obstacles that
-    the first one hides. Acts are None where they make no sense, or change nothing."""
+    """`waits` says why the import judges nothing now. `pending` says what the next import makes of the punch where that differs from
+    what is shown; `is_marked` says that this import comes by itself. `also` are the obstacles that the first one hides. Acts are None
+    where they make no sense, or change nothing."""
 
     punch: Row[Any]
     label: str
@@ -62,6 +63,7 @@ class Why:
     line: dict[str, Any]
     records: Sequence[Record]
     pending: str | None
+    is_marked: bool
     retry: PossibleAct | None
     use: PossibleAct | None
     keep: PossibleAct | None
@@ -108,7 +110,8 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         line=await _named(db, timeline.draw(seen.punch, _shown(seen, because), judgement, behind)),
         records=because.records if because is not None else (),
         pending=_pending(outcome, verdict) if waits is None else None,
-        retry=_retry(seen, outcome) if waits is None else None,
+        is_marked=_is_marked(seen),
+        retry=_retry(seen, outcome, verdict) if waits is None else None,
         use=await _use(db, seen, verdict) if waits is None else None,
         keep=_keep(row, verdict),
         settle=PossibleAct(settled_words.SETTLE) if settled_words.may_settle(row) else None,
@@ -185,8 +188,14 @@ def _is_on(record: Record, day: date, seen: Surroundings) -> bool:
     return first <= day <= (record.clock_out or record.clock_in).astimezone(zone).date()
 
 
-def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
-    """What judging it again comes to, rehearsed; None where it changes nothing."""
+def _is_marked(seen: Surroundings) -> bool:
+    """True when the import has this punch before it: who marked it asked for that import."""
+    judge_at = seen.facts.judge_at.get(seen.punch_id)
+    return judge_at is not None and judge_at <= seen.case.now
+
+
+def _retry(seen: Surroundings, outcome: Outcome | None, coming: Verdict | None) -> PossibleAct | None:
+    """What judging it again comes to, rehearsed; None where it changes nothing, or where the next import does it by itself."""
     punch = seen.punch
     if punch.gone or (punch.record_id is not None and outcome is not Outcome.ARRIVED_LATE):
         return None
@@ -194,7 +203,7 @@ def _retry(seen: Surroundings, outcome: Outcome | None) -> PossibleAct | None:
     verdict = facts.verdict_on(punch.id, judgement)
     if verdict is None:
         return PossibleAct("Retry: it is judged as soon as the days before it are fully read.")
-    if verdict.outcome is outcome:
+    if verdict.outcome is outcome or (_is_marked(seen) and coming is not None and coming.outcome is verdict.outcome):
         return None
     made = " and a record is made" if any(punch.id in one.punch_ids for one in judgement.creates) else ""
     return PossibleAct(f"Retry: it becomes {OUTCOMES[verdict.outcome].label}{made}.")

@@ -158,6 +158,21 @@ async def test_a_punch_that_waits_says_until_when(database: Database) -> None:
     assert later.pending == "The next import makes it: Only one punch."
 
 
+async def test_no_retry_is_offered_for_what_the_next_import_does_by_itself(database: Database) -> None:
+    ada = await ada_works(database, "I 08:00, I Tue 08:00")
+    assert (await why_of(database, "Mon 08:00")).label == "Only one punch"
+    async with database.transaction() as db:
+        await attendance.add(db, SYSTEM, ada, Hours(when("08:00"), when("17:00")))
+    marked = await why_of(database, "Mon 08:00")
+    assert (marked.is_marked, marked.pending) == (True, "The next import makes it: Overlaps an existing record.")
+    assert (marked.retry, marked.leads) == (None, "")
+    # Where that import has not been asked for, a retry asks for it.
+    async with database.transaction() as db:
+        await db.execute(update(Punch).values(judge_at=None))
+    quiet = await why_of(database, "Mon 08:00")
+    assert (quiet.is_marked, quiet.pending, quiet.leads) == (False, marked.pending, "retry")
+
+
 async def test_a_record_that_the_next_import_makes_is_drawn(database: Database) -> None:
     await ada_works(database, "I 08:00, O 17:00")
     async with database.transaction() as db:
