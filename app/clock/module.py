@@ -67,13 +67,13 @@ PERMISSIONS = (
             ),
             Permission(
                 "clock.organization",
-                "See the organisation",
+                "See the organization",
                 "See departments, positions, areas and locations of the clock.",
                 (OPERATOR, VIEWER),
             ),
             Permission(
                 "clock.organization.edit",
-                "Write on the organisation",
+                "Write on the organization",
                 "Write remarks on departments, positions, areas and locations.",
                 (OPERATOR,),
             ),

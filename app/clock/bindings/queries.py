@@ -229,6 +229,11 @@ async def waiting(db: AsyncSession, emp_codes: Collection[str]) -> int:
     return await db.scalar(select(func.count()).select_from(Punch).where(among(Punch.emp_code, emp_codes), WAITS)) or 0
 
 
+async def hosts_of(db: AsyncSession, host_employee_ids: Collection[int]) -> dict[int, Row[Any]]:
+    """These host employees, by their ids; deleted ones are left out."""
+    return {row.id: row for row in await db.execute(_HOSTS.where(among(Employee.id, host_employee_ids)))}
+
+
 async def hosts_like(db: AsyncSession, words: str, most: int = MOST_HOSTS) -> Sequence[Row[Any]]:
     """Host employees to bind to, whose name, ID number or department holds every word; active ones first. Where there are none,
     those whose name holds the most of the words: the clock may write a name in another way."""

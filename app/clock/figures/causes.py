@@ -1,4 +1,5 @@
-"""What lies behind many punches that do not count: terminals whose punches never count, and departments without a binding. Reads only.
+"""What lies behind many punches that do not count: terminals whose punches never count, and departments, or a whole clock, of which no
+person is bound. Reads only.
 
 A list of outcomes names symptoms, punch by punch; one setting or one binding act is the remedy for all of them.
 """
@@ -23,8 +24,8 @@ _LEFT_OUT = (BindingState.IGNORED.value, BindingState.DISABLED.value, BindingSta
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`kind` is "terminal" or "department", `subject` its serial number or code. `punches` are those of the last thirty days for a
-    terminal, and those that wait for a department, of so many `people`."""
+    """`kind` is "terminal", "department" or "clock", `subject` its serial number or code. `punches` are those of the last thirty days
+    for a terminal, and else those that wait, of so many `people`."""
 
     kind: str
     subject: str
@@ -36,7 +37,7 @@ class Cause:
 async def causes(db: AsyncSession, today: date) -> list[Cause]:
     """Those with most punches first."""
     since = today - timedelta(days=PERSON_DAYS - 1)
-    return sorted([*await _terminals(db, since), *await _departments(db)], key=lambda one: -one.punches)
+    return sorted([*await _terminals(db, since), *await _people(db)], key=lambda one: -one.punches)
 
 
 async def _terminals(db: AsyncSession, since: date) -> list[Cause]:
@@ -71,19 +72,38 @@ def _has_no_direction(since: date) -> ColumnElement[bool]:
     )
 
 
+async def _people(db: AsyncSession) -> list[Cause]:
+    """One line for the whole clock where it says what the lines of several departments would."""
+    departments = await _departments(db)
+    whole = await _whole_clock(db) if len(departments) > 1 else None
+    return [whole] if whole else departments
+
+
 async def _departments(db: AsyncSession) -> list[Cause]:
     """Departments of which no person is linked, though punches wait for them."""
-    waiting = select(Punch.emp_code, func.count().label("punches")).where(WAITS).group_by(Punch.emp_code).subquery()
-    punches = func.coalesce(func.sum(waiting.c.punches), 0)
-    linked = func.count().filter(Binding.state.in_([state.value for state in LINKED_STATES]))
     rows = await db.execute(
-        select(Department.code, Department.name, func.count(), punches)
-        .select_from(ClockEmployee)
-        .join(Binding, Binding.clock_employee_id == ClockEmployee.id)
+        _UNLINKED.add_columns(Department.code, Department.name)
         .join(Department, Department.code == ClockEmployee.department_code)
-        .outerjoin(waiting, waiting.c.emp_code == ClockEmployee.emp_code)
-        .where(ClockEmployee.absent_since.is_(None), Binding.state.not_in(_LEFT_OUT))
         .group_by(Department.code, Department.name)
-        .having(linked == 0, func.count() > 1, punches >= FEWEST)
     )
-    return [Cause("department", code, name or code, int(number), people) for code, name, people, number in rows]
+    return [Cause("department", code, name or code, int(punches), people) for people, punches, code, name in rows]
+
+
+async def _whole_clock(db: AsyncSession) -> Cause | None:
+    """None where one person of the clock is linked."""
+    found = (await db.execute(_UNLINKED)).one_or_none()
+    return Cause("clock", "", "", int(found.punches), found.people) if found else None
+
+
+_WAITING = select(Punch.emp_code, func.count().label("punches")).where(WAITS).group_by(Punch.emp_code).subquery()
+_PUNCHES = func.coalesce(func.sum(_WAITING.c.punches), 0)
+_LINKED = func.count().filter(Binding.state.in_([state.value for state in LINKED_STATES]))
+# People of whom none is linked, though punches wait for them.
+_UNLINKED = (
+    select(func.count().label("people"), _PUNCHES.label("punches"))
+    .select_from(ClockEmployee)
+    .join(Binding, Binding.clock_employee_id == ClockEmployee.id)
+    .outerjoin(_WAITING, _WAITING.c.emp_code == ClockEmployee.emp_code)
+    .where(ClockEmployee.absent_since.is_(None), Binding.state.not_in(_LEFT_OUT))
+    .having(_LINKED == 0, func.count() > 1, _PUNCHES >= FEWEST)
+)

@@ -67,10 +67,14 @@ FORM = Form(
 )
 
 
-@lru_cache(maxsize=1)
-def zones() -> list[dict[str, Any]]:
-    """Time zones by region, as the select has them."""
-    names = sorted(name for name in all_zones() if not name.startswith(("posix/", "right/", "SystemV/")))
+# The same zones again, and names that say no place: what they mean depends on the machine.
+_NO_CHOICE = ("posix/", "right/", "SystemV/", "Factory", "localtime", "posixrules")
+
+
+@lru_cache(maxsize=8)
+def zones(saved: str = "") -> list[dict[str, Any]]:
+    """Time zones by region, as the select has them; `saved` is among them, whatever it is."""
+    names = sorted(name for name in all_zones() if name == saved or not name.startswith(_NO_CHOICE))
     regions: dict[str, list[dict[str, str]]] = {}
     for name in names:
         region, slash, _ = name.partition("/")

@@ -219,10 +219,9 @@ def _cause(ctx: Context, one: Cause) -> dict[str, str]:
         sentence = f"No punch of terminal {one.name} counts: {number(one.punches)} in {PERSON_DAYS} days say neither in nor out."
         url, verb, permission = "/clock_devices?serial={subject}", "Set its direction", "clock.devices"
     else:
-        sentence = (
-            f"No person of {one.name} is bound: {number(one.punches)} punches of {number(one.people)} people wait."
-        )
-        url, verb, permission = "/clock_employees?department={subject}", "Bind them", "clock.employees"
+        where, url = ("", "") if one.kind == "clock" else (f" of {one.name}", "?department={subject}")
+        sentence = f"No person{where} is bound: {number(one.punches)} punches of {number(one.people)} people wait."
+        url, verb, permission = f"/clock_employees{url}", "Add or bind them", "clock.employees"
     there = url.format(subject=quote(one.subject, safe="")) if ctx.may(permission) else ""
     return {"sentence": sentence, "url": there, "verb": verb}
 

@@ -22,7 +22,17 @@ from app.clock.connection import call_log, schedules
 from app.clock.models import ClockEmployee
 from app.clock.pages import long_act_words, undo
 from app.clock.pages.employee_list import ENROLLED, METHODS
-from app.clock.pages.employees import ACT, ACTS, ADDS, BY_HAND, SEE, consequence, host_hint, refuse_unless_allowed
+from app.clock.pages.employees import (
+    ACT,
+    ACTS,
+    ADDS,
+    BY_HAND,
+    SEE,
+    consequence,
+    host_hint,
+    refuse_unless_allowed,
+    told_apart,
+)
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
 from app.counting import count
@@ -220,6 +230,7 @@ async def _show(
         person=row,
         changes=await binding_queries.changes(ctx.db, row.binding_id),
         codes_of=await _codes_of(ctx, row),
+        beside=await _beside(ctx, row),
         undone=await undo.latest(ctx, row.emp_code),
         punches=await binding_queries.recent_punches(ctx.db, row.emp_code),
         may_act=may_act,
@@ -251,6 +262,13 @@ async def _codes_of(ctx: Context, row: Any) -> dict[int, list[str]]:
     ids = {one["host_employee_id"] for one in (*row.candidates, *row.taken)}
     found = await binding_rows.codes_of(ctx.db, ids) if ids else {}
     return {one: [code for code in codes if code != row.emp_code] for one, codes in found.items()}
+
+
+async def _beside(ctx: Context, row: Any) -> dict[int, str]:
+    """What stands beside the names that the drawer proposes: what tells these people from others of their names, and their scores."""
+    proposed = {one["host_employee_id"]: f"{one['score']:g} of 100" for one in (*row.candidates, *row.taken)}
+    hosts = await binding_queries.hosts_of(ctx.db, proposed) if proposed else {}
+    return {one: f"{told_apart(hosts[one])} · {score}" if one in hosts else score for one, score in proposed.items()}
 
 
 ROUTES = [show, bind, remarks, schedule, ask, carry_out]

@@ -43,6 +43,7 @@ class BindingAct:
     past: str
     consequence: str
     danger: bool = False
+    subject: tuple[str, str] = ("code was", "codes were")
 
 
 ACTS = {
@@ -51,6 +52,7 @@ ACTS = {
         "added and bound",
         "Each of these people becomes an employee under People, with name, ID number, department, position and e-mail as the clock"
         " has them. The code is bound to the new person.",
+        subject=("person was", "people were"),
     ),
     "accept": BindingAct(
         bindings.accept, "bound", "An auto match or a suggestion becomes a binding that no automatic pass changes."
@@ -158,7 +160,7 @@ def refuse_unless_allowed(ctx: Context, act: str) -> None:
 def told(act: str, acted: list[str] | Accepting | Adding) -> str:
     """What became of the codes, and which stay as they are."""
     codes, left = (acted, ()) if isinstance(acted, list) else (acted.codes, acted.left)
-    return " ".join([f"{count(len(codes), 'code was', 'codes were')} {ACTS[act].past}.", *map(str, left)])
+    return " ".join([f"{count(len(codes), *ACTS[act].subject)} {ACTS[act].past}.", *map(str, left)])
 
 
 async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
@@ -215,10 +217,13 @@ async def hosts(ctx: NamedDependency[Context]) -> Response[str]:
 
 
 def host_hint(row: Any) -> str:
+    """What tells a host employee from another of the same name, and their codes."""
+    return " · ".join(part for part in (told_apart(row), f"has code {row.codes}" if row.codes else "") if part)
+
+
+def told_apart(row: Any) -> str:
     """What tells a host employee from another of the same name."""
-    inactive = "" if row.active else "inactive"
-    codes = f"has code {row.codes}" if row.codes else ""
-    return " · ".join(part for part in (row.id_number, row.department, inactive, codes) if part)
+    return " · ".join(part for part in (row.id_number, row.department, "" if row.active else "inactive") if part)
 
 
 ROUTES = [index, bulk, hosts]

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.policies import enabled
 from app.clock.bindings import queries
+from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding, ClockEmployee, Device, Punch, SyncRun
 from app.db.searching import contains
 from app.host.attendance.queries import SourceLink
@@ -79,7 +80,9 @@ async def codes_of_person(ctx: Context, person: KnownPerson) -> Part | None:
     found = await queries.codes_of_host(ctx.db, person.employee_id)
     if not found and not await queries.knows_a_code(ctx.db):
         return None
-    return Part("Time clock", "clock/person_codes.html", {"codes": found, "name": person.name})
+    return Part(
+        "Time clock", "clock/person_codes.html", {"codes": found, "name": person.name, "states": BINDING_STATES}
+    )
 
 
 async def punches_behind(db: AsyncSession, record_id: int) -> Sequence[SourceLink]:

@@ -142,7 +142,7 @@ async def _show(
         now=now,
         health=health.of(found, now),
         connection_form=connection_form or connecting.opened(ctx, found),
-        zones=connecting.zones(),
+        zones=connecting.zones(found.timezone if found else ""),
         section_forms=forms | dict([section] if section else []),
         sections=SECTIONS,
         drawings=rule_drawings.drawn(shown(settings)),

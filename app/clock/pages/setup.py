@@ -77,21 +77,24 @@ async def _show(
     latest = await ctx.db.scalar(select(SyncRun).order_by(SyncRun.id.desc()).limit(1))
     step = _step(ctx, found, latest, wrong=form is not None, tested=test is not None)
     settings = await read_settings(ctx.db, now)
+    people = (await ctx.db.execute(_PEOPLE)).one() if step == PEOPLE else None
+    is_done = people is not None and not people.unknown
     return await page(
         ctx,
         "clock/setup.html",
         status=status,
         step=step,
-        steps=_steps(step),
+        is_done=is_done,
+        steps=_steps(step + 1 if is_done else step),
         health=health.of(found, now),
         connection=found,
         connection_form=form or connecting.opened(ctx, found),
-        zones=connecting.zones(),
+        zones=connecting.zones(found.timezone if found else ""),
         test=test,
         then="setup",
         now=now,
         run=described(latest, settings, now) if latest else None,
-        people=(await ctx.db.execute(_PEOPLE)).one() if step == PEOPLE else None,
+        people=people,
         addable=ADDABLE,
         may_add=ctx.may(ADDS) and ctx.may("clock.employees.edit"),
         history_start=settings.history_start,

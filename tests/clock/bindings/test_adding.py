@@ -127,7 +127,7 @@ async def test_the_page_says_the_numbers_first(database: Database, floor: dict[s
         assert await db.scalar(select(func.count()).select_from(Employee)) == 1
     agreed = await alice.submit("/clock_employees/bulk", {**chosen, "confirmed": "1", "number": "3"})
     assert agreed.status_code == 303
-    assert "2 codes were added and bound." in (await alice.get("/clock_employees")).text
+    assert "2 people were added and bound." in (await alice.get("/clock_employees")).text
 
 
 async def test_one_person_is_added_from_the_drawer(database: Database, floor: dict[str, int], alice: Browser) -> None:

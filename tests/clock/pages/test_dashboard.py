@@ -27,6 +27,7 @@ from app.parts import Parts
 from tests.clock.mirrored import employ, mirror_person, mirror_terminal, punch
 from tests.clock.sync_rows import connected, disappearance, run
 from tests.conftest import Browser
+from tests.markup import squeezed
 
 TODAY = datetime.now(ZoneInfo("Europe/Berlin")).date()
 
@@ -441,6 +442,30 @@ class TestCauses:
             ada = await employ(db, "Ada Lovelace")
             await mirror_person(db, "4", ada, department_code="D1", seen=1)
         assert said not in (await bob.get("/clock")).text
+
+    async def test_a_clock_of_which_no_person_is_bound_is_one_line(
+        self, parts: Parts, database: Database, bob: Browser
+    ) -> None:
+        await connected(parts)
+        async with database.transaction() as db:
+            for department, name in (("D1", "Canteen"), ("D2", "Office")):
+                db.add(Department(code=department, name=name))
+                for code in (f"{department}a", f"{department}b"):
+                    await mirror_person(db, code, department_code=department, state="not_found", seen=1)
+                    times = ", ".join(f"I {TODAY} 08:{minute:02}" for minute in range(6))
+                    await punch(db, code, times, zone="Europe/Berlin")
+            await db.execute(update(Punch).values(import_outcome="not_bound"))
+        page = squeezed((await bob.get("/clock")).text)
+        after = page.split("No person is bound: 24 punches of 4 people wait.")[1]
+        assert after.split("</a>")[0].endswith("Add or bind them")
+        assert 'href="/clock_employees"' in after.split("</a>")[0]
+        assert "No person of" not in page
+        async with database.transaction() as db:
+            ada = await employ(db, "Ada Lovelace")
+            await mirror_person(db, "4", ada, department_code="D1", seen=1)
+        page = (await bob.get("/clock")).text
+        assert "No person is bound" not in page
+        assert "No person of Office is bound: 12 punches of 2 people wait." in page
 
 
 class TestComparison:

@@ -165,6 +165,8 @@ class TestDrawer:
         page = (await bob.get(f"/clock_employees/{floor['900']}")).text
         assert "Ben Okri is similar by name (100 of 100)" in page
         assert 'aria-label="Accept Ben Okri"' in page
+        # Two of one name are told apart by what stands beside them.
+        assert "200 · 100 of 100" in page
         assert "Unbound → <strong>Suggested</strong>" in page.replace("\n", " ")
         assert "Mon 2 Mar" in page
         fragment = (await bob.fragment(f"/clock_employees/{floor['900']}")).text

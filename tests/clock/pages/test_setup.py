@@ -54,6 +54,9 @@ async def test_the_four_steps_lead_from_nothing_to_employees(parts: Parts, datab
         await sync.run(parts, "main", number)
     done = (await alice.get(URL)).text
     assert heading(done) == "People"
+    # Within the part that replaces itself when the run is over.
+    assert "Step 4 of 4" in done.split('id="sync-page"')[1]
+    assert "Set-up: 3 of 4 steps done" in done
     assert "<strong>8</strong> people are on the clock" in done
     assert "<strong>0</strong> are" in done
     [action] = [one for one in re.findall(r'action="([^"]+)"', done) if "bulk" in one]
@@ -64,6 +67,22 @@ async def test_the_four_steps_lead_from_nothing_to_employees(parts: Parts, datab
     done = (await alice.get(URL)).text
     assert "<strong>8</strong> are" in done
     assert "The set-up is done." in done
+    assert "Set-up: 4 of 4 steps done" in done
+    assert "All steps are done" in done
+    assert 'class="step-current"' not in done
+
+
+async def test_zones_that_mean_no_place_are_not_offered_but_kept_where_one_is_saved(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    odd = [f'value="{name}"' for name in ("Factory", "localtime")]
+    page = (await alice.get(URL)).text
+    assert 'value="Europe/Berlin"' in page
+    assert not [one for one in odd if one in page]
+    await connected(parts)
+    async with database.transaction() as db:
+        await db.execute(update(Connection).values(timezone="localtime"))
+    assert 'value="localtime" selected' in (await alice.get("/clock_settings")).text
 
 
 async def test_the_schedule_begins_only_after_a_good_test(parts: Parts, database: Database, alice: Browser) -> None:

@@ -35,7 +35,7 @@ async def ada(database: Database, parts: Parts) -> int:
         employee = await hire(db)
         await db.execute(update(Employee).where(Employee.id == employee).values(user_id=nora))
         await connect(db, "Europe/Berlin")
-        await mirror_person(db, "A-77", employee, full_name="Lovelace A.")
+        await mirror_person(db, "A-77", employee, full_name="Lovelace A.", state="auto_matched")
         await punch(db, "A-77", "I 2026-11-20 08:00, O 2026-11-20 17:00", zone="Europe/Berlin")
         await work(db, employee, "08:00 2026-10-30", "16:30 2026-10-30")
         await work(db, employee, "08:00 2026-11-02", "17:00 2026-11-02")
@@ -47,7 +47,14 @@ async def ada(database: Database, parts: Parts) -> int:
 
 async def test_a_name_leads_to_everything(ada: int, alice: Browser) -> None:
     text = (await alice.get(f"/people/{ada}")).text
-    for words in (*PARTS.values(), "A-77", "Lovelace A.", "2026-11-20 17:00:00", "/clock_transactions?emp_code=A-77"):
+    for words in (
+        *PARTS.values(),
+        "A-77",
+        "Lovelace A.",
+        "Auto-matched",
+        "2026-11-20 17:00:00",
+        "/clock_transactions?emp_code=A-77",
+    ):
         assert words in text, words
     assert "Lunch" in text
     assert "nora@example.org" in text
