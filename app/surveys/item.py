@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from app.surveys.question_details import NO_DETAILS, QuestionDetails
+
 
 @dataclass(frozen=True, slots=True)
 class ItemQuestion:
@@ -12,6 +14,7 @@ class ItemQuestion:
     type: str
     options: tuple[str, ...]
     required: bool
+    details: QuestionDetails = NO_DETAILS
 
 
 @dataclass(frozen=True, slots=True)

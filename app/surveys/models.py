@@ -8,6 +8,7 @@ from datetime import date, datetime
 from uuid import UUID
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, SmallInteger, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Id, Words
@@ -24,7 +25,8 @@ class Survey(Base):
 
     Pacing is null where `enforcement` is required. `published_at` is the first publish of the current version, `wording_id`
     the text in force while published. Deleted ones are demo rows that were removed. `unnoted_version` is one that went out to
-    apps before `handed_out_at` was kept. `closing_html` is the author's words after an answer.
+    apps before `handed_out_at` was kept. `closing_html` is the author's words after an answer. `needs` is what an app must be able
+    to show to be handed it (`question_details.needs`).
     """
 
     __tablename__ = "surveys"
@@ -64,6 +66,7 @@ class Survey(Base):
     revision: Mapped[int] = mapped_column(server_default="1")
     demo: Mapped[bool] = mapped_column(server_default=text("false"))
     unnoted_version: Mapped[int | None]
+    needs: Mapped[Words]
     created_by: Mapped[str]
     created_at: Mapped[Created]
     updated_by: Mapped[str]
@@ -72,12 +75,14 @@ class Survey(Base):
 
 
 class Question(Base):
-    """A question of the definition as it is now; `key` is its id for life, in both APIs and in the ledger."""
+    """A question of the definition as it is now; `key` is its id for life, in both APIs and in the ledger. `details` are those of
+    app.surveys.question_details, null where it has none."""
 
     __tablename__ = "survey_questions"
     __table_args__ = (
         CheckConstraint(
-            "type IN ('agreement', 'star_rating', 'scale', 'single_choice', 'multiple_choice', 'free_text')",
+            "type IN ('agreement', 'star_rating', 'scale', 'single_choice', 'multiple_choice', 'free_text',"
+            " 'nps', 'number', 'date', 'matrix')",
             name="type",
         ),
         UniqueConstraint("survey_id", "position", deferrable=True, initially="DEFERRED"),
@@ -90,6 +95,7 @@ class Question(Base):
     type: Mapped[str]
     options: Mapped[Words]
     required: Mapped[bool]
+    details: Mapped[dict[str, object] | None] = mapped_column(JSONB(none_as_null=True))
 
 
 class Wording(Base):
@@ -150,8 +156,16 @@ class Response(Base):
 
 
 class Answer(Base):
-    """One choice of one response, for counting: a tick of a multiple choice is a row of its own. Free texts have no row
-    here; they are in `sealed`, and count under `choice` ''."""
+    """One choice of one response, for counting. What `choice` holds, by the type of the question (`chain.choices` writes it):
+
+    * star rating, NPS: the whole number, "4".
+    * scale, single choice: the text of the option.
+    * multiple choice: a tick is a row of its own, with the text of its option.
+    * number: as `decimals.written` writes it, "12" or "-3.5": one number, one text.
+    * date: "2026-11-25".
+    * matrix: each answered row is a row of its own: the text of the row, a tab, the text of its choice. Neither holds a tab.
+    * free text: '', since the text itself is in `sealed`.
+    """
 
     __tablename__ = "survey_answers"
     __table_args__ = (Index(None, "question_key", "number"), APPEND_ONLY)

@@ -14,8 +14,18 @@ QUESTION_TYPES = {
     "single_choice": "Single choice",
     "multiple_choice": "Multiple choice",
     "free_text": "Free text",
+    "nps": "Net promoter score",
+    "number": "Number",
+    "date": "Date",
+    "matrix": "Matrix",
 }
-WITH_OPTIONS = frozenset({"scale", "single_choice", "multiple_choice"})
+# An app is handed a survey that has one of these only where it says that it can show them.
+NEW_QUESTION_TYPES = ("nps", "number", "date", "matrix")
+WITH_OPTIONS = frozenset({"scale", "single_choice", "multiple_choice", "matrix"})
+# Words stand at both ends of these, where the author gives some.
+WITH_ENDS = frozenset({"star_rating", "scale", "nps"})
+# What a condition may ask about: their answers are a few values that an author can name.
+WITH_VALUES = frozenset({"star_rating", "scale", "single_choice", "multiple_choice", "nps"})
 OUTCOMES = {"answered": "Answered", "agreed": "Agreed", "declined": "Declined", "opted_out": "Opted out"}
 ACTIONS = ("answer", "agree", "decline", "snooze", "opt_out")
 # What an action writes into the ledger; a snooze writes nothing there.
@@ -39,6 +49,8 @@ LONGEST_MESSAGE = 20_000
 LONGEST_CATEGORY = 100
 LONGEST_LABEL = 1000
 LONGEST_OPTION = 200
+LONGEST_END = 100
+LONGEST_UNIT = 20
 MOST_OPTIONS = 50
 FEWEST_OPTIONS = 2
 MOST_QUESTIONS = 50
@@ -50,6 +62,7 @@ DEFAULT_SNOOZE_HOURS = 24
 DEFAULT_COOLDOWN_DAYS = 1
 DEFAULT_MAX_PROMPTS = 5
 MOST_STARS = 5
+MOST_NPS = 10
 MOST_IN_QUEUE = 5
 
 

@@ -7,6 +7,7 @@ from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
+from app.surveys import question_details
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring import rows as definition_rows
 from app.surveys.authoring.definition import Definition, QuestionDefinition, checked
@@ -22,10 +23,12 @@ LUNCH = {"label": "How was lunch?", "type": "single_choice", "options": ["Good",
 
 
 def question(fields: dict[str, Any]) -> QuestionDefinition:
-    """`question(dict(label="Why?", type="single_choice", options=["a", "b"]))`."""
+    """`question(dict(label="Why?", type="single_choice", options=["a", "b"]))`; details stand among the fields, as in the
+    canonical form."""
     options = tuple(fields.get("options", ()))
+    details = question_details.read(fields)
     return QuestionDefinition(
-        fields.get("key"), fields["label"], fields["type"], options, fields.get("required", False)
+        fields.get("key"), fields["label"], fields["type"], options, fields.get("required", False), details
     )
 
 

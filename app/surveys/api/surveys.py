@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -17,23 +18,14 @@ from app.api.tokens import TokenGuard
 from app.bodies import fitted
 from app.errors import FieldError, InvalidBody
 from app.surveys.api import apps as api_apps
+from app.surveys.api.queue_rows import Action, ContentHash, Html, QueueCall, SurveyRow, Version, row_of
 from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import queue as asking
 from app.surveys.asking import responding
 from app.surveys.asking.responding import SentReply
-from app.surveys.authoring import content
 from app.surveys.ledger import answers
 from app.surveys.ledger.answers import Given
-from app.surveys.words import (
-    LONGEST_CATEGORY,
-    LONGEST_LABEL,
-    LONGEST_MESSAGE,
-    LONGEST_OPTION,
-    LONGEST_TITLE,
-    MOST_IN_QUEUE,
-    MOST_OPTIONS,
-    MOST_QUESTIONS,
-)
+from app.surveys.words import MOST_IN_QUEUE
 from app.texts import instant, uuid_of
 from app.web.context import Context
 from app.web.guards import public
@@ -44,47 +36,23 @@ _IN_ANSWERS = re.compile(r"answers\.(\d+)")
 # No body of 64 KiB holds more, so these refuse nothing: what a question takes is judged with the question at hand.
 LONGEST_VALUE, MOST_VALUES, MOST_ANSWERS = bodies.LARGEST_BODY, bodies.LARGEST_BODY // 3, bodies.LARGEST_BODY // 16
 
-Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
-ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
-Kind = Literal["rating", "consent", "poll", "feedback"]
-QuestionKind = Literal["agreement", "star_rating", "scale", "single_choice", "multiple_choice", "free_text"]
-Action = Literal["answer", "agree", "decline", "snooze", "opt_out"]
 Outcome = Literal["answered", "agreed", "declined", "opted_out"]
 _TEXT = {"type": "string", "maxLength": LONGEST_VALUE}
+_CELL = {
+    "type": "object",
+    "properties": {"row": _TEXT, "choice": _TEXT},
+    "required": ["row", "choice"],
+    "additionalProperties": False,
+}
 _VALUES = (
     {"type": "integer", "minimum": -(2**53), "maximum": 2**53},
+    {"type": "number", "minimum": -(2**53), "maximum": 2**53},
     _TEXT,
-    {"type": "array", "items": _TEXT, "maxItems": MOST_VALUES},
+    {"type": "array", "items": {"anyOf": [_TEXT, _CELL]}, "maxItems": MOST_VALUES},
     {"type": "null"},
 )
 # Read as it comes: of what does not fit, the question is named and not the place.
 Value = Annotated[Any, msgspec.Meta(extra_json_schema={"anyOf": list(_VALUES)})]
-Html = Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE, description="Sanitised: it may be shown as it stands.")]
-
-
-class QuestionRow(msgspec.Struct, kw_only=True):
-    question: UUID
-    label: Annotated[str, msgspec.Meta(max_length=LONGEST_LABEL)]
-    type: QuestionKind
-    options: Annotated[
-        list[Annotated[str, msgspec.Meta(max_length=LONGEST_OPTION)]], msgspec.Meta(max_length=MOST_OPTIONS)
-    ]
-    required: bool
-
-
-class SurveyRow(msgspec.Struct, kw_only=True):
-    survey: UUID
-    version: Version
-    content_hash: ContentHash
-    type: Kind
-    enforcement: Literal["optional", "required"]
-    title: Annotated[str, msgspec.Meta(max_length=LONGEST_TITLE)]
-    message_html: Html
-    message_text: Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE)]
-    category: Annotated[str, msgspec.Meta(max_length=LONGEST_CATEGORY)] | None
-    ends_at: Instant | None
-    actions: Annotated[list[Action], msgspec.Meta(min_length=1, max_length=4)]
-    questions: Annotated[list[QuestionRow], msgspec.Meta(max_length=MOST_QUESTIONS)]
 
 
 class QueueMeta(msgspec.Struct, kw_only=True):
@@ -94,7 +62,8 @@ class QueueMeta(msgspec.Struct, kw_only=True):
 
 
 class GivenAnswer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """`value`: 1-5 for stars, an option's text, a list of option texts, or a text up to 5000 characters."""
+    """`value`: 1-5 for stars, 0-10 for an NPS, an option's text, a list of option texts, a number of at most 6 decimals, a day such as
+    2026-11-25, a list of {row, choice}, or a text up to 5000 characters."""
 
     question: Uid
     value: Value
@@ -126,9 +95,10 @@ class Receipt(msgspec.Struct, kw_only=True):
 
 @get("/me/surveys", guards=[TokenGuard("me", module="surveys", policy="me_surveys")])
 async def me_surveys(ctx: NamedDependency[Context]) -> Response[bytes]:
-    parameters.read(Nothing, ctx.request.query_params)
-    pending = await asking.pending(respondent_of(ctx), ctx)
-    return answer([_row(item) for item in pending.items], meta=QueueMeta(pending=pending.total))
+    call = parameters.read(QueueCall, ctx.request.query_params)
+    pending = await asking.pending(replace(respondent_of(ctx), can=call.abilities), ctx)
+    rows = [row_of(item, detailed=call.can is not None) for item in pending.items]
+    return answer(rows, meta=QueueMeta(pending=pending.total))
 
 
 @post("/me/surveys/respond", guards=[TokenGuard("me", module="surveys", policy="me_surveys_respond")], status_code=200)
@@ -179,28 +149,6 @@ def _receipt(given: Any) -> Receipt:
     )
 
 
-def _row(item: Any) -> SurveyRow:
-    return SurveyRow(
-        survey=item.survey,
-        version=item.version,
-        content_hash=item.content_hash,
-        type=item.type,
-        enforcement=item.enforcement,
-        title=item.title,
-        message_html=item.message_html,
-        message_text=content.plain_text(item.message_html),
-        category=item.category,
-        ends_at=instant(item.ends_at),
-        actions=list(item.actions),
-        questions=[
-            QuestionRow(
-                question=one.key, label=one.label, type=one.type, options=list(one.options), required=one.required
-            )
-            for one in item.questions
-        ],
-    )
-
-
 ENDPOINTS = (
     *api_apps.ENDPOINTS,
     Endpoint(
@@ -209,7 +157,7 @@ ENDPOINTS = (
         "The surveys and consents that wait for the caller, most urgent first. Each call counts one impression of the first: "
         "fetch to present, never poll.",
         Annotated[list[SurveyRow], msgspec.Meta(max_length=MOST_IN_QUEUE)],
-        None,
+        QueueCall,
         QueueMeta,
         scope="me",
     ),

@@ -26,7 +26,8 @@ _DONE = {
 
 # Every call makes one of each for every published survey, and a dataclass takes eight times as long.
 class Offer(msgspec.Struct, frozen=True):
-    """One survey as it is now. `workspace` is where it lives; pacing is None where it is required."""
+    """One survey as it is now. `workspace` is where it lives; pacing is None where it is required; `needs` is what an app must be able
+    to show to be handed it (`question_details.ABILITIES`), which decides nothing about the portal."""
 
     workspace: str
     uid: UUID
@@ -41,6 +42,7 @@ class Offer(msgspec.Struct, frozen=True):
     cooldown_days: int | None = None
     max_prompts: int | None = None
     published_at: datetime | None = None
+    needs: Sequence[str] = ()
 
 
 class PromptHistory(msgspec.Struct, frozen=True):

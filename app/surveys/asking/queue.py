@@ -206,7 +206,8 @@ def _known(who: Respondent, now: datetime, *read: Published) -> _Standing:
     every = tuple(one for part in read for one in part.situations)
     gap = situations.gap(who.gap_hours, *read)
     by_uid = {one.offer.uid: one for one in every}
-    asked = [one.offer for one in every if pacing.is_promptable(one.offer, one.state, who.caller, now, gap)]
+    shown = [one for one in every if who.can_show(one.offer.needs)]
+    asked = [one.offer for one in shown if pacing.is_promptable(one.offer, one.state, who.caller, now, gap)]
     return _Standing(every, tuple(by_uid[offer.uid] for offer in pacing.queue(asked)))
 
 

@@ -1,5 +1,6 @@
 """Who is asked, and the transactions in which that happens. Both come from the request, which no verb of this room knows."""
 
+from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,7 +15,8 @@ from app.surveys.asking.pacing import Caller
 
 @dataclass(frozen=True, slots=True)
 class Respondent:
-    """`session_id` is the number of their browser session, 0 with a token; `gap_hours` the policy of their own workspace."""
+    """`session_id` is the number of their browser session, 0 with a token; `gap_hours` the policy of their own workspace; `can` is what
+    their app can show beside the first six types of questions (`question_details.ABILITIES`), None for the portal, which can all."""
 
     user_id: int
     caller: Caller
@@ -23,6 +25,7 @@ class Respondent:
     ip: str | None = None
     browser: str | None = None
     token_made_by: str | None = None
+    can: frozenset[str] | None = None
 
     @property
     def workspace(self) -> str:
@@ -31,6 +34,10 @@ class Respondent:
     @property
     def on_platform(self) -> bool:
         return self.workspace == PLATFORM
+
+    def can_show(self, needs: Collection[str]) -> bool:
+        """Whether their app, or the portal, can show a survey with these needs."""
+        return not needs or self.can is None or self.can.issuperset(needs)
 
 
 class Transactions(Protocol):

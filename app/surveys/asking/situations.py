@@ -18,6 +18,7 @@ from sqlalchemy.types import NullType
 
 from app.db.direct import Compiled, driver
 from app.db.session import workspace_of
+from app.surveys import question_details
 from app.surveys.asking.pacing import Gap, Offer, PromptHistory
 from app.surveys.item import Item, ItemQuestion
 from app.surveys.ledger import people
@@ -88,7 +89,7 @@ _recent = (
 _lately = select(func.jsonb_object_agg(_recent.c.uid, _recent.c.at, type_=JSONB).label("shown")).subquery("lately")
 # In the order of the fields of Offer and PromptHistory: `_situation` makes each of a slice.
 _OFFER = [
-    _survey.c[name] if name not in ("user_types", "tenants") else _as_it_comes(_survey.c[name])
+    _survey.c[name] if name not in ("user_types", "tenants", "needs") else _as_it_comes(_survey.c[name])
     for name in Offer.__struct_fields__[1:]
 ]
 _STATE = (
@@ -106,7 +107,7 @@ _questions = (
         func.jsonb_agg(
             aggregate_order_by(
                 func.jsonb_build_array(
-                    _asked.c.key, _asked.c.label, _asked.c.type, _asked.c.options, _asked.c.required
+                    _asked.c.key, _asked.c.label, _asked.c.type, _asked.c.options, _asked.c.required, _asked.c.details
                 ),
                 _asked.c.position,
             ),
@@ -205,8 +206,8 @@ def _item(row: Any, workspace: str) -> Item:
         category=row.category,
         ends_at=row.ends_at,
         questions=tuple(
-            ItemQuestion(UUID(key), label, kind, tuple(options), required)
-            for key, label, kind, options, required in row.questions or ()
+            ItemQuestion(UUID(key), label, kind, tuple(options), required, question_details.read(details))
+            for key, label, kind, options, required, details in row.questions or ()
         ),
         closing_html=row.closing_html,
     )

@@ -10,6 +10,8 @@ from typing import Any, Final, Protocol
 import rfc8785
 from bleach.sanitizer import Cleaner
 
+from app.surveys import question_details
+from app.surveys.question_details import QuestionDetails
 from app.texts import trimmed
 
 TAGS: Final = frozenset({"p", "br", "strong", "em", "u", "s", "ul", "ol", "li", "blockquote", "h3", "h4", "a", "code"})
@@ -48,6 +50,8 @@ class WordedQuestion(Protocol):
     def options(self) -> tuple[str, ...]: ...
     @property
     def required(self) -> bool: ...
+    @property
+    def details(self) -> QuestionDetails: ...
 
 
 def unkeepable(text: str) -> bool:
@@ -96,7 +100,13 @@ def canonical(
     """The RFC 8785 text that the content hash is of. Message and closing words are sanitised; what came after the first
     version of this form stands in it only where a survey has it, so that older content keeps its hash."""
     asked: list[dict[str, Any]] = [
-        {"label": one.label, "type": one.type, "options": list(one.options), "required": one.required}
+        {
+            "label": one.label,
+            "type": one.type,
+            "options": list(one.options),
+            "required": one.required,
+            **question_details.written(one.details),
+        }
         for one in questions
     ]
     content: dict[str, Any] = {

@@ -9,7 +9,9 @@ from uuid import UUID
 
 from app.errors import FieldError, Invalid
 from app.surveys import words
-from app.surveys.authoring import content
+from app.surveys.authoring import content, detail_rules
+from app.surveys.authoring.bounds import line, lines, text
+from app.surveys.question_details import NO_DETAILS, QuestionDetails
 from app.texts import trimmed
 
 # Times outside of it can't be told in every zone.
@@ -28,6 +30,7 @@ class QuestionDefinition:
     type: str
     options: tuple[str, ...] = ()
     required: bool = False
+    details: QuestionDetails = NO_DETAILS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,16 +105,17 @@ def tidy(definition: Definition) -> Definition:
         snooze_hours=_pace(definition.snooze_hours, words.DEFAULT_SNOOZE_HOURS, required),
         cooldown_days=_pace(definition.cooldown_days, words.DEFAULT_COOLDOWN_DAYS, required),
         max_prompts=_pace(definition.max_prompts, words.DEFAULT_MAX_PROMPTS, required),
-        questions=tuple(_tidy_question(one) for one in definition.questions),
+        questions=tuple(_tidy_question(one, place) for place, one in enumerate(definition.questions)),
     )
 
 
-def _tidy_question(question: QuestionDefinition) -> QuestionDefinition:
+def _tidy_question(question: QuestionDefinition, place: int) -> QuestionDefinition:
     return replace(
         question,
         label=trimmed(question.label),
         options=tuple(filter(None, map(trimmed, question.options))),
         required=question.required or question.type == "agreement",
+        details=detail_rules.tidy(question.details, first=place == 0),
     )
 
 
@@ -132,12 +136,12 @@ def _pace(value: int | None, default: int, required: bool) -> int | None:  # noq
 def problems(definition: Definition) -> list[FieldError]:
     """What keeps a tidied definition from being saved, each at its field: "title", "questions.0.label" and so on."""
     return [
-        *_line("title", definition.title, words.LONGEST_TITLE, needed="Give the survey a title."),
+        *line("title", definition.title, words.LONGEST_TITLE, needed="Give the survey a title."),
         *_one_of("type", definition.type, words.TYPES),
         *_one_of("enforcement", definition.enforcement, words.ENFORCEMENTS),
         *_html("message", definition.message),
         *_html("closing_html", definition.closing_html),
-        *_line("category", definition.category or "", words.LONGEST_CATEGORY),
+        *line("category", definition.category or "", words.LONGEST_CATEGORY),
         *_window(definition.starts_at, definition.ends_at),
         *_between("snooze_hours", definition.snooze_hours, words.SNOOZE_HOURS, "hours"),
         *_between("cooldown_days", definition.cooldown_days, words.COOLDOWN_DAYS, "days"),
@@ -146,11 +150,11 @@ def problems(definition: Definition) -> list[FieldError]:
     ]
 
 
-def _html(field: str, text: str) -> Iterator[FieldError]:
-    if content.too_much_to_read(text) and len(text) <= content.LONGEST_RAW:
+def _html(field: str, markup: str) -> Iterator[FieldError]:
+    if content.too_much_to_read(markup) and len(markup) <= content.LONGEST_RAW:
         yield FieldError(field, f"There is too much markup in here: at most {content.MOST_MARKUP:,} tags. Simplify it.")
     else:
-        yield from _text(field, text, words.LONGEST_MESSAGE)
+        yield from text(field, markup, words.LONGEST_MESSAGE)
 
 
 def _questions(questions: tuple[QuestionDefinition, ...]) -> Iterator[FieldError]:
@@ -166,10 +170,11 @@ def _questions(questions: tuple[QuestionDefinition, ...]) -> Iterator[FieldError
         agreements += one.type == "agreement"
         if one.type == "agreement" and agreements > 1:
             yield FieldError(f"{field}.type", "At most one question can be the agreement.")
+        yield from detail_rules.problems(field, questions, number)
 
 
 def _question(field: str, question: QuestionDefinition) -> Iterator[FieldError]:
-    yield from _text(f"{field}.label", question.label, words.LONGEST_LABEL, needed="Give the question its text.")
+    yield from text(f"{field}.label", question.label, words.LONGEST_LABEL, needed="Give the question its text.")
     yield from _one_of(f"{field}.type", question.type, words.QUESTION_TYPES)
     yield from _options(f"{field}.options", question)
 
@@ -179,30 +184,8 @@ def _options(field: str, question: QuestionDefinition) -> Iterator[FieldError]:
     if options and question.type in words.QUESTION_TYPES and question.type not in words.WITH_OPTIONS:
         kind = words.QUESTION_TYPES[question.type].lower()
         yield FieldError(field, f"This kind of question ({kind}) takes no options; remove them.")
-    elif len(options) > words.MOST_OPTIONS:
-        yield FieldError(field, f"At most {words.MOST_OPTIONS} options; these are {len(options):,}.")
-    elif repeated := [text for text, times in Counter(options).items() if times > 1]:
-        yield FieldError(field, f"Each option can be used once; “{repeated[0][:60]}” is used twice.")
     else:
-        # one message a field is enough
-        needed = "Every option needs a visible text."
-        yield from [found for text in options for found in _line(field, text, words.LONGEST_OPTION, needed=needed)][:1]
-
-
-def _line(field: str, text: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
-    if "\n" in text or "\t" in text:
-        yield FieldError(field, "Write this on one line, without tabs.")
-    else:
-        yield from _text(field, text, longest, needed=needed)
-
-
-def _text(field: str, text: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
-    if content.unkeepable(text):
-        yield FieldError(field, "The text has characters that can't be stored. Type it again.")
-    elif needed and not any(map(str.isprintable, text)):  # a zero-width space is no title
-        yield FieldError(field, needed)
-    elif len(text) > longest:
-        yield FieldError(field, f"At most {longest:,} characters; this has {len(text):,}.")
+        yield from lines(field, options, "option")
 
 
 def _one_of(field: str, word: str, known: Iterable[str]) -> Iterator[FieldError]:
@@ -239,11 +222,13 @@ def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
 def unaskable(definition: Definition) -> list[FieldError]:
     """What keeps a checked definition from being asked at all, whenever that is."""
     found = [] if definition.questions else [FieldError("questions", "Add at least one question.")]
-    return found + [
-        FieldError(f"questions.{number}.options", f"Give at least {words.FEWEST_OPTIONS} options, one a line.")
-        for number, one in enumerate(definition.questions)
-        if one.type in words.WITH_OPTIONS and len(one.options) < words.FEWEST_OPTIONS
-    ]
+    for number, one in enumerate(definition.questions):
+        if one.type in words.WITH_OPTIONS and len(one.options) < words.FEWEST_OPTIONS:
+            needed = f"Give at least {words.FEWEST_OPTIONS} options, one a line."
+            found.append(FieldError(f"questions.{number}.options", needed))
+        if one.type == "matrix" and not one.details.rows:
+            found.append(FieldError(f"questions.{number}.rows", "Give at least one row, one a line."))
+    return found
 
 
 _NAMES: Final = {
@@ -262,7 +247,15 @@ _NAMES: Final = {
     "max_prompts": "Max prompts",
     "questions": "Questions",
 }
-_PARTS: Final = {"label": "text"}
+_PARTS: Final = {
+    "label": "text",
+    "low_label": "words for the low end",
+    "high_label": "words for the high end",
+    "min": "smallest number",
+    "max": "largest number",
+    "page": "new page",
+    "show_if": "condition",
+}
 
 
 def name_of(field: str) -> str:

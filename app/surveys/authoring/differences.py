@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from app.dates import utc_time
-from app.surveys import words
+from app.surveys import decimals, showing, words
 from app.surveys.authoring.content import plain_text
 from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition, name_of
 
@@ -28,7 +28,11 @@ _PLAIN: Final = (
     "cooldown_days",
     "max_prompts",
 )
+_DETAILS: Final = ("low_label", "high_label", "min", "max", "unit", "rows", "page")
 NOTHING: Final = "–"
+_ALWAYS: Final = "Always shown"
+# A question among all of its survey.
+_Placed = tuple[Sequence[QuestionDefinition], QuestionDefinition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ def _questions(old: Sequence[QuestionDefinition], new: Sequence[QuestionDefiniti
             )
         else:
             yield from _parts(number, were[one.key][1], one)
+            yield from _conditions(number, (old, were[one.key][1]), (new, one))
     for key, (number, one) in were.items():
         if key not in are:
             yield DefinitionDifference("questions", f"Question {number + 1}, removed", one.label, NOTHING, content=True)
@@ -125,21 +130,42 @@ def _order(questions: Sequence[QuestionDefinition], others: set[UUID | None]) ->
 
 
 def _parts(number: int, old: QuestionDefinition, new: QuestionDefinition) -> Iterator[DefinitionDifference]:
-    for part in ("label", "type", "options", "required"):
-        before, after = getattr(old, part), getattr(new, part)
+    for part in ("label", "type", "options", "required", *_DETAILS):
+        before, after = _value(old, part), _value(new, part)
         if before != after:
             field = f"questions.{number}.{part}"
             shown = _part(part, before), _part(part, after)
             yield DefinitionDifference(field, name_of(field), *shown, content=True, correction=part == "label")
 
 
+def _conditions(number: int, old: _Placed, new: _Placed) -> Iterator[DefinitionDifference]:
+    """A condition that asks about the same question as before stays the same, wherever that stands by now."""
+    if _asked(*old) != _asked(*new):
+        field = f"questions.{number}.show_if"
+        before, after = (showing.sentence(among, one.details.show_if) or _ALWAYS for among, one in (old, new))
+        yield DefinitionDifference(field, name_of(field), before, after, content=True)
+
+
+def _asked(among: Sequence[QuestionDefinition], one: QuestionDefinition) -> Any:
+    condition = one.details.show_if
+    if condition is None or not 1 <= condition.question <= len(among):
+        return condition
+    return among[condition.question - 1].key, condition.negated, condition.values
+
+
+def _value(question: QuestionDefinition, part: str) -> Any:
+    return getattr(question.details if part in _DETAILS else question, part)
+
+
 def _part(part: str, value: Any) -> str:
     match part:
-        case "options":
+        case "options" | "rows":
             return " · ".join(value) or NOTHING
-        case "required":
+        case "required" | "page":
             return "Yes" if value else "No"
         case "type":
             return words.QUESTION_TYPES[value]
+        case "min" | "max":
+            return NOTHING if value is None else decimals.written(value)
         case _:
-            return str(value)
+            return str(value) or NOTHING

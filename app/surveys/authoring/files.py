@@ -4,15 +4,18 @@ whether its question ids are kept, by app.surveys.authoring.actions.
 
 import codecs
 import re
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 from app.bodies import fitted
 from app.errors import FieldError, Invalid, InvalidBody
 from app.outbound import strict_json
+from app.surveys import question_details
 from app.surveys.authoring.definition import Definition, QuestionDefinition, refusal
+from app.surveys.question_details import Condition, QuestionDetails
 from app.texts import instant, uuid_of
 
 if TYPE_CHECKING:
@@ -25,12 +28,28 @@ LARGEST_FILE: Final = 8 * 1024 * 1024  # bytes: everything at its bound, every c
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
 
 
+class _Condition(msgspec.Struct, forbid_unknown_fields=True):
+    """`question` is what an earlier question of the file has as its own `question`."""
+
+    question: str
+    values: list[int | str]
+    is_: Literal["in", "not_in"] = msgspec.field(default="in", name="is")
+
+
 class _Question(msgspec.Struct, forbid_unknown_fields=True):
     label: str
     type: str
     question: str | None = None
     options: list[str] | None = None
     required: bool | None = None
+    low_label: str | None = None
+    high_label: str | None = None
+    min: int | float | None = None
+    max: int | float | None = None
+    unit: str | None = None
+    rows: list[str] | None = None
+    page: bool | None = None
+    show_if: _Condition | None = None
 
 
 class _File(msgspec.Struct):
@@ -89,13 +108,40 @@ def from_document(document: dict[str, Any]) -> Definition:
         snooze_hours=file.snooze_hours,
         cooldown_days=file.cooldown_days,
         max_prompts=file.max_prompts,
-        questions=tuple(_question(one) for one in file.questions or ()),
+        questions=_questions(file.questions or []),
     )
 
 
-def _question(one: _Question) -> QuestionDefinition:
-    return QuestionDefinition(
-        uuid_of(one.question or ""), one.label, one.type, tuple(one.options or ()), bool(one.required)
+def _questions(asked: list[_Question]) -> tuple[QuestionDefinition, ...]:
+    places: dict[str, int] = {}
+    for number, one in enumerate(asked, 1):
+        places.setdefault(one.question or "", number)
+    return tuple(_question(one, _details(number, one, places)) for number, one in enumerate(asked))
+
+
+def _question(one: _Question, details: QuestionDetails) -> QuestionDefinition:
+    key = uuid_of(one.question or "")
+    return QuestionDefinition(key, one.label, one.type, tuple(one.options or ()), bool(one.required), details)
+
+
+def _details(place: int, one: _Question, places: dict[str, int]) -> QuestionDetails:
+    """Raises Invalid for a condition that names no question of the file."""
+    condition = None
+    if one.show_if:
+        asked = places.get(one.show_if.question)
+        if asked is None:
+            told = f"No question of this file has “{one.show_if.question[:60]}” as its question."
+            raise _wrong(f"questions.{place}.show_if.question", told)
+        condition = Condition(asked, tuple(one.show_if.values), one.show_if.is_ == "not_in")
+    return QuestionDetails(
+        low_label=one.low_label or "",
+        high_label=one.high_label or "",
+        min=one.min,
+        max=one.max,
+        unit=one.unit or "",
+        rows=tuple(one.rows or ()),
+        page=bool(one.page),
+        show_if=condition,
     )
 
 
@@ -120,7 +166,8 @@ def _refusal(found: list[FieldError]) -> Invalid:
 
 
 def document(definition: Definition) -> dict[str, Any]:
-    """The definition as JSON, always in the same order."""
+    """The definition as JSON, always in the same order. Details stand only where a question uses them."""
+    names = _names(definition.questions)
     return {
         "format": FORMAT,
         "title": definition.title,
@@ -138,15 +185,32 @@ def document(definition: Definition) -> dict[str, Any]:
         "max_prompts": definition.max_prompts,
         "questions": [
             {
-                "question": str(one.key) if one.key else None,
+                "question": name,
                 "label": one.label,
                 "type": one.type,
                 "options": list(one.options),
                 "required": one.required,
+                **_written(one.details, names),
             }
-            for one in definition.questions
+            for name, one in zip(names, definition.questions, strict=True)
         ],
     }
+
+
+def _names(questions: Sequence[QuestionDefinition]) -> list[str | None]:
+    """The ids of the questions; where a condition names one that was never saved, a word that is no id stands for it."""
+    named = {one.details.show_if.question for one in questions if one.details.show_if}
+    return [
+        str(one.key) if one.key else f"q{number}" if number in named else None
+        for number, one in enumerate(questions, 1)
+    ]
+
+
+def _written(details: QuestionDetails, names: Sequence[str | None]) -> dict[str, Any]:
+    told = question_details.written(details)
+    if details.show_if:
+        told["show_if"] = {**told["show_if"], "question": names[details.show_if.question - 1]}
+    return told
 
 
 def export(stored: "Stored", now: datetime) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.surveys import question_details
 from app.surveys.authoring.definition import Definition
 from app.surveys.models import Question, Wording
 
@@ -15,7 +16,8 @@ def columns(definition: Definition) -> dict[str, Any]:
     """Of the row in `surveys`; of a tidied definition."""
     values = {name: getattr(definition, name) for name in Definition.__dataclass_fields__ if name != "questions"}
     lists = {"user_types": list(definition.user_types), "tenants": list(definition.tenants)}
-    return {**values, **lists, "content_hash": definition.content_hash}
+    needed = list(question_details.needs(definition.questions))
+    return {**values, **lists, "needs": needed, "content_hash": definition.content_hash}
 
 
 async def write_questions(db: AsyncSession, survey_id: int, definition: Definition) -> None:
@@ -31,12 +33,14 @@ async def write_questions(db: AsyncSession, survey_id: int, definition: Definiti
             "type": one.type,
             "options": list(one.options),
             "required": one.required,
+            "details": question_details.written(one.details) or None,
         }
         for position, one in enumerate(definition.questions)
     ]
     if rows:
         statement = insert(Question)
-        new = {name: statement.excluded[name] for name in ("position", "label", "type", "options", "required")}
+        changed = ("position", "label", "type", "options", "required", "details")
+        new = {name: statement.excluded[name] for name in changed}
         await db.execute(statement.on_conflict_do_update(index_elements=[Question.key], set_=new), rows)
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import NotFound
+from app.surveys import question_details
 from app.surveys.authoring.definition import Definition, QuestionDefinition
 from app.surveys.models import Question, Response, Survey
 
@@ -97,7 +98,8 @@ def _missing() -> NotFound:
 
 
 def _question(row: Question) -> QuestionDefinition:
-    return QuestionDefinition(row.key, row.label, row.type, tuple(row.options), row.required)
+    details = question_details.read(row.details)
+    return QuestionDefinition(row.key, row.label, row.type, tuple(row.options), row.required, details)
 
 
 def _stored(workspace: str, row: Survey, responses: int, questions: tuple[QuestionDefinition, ...]) -> Stored:

@@ -273,7 +273,7 @@ def _entry(version: Version, what: PlannedAnswer, user_id: int) -> ledger.Entry:
         answers=tuple(
             Answered(question.key or UUID(int=0), value)
             for question, value in zip(stored.questions, what.values, strict=False)
-            if value
+            if value not in (None, ())
         ),
         ip=f"192.0.2.{1 + user_id % 250}",
         browser=BROWSER,

@@ -6,22 +6,30 @@ question takes): the body's shape, judged before the survey is looked up. Everyt
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 from uuid import UUID
 
 from app.errors import FieldError
+from app.surveys import decimals
 from app.surveys.item import ItemQuestion
+from app.surveys.ledger.chain import MatrixCell
 from app.surveys.ledger.errors import InvalidAnswers
-from app.surveys.words import LONGEST_TEXT, MOST_STARS
+from app.surveys.question_details import QuestionDetails
+from app.surveys.showing import shown
+from app.surveys.words import LONGEST_TEXT, MOST_NPS, MOST_STARS
 
-Value = int | str | tuple[str, ...]
+Value = int | float | str | tuple[str | MatrixCell, ...]
 CARRYING = frozenset({"answer", "agree"})
 # The field of what is wrong with the answers together; of one answer, it is the question's id.
 WHOLE = "answers"
 # PostgreSQL stores neither.
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_CELL = {"row", "choice"}
+HIDDEN = "This question is not shown after the answers to those before it. Leave its answer out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,8 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer that counts. Texts are in NFC, ticks in the order of the options."""
+    """One answer that counts. Texts are in NFC, ticks in the order of the options, cells of a matrix in the order of its rows; a whole
+    number is an int."""
 
     question: UUID
     value: Value
@@ -60,8 +69,8 @@ def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given])
     """The answers that count, in the order of the questions; null, blanks alone and [] are no answer.
 
     Raises InvalidAnswers that names every question with something wrong: answers with an action that carries none, a question
-    that was not asked, a value that its question does not take, a required question without an answer. An `answer` has one
-    value at least.
+    that was not asked, a value that its question does not take, an answer to a question that is hidden after the others, a
+    required question that is shown and has no answer. An `answer` has one value at least.
     """
     wrong = [*malformed(given), *_unasked(questions, given)]
     values = {one.question: one.value for one in given if not _is_empty(one.value)}
@@ -69,12 +78,8 @@ def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given])
         wrong += [FieldError(str(key), f"{action} carries no answers; leave this out.") for key in values]
         _refuse(wrong)
         return ()
-    answered = []
-    for question in () if wrong else questions:
-        try:
-            answered += _answered(question, values)
-        except _Wrong as problem:
-            wrong.append(FieldError(str(question.key), str(problem)))
+    answered, unfit = ([], {}) if wrong else _fitting(questions, values)
+    wrong += [] if wrong else _misplaced(questions, answered, unfit)
     if action == "answer" and not answered and not wrong:
         wrong.append(FieldError(WHOLE, "Answer one question at least."))
     _refuse(wrong)
@@ -98,32 +103,95 @@ def _unasked(questions: Sequence[ItemQuestion], given: Sequence[Given]) -> Itera
             yield FieldError(str(one.question), "This survey has no such question.")
 
 
-def _answered(question: ItemQuestion, values: dict[UUID, Any]) -> list[Answered]:
-    if question.key in values:
-        return [Answered(question.key, _judge(question, values[question.key]))]
-    if question.required and question.type != "agreement":
-        raise _Wrong("This question needs an answer.")
-    return []
+def _fitting(questions: Sequence[ItemQuestion], values: dict[UUID, Any]) -> tuple[list[Answered], dict[UUID, str]]:
+    """The values that their questions take, and what the questions have against the others."""
+    answered, unfit = [], {}
+    for question in questions:
+        if question.key in values:
+            try:
+                answered.append(Answered(question.key, _judge(question, values[question.key])))
+            except _Wrong as problem:
+                unfit[question.key] = str(problem)
+    return answered, unfit
 
 
-def _judge(question: ItemQuestion, value: Any) -> Value:
+def _misplaced(
+    questions: Sequence[ItemQuestion], answered: Sequence[Answered], unfit: Mapping[UUID, str]
+) -> Iterator[FieldError]:
+    """What is wrong, question by question. After a value that does not fit it is not known what the later conditions make of it."""
+    values = {one.question: one.value for one in answered}
+    numbered = {number: values[one.key] for number, one in enumerate(questions, 1) if one.key in values}
+    for question, is_shown in zip(questions, shown(questions, numbered), strict=True):
+        is_answered = question.key in values
+        if question.key in unfit:
+            yield FieldError(str(question.key), unfit[question.key])
+        elif is_answered and not is_shown and not unfit:
+            yield FieldError(str(question.key), HIDDEN)
+        elif is_shown and not is_answered and question.required and question.type != "agreement":
+            yield FieldError(str(question.key), "This question needs an answer.")
+
+
+def _judge(question: ItemQuestion, value: Any) -> Value:  # noqa: PLR0911 - a line a type
     match question.type:
         case "star_rating":
-            return _stars(value)
+            return _whole(value, 1, MOST_STARS)
+        case "nps":
+            return _whole(value, 0, MOST_NPS)
         case "scale" | "single_choice":
             return _option(question.options, value)
         case "multiple_choice":
             return _ticks(question.options, value)
+        case "matrix":
+            return _cells(question, value)
+        case "number":
+            return _number(question.details, value)
+        case "date":
+            return _day(value)
         case "free_text":
             return _text(value)
     raise _Wrong("Agree or decline answers this question; leave its value out.")
 
 
-def _stars(value: Any) -> int:
+def _whole(value: Any, least: int, most: int) -> int:
     # JSON's true is an int to Python, and 4.0 equals 4.
-    if type(value) is not int or not 1 <= value <= MOST_STARS:
-        raise _Wrong(f"Give a whole number from 1 to {MOST_STARS}.")
+    if type(value) is not int or not least <= value <= most:
+        raise _Wrong(f"Give a whole number from {least} to {most}.")
     return value
+
+
+def _number(details: QuestionDetails, value: Any) -> decimals.Number:
+    number = decimals.exact(value)
+    if number is None:
+        raise _Wrong(f"Give a number with at most {decimals.MOST_DECIMALS} decimals, such as 12 or 3.5.")
+    if details.min is not None and number < details.min:
+        raise _Wrong(f"Give at least {decimals.written(details.min)}.")
+    if details.max is not None and number > details.max:
+        raise _Wrong(f"Give at most {decimals.written(details.max)}.")
+    return number
+
+
+def _day(value: Any) -> str:
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        try:
+            return date.fromisoformat(value).isoformat()
+        except ValueError:
+            pass  # a 30th of February
+    raise _Wrong("Give a day such as 2026-11-25.")
+
+
+def _cells(question: ItemQuestion, value: Any) -> tuple[MatrixCell, ...]:
+    """In a required one every row is answered."""
+    chosen = {_nfc(one["row"]): _nfc(one["choice"]) for one in value} if _is_matrix(value) else {}
+    rows = question.details.rows
+    if not chosen or not chosen.keys() <= set(rows) or not set(chosen.values()) <= set(question.options):
+        raise _Wrong("Give a list of its rows, each with the text of one option: [{row, choice}].")
+    if question.required and len(chosen) < len(rows):
+        raise _Wrong("Choose one answer in each row.")
+    return tuple(MatrixCell(row, chosen[row]) for row in rows if row in chosen)
+
+
+def _is_matrix(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
 
 
 def _option(options: Sequence[str], value: Any) -> str:
@@ -150,14 +218,19 @@ def _text(value: Any) -> str:
 
 
 def _misshapen(value: Any) -> str | None:
-    if value is None or type(value) is int:
+    if value is None or type(value) in (int, float):
         return None
-    texts = (value,) if isinstance(value, str) else value
-    if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
-        return "Give a whole number, a text, a list of texts, or null."
+    parts = list(value) if isinstance(value, list | tuple) else [value]
+    cells = [one for one in parts if isinstance(one, dict)]
+    texts = [one for one in parts if not isinstance(one, dict)] + [text for one in cells for text in one.values()]
+    odd = isinstance(value, dict) or any(one.keys() != _CELL for one in cells)
+    if odd or not all(isinstance(one, str) for one in texts):
+        return "Give a number, a text, a list of texts, a list of {row, choice}, or null."
     if any(_UNWRITABLE.search(one) for one in texts):
         return "Leave out NUL characters and lone surrogates."
-    return "The same option is there twice; give it once." if len({*map(_nfc, texts)}) < len(texts) else None
+    once = [_nfc(one["row"] if isinstance(one, dict) else one) for one in parts]
+    what = "row" if cells else "option"
+    return f"The same {what} is there twice; give it once." if len({*once}) < len(once) else None
 
 
 def _is_empty(value: Any) -> bool:
@@ -173,10 +246,26 @@ def _comparable(answers: Iterable[Answered | Given]) -> list[tuple[UUID, str, An
 
 
 def _plain(value: Any) -> tuple[str, Any]:
-    """The value with its kind: 4, 4.0, "4" and true are four different answers."""
-    if isinstance(value, list | tuple):
-        return "list", frozenset(_nfc(one) if isinstance(one, str) else repr(one) for one in value)
-    return type(value).__name__, _nfc(value) if isinstance(value, str) else value
+    """The value with its kind: 4, "4" and true are three different answers. JSON has one kind of number: 4.0 is 4."""
+    match value:
+        case list() | tuple():
+            return "list", frozenset(map(_part, value))
+        case float() if value.is_integer():
+            return "int", int(value)
+        case str():
+            return "str", _nfc(value)
+    return type(value).__name__, value
+
+
+def _part(one: Any) -> Any:
+    """A tick, or a cell of a matrix as it came or as it was recorded."""
+    match one:
+        case str():
+            return _nfc(one)
+        case MatrixCell() | {"row": str(), "choice": str()}:
+            row, choice = (one.row, one.choice) if isinstance(one, MatrixCell) else (one["row"], one["choice"])
+            return _nfc(row), _nfc(choice)
+    return repr(one)
 
 
 def _nfc(text: str) -> str:

@@ -19,7 +19,7 @@ from app.db.direct import Direct, driver
 from app.db.session import schema_of, workspace_of
 from app.secrets import KeyRing
 from app.surveys.ledger import chain, evidence, people
-from app.surveys.ledger.answers import Answered
+from app.surveys.ledger.answers import Answered, Value
 from app.surveys.ledger.errors import VersionSuperseded
 from app.surveys.ledger.evidence import Evidence, Key
 from app.surveys.words import Shown
@@ -232,7 +232,7 @@ def _said(one: Answered, texts: Mapping[str, str]) -> chain.LedgerAnswer:
     return chain.LedgerAnswer(key, list(one.value) if isinstance(one.value, tuple) else one.value)
 
 
-def _value(said: chain.LedgerAnswer, texts: Mapping[str, str]) -> int | str | tuple[str, ...]:
+def _value(said: chain.LedgerAnswer, texts: Mapping[str, str]) -> Value:
     if said.value is None:
         return texts.get(said.question, "")
     return tuple(said.value) if isinstance(said.value, list) else said.value

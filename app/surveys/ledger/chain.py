@@ -3,23 +3,34 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import msgspec
 
+from app.surveys import decimals
 from app.surveys.words import Shown
 
 # What the first row's hash is made with, in place of a row before it: 64 zeros in hex.
 BEFORE_THE_FIRST = bytes(32)
+# Between a row of a matrix and what was chosen in it; texts of a survey hold no tab there.
+BETWEEN = "\t"
 
-_WRITER = msgspec.json.Encoder(order="sorted")
+_WRITER = msgspec.json.Encoder(order="sorted", decimal_format="number")
+
+
+class MatrixCell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was chosen in one row of a matrix."""
+
+    row: str
+    choice: str
 
 
 class LedgerAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One answered question. A star is its number, a multiple choice its ticks in option order; null stands for a free text,
-    which is in the sealed evidence alone."""
+    """One answered question. Stars and an NPS are their number, a date is its text, a multiple choice its ticks in option order, a matrix
+    its answered rows in their order; null stands for a free text, which is in the sealed evidence alone."""
 
     question: str
-    value: int | str | list[str] | None
+    value: int | float | str | list[str | MatrixCell] | None
 
 
 class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -87,9 +98,17 @@ _STANDING, _CLOSING = msgspec.json.Decoder(StandingEntry), msgspec.json.Decoder(
 
 
 def written(line: Line) -> str:
-    """The line in its RFC 8785 form. All its keys are plain words and its numbers integers, so that sorted keys and
-    msgspec's escapes are that form (a test compares)."""
+    """The line in its RFC 8785 form. All its keys are plain words, so that sorted keys and msgspec's escapes are that form (a test
+    compares); a number with decimals is written without an exponent, as that form has it."""
+    if isinstance(line, LedgerEntry) and any(type(one.value) is float for one in line.answers):
+        line = msgspec.structs.replace(line, answers=[_exact(one) for one in line.answers])
     return _WRITER.encode(line).decode()
+
+
+def _exact(one: LedgerAnswer) -> LedgerAnswer | dict[str, object]:
+    if type(one.value) is not float:
+        return one
+    return {"question": one.question, "value": Decimal(decimals.written(one.value))}
 
 
 def around_number(line: Line) -> tuple[str, str]:
@@ -131,10 +150,21 @@ def instant(value: datetime) -> str:
 
 
 def choices(answers: Iterable[LedgerAnswer]) -> set[tuple[str, str]]:
-    """What `survey_answers` holds of them, as (question, choice): each tick for itself, a free text as ''."""
+    """What `survey_answers` holds of them, as (question, choice); app.surveys.models.Answer says how each type is held."""
     found: set[tuple[str, str]] = set()
     for one in answers:
         question, value = one.question, one.value
         for choice in value if isinstance(value, list) else (value,):
-            found.add((question, "" if choice is None else str(choice)))
+            found.add((question, _counted(choice)))
     return found
+
+
+def _counted(choice: float | str | MatrixCell | None) -> str:
+    match choice:
+        case None:
+            return ""
+        case MatrixCell():
+            return f"{choice.row}{BETWEEN}{choice.choice}"
+        case int() | float():
+            return decimals.written(choice)
+    return choice

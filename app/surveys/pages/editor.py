@@ -147,7 +147,9 @@ def item_of(definition: Definition, stored: Stored | None, workspace: str) -> It
         category=definition.category,
         ends_at=definition.ends_at,
         questions=tuple(
-            ItemQuestion(UUID(int=number), one.label or f"Question {number}", one.type, one.options, one.required)
+            ItemQuestion(
+                UUID(int=number), one.label or f"Question {number}", one.type, one.options, one.required, one.details
+            )
             for number, one in enumerate(asked[: words.MOST_QUESTIONS], 1)
         ),
     )

@@ -55,6 +55,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         switches=switches,
         state=met.situation.state,
         version=met.situation.offer.version,
+        needs=met.situation.offer.needs,
         outcomes=OUTCOMES,
         shown=SHOWN[met.shown],
         names=names,

@@ -11,6 +11,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from app.counting import mean, percent
+from app.surveys.question_details import NO_DETAILS, QuestionDetails
 from app.surveys.words import MOST_STARS, OUTCOMES
 
 RESPONDED = ("answered", "agreed", "declined")
@@ -82,6 +83,7 @@ class AskedQuestion:
     type: str
     options: tuple[str, ...] = ()
     required: bool = False
+    details: QuestionDetails = NO_DETAILS
 
 
 def outcomes_of(questions: Iterable[AskedQuestion], enforcement: str, counters: Counters) -> tuple[str, ...]:

@@ -22,12 +22,13 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    literal_column,
     or_,
     select,
     text,
     true,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import Tenant, User
@@ -90,6 +91,13 @@ def rows(*columns: Any) -> Select[Any]:
 
 
 ROWS = rows()
+# By question id, for a page. An export would take apart a wording as often as it was answered.
+_TYPES = literal_column(
+    """jsonb_object(survey_wordings.question_keys,
+    ARRAY(SELECT q ->> 'type' FROM json_array_elements(survey_wordings.content::json -> 'questions') AS q))""",
+    JSONB,
+).label("question_types")
+_TYPED_ROWS = rows(_TYPES).join(Wording, Wording.id == Response.wording_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +164,7 @@ async def located(
         return []
     order = NEWEST_FIRST if newest_first else OLDEST_FIRST
     numbers = select(Response.number).where(wanted.condition(), _on(days)).order_by(*order).limit(rows).offset(skip)
-    return list(await db.execute(ROWS.where(Response.number.in_(numbers)).order_by(*order)))
+    return list(await db.execute(_TYPED_ROWS.where(Response.number.in_(numbers)).order_by(*order)))
 
 
 def _on(days: Sequence[date]) -> ColumnElement[bool]:
@@ -227,7 +235,7 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
 
 def _questions() -> ScalarSelect[Any]:
     """Those of a survey as they are now: a list of objects, in order."""
-    fields = (Question.key, Question.label, Question.type, Question.options, Question.required)
+    fields = (Question.key, Question.label, Question.type, Question.options, Question.required, Question.details)
     pairs = [part for one in fields for part in (literal(one.name, String), one)]
     every = func.json_agg(aggregate_order_by(func.json_build_object(*pairs), Question.position))
     return select(every).where(Question.survey_id == Survey.id).scalar_subquery()
@@ -241,5 +249,5 @@ async def latest(db: AsyncSession, wanted: LedgerFilter, *, responses: int, text
     written = select(Response.number).where(condition, Response.has_text, not_erased())
     with_text = written.order_by(Response.number.desc()).limit(texts)
     either = newest.union_all(with_text).subquery()
-    found = ROWS.where(Response.number.in_(select(either.c.number))).order_by(*NEWEST_FIRST)
+    found = _TYPED_ROWS.where(Response.number.in_(select(either.c.number))).order_by(*NEWEST_FIRST)
     return list(await db.execute(found))

@@ -12,42 +12,40 @@ import msgspec
 
 from app.accounts.erased import ERASED_PERSON
 from app.secrets import KeyRing, SecretError
+from app.surveys import decimals, question_details
 from app.surveys.ledger import chain, evidence
+from app.surveys.ledger.chain import MatrixCell
 from app.surveys.ledger.evidence import Evidence
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.words import Shown
 
 LONGEST_SHORT = 80
-Value = int | str | list[str] | None
+Value = int | float | str | list[str | MatrixCell] | None
 # By wording, then by question id.
 Labels = Mapping[int, Mapping[str, str]]
 
 
-class _WordedQuestion(msgspec.Struct):
-    label: str
-    type: str
-    options: list[str]
-    required: bool
-
-
 class ReadWording(msgspec.Struct):
-    """The canonical content behind a hash. `message` and `closing_html` are sanitised HTML."""
+    """The canonical content behind a hash. `message` and `closing_html` are sanitised HTML; a question is an object with its details
+    among its keys."""
 
     title: str
     message: str
     type: str
     enforcement: str
-    questions: list[_WordedQuestion]
+    questions: list[dict[str, Any]]
     closing_html: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """One answer. `value` is None when a free text can no longer be read."""
+    """One answer. `value` is None when a free text can no longer be read; `type` is that of the question, None where the row does not
+    tell."""
 
     question: str
     value: Value
     is_text: bool
+    type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +84,10 @@ def opened(keys: KeyRing, workspace: str, row: Any) -> Opened:
 
 def answers(row: Any, found: Opened) -> Iterator[ShownAnswer]:
     """In the order of the questions."""
+    types = getattr(row, "question_types", None) or {}
     for one in chain.read(row.entry).answers:
         value: Value = found.texts.get(one.question) if one.value is None else one.value
-        yield ShownAnswer(one.question, value, one.value is None)
+        yield ShownAnswer(one.question, value, one.value is None, types.get(one.question))
 
 
 def labelled(row: Any, found: Opened, words: Labels) -> list[dict[str, Any]]:
@@ -107,15 +106,20 @@ def shown_of(row: Any) -> Shown:
 
 def plain(value: Value) -> str:
     """A value as a person reads it; an en dash for a text that can no longer be read."""
-    if isinstance(value, list):
-        return ", ".join(value)
-    return "–" if value is None else str(value)
+    match value:
+        case None:
+            return "–"
+        case list():
+            return ", ".join(one if isinstance(one, str) else f"{one.row}: {one.choice}" for one in value)
+        case int() | float():
+            return decimals.written(value)
+    return value
 
 
 def short(one: ShownAnswer) -> str:
     """An answer in a list's cell, its question left out."""
-    if isinstance(one.value, int):
-        return f"{one.value} ★"
+    if one.type == "star_rating":
+        return f"{plain(one.value)} ★"
     text = " ".join(plain(one.value).split())
     text = text if len(text) <= LONGEST_SHORT else f"{text[: LONGEST_SHORT - 1]}…"
     return f"“{text}”" if one.is_text and one.value is not None else text
@@ -127,14 +131,21 @@ def wording(content: str) -> ReadWording:
 
 def wording_of(survey: Any, rows: Sequence[Mapping[str, Any]]) -> ReadWording:
     """The words of a survey as it stands; `rows` are its questions."""
-    asked = [_WordedQuestion(row["label"], row["type"], row["options"], row["required"]) for row in rows]
+    asked = [{**row, **(row["details"] or {})} for row in rows]
     return ReadWording(survey.title, survey.message, survey.type, survey.enforcement, asked, survey.closing_html)
 
 
 def questions(words: ReadWording, keys: Sequence[str]) -> tuple[AskedQuestion, ...]:
     """The questions of a wording under their ids."""
     return tuple(
-        AskedQuestion(UUID(key), one.label, one.type, tuple(one.options), one.required)
+        AskedQuestion(
+            UUID(key),
+            one["label"],
+            one["type"],
+            tuple(one["options"]),
+            one["required"],
+            question_details.read(one),
+        )
         for key, one in zip(keys, words.questions, strict=True)
     )
 

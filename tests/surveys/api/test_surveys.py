@@ -93,7 +93,7 @@ class TestBodies:
             ('{"survey": "x", "action": "dance", "answers": [{"question": "$", "value": {}}]}', {"survey", "action", "$"}),
             ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": ["a", 1]}]}', {"$"}),
             ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": ["a", "a"]}]}', {"$"}),
-            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": 5.0}]}', {"$"}),
+            ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": [{"row": 5}]}]}', {"$"}),
             ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": true}]}', {"$"}),
             ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": {}}]}', {"$"}),
             ('{"survey": "$", "action": "answer", "answers": [{"question": "$", "value": 1, "x": 1}]}', {"$"}),

@@ -20,6 +20,7 @@ from app.surveys.authoring.definition import (
     unpublishable,
 )
 from app.surveys.authoring.differences import compare, merge, need_new_version
+from app.surveys.question_details import NO_DETAILS, Condition, QuestionDetails
 from app.surveys.words import QUESTION_TYPES, WITH_OPTIONS
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH, defined
 
@@ -28,6 +29,10 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 def raw(**fields: Any) -> Definition:
     return Definition(**{"title": "Lunch", "type": "feedback", "enforcement": "optional", **fields})
+
+
+def detailed(one: QuestionDefinition, **details: Any) -> QuestionDefinition:
+    return replace(one, details=QuestionDetails(**details))
 
 
 def asking(**fields: Any) -> Definition:
@@ -129,6 +134,106 @@ def test_a_problem_is_told_by_what_it_is(definition: Definition, told: str) -> N
     assert told in problem.message
 
 
+FIRST_ONE = QuestionDefinition(None, "Which?", "single_choice", ("x", "y"))
+
+
+def details_of(kind: str, **details: Any) -> Definition:
+    """A survey whose second question has these details; its first is a choice of x and y."""
+    options = ("a", "b") if kind in WITH_OPTIONS else ()
+    return raw(questions=(FIRST_ONE, detailed(QuestionDefinition(None, "So?", kind, options), **details)))
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        details_of("scale", low_label="l" * 100, high_label="h" * 100),
+        details_of("star_rating", low_label="bad", high_label="good"),
+        details_of("nps", low_label="never", high_label="for sure"),
+        details_of("number", min=-999_999_999, max=999_999_999, unit="u" * 20),
+        details_of("number", min=0.5, max=0.5),
+        details_of("number", min=0),
+        details_of("matrix", rows=tuple(f"{n:0200}" for n in range(50))),
+        details_of("free_text", page=True, show_if=Condition(1, ("x", "y"))),
+        details_of("date", show_if=Condition(1, (" x ",), negated=True)),
+    ],
+)
+def test_details_within_their_bounds_can_be_saved(definition: Definition) -> None:
+    assert problems(tidy(definition)) == []
+
+
+ODD = "takes no"
+BAD_DETAILS = [
+    (details_of("free_text", low_label="bad"), "questions.1.low_label", ODD),
+    (details_of("single_choice", high_label="good"), "questions.1.high_label", ODD),
+    (details_of("scale", min=1), "questions.1.min", ODD),
+    (details_of("date", max=0), "questions.1.max", ODD),
+    (details_of("nps", unit="points"), "questions.1.unit", ODD),
+    (details_of("single_choice", rows=("a",)), "questions.1.rows", ODD),
+    (details_of("scale", low_label="l" * 101), "questions.1.low_label", "At most 100"),
+    (details_of("scale", high_label="two\nlines"), "questions.1.high_label", "one line"),
+    (details_of("number", unit="u" * 21), "questions.1.unit", "At most 20"),
+    (details_of("number", min=10**9), "questions.1.min", "at most six decimals"),
+    (details_of("number", max=0.0000001), "questions.1.max", "at most six decimals"),
+    (details_of("number", min=2, max=1.5), "questions.1.max", "below the smallest"),
+    (details_of("matrix", rows=("a", " a")), "questions.1.rows", "used twice"),
+    (details_of("matrix", rows=("a\tb",)), "questions.1.rows", "one line"),
+    (details_of("matrix", rows=tuple(map(str, range(51)))), "questions.1.rows", "At most 50 rows"),
+    (details_of("free_text", show_if=Condition(2, ("x",))), "questions.1.show_if", "an earlier question"),
+    (details_of("free_text", show_if=Condition(3, ("x",))), "questions.1.show_if", "an earlier question"),
+    (details_of("free_text", show_if=Condition(0, ("x",))), "questions.1.show_if", "an earlier question"),
+    (details_of("free_text", show_if=Condition(1, ())), "questions.1.show_if", "at least one answer"),
+    (
+        details_of("free_text", show_if=Condition(1, ("x", "z"))),
+        "questions.1.show_if",
+        "“z” is not an answer of question 1",
+    ),
+    (details_of("agreement", show_if=Condition(1, ("x",))), "questions.1.show_if", "An agreement is always shown"),
+]
+
+
+@pytest.mark.parametrize(("definition", "field", "told"), BAD_DETAILS)
+def test_a_detail_that_can_not_stand_is_told_at_its_field(definition: Definition, field: str, told: str) -> None:
+    (problem,) = problems(tidy(definition))
+    assert problem.field == field
+    assert told in problem.message
+
+
+@pytest.mark.parametrize("kind", ["number", "date", "matrix", "free_text", "agreement"])
+def test_a_condition_asks_about_a_question_whose_answers_can_be_listed(kind: str) -> None:
+    options = ("x", "y") if kind in WITH_OPTIONS else ()
+    rows = {"rows": ("x",)} if kind == "matrix" else {}
+    first = detailed(QuestionDefinition(None, "Which?", kind, options), **rows)
+    second = detailed(QuestionDefinition(None, "So?", "free_text"), show_if=Condition(1, ("x",)))
+    assert fields_of(raw(questions=(first, second))) == ["questions.1.show_if"]
+
+
+@pytest.mark.parametrize(("kind", "least", "most"), [("star_rating", 1, 5), ("nps", 0, 10)])
+def test_a_condition_names_stars_and_scores_by_their_numbers(kind: str, least: int, most: int) -> None:
+    def problem(value: Any) -> bool:
+        second = detailed(QuestionDefinition(None, "So?", "free_text"), show_if=Condition(1, (value,)))
+        return bool(fields_of(raw(questions=(QuestionDefinition(None, "How?", kind), second))))
+
+    assert [problem(value) for value in (least, most, least - 1, most + 1, str(least), True)] == [
+        False, False, True, True, True, True,
+    ]  # fmt: skip
+
+
+def test_a_condition_that_asks_about_the_same_question_elsewhere_is_no_difference() -> None:
+    asked, other = replace(FIRST, label="Which?"), replace(SECOND, details=QuestionDetails())
+    third = QuestionDefinition(uuid4(), "So?", "free_text", details=QuestionDetails(show_if=Condition(1, ("x",))))
+    moved = detailed(third, show_if=Condition(2, ("x",)))
+    found = compare(
+        replace(WITH_IDS, questions=(asked, other, third)), replace(WITH_IDS, questions=(other, asked, moved))
+    )
+    assert [one.name for one in found] == ["Order of the questions"]
+
+
+def test_the_first_question_begins_a_page_anyway() -> None:
+    first = detailed(FIRST_ONE, page=True)
+    assert tidy(raw(questions=(first, first))).questions[0].details == NO_DETAILS
+    assert tidy(raw(questions=(first, first))).questions[1].details.page
+
+
 @pytest.mark.parametrize("kind", sorted(set(QUESTION_TYPES) - WITH_OPTIONS))
 def test_a_question_that_is_no_choice_takes_no_options(kind: str) -> None:
     assert fields_of(asking(type=kind, options=("a", "b"))) == ["questions.0.options"]
@@ -222,13 +327,23 @@ def test_publishing_needs_questions_with_options_and_a_window_that_is_not_over(
 
 
 TEXTS = st.sampled_from(["a", "b", "é", "e\u0301", " a", "a\n"])
+DETAILS = st.builds(
+    QuestionDetails,
+    low_label=st.just("") | TEXTS,
+    min=st.sampled_from([None, 0, 2, 0.5]),
+    unit=st.sampled_from(["", "km"]),
+    rows=st.lists(TEXTS, max_size=2).map(tuple),
+    page=st.booleans(),
+    show_if=st.none() | st.builds(Condition, st.just(1), st.sampled_from([("a",), ("a", 1), (1,)]), st.booleans()),
+)
 QUESTIONS = st.builds(
     QuestionDefinition,
     st.sampled_from([None, UUID(int=1)]),
     TEXTS,
-    st.sampled_from(["scale", "single_choice", "free_text", "agreement"]),
+    st.sampled_from(["scale", "single_choice", "free_text", "agreement", "nps", "matrix"]),
     st.lists(TEXTS, max_size=2).map(tuple),
     st.booleans(),
+    st.just(NO_DETAILS) | DETAILS,
 )
 DEFINITIONS = st.builds(
     Definition,
@@ -246,7 +361,7 @@ DEFINITIONS = st.builds(
 
 
 def content_of(definition: Definition) -> Any:
-    asked = [(one.label, one.type, one.options, one.required) for one in definition.questions]
+    asked = [(one.label, one.type, one.options, one.required, one.details) for one in definition.questions]
     return definition.title, definition.message, definition.closing_html, definition.type, definition.enforcement, asked
 
 
@@ -307,6 +422,14 @@ CHANGES = [
     ({"questions": (FIRST, replace(SECOND, type="star_rating"))}, ("questions.1.type", "Question 2, type", "Free text", "Star rating", True, False)),
     ({"questions": (replace(FIRST, options=("y", "x")), SECOND)}, ("questions.0.options", "Question 1, options", "x · y", "y · x", True, False)),
     ({"questions": (FIRST, replace(SECOND, required=True))}, ("questions.1.required", "Question 2, required", "No", "Yes", True, False)),
+    ({"questions": (detailed(FIRST, low_label="never"), SECOND)}, ("questions.0.low_label", "Question 1, words for the low end", "–", "never", True, False)),
+    ({"questions": (detailed(FIRST, high_label="always"), SECOND)}, ("questions.0.high_label", "Question 1, words for the high end", "–", "always", True, False)),
+    ({"questions": (FIRST, detailed(SECOND, min=0))}, ("questions.1.min", "Question 2, smallest number", "–", "0", True, False)),
+    ({"questions": (FIRST, detailed(SECOND, max=2.5))}, ("questions.1.max", "Question 2, largest number", "–", "2.5", True, False)),
+    ({"questions": (FIRST, detailed(SECOND, unit="km"))}, ("questions.1.unit", "Question 2, unit", "–", "km", True, False)),
+    ({"questions": (FIRST, detailed(SECOND, rows=("a", "b")))}, ("questions.1.rows", "Question 2, rows", "–", "a · b", True, False)),
+    ({"questions": (FIRST, detailed(SECOND, page=True))}, ("questions.1.page", "Question 2, new page", "No", "Yes", True, False)),
+    ({"questions": (FIRST, detailed(SECOND, show_if=Condition(1, ("x",))))}, ("questions.1.show_if", "Question 2, condition", "Always shown", "Only if the answer to “Which?” is “x”.", True, False)),
     ({"questions": (SECOND, FIRST)}, ("questions", "Order of the questions", "Which? · Why?", "Why? · Which?", True, False)),
     ({"questions": (FIRST,)}, ("questions", "Question 2, removed", "Why?", "–", True, False)),
     ({"questions": (QuestionDefinition(None, "New?", "free_text"), FIRST, SECOND)}, ("questions.0", "Question 1, added", "–", "New?", True, False)),

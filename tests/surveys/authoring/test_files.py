@@ -13,6 +13,7 @@ from app.errors import Invalid
 from app.surveys.authoring import files
 from app.surveys.authoring.definition import Definition, QuestionDefinition, checked
 from app.surveys.authoring.stored import Stored
+from app.surveys.question_details import NO_DETAILS, Condition, QuestionDetails
 from tests.surveys.authoring.test_definition import DEFINITIONS
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH, defined
 
@@ -198,6 +199,48 @@ def test_an_id_that_is_no_uuid_is_no_id() -> None:
 @given(DEFINITIONS)
 def test_writing_and_reading_change_nothing(definition: Definition) -> None:
     assert files.read(json.dumps(files.document(definition)).encode()) == definition
+
+
+ASKING = [
+    {"question": "eats", "label": "Do you eat here?", "type": "single_choice", "options": ["Yes", "No"]},
+    {"label": "How far is it?", "type": "number", "min": 0, "max": 2.5, "unit": "km"},
+    {"label": "How was it?", "type": "matrix", "options": ["Good", "Bad"], "rows": ["Soup", "Cake"], "page": True},
+    {"label": "Score?", "type": "nps", "low_label": "never", "high_label": "for sure"},
+    {"label": "Why?", "type": "free_text", "show_if": {"question": "eats", "is": "not_in", "values": ["Yes"]}},
+]
+
+
+def test_details_of_questions_are_read_and_a_condition_finds_its_question_by_its_name_in_the_file() -> None:
+    details = [one.details for one in read(questions=ASKING).questions]
+    assert details == [
+        NO_DETAILS,
+        QuestionDetails(min=0, max=2.5, unit="km"),
+        QuestionDetails(rows=("Soup", "Cake"), page=True),
+        QuestionDetails(low_label="never", high_label="for sure"),
+        QuestionDetails(show_if=Condition(1, ("Yes",), negated=True)),
+    ]
+    assert checked(read(questions=ASKING))
+
+
+@pytest.mark.parametrize(
+    ("details", "named"),
+    [
+        ({"low_label": 1}, "questions.0.low_label"),
+        ({"min": "1"}, "questions.0.min"),
+        ({"rows": "a"}, "questions.0.rows"),
+        ({"page": 1}, "questions.0.page"),
+        ({"show_if": {"question": "x", "values": [1], "if": 1}}, "questions.0.show_if.if"),
+        ({"show_if": {"question": "x", "is": "above", "values": [1]}}, "questions.0.show_if.is"),
+        ({"show_if": {"question": "x", "values": [1.5]}}, "questions.0.show_if.values.0"),
+        ({"show_if": {"question": "x", "values": [1]}}, "questions.0.show_if.question"),
+    ],
+)
+def test_a_detail_of_another_kind_is_refused_by_its_place(details: dict[str, Any], named: str) -> None:
+    assert wrong(questions=[{"label": "x", "type": "scale", **details}]) == [named]
+
+
+def test_a_file_of_a_survey_without_details_has_no_key_for_them() -> None:
+    assert files.document(defined(questions=[LUNCH]))["questions"] == [{"question": None, **LUNCH}]
 
 
 def test_an_export_says_what_is_known_of_the_survey_and_is_read_as_its_definition() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import unicodedata
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,15 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.surveys.item import ItemQuestion
+from app.surveys.ledger import answers
 from app.surveys.ledger.answers import Answered, Given, malformed, read, same
+from app.surveys.ledger.chain import MatrixCell
 from app.surveys.ledger.errors import InvalidAnswers
+from app.surveys.question_details import NO_DETAILS, Condition, QuestionDetails
 from app.surveys.words import LONGEST_TEXT
 
 CAFE, CAFE_IN_PARTS = "Café", unicodedata.normalize("NFD", "Café")
 
 
-def question(kind: str, *options: str, required: bool = False) -> ItemQuestion:
-    return ItemQuestion(uuid4(), kind, kind, options, required)
+def question(kind: str, *options: str, required: bool = False, details: QuestionDetails = NO_DETAILS) -> ItemQuestion:
+    return ItemQuestion(uuid4(), kind, kind, options, required, details)
 
 
 AGREE = question("agreement", required=True)
@@ -27,7 +31,12 @@ SCALE = question("scale", "1", "2", "3")
 ONE = question("single_choice", "soup", CAFE)
 MANY = question("multiple_choice", "rice", "bread", CAFE)
 TEXT = question("free_text")
-ALL = (STARS, SCALE, ONE, MANY, TEXT)
+NPS = question("nps")
+NUMBER = question("number", details=QuestionDetails(min=-2.5, max=100))
+DAY = question("date")
+MATRIX = question("matrix", "Good", CAFE, details=QuestionDetails(rows=("Soup", "Cake")))
+ALL = (STARS, SCALE, ONE, MANY, TEXT, NPS, NUMBER, DAY, MATRIX)
+CELL = {"row": "Soup", "choice": "Good"}
 
 
 def told(asked: ItemQuestion, value: Any, action: str = "answer") -> Any:
@@ -53,6 +62,20 @@ def refused(asked: Any, given: Any, action: str = "answer") -> dict[str, str]:
         (ONE, CAFE_IN_PARTS, CAFE),
         (MANY, [CAFE_IN_PARTS, "rice"], ("rice", CAFE)),
         (MANY, ("bread",), ("bread",)),
+        (NPS, 0, 0),
+        (NPS, 10, 10),
+        (NUMBER, -2.5, -2.5),
+        (NUMBER, 100, 100),
+        (NUMBER, 3.0, 3),
+        (NUMBER, -0.0, 0),
+        (NUMBER, 0.000001, 0.000001),
+        (DAY, "2024-02-29", "2024-02-29"),
+        (MATRIX, [{"row": "Cake", "choice": CAFE_IN_PARTS}], (MatrixCell("Cake", CAFE),)),
+        (
+            MATRIX,
+            [{"choice": "Good", "row": "Cake"}, {"row": "Soup", "choice": CAFE}],
+            (MatrixCell("Soup", CAFE), MatrixCell("Cake", "Good")),
+        ),
         (TEXT, CAFE_IN_PARTS, CAFE),
         (TEXT, " two\r\nlines ", " two\r\nlines "),
         (TEXT, "😀" * LONGEST_TEXT, "😀" * LONGEST_TEXT),
@@ -75,6 +98,96 @@ def test_null_blanks_and_empty_are_no_answer(asked: ItemQuestion, value: Any) ->
 @pytest.mark.parametrize("value", [4.0, "4", True, False, 0, 6, -1, 10**30, ["4"], {"stars": 4}])
 def test_stars_are_whole_numbers_from_one_to_five(value: Any) -> None:
     assert str(STARS.key) in refused([STARS], [Given(STARS.key, value)])
+
+
+@pytest.mark.parametrize("value", [4.5, 4.0, "4", True, 11, -1, [4], "2026-11-25"])
+def test_an_nps_is_a_whole_number_from_zero_to_ten(value: Any) -> None:
+    assert str(NPS.key) in refused([NPS], [Given(NPS.key, value)])
+
+
+@pytest.mark.parametrize("value", ["4", True, 0.0000001, 1.1234567, 101, -2.6, 10**9, 1e300, [4], "4,5", 0.1 + 0.2])
+def test_a_number_has_six_decimals_at_most_and_lies_within_its_bounds(value: Any) -> None:
+    assert str(NUMBER.key) in refused([NUMBER], [Given(NUMBER.key, value)])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2023-02-29",
+        "2026-13-01",
+        "2026-1-1",
+        "26-11-25",
+        "2026-11-25T00:00:00Z",
+        "0000-01-01",
+        "20261125",
+        "soon",
+        20261125,
+    ],
+)
+def test_a_date_is_a_day_that_there_is(value: Any) -> None:
+    assert refused([DAY], [Given(DAY.key, value)]) == {str(DAY.key): "Give a day such as 2026-11-25."}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Good",
+        ["Good"],
+        4,
+        [{"row": "Bread", "choice": "Good"}],
+        [{"row": "Soup", "choice": "Bad"}],
+        [{"row": "Soup", "choice": "Good"}, "Cake"],
+        [{"row": "Soup", "choice": "Good"}, {"row": "Soup", "choice": CAFE}],
+    ],
+)
+def test_a_matrix_takes_its_rows_each_with_one_option(value: Any) -> None:
+    assert str(MATRIX.key) in refused([MATRIX], [Given(MATRIX.key, value)])
+
+
+def test_a_required_matrix_needs_a_choice_in_every_row() -> None:
+    needed = replace(MATRIX, required=True)
+    assert refused([needed], [Given(needed.key, [CELL])]) == {str(needed.key): "Choose one answer in each row."}
+    both = [CELL, {"row": "Cake", "choice": "Good"}]
+    assert len(read([needed], "answer", [Given(needed.key, both)])[0].value) == 2  # type: ignore[arg-type]
+
+
+def test_the_same_matrix_is_the_same_answer_in_any_order() -> None:
+    recorded = [Answered(MATRIX.key, (MatrixCell("Soup", CAFE), MatrixCell("Cake", "Good")))]
+    assert same(
+        recorded, [Given(MATRIX.key, [{"row": "Cake", "choice": "Good"}, {"row": "Soup", "choice": CAFE_IN_PARTS}])]
+    )
+    assert not same(recorded, [Given(MATRIX.key, [{"row": "Soup", "choice": CAFE}])])
+    assert not same(recorded, [Given(MATRIX.key, [{"row": "Cake", "choice": CAFE}, {"row": "Soup", "choice": "Good"}])])
+
+
+class TestConditions:
+    """Hidden questions, in the survey: eats here (yes, no); then, only where yes: why; then, only where yes: stars, required."""
+
+    eats = question("single_choice", "yes", "no")
+    why = question("free_text", details=QuestionDetails(show_if=Condition(1, ("yes",))))
+    stars = question("star_rating", required=True, details=QuestionDetails(show_if=Condition(1, ("yes",))))
+    asked = (eats, why, stars)
+
+    def test_an_answer_to_a_hidden_question_is_refused_by_its_name(self) -> None:
+        given = [Given(self.eats.key, "no"), Given(self.why.key, "because")]
+        assert refused(self.asked, given) == {str(self.why.key): answers.HIDDEN}
+        assert refused(self.asked, [Given(self.why.key, "because")]) == {str(self.why.key): answers.HIDDEN}
+
+    def test_required_counts_only_where_the_question_is_shown(self) -> None:
+        assert read(self.asked, "answer", [Given(self.eats.key, "no")]) == (Answered(self.eats.key, "no"),)
+        needed = refused(self.asked, [Given(self.eats.key, "yes")])
+        assert needed == {str(self.stars.key): "This question needs an answer."}
+
+    def test_an_empty_answer_to_a_hidden_question_is_none(self) -> None:
+        given = [Given(self.eats.key, "no"), Given(self.why.key, " "), Given(self.stars.key, None)]
+        assert len(read(self.asked, "answer", given)) == 1
+
+    def test_after_a_value_that_does_not_fit_nothing_is_called_hidden(self) -> None:
+        given = [Given(self.eats.key, "perhaps"), Given(self.why.key, "because"), Given(self.stars.key, 9)]
+        assert refused(self.asked, given) == {
+            str(self.eats.key): "Give the text of one of its options.",
+            str(self.stars.key): "Give a whole number from 1 to 5.",
+        }
 
 
 @pytest.mark.parametrize("value", [1, True, "4", "soup", " 1", ["1"], 1.0, {"option": "1"}])
@@ -160,10 +273,11 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
 
 
 def test_the_shape_of_a_body_is_judged_without_the_survey() -> None:
-    fine = [Given(uuid4(), value) for value in (None, 7, "", "any", [], ["a", "b"])]
+    fine = [Given(uuid4(), value) for value in (None, 7, 4.5, "", "any", [], ["a", "b"], [CELL])]
     assert malformed(fine) == ()
     one = uuid4()
-    wrong = [True, 4.5, {"a": 1}, "a\0", "\ud83d", ["a", "a"], ["a", 1], [["a"]]]
+    wrong = [True, {"a": 1}, "a\0", "\ud83d", ["a", "a"], ["a", 1], [["a"]], CELL, [{**CELL, "more": "x"}]]
+    wrong += [[{"row": "Soup"}], [{"row": "Soup", "choice": 1}], [CELL, CELL], [{**CELL, "row": "a\0"}], [{}]]
     assert all(malformed([Given(one, value)]) for value in wrong)
     assert [each.field for each in malformed([Given(one, 1), Given(one, 2)])] == [str(one)]
 
@@ -181,10 +295,15 @@ def test_the_same_answers_in_another_order_and_another_form_are_the_same() -> No
     assert same((), [Given(TEXT.key, ""), Given(MANY.key, [])])
 
 
-@pytest.mark.parametrize("value", [5, 4.0, "4", True, None, [4], ["4"]])
+@pytest.mark.parametrize("value", [5, 4.5, "4", True, None, [4], ["4"]])
 def test_other_stars_are_other_answers(value: Any) -> None:
     assert not same([Answered(STARS.key, 4)], [Given(STARS.key, value)])
     assert not same([Answered(STARS.key, 1)], [Given(STARS.key, True)])
+
+
+def test_json_has_one_kind_of_number_so_a_retry_may_write_it_with_a_point() -> None:
+    assert same([Answered(NUMBER.key, 4)], [Given(NUMBER.key, 4.0)])
+    assert not same([Answered(NUMBER.key, 4.5)], [Given(NUMBER.key, 4)])
 
 
 def test_more_less_and_doubled_answers_are_others() -> None:

@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.db.session import Database
 from app.parts import Parts, make_parts
+from app.surveys import decimals
 from app.surveys.ledger import answers, chain
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.answers import Answered, Given
@@ -287,7 +288,9 @@ def test_the_guard_stands_where_ordinary_triggers_are_switched_off(urls: Databas
 # --- the canonical form
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-_values = st.none() | st.integers(1, 5) | _texts | st.lists(_texts, max_size=3)
+_numbers = st.decimals(-999_999_999, 999_999_999, places=6).map(lambda one: decimals.exact(float(one)))
+_cells = st.lists(st.builds(chain.MatrixCell, _texts, _texts), max_size=3)
+_values = st.none() | st.integers(1, 5) | _numbers | _texts | st.lists(_texts, max_size=3) | _cells
 
 
 # A busy machine is slow at drawing characters.

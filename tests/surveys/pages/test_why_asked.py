@@ -49,6 +49,16 @@ async def test_a_person_is_found_by_e_mail_too(survey: Stored, vera: Browser) ->
     )
 
 
+async def test_what_an_app_must_be_able_to_show_is_said(database: Database, survey: Stored, vera: Browser) -> None:
+    nora = await user_id(database, "nora")
+    assert "In apps" not in await why(vera, survey.uid, nora)
+    async with database.transaction() as db:
+        scored = await published(db, questions=[{"label": "Score?", "type": "nps"}, {"label": "When?", "type": "date"}])
+    told = await why(vera, scored.uid, nora)
+    assert "It is asked now." in told
+    assert "Only in apps that say that they can show nps, date:<code>?can=nps,date</code>." in told
+
+
 async def test_workspaces_are_called_by_their_names(database: Database, vera: Browser) -> None:
     async with database.transaction() as db:
         stored = await published(db, title="Tenants", tenants=["acme", "globex"])

@@ -1,0 +1,137 @@
+"""One survey as the end-user API hands it out: the shapes of the rows, and what a caller may ask of them. No route here."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from app.api.envelope import Instant
+from app.surveys import decimals, question_details
+from app.surveys.authoring import content
+from app.surveys.words import (
+    LONGEST_CATEGORY,
+    LONGEST_END,
+    LONGEST_LABEL,
+    LONGEST_MESSAGE,
+    LONGEST_OPTION,
+    LONGEST_TITLE,
+    LONGEST_UNIT,
+    MOST_OPTIONS,
+    MOST_QUESTIONS,
+)
+from app.texts import instant
+
+Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
+ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
+Kind = Literal["rating", "consent", "poll", "feedback"]
+QuestionKind = Literal[
+    "agreement",
+    "star_rating",
+    "scale",
+    "single_choice",
+    "multiple_choice",
+    "free_text",
+    "nps",
+    "number",
+    "date",
+    "matrix",
+]
+Action = Literal["answer", "agree", "decline", "snooze", "opt_out"]
+Html = Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE, description="Sanitised: it may be shown as it stands.")]
+
+
+Option = Annotated[str, msgspec.Meta(max_length=LONGEST_OPTION)]
+Options = Annotated[list[Option], msgspec.Meta(max_length=MOST_OPTIONS)]
+End = Annotated[str, msgspec.Meta(max_length=LONGEST_END)]
+Bound = Annotated[float, msgspec.Meta(ge=-decimals.LARGEST, le=decimals.LARGEST)]
+
+
+class ShowIf(msgspec.Struct, kw_only=True):
+    """`question` is the id of an earlier question. Without an answer to it, and while it is hidden itself, this question is hidden."""
+
+    question: UUID
+    is_: Literal["in", "not_in"] = msgspec.field(name="is")
+    values: Annotated[list[int | Option], msgspec.Meta(min_length=1, max_length=MOST_OPTIONS)]
+
+
+class QuestionRow(msgspec.Struct, kw_only=True):
+    """What stands behind `required` is there only where the question has it and the call said `can`."""
+
+    question: UUID
+    label: Annotated[str, msgspec.Meta(max_length=LONGEST_LABEL)]
+    type: QuestionKind
+    options: Options
+    required: bool
+    low_label: End | msgspec.UnsetType = msgspec.UNSET
+    high_label: End | msgspec.UnsetType = msgspec.UNSET
+    min: Bound | msgspec.UnsetType = msgspec.UNSET
+    max: Bound | msgspec.UnsetType = msgspec.UNSET
+    unit: Annotated[str, msgspec.Meta(max_length=LONGEST_UNIT)] | msgspec.UnsetType = msgspec.UNSET
+    rows: Options | msgspec.UnsetType = msgspec.UNSET
+    page: bool | msgspec.UnsetType = msgspec.UNSET
+    show_if: ShowIf | msgspec.UnsetType = msgspec.UNSET
+
+
+class SurveyRow(msgspec.Struct, kw_only=True):
+    survey: UUID
+    version: Version
+    content_hash: ContentHash
+    type: Kind
+    enforcement: Literal["optional", "required"]
+    title: Annotated[str, msgspec.Meta(max_length=LONGEST_TITLE)]
+    message_html: Html
+    message_text: Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE)]
+    category: Annotated[str, msgspec.Meta(max_length=LONGEST_CATEGORY)] | None
+    ends_at: Instant | None
+    actions: Annotated[list[Action], msgspec.Meta(min_length=1, max_length=4)]
+    questions: Annotated[list[QuestionRow], msgspec.Meta(max_length=MOST_QUESTIONS)]
+
+
+class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
+    """What the app can show."""
+
+    can: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                pattern=r"^[a-z_]+(,[a-z_]+)*$",
+                max_length=200,
+                description="What the app can show beside the first six types of questions: words of `nps`, `number`, `date`, `matrix` and "
+                "`conditions`, with commas between. A survey that needs another one is not in the answer. Unknown words are passed over.",
+            ),
+        ]
+        | None
+    ) = None
+
+    @property
+    def abilities(self) -> frozenset[str]:
+        return frozenset((self.can or "").split(","))
+
+
+def row_of(item: Any, *, detailed: bool) -> SurveyRow:
+    """`detailed` is for an app that said what it can show; another one gets nothing that it may not know."""
+    return SurveyRow(
+        survey=item.survey,
+        version=item.version,
+        content_hash=item.content_hash,
+        type=item.type,
+        enforcement=item.enforcement,
+        title=item.title,
+        message_html=item.message_html,
+        message_text=content.plain_text(item.message_html),
+        category=item.category,
+        ends_at=instant(item.ends_at),
+        actions=list(item.actions),
+        questions=[_question_row(item, one, detailed=detailed) for one in item.questions],
+    )
+
+
+def _question_row(item: Any, one: Any, *, detailed: bool) -> QuestionRow:
+    more = question_details.written(one.details) if detailed else {}
+    if "show_if" in more:
+        condition = one.details.show_if
+        asked = item.questions[condition.question - 1].key
+        more["show_if"] = ShowIf(question=asked, is_=condition.word, values=list(condition.values))
+    return QuestionRow(
+        question=one.key, label=one.label, type=one.type, options=list(one.options), required=one.required, **more
+    )

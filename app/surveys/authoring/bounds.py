@@ -1,0 +1,35 @@
+"""What keeps a text of a definition from being stored, in words at its field. Pure."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from app.errors import FieldError
+from app.surveys import words
+from app.surveys.authoring import content
+
+
+def lines(field: str, texts: Sequence[str], what: str) -> Iterator[FieldError]:
+    """Of options or rows (`what`, in the singular): so many at most, each once. One message a field is enough."""
+    if len(texts) > words.MOST_OPTIONS:
+        yield FieldError(field, f"At most {words.MOST_OPTIONS} {what}s; these are {len(texts):,}.")
+    elif repeated := [one for one, times in Counter(texts).items() if times > 1]:
+        yield FieldError(field, f"Each {what} can be used once; “{repeated[0][:60]}” is used twice.")
+    else:
+        needed = f"Every {what} needs a visible text."
+        yield from [found for one in texts for found in line(field, one, words.LONGEST_OPTION, needed=needed)][:1]
+
+
+def line(field: str, value: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
+    if "\n" in value or "\t" in value:
+        yield FieldError(field, "Write this on one line, without tabs.")
+    else:
+        yield from text(field, value, longest, needed=needed)
+
+
+def text(field: str, value: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
+    if content.unkeepable(value):
+        yield FieldError(field, "The text has characters that can't be stored. Type it again.")
+    elif needed and not any(map(str.isprintable, value)):  # a zero-width space is no title
+        yield FieldError(field, needed)
+    elif len(value) > longest:
+        yield FieldError(field, f"At most {longest:,} characters; this has {len(value):,}.")

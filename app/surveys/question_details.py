@@ -1,0 +1,108 @@
+"""What a question holds beside its text, type, options and required flag. Everything here is optional. Pure.
+
+A detail that is not used is written nowhere: not in the canonical form, not in files, not in rows. So a survey without details
+has the content hash that it always had.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from app.surveys.decimals import Number
+from app.surveys.words import NEW_QUESTION_TYPES
+
+# The words of `can` in the end-user API, in the order in which pages name them.
+ABILITIES: Final = (*NEW_QUESTION_TYPES, "conditions")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Shows a question only to people whose answer to an earlier one is (not) among `values`. `question` is the number of that one
+    in the survey, from 1: the canonical form holds no ids. A value is an option's text, or the number of stars or of an NPS."""
+
+    question: int
+    values: tuple[int | str, ...]
+    negated: bool = False
+
+    @property
+    def word(self) -> Literal["in", "not_in"]:
+        """As JSON says `is`."""
+        return "not_in" if self.negated else "in"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDetails:
+    """`low_label` and `high_label` are words for both ends of a scale, stars or an NPS; `min`, `max` and `unit` belong to a number, `rows`
+    to a matrix. `page` begins a new page."""
+
+    low_label: str = ""
+    high_label: str = ""
+    min: Number | None = None
+    max: Number | None = None
+    unit: str = ""
+    rows: tuple[str, ...] = ()
+    page: bool = False
+    show_if: Condition | None = None
+
+
+NO_DETAILS: Final = QuestionDetails()
+
+
+class DetailedQuestion(Protocol):
+    """A question with its details."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def details(self) -> QuestionDetails: ...
+
+
+def written(details: QuestionDetails) -> dict[str, Any]:
+    """As JSON holds it, in one order, without what is not used."""
+    if details == NO_DETAILS:
+        return {}
+    condition = details.show_if
+    every = {
+        "low_label": details.low_label,
+        "high_label": details.high_label,
+        "min": details.min,
+        "max": details.max,
+        "unit": details.unit,
+        "rows": list(details.rows),
+        "page": details.page,
+        "show_if": condition and _written_condition(condition),
+    }
+    return {name: value for name, value in every.items() if value or type(value) in (int, float)}
+
+
+def _written_condition(condition: Condition) -> dict[str, Any]:
+    return {"question": condition.question, "is": condition.word, "values": list(condition.values)}
+
+
+def read(stored: Mapping[str, Any] | None) -> QuestionDetails:
+    """What `written` wrote; other keys are passed over."""
+    if not stored:
+        return NO_DETAILS
+    condition = stored.get("show_if")
+    return QuestionDetails(
+        low_label=stored.get("low_label", ""),
+        high_label=stored.get("high_label", ""),
+        min=stored.get("min"),
+        max=stored.get("max"),
+        unit=stored.get("unit", ""),
+        rows=tuple(stored.get("rows", ())),
+        page=stored.get("page", False),
+        show_if=condition and _condition(condition),
+    )
+
+
+def _condition(stored: Mapping[str, Any]) -> Condition:
+    return Condition(stored["question"], tuple(stored["values"]), stored["is"] == "not_in")
+
+
+def needs(questions: Sequence[DetailedQuestion]) -> tuple[str, ...]:
+    """What an app must be able to show to be handed these questions, in the order of ABILITIES."""
+    used = {one.type for one in questions} | {"conditions" for one in questions if one.details.show_if}
+    return tuple(one for one in ABILITIES if one in used)

@@ -1,0 +1,46 @@
+"""Which questions of a survey a person is shown, after what they answered so far. The only place that decides it. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from app.surveys.question_details import Condition, DetailedQuestion
+
+LONGEST_NAMED: Final = 80
+
+
+def shown(questions: Sequence[DetailedQuestion], answers: Mapping[int, Any]) -> tuple[bool, ...]:
+    """True for each question that is shown. `answers` are values by the number of their question, from 1: an option, a tuple of ticks,
+    or a whole number; a question without an answer is missing.
+
+    A condition needs an answer: while the earlier question has none, or is hidden itself, it is not met, whatever it says.
+    """
+    found: list[bool] = []
+    for one in questions:
+        condition = one.details.show_if
+        found.append(condition is None or (found[condition.question - 1] and _is_met(condition, answers)))
+    return tuple(found)
+
+
+def _is_met(condition: Condition, answers: Mapping[int, Any]) -> bool:
+    """Of several ticks, one among the values is enough for `in`; `not_in` wants all of them outside."""
+    if condition.question not in answers:
+        return False
+    given = answers[condition.question]
+    ticks = given if isinstance(given, tuple) else (given,)
+    return any(one in condition.values for one in ticks) is not condition.negated
+
+
+def sentence(questions: Sequence[DetailedQuestion], condition: Condition | None) -> str:
+    """When a question is shown, in words; "" for always. `questions` are all of the survey."""
+    if condition is None or not 1 <= condition.question <= len(questions):
+        return ""
+    asked = questions[condition.question - 1]
+    values = " or ".join(f"“{one}”" for one in condition.values)
+    several = asked.type == "multiple_choice"
+    verb = ("does not include" if several else "is not") if condition.negated else ("includes" if several else "is")
+    return f"Only if the answer to “{_short(asked.label)}” {verb} {values}."
+
+
+def _short(label: str) -> str:
+    text = " ".join(label.split())
+    return text if len(text) <= LONGEST_NAMED else f"{text[: LONGEST_NAMED - 1]}…"
