@@ -16,16 +16,27 @@ THE_PLATFORM = "the platform itself"
 
 
 async def size(db: AsyncSession, *definitions: Definition) -> int:
-    """How many people any of the surveys asks. A tenant's survey asks that tenant's people, the platform's those of its
+    """How many people any of the surveys asks."""
+    people = select(func.count()).select_from(User).where(addressed(workspace_of(db), *definitions))
+    return await db.scalar(people) or 0
+
+
+async def sizes(db: AsyncSession, definition: Definition) -> dict[str, int]:
+    """How many people a survey asks, by the keys of their user types, most first."""
+    people = func.count()
+    each = select(User.type, people).where(addressed(workspace_of(db), definition)).group_by(User.type)
+    return dict((await db.execute(each.order_by(people.desc(), User.type))).all())
+
+
+def addressed(workspace: str, *definitions: Definition) -> ColumnElement[bool]:
+    """The accounts that any of the surveys asks. A tenant's survey asks that tenant's people, the platform's those of its
     `tenants`, or of every workspace where that is blank."""
-    workspace = workspace_of(db)
     audiences = {(one.user_types, one.tenants if workspace == PLATFORM else ()) for one in definitions}
     asked = or_(false(), *(_addressed(types, tenants) for types, tenants in sorted(audiences)))
-    people = select(func.count()).select_from(User).where(User.active, asked)
-    if workspace != PLATFORM:
-        return await db.scalar(people.where(User.workspace == workspace)) or 0
     gone = select(Tenant.key).where(~Tenant.active)
-    return await db.scalar(people.where(User.workspace.not_in(gone))) or 0
+    return and_(
+        User.active, asked, User.workspace.not_in(gone) if workspace == PLATFORM else User.workspace == workspace
+    )
 
 
 def _addressed(types: Collection[str], tenants: Collection[str]) -> ColumnElement[bool]:

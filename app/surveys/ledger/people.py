@@ -40,6 +40,11 @@ def number_to_be() -> ColumnElement[Any]:
     return func.coalesce(number(), case((~exists().where(_people.c.number == _user), _user)))
 
 
+def of_account(person: ColumnElement[Any], user: ColumnElement[Any]) -> ColumnElement[bool]:
+    """True where a person number of the ledger is that of an account."""
+    return person == select(_people.c.number).where(_people.c.user_id == user).scalar_subquery()
+
+
 async def give(connection: asyncpg.Connection, workspace: str, user_id: int) -> int:
     """A number for an account whose own is another person's. That it is kept does not wait for the disk."""
     while True:

@@ -13,8 +13,10 @@ from app.surveys.pages import (
     prompt,
     ratings,
     responses,
+    starting,
     surveys,
     view,
+    waiting,
     why,
 )
 from app.web.menu import MenuGroup, MenuItem
@@ -22,6 +24,7 @@ from app.web.menu import MenuGroup, MenuItem
 ROUTES: list[ControllerRouterHandler] = [
     *home.ROUTES,
     *surveys.ROUTES,
+    *starting.ROUTES,
     *editor.ROUTES,
     *editor_saving.ROUTES,
     *acts.ROUTES,
@@ -31,11 +34,13 @@ ROUTES: list[ControllerRouterHandler] = [
     *responses.ROUTES,
     *view.ROUTES,
     *why.ROUTES,
+    *waiting.ROUTES,
     *ratings.ROUTES,
     *erase.ROUTES,
 ]
 OF_ONE_SURVEY = tuple(
-    f"/surveys/{act}" for act in ("view", "new", "edit", "save", "form", "publish", "archive", "delete")
+    f"/surveys/{act}"
+    for act in ("view", "waiting", "start", "import", "new", "edit", "save", "form", "publish", "archive", "delete")
 )
 MENU: tuple[MenuGroup, ...] = (
     MenuGroup(

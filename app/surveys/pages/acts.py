@@ -1,6 +1,7 @@
 """What is done to a whole survey from the list, its page or the editor: publish, archive, delete, duplicate. The dangerous ones
 say first what they will do, with the number; an act that its state does not allow is refused instead of asked about."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ from app.surveys.authoring.ceilings import ceiling_of, refuse_above
 from app.surveys.authoring.definition import name_of, unpublishable
 from app.surveys.authoring.stored import Stored
 from app.surveys.pages.addresses import uid_of
+from app.surveys.words import Names
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page
@@ -31,14 +33,14 @@ async def ask_publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Resp
     refuse_above(await ceiling_of(ctx.db), stored.definition.enforcement)
     _refuse_again(stored, "published")
     missing = unpublishable(stored.definition, datetime.now(UTC))
-    number = await audience.size(ctx.db, stored.definition)
+    sizes = await audience.sizes(ctx.db, stored.definition)
     return await _ask(
         ctx,
         stored,
         "publish",
         consequence=_publishing(stored),
-        number=number,
-        unit="person is in its audience" if number == 1 else "people are in its audience",
+        number=sum(sizes.values()),
+        unit=_audience(sizes, await audience.names(ctx.db)),
         missing=[f"{name_of(one.field)}: {one.message}" for one in missing],
         may_edit=ctx.may("surveys.author"),
     )
@@ -109,6 +111,13 @@ def _refuse_again(stored: Stored, status: str) -> None:
     """Raises Conflict where the survey has the state already that the question would lead to."""
     if stored.status == status:
         raise Conflict(f"“{stored.definition.title}” was {status} already.")
+
+
+def _audience(sizes: Mapping[str, int], names: Names) -> str:
+    """What stands behind the number: how many people of which type, where there are several."""
+    unit = "person is in its audience" if sum(sizes.values()) == 1 else "people are in its audience"
+    each = ", ".join(f"{names.of_types([key])} {number:,}" for key, number in sizes.items())
+    return f"{unit} ({each})" if len(sizes) > 1 else unit
 
 
 def _publishing(stored: Stored) -> str:

@@ -9,10 +9,13 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.counting import people
+from app.errors import NotFound
 from app.surveys import words
 from app.surveys.authoring import audience, content
 from app.surveys.authoring.actions import StaleForm
-from app.surveys.authoring.definition import Definition
+from app.surveys.authoring.ceilings import refuse_above
+from app.surveys.authoring.definition import Definition, tidy
+from app.surveys.authoring.starters import STARTERS
 from app.surveys.authoring.stored import Stored
 from app.surveys.item import Item, ItemQuestion
 from app.surveys.pages import editor_questions
@@ -36,7 +39,7 @@ ENFORCEMENT_HINTS = {
 @get("/surveys/new", guards=[AUTHOR])
 async def new(ctx: NamedDependency[Context]) -> Response[Any]:
     desk = await new_desk(ctx)
-    return await show(ctx, desk, blank(desk.offered))
+    return await show(ctx, desk, _begun(desk, ctx.request.query_params.get("from", "")))
 
 
 @get("/surveys/edit/{uid:str}", guards=[AUTHOR])
@@ -153,6 +156,17 @@ def item_of(definition: Definition, stored: Stored | None, workspace: str) -> It
             for number, one in enumerate(asked[: words.MOST_QUESTIONS], 1)
         ),
     )
+
+
+def _begun(desk: Desk, starter: str) -> Draft:
+    """A new survey, empty or as a starter has it. Raises NotFound for another word, Forbidden for what lies above the ceiling."""
+    if not starter:
+        return blank(desk.offered)
+    if starter not in STARTERS:
+        raise NotFound("There is no such survey to begin from.")
+    definition = STARTERS[starter].definition
+    refuse_above(desk.offered.ceiling, definition.enforcement)
+    return filled(desk.offered, tidy(definition), None)
 
 
 def _filled(desk: Desk) -> Draft:

@@ -178,8 +178,8 @@ def blank(offered: Offered) -> Draft:
     return Draft(form, rows, _definition(form, rows, ()), unsaved=False)
 
 
-def filled(offered: Offered, definition: Definition, revision: int) -> Draft:
-    """A saved survey as the page first shows it."""
+def filled(offered: Offered, definition: Definition, revision: int | None) -> Draft:
+    """A saved survey as the page first shows it; without a revision, one to begin from."""
     shown = {name: getattr(definition, name) for name in offered.form.fields}
     shown |= {name: shown[name].astimezone(UTC) for name in WINDOW if shown[name]}
     paced = {name: shown[name] if shown[name] is not None else NEW[name] for name in PACING}

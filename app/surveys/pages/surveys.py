@@ -29,7 +29,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     view.rows = [_drawn(ctx, found, row, zone) for row in view.rows]
     may_write = ctx.may("surveys.author") and not limits(found.ceiling, "optional")
     if may_write:
-        view.empty = replace(view.empty, url="/surveys/new", action="Write the first one")
+        view.empty = replace(view.empty, url="/surveys/start", action="Write the first one")
     return await page(
         ctx,
         "surveys/list.html",

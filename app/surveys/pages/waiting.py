@@ -1,0 +1,116 @@
+"""`/surveys/waiting/<uid>`: who is asked a survey and has not answered its version. Answers: responses."""
+
+from typing import Any
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import Select, and_, exists, func, not_, select
+
+from app.accounts.models import Tenant, User
+from app.db.searching import contains
+from app.host.models import Employee
+from app.surveys.authoring import audience
+from app.surveys.authoring.stored import Stored, load
+from app.surveys.ledger.people import of_account
+from app.surveys.models import PromptState
+from app.surveys.models import Response as LedgerRow
+from app.surveys.pages.addresses import uid_of
+from app.surveys.words import Names
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.list_spec import Column, Empty, Filter, ListSpec
+from app.web.pages import page
+
+SEE = Requires("surveys.view", module="surveys")
+# An account may be linked to more than one person of the payroll, such as two jobs; the first department stands for it.
+DEPARTMENT = (
+    select(func.min(Employee.department))
+    .where(Employee.user_id == User.id, Employee.deleted_at.is_(None))
+    .correlate(User)
+    .scalar_subquery()
+)
+
+
+@get("/surveys/waiting/{uid:str}", guards=[SEE])
+async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    stored = await load(ctx.db, uid_of(uid))
+    names = await audience.names(ctx.db)
+    spec, base = _spec(ctx, stored, names), _people(ctx, stored)
+    if kind := exports.asked_for(ctx):
+        return await exports.export(ctx, spec, base, kind)
+    view = await lists.load(ctx, spec, base)
+    return await page(ctx, "surveys/waiting.html", fragment="list", view=view, stored=stored, names=names)
+
+
+def _people(ctx: Context, stored: Stored) -> Select[Any]:
+    answered = exists().where(
+        LedgerRow.survey_id == stored.id, LedgerRow.version == stored.version, of_account(LedgerRow.person, User.id)
+    )
+    shown = and_(
+        PromptState.user_id == User.id, PromptState.survey_id == stored.id, PromptState.version == stored.version
+    )
+    return (
+        select(
+            User.id,
+            User.name,
+            User.email,
+            User.type,
+            User.workspace,
+            func.coalesce(Tenant.name, User.workspace).label("workspace_name"),
+            DEPARTMENT.label("department"),
+            PromptState.impressions,
+            PromptState.last_shown_at,
+            PromptState.snoozed_until,
+        )
+        .outerjoin(Tenant, Tenant.key == User.workspace)
+        .outerjoin(PromptState, shown)
+        .where(stored.status != "draft", audience.addressed(ctx.workspace, stored.definition), not_(answered))
+    )
+
+
+def _spec(ctx: Context, stored: Stored, names: Names) -> ListSpec:
+    """Of one survey: the list has its address and its words."""
+    on_platform = ctx.on_platform
+    columns = (
+        Column("name", "Name", lambda row: row.name, User.name, titles=True),
+        Column("email", "E-mail", lambda row: row.email, User.email, shown=False),
+        Column("department", "Department", lambda row: row.department, DEPARTMENT),
+        Column("type", "Type", lambda row: names.of_types([row.type]), User.type),
+        Column("workspace", "Workspace", lambda row: row.workspace, User.workspace, shown=on_platform),
+        Column("impressions", "Shown", lambda row: row.impressions or 0, PromptState.impressions, numeric=True),
+        Column("last_shown", "Last shown", lambda row: row.last_shown_at, PromptState.last_shown_at),
+        Column("snoozed", "Asked for later", lambda row: row.snoozed_until, PromptState.snoozed_until),
+        Column("actions", "", lambda _: None),
+    )
+    asked = stored.definition.user_types or tuple(names.types)
+    filters = (
+        Filter("q", "Search", contains(User.name, User.email), placeholder="Name or e-mail"),
+        Filter("department", "Department", lambda text: text == DEPARTMENT),
+        Filter(
+            "type", "Type", lambda key: User.type == key, kind="select",
+            options={key: names.of_types([key]) for key in asked},
+        ),
+        Filter("unseen", "Never shown to them", lambda _: PromptState.first_shown_at.is_(None), kind="check"),
+    )  # fmt: skip
+    return ListSpec(
+        name="survey-waiting",
+        label="people",
+        url=f"/surveys/waiting/{stored.uid}",
+        columns=columns,
+        filters=filters,
+        key=User.id,
+        sort="department",
+        empty=_empty(stored),
+    )
+
+
+def _empty(stored: Stored) -> Empty:
+    if stored.status == "draft":
+        text = "It is a draft: people are asked once it is published."
+        return Empty("users", "No person is asked yet", text, f"/surveys/view/{stored.uid}", "Open the survey")
+    return Empty("circle-check", "Everybody has answered", "No person of its audience is left.")
+
+
+ROUTES = [index]
