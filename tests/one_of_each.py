@@ -78,6 +78,7 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
         "/surveys/response_modal",
         {"receipt": "SELECT encode(row_hash, 'hex') FROM survey_responses ORDER BY number LIMIT 1"},
     ),
+    ("/me/questions", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'published' AND user_types = '{}'"}),
     ("/surveys/archive", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'published'"}),
     ("/surveys/view", {"uid": "SELECT max(uid::text) FROM surveys WHERE status <> 'draft'"}),
     ("/surveys", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'draft' AND deleted_at IS NULL"}),

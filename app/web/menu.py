@@ -55,7 +55,9 @@ def first_url(groups: Sequence[MenuGroup], context: Context) -> str:
     """Where a person lands after signing in. A person without any page of their own lands on what they are asked."""
     if groups:
         return groups[0].items[0].url
-    return "/survey_prompt" if prompting.offered(context) else "/account"
+    if prompting.offered(context):
+        return "/survey_prompt"
+    return prompting.LIST if prompting.listed(context) else "/account"
 
 
 def may_open(item: MenuItem, context: Context) -> bool:

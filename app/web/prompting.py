@@ -7,8 +7,14 @@ from app.accounts.policies import enabled
 from app.web.context import Context
 
 # Where one answers, gets help, or signs out.
-NEVER_COVERED = ("/survey_prompt", "/help", "/sign-out")
+LIST = "/me/questions"
+NEVER_COVERED = ("/survey_prompt", LIST, "/help", "/sign-out")
 AUTHORS_PAGES = "/surveys"
+
+
+def listed(context: Context) -> bool:
+    """Whether the person, who is signed in, finds a list of what they may answer: also where no prompt opens by itself."""
+    return context.person is not None and enabled(context.policies, "module_surveys")
 
 
 def offered(context: Context) -> bool:

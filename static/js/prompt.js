@@ -21,7 +21,7 @@ function open() {
 function settle() {
   const shown = card();
   tell("");
-  count(shown ? Number(shown.dataset.waiting) : 0);
+  count(body);
   if (!shown) return box.close();
   box.dataset.enforcement = shown.dataset.enforcement;
   box.setAttribute("closedby", insists() ? "none" : "closerequest");
@@ -35,10 +35,18 @@ function isTyping() {
   return document.activeElement.matches(TYPED);
 }
 
-function count(waiting) {
-  badge.querySelector(".prompt-badge-count").textContent = waiting || "";
-  badge.setAttribute("aria-label", waiting ? `Questions for you: ${waiting} waiting` : "Questions for you");
+// How many surveys the person may answer comes with the prompt, or with the page that lists them.
+function count(part) {
+  const told = part.querySelector("[data-open]");
+  if (!told) return;
+  for (const link of document.querySelectorAll("[data-open-questions]")) {
+    const number = link.querySelector("[data-open-count]");
+    number.textContent = Number(told.dataset.open) || "";
+    number.hidden = !number.textContent;
+    link.setAttribute("aria-label", told.dataset.openLabel);
+  }
 }
+count(document);
 
 function tell(text, ...more) {
   const line = document.getElementById("prompt-failure");

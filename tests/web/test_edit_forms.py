@@ -37,6 +37,7 @@ NO_EDIT = {
     "/surveys/form": CREATES,
     "/surveys/save": CREATES,
     "/survey_prompt/submit": CREATES,
+    "/me/questions/{uid}": CREATES,
     "/account/password": SECRET,
     "/account/second-factor": SECRET,
     "/account/passkeys/{passkey_id}/rename": OWN,

@@ -12,7 +12,7 @@ from app.db.searching import contains
 from app.host.applications.application_words import STATUSES
 from app.host.applications.applications import KEPT
 from app.host.models import Application, Employee
-from app.web import menu
+from app.web import menu, prompting
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.pages import page
@@ -36,6 +36,8 @@ async def pages(ctx: Context, asked: str) -> tuple[str, list[Found]]:
         for group in menu.visible(ctx.request.app.state.menu, ctx)
         for item in group.items
     ]
+    if prompting.listed(ctx):
+        offered.append(Found(prompting.LIST, "Questions for you", "What you may answer now", "message-question"))
     offered.append(Found("/account", "Account", "Password, sessions, tokens", "settings"))
     words = asked.casefold().split()
     fitting = [one for one in offered if all(word in f"{one.title} {one.hint}".casefold() for word in words)]

@@ -80,6 +80,9 @@ class Gap:
     shown: Mapping[UUID, datetime] = field(default_factory=dict)
 
 
+_NO_GAP = Gap()
+
+
 @dataclass(frozen=True, slots=True)
 class PacingVerdict:
     """`answerable`: `respond` takes it; `promptable`: it may be shown. `changes_at` is when this reason ends by itself."""
@@ -166,6 +169,11 @@ def judge(  # noqa: PLR0917 - all that decides, and what its sentence calls them
 def is_promptable(offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap) -> bool:
     """The same for hundreds of people at a time, without the reasons."""
     return CASES[_reason(offer, state, caller, now, gap)].promptable
+
+
+def is_answerable(offer: Offer, state: PromptHistory, caller: Caller, now: datetime) -> bool:
+    """Whether `respond` takes it; pacing and the gap never count for that."""
+    return CASES[_reason(offer, state, caller, now, _NO_GAP)].answerable
 
 
 def _reason(offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap) -> str:  # noqa: C901, PLR0911 - a line a case

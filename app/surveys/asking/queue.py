@@ -3,7 +3,7 @@
 Own workspace first, then the platform, one transaction after the other.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -100,7 +100,18 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class Current:
+    """What the prompt shows, None where nothing waits. It is `number` of `total`, those acted on included; `open` counts what the
+    person may answer now, whatever pacing says."""
+
+    item: Item | None
+    number: int
+    total: int
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
     """Every published survey of both workspaces as the caller stands to it; `line` is what may be shown, in order."""
 
     situations: tuple[Situation, ...]
@@ -119,12 +130,12 @@ async def pending(who: Respondent, within: Transactions) -> Pending:
         elif first:
             await count_impression(db, who.user_id, first, now)
 
-    known, items = await _meet(who, within, now, lambda known: known.line[:MOST_IN_QUEUE], note)
+    known, items = await meet(who, within, now, lambda known: known.line[:MOST_IN_QUEUE], note)
     return Pending(items, len(known.line))
 
 
-async def current(who: Respondent, within: Transactions, *, counting: bool = True) -> tuple[Item, int, int] | None:
-    """What the prompt of this browser session shows, its number and how many there are, those acted on included.
+async def current(who: Respondent, within: Transactions, *, counting: bool = True) -> Current:
+    """What the prompt of this browser session shows.
 
     It stays until it is acted on and counts one impression per sign-in; an optional one waits behind a required one.
     """
@@ -134,12 +145,19 @@ async def current(who: Respondent, within: Transactions, *, counting: bool = Tru
         if first and counting and not pacing.is_in_view(first.state, session):
             await count_sign_in(db, who.user_id, first, now, session)
 
-    known, items = await _meet(who, within, now, lambda known: _in_view(who, known, now) or known.line[:1], note)
+    known, items = await meet(who, within, now, lambda known: _in_view(who, known, now) or known.line[:1], note)
+    answerable = len(open_ones(who, known, now))
     if not items:
-        return None
+        return Current(None, 0, 0, answerable)
     others = [one for one in known.line if one.offer.uid != items[0].survey]
     acted_on = sum(_acted_on(one, session) for one in known.situations)
-    return items[0], acted_on + 1, acted_on + 1 + len(others)
+    return Current(items[0], acted_on + 1, acted_on + 1 + len(others), answerable)
+
+
+def open_ones(who: Respondent, known: Standing, now: datetime) -> list[Situation]:
+    """Every survey that they may answer now and their app can show, in the order of the queue, whatever pacing says."""
+    shown = (one for one in known.situations if who.can_show(one.offer.needs))
+    return _in_order(one for one in shown if pacing.is_answerable(one.offer, one.state, who.caller, now))
 
 
 async def count_impression(db: AsyncSession, user_id: int, shown: Situation, now: datetime) -> None:
@@ -172,9 +190,9 @@ async def snooze(db: AsyncSession, user_id: int, asked: Situation, now: datetime
     return deadline or until
 
 
-async def _meet(
-    who: Respondent, within: Transactions, now: datetime, choose: Callable[[_Standing], Sequence[Situation]], note: Note
-) -> tuple[_Standing, tuple[Item, ...]]:
+async def meet(
+    who: Respondent, within: Transactions, now: datetime, choose: Callable[[Standing], Sequence[Situation]], note: Note
+) -> tuple[Standing, tuple[Item, ...]]:
     """Reads both workspaces, and the words of what was chosen; notes it where it lives."""
     found: dict[int, Item] = {}
     own = None if who.on_platform else await _read(who, within.db, now)
@@ -202,16 +220,20 @@ async def _read(who: Respondent, db: AsyncSession, now: datetime) -> Published:
     return await situations.published(db, who.user_id, now, who.gap_hours)
 
 
-def _known(who: Respondent, now: datetime, *read: Published) -> _Standing:
+def _known(who: Respondent, now: datetime, *read: Published) -> Standing:
     every = tuple(one for part in read for one in part.situations)
     gap = situations.gap(who.gap_hours, *read)
-    by_uid = {one.offer.uid: one for one in every}
-    shown = [one for one in every if who.can_show(one.offer.needs)]
-    asked = [one.offer for one in shown if pacing.is_promptable(one.offer, one.state, who.caller, now, gap)]
-    return _Standing(every, tuple(by_uid[offer.uid] for offer in pacing.queue(asked)))
+    shown = (one for one in every if who.can_show(one.offer.needs))
+    asked = (one for one in shown if pacing.is_promptable(one.offer, one.state, who.caller, now, gap))
+    return Standing(every, tuple(_in_order(asked)))
 
 
-def _in_view(who: Respondent, known: _Standing, now: datetime) -> Sequence[Situation]:
+def _in_order(some: Iterable[Situation]) -> list[Situation]:
+    by_uid = {one.offer.uid: one for one in some}
+    return [by_uid[offer.uid] for offer in pacing.queue(one.offer for one in by_uid.values())]
+
+
+def _in_view(who: Respondent, known: Standing, now: datetime) -> Sequence[Situation]:
     """What this session shows already and may still be answered; pacing no longer counts for it."""
     shown = [one for one in known.situations if pacing.is_in_view(one.state, who.session_id)]
     no_gap = pacing.Gap()

@@ -19,6 +19,7 @@ from app.surveys.pages import (
     waiting,
     why,
 )
+from app.surveys.pages.me import questions
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
@@ -30,6 +31,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *acts.ROUTES,
     *bulk_acts.ROUTES,
     *prompt.ROUTES,
+    *questions.ROUTES,
     *overview.ROUTES,
     *responses.ROUTES,
     *view.ROUTES,

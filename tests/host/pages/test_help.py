@@ -47,8 +47,13 @@ async def test_the_prompt_is_explained_where_people_are_asked(vera: Browser, dat
     async with database.shared_transaction() as db:
         await policies.write(db, "main", {"web_prompts": False})
     answer = (await vera.get("/help")).text
+    assert 'id="kept"' in answer
+    assert "comes by itself" not in answer
+    async with database.shared_transaction() as db:
+        await policies.write(db, "main", {"module_surveys": False})
+    answer = (await vera.get("/help")).text
     assert 'id="kept"' not in answer
-    assert "/survey_prompt" not in answer
+    assert "/me/questions" not in answer
 
 
 @pytest.mark.parametrize("name", manual.SHOWN)

@@ -288,9 +288,10 @@ class TestThePrompt:
         own = await publish(database, "Own", workspace="globex", enforcement="required", questions=[CONSENT])
         platform = await publish(database, "Platform", enforcement="required")
         async with request_of(parts, "eve", 4) as ctx:
-            item, *numbers = await asking.current(respondent_of(ctx), ctx) or [None]
-            assert item
-            assert (item.title, item.workspace, numbers) == ("Own", "globex", [1, 2])
+            found = await asking.current(respondent_of(ctx), ctx)
+            assert found.item
+            assert (found.item.title, found.item.workspace) == ("Own", "globex")
+            assert (found.number, found.total, found.open) == (1, 2, 2)
             assert await ctx.db.scalar(select(func.count()).select_from(Survey)) == 1
         assert (await shown(database, own, "globex"), await shown(database, platform)) == (1, 0)
 
@@ -300,4 +301,4 @@ class TestThePrompt:
     async def _shows(self, parts: Parts, short: str, session: int) -> tuple[str, int, int] | None:
         async with request_of(parts, short, session) as ctx:
             found = await asking.current(respondent_of(ctx), ctx)
-        return found and (found[0].title, found[1], found[2])
+        return (found.item.title, found.number, found.total) if found.item else None

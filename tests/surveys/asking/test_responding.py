@@ -170,11 +170,11 @@ class TestWhatIsRecorded:
     async def test_the_web_prompt_records_the_same_way(self, parts: Parts, database: Database) -> None:
         survey = await publish(database, "Lunch", questions=[LUNCH])
         async with request_of(parts, "nora", 1) as ctx:
-            assert await asking.current(respondent_of(ctx), ctx)
+            assert (await asking.current(respondent_of(ctx), ctx)).item
             reply = SentReply(survey.uid, "answer", (Given(key(survey), "Bad"),), 1, survey.content_hash)
             answer = await responding.respond(respondent_of(ctx), ctx, reply, "web")
             await ctx.reopen()
-            assert await asking.current(respondent_of(ctx), ctx) is None
+            assert (await asking.current(respondent_of(ctx), ctx)).item is None
         assert (answer.status, answer.outcome) == ("recorded", "answered")
 
 

@@ -1,0 +1,123 @@
+"""What becomes of an answer that a browser sends, wherever its form stands: over a page, on `/survey_prompt`, or under
+*Questions for you*. Each place says how it draws a survey, and where it leads after an answer."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from litestar import Response
+from litestar.response import Redirect
+
+from app.dates import PageZone
+from app.db.session import PLATFORM
+from app.errors import Invalid
+from app.surveys.api.respondent import respondent_of
+from app.surveys.asking import queue as asking
+from app.surveys.asking import responding, situations
+from app.surveys.asking.responding import RespondResult, SentReply
+from app.surveys.asking.situations import Met
+from app.surveys.item import Item
+from app.surveys.ledger.errors import ActionNotAllowed, InvalidAnswers, SurveyNotFound, VersionSuperseded
+from app.surveys.pages import prompt_form
+from app.surveys.pages.me import words
+from app.surveys.pages.prompt_form import Kept, Sent
+from app.web.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class PromptNotice:
+    """A sentence above the card, or in its place when no survey waits. `receipt` "" shows none; `closing_html` is what the
+    author says after an answer."""
+
+    text: str = ""
+    tone: str = "success"
+    receipt: str = ""
+    closing_html: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One item with its number in the queue, and what was answered so far."""
+
+    item: Item
+    number: int = 1
+    total: int = 1
+    given: Kept = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+class FormPlace(Protocol):
+    """Where a survey's form stands."""
+
+    async def draw(self, ctx: Context, shown: Shown, said: PromptNotice, status: int) -> Response[Any]: ...
+
+    async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
+        """After an answer, or where there is nothing to answer any more: then `answer` is None."""
+
+
+async def take(ctx: Context, place: FormPlace) -> Response[Any] | Redirect:
+    """Records what was sent. What is refused is shown again with all that was chosen or typed."""
+    sent = prompt_form.read(await ctx.form())
+    try:
+        answer = await _respond(ctx, sent)
+    except SurveyNotFound:
+        return await place.go_on(ctx, PromptNotice(words.GONE, "warning"), None)
+    except VersionSuperseded as refused:
+        return await _show_anew(ctx, place, sent, refused.status)
+    except (ActionNotAllowed, Invalid) as refused:
+        return await _show_again(ctx, place, sent, refused)
+    return await place.go_on(ctx, thanks(answer, await ctx.zone()), answer)
+
+
+async def met(ctx: Context, uid: UUID) -> Met:
+    """The survey, in the own workspace or on the platform. Raises SurveyNotFound."""
+    for workspace in dict.fromkeys((ctx.workspace, PLATFORM)):
+        async with ctx.inside(workspace) as db:
+            if found := await situations.one(db, ctx.user.id, uid):
+                return found
+    raise SurveyNotFound
+
+
+def thanks(answer: RespondResult, zone: PageZone) -> PromptNotice:
+    """What the person reads after an answer."""
+    if answer.snoozed_until:
+        return PromptNotice(words.LATER.format(time=zone.time(answer.snoozed_until)))
+    outcome = answer.outcome or "answered"
+    text = words.ALREADY if answer.status == "already_recorded" else words.THANKS[outcome]
+    receipt = "" if outcome == "opted_out" else answer.receipt or ""
+    return PromptNotice(text, receipt=receipt, closing_html=answer.closing_html or "")
+
+
+async def _respond(ctx: Context, sent: Sent) -> RespondResult:
+    try:
+        return await responding.respond(respondent_of(ctx), ctx, _reply(sent), "web")
+    finally:
+        await ctx.reopen()
+
+
+def _reply(sent: Sent) -> SentReply:
+    """Raises Invalid where no button was pressed."""
+    if not sent.action:
+        raise Invalid(words.UNDECIDED)
+    return SentReply(sent.survey, sent.action, sent.answers, sent.version, sent.content_hash)
+
+
+async def _show_again(ctx: Context, place: FormPlace, sent: Sent, refused: ActionNotAllowed | Invalid) -> Response[Any]:
+    """The same item with what is wrong at each question; nothing that was chosen or typed is lost."""
+    item = (await met(ctx, sent.survey)).item
+    problems, otherwise = prompt_form.problems(item, refused.details)
+    text = otherwise if isinstance(refused, InvalidAnswers) else refused.message
+    shown = Shown(item, sent.number, sent.total, sent.kept, problems)
+    return await place.draw(ctx, shown, PromptNotice(text, "warning"), refused.status)
+
+
+async def _show_anew(ctx: Context, place: FormPlace, sent: Sent, status: int) -> Response[Any]:
+    """The words that hold now. They are seen from here on, whatever the status of the answer: that is kept at once."""
+    found = await met(ctx, sent.survey)
+    async with ctx.inside(found.situation.offer.workspace) as db:
+        await asking.count_sign_in(db, ctx.user.id, found.situation, datetime.now(UTC), ctx.user.session_id or 0)
+    await ctx.settle()
+    await ctx.reopen()
+    shown = Shown(found.item, sent.number, sent.total, prompt_form.fitting(sent.kept, found.item))
+    return await place.draw(ctx, shown, PromptNotice(words.CHANGED, "warning"), status)

@@ -1,0 +1,122 @@
+"""`/me/questions`: every survey that the person may answer now, whatever pacing says, and each on a page of its own. After an
+answer, that page says what was recorded. Nothing here counts an impression."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from litestar.response import Redirect
+
+from app.errors import NotFound
+from app.surveys.api.respondent import respondent_of
+from app.surveys.asking import open_surveys, pacing
+from app.surveys.asking.responding import RespondResult
+from app.surveys.asking.situations import Met
+from app.surveys.ledger import append as ledger
+from app.surveys.ledger.errors import SurveyNotFound
+from app.surveys.pages.addresses import uid_of
+from app.surveys.pages.me import answering, words
+from app.surveys.pages.me.answering import PromptNotice, Shown
+from app.texts import whole
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import done, go, page
+
+URL = "/me/questions"
+PER_PAGE = 50
+_LAST_PAGE_DIGITS = 6
+EVERYBODY = Requires(None, module="surveys")
+
+
+@get(URL, guards=[EVERYBODY])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    number = max(1, whole(ctx.request.query_params.get("page", ""), _LAST_PAGE_DIGITS) or 1)
+    who = respondent_of(ctx)
+    found = await open_surveys.look_over(who, ctx, (number - 1) * PER_PAGE, PER_PAGE)
+    return await page(
+        ctx,
+        "surveys/questions.html",
+        items=found.items,
+        total=found.total,
+        number=number,
+        pages=-(-found.total // PER_PAGE),
+    )
+
+
+@get(f"{URL}/{{uid:str}}", guards=[EVERYBODY])
+async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    """Raises NotFound for what this person may not answer, and did not."""
+    met = await _met(ctx, uid_of(uid))
+    verdict = pacing.judge(
+        met.situation.offer, met.situation.state, respondent_of(ctx).caller, datetime.now(UTC), pacing.Gap()
+    )
+    if verdict.answerable:
+        await _note(ctx, met)
+        return await _form(ctx, Shown(met.item), PromptNotice())
+    if verdict.reason == "done":
+        return await _recorded(ctx, met)
+    raise NotFound(words.NOT_OPEN)
+
+
+@post(f"{URL}/{{uid:str}}", guards=[EVERYBODY], status_code=200)
+async def submit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any] | Redirect:
+    return await answering.take(ctx, _OwnPage(uid_of(uid)))
+
+
+class _OwnPage:
+    """The page of one survey."""
+
+    def __init__(self, uid: UUID) -> None:
+        self.uid = uid
+
+    async def draw(self, ctx: Context, shown: Shown, said: PromptNotice, status: int) -> Response[Any]:
+        return await _form(ctx, shown, said, status=status)
+
+    async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
+        """After an answer the same address says what was recorded."""
+        if answer is not None and answer.outcome not in (None, "opted_out"):
+            return go(f"{URL}/{self.uid}")
+        return await done(ctx, URL, said.text, level=said.tone)
+
+
+async def _met(ctx: Context, uid: UUID) -> Met:
+    try:
+        return await answering.met(ctx, uid)
+    except SurveyNotFound:
+        raise NotFound(words.NOT_OPEN) from None
+
+
+async def _note(ctx: Context, met: Met) -> None:
+    """It came to the person, which is no impression."""
+    if ctx.is_head:
+        return
+    async with ctx.inside(met.situation.offer.workspace) as db:
+        await open_surveys.note_handed_out(db, respondent_of(ctx), [met.situation], datetime.now(UTC))
+
+
+async def _form(ctx: Context, shown: Shown, said: PromptNotice, *, status: int = 200) -> Response[str]:
+    action = f"{URL}/{shown.item.survey}"
+    return await page(ctx, "surveys/question_page.html", status=status, shown=shown, said=said, action=action)
+
+
+async def _recorded(ctx: Context, met: Met) -> Response[str]:
+    """What the ledger has of this person and version, the receipt, and the author's closing words."""
+    async with ctx.inside(met.situation.offer.workspace) as db:
+        row = await ledger.recorded(db, ctx.parts.keys, met.situation.id, met.item.version, ctx.user.id)
+    if row is None:
+        raise NotFound(words.NOT_OPEN)
+    more = await open_surveys.count(respondent_of(ctx), ctx)
+    return await page(
+        ctx,
+        "surveys/question_recorded.html",
+        item=met.item,
+        row=row,
+        sentence=words.THANKS[row.outcome],
+        open_now=more.open,
+    )
+
+
+ROUTES = [index, show, submit]
