@@ -54,6 +54,7 @@ PURE = {
     "app/surveys/ledger/chain.py",
     "app/surveys/ledger/errors.py",
     "app/surveys/question_details.py",
+    "app/surveys/pages/me/words.py",
     "app/surveys/ratings/figures.py",
     "app/surveys/results/figures.py",
     "app/surveys/showing.py",

@@ -68,7 +68,7 @@ def frame(context: Context) -> dict[str, Any]:
         "workspace": context.person.workspace_name if context.person else "",
         "user": context.person,
         "keys": context.person is not None and not context.person.preferences.get(NO_KEYS),
-        "questions": prompting.listed(context),
+        "lists_questions": prompting.listed(context),
         "questions_here": context.request.url.path.startswith(prompting.LIST),
         "prompts": prompting.offered(context),
         "prompt_opens": prompting.opens(context, context.request.url.path),

@@ -1,6 +1,8 @@
-// The survey prompt: opens over a page when something waits. An optional one that was closed stays closed for this sign-in and
-// waits behind the badge in the header; a required one goes on asking, and holds Help and Sign out itself.
+// The survey prompt. A required survey is a dialog over the page, which holds Help and Sign out itself. An optional one is a card in
+// the corner that never takes the focus; put away, it stays away for this sign-in and waits behind the badge in the header.
 const box = document.getElementById("prompt-box");
+const corner = document.getElementById("prompt-corner");
+const stage = document.getElementById("prompt-stage");
 const body = document.getElementById("prompt-body");
 const badge = document.getElementById("prompt-badge");
 const CLOSED = "muster-prompt-closed";
@@ -8,31 +10,69 @@ const CLOSED = "muster-prompt-closed";
 const card = () => body.querySelector(".prompt");
 const insists = () => card()?.dataset.enforcement === "required";
 
-function wasClosed() {
+function wasPutAway() {
   try { return localStorage.getItem(CLOSED) === box.dataset.signIn; } catch { return false; }
 }
 
-function open() {
+// `acted`: the person sent or asked for something from the prompt, so their focus belongs in it.
+function settle(acted) {
+  tell("");
+  count(body);
+  const shown = card();
+  if (insists() || (box.open && shown?.dataset.done)) return over();
+  if (!shown || (wasPutAway() && !acted)) return leave(acted);
+  beside();
+  if (acted) focusIn();
+  else document.getElementById("prompt-arrived").textContent = shown.dataset.arrived;
+}
+
+function over() {
+  corner.hidden = true;
+  box.append(stage);
+  box.setAttribute("closedby", insists() ? "none" : "closerequest");
   if (!box.open) box.showModal();
-  (body.querySelector(".error-summary") ?? body.querySelector("[data-focus]"))?.focus({ preventScroll: true });
+  document.getElementById("prompt-status").textContent = said();
+  focusIn();
   box.scrollTop = 0;
 }
 
-function settle() {
-  const shown = card();
-  tell("");
-  count(body);
-  if (!shown) return box.close();
-  box.dataset.enforcement = shown.dataset.enforcement;
-  box.setAttribute("closedby", insists() ? "none" : "closerequest");
-  document.getElementById("prompt-status").textContent = body.querySelector("[data-said]")?.textContent.trim() ?? "";
-  if (box.open || insists() || !(wasClosed() || isTyping() || document.querySelector("dialog[open]"))) open();
+function beside() {
+  corner.append(stage);
+  if (box.open) box.close();
+  corner.hidden = false;
+  corner.scrollTop = 0;
+  document.getElementById("prompt-arrived").textContent = said();
 }
 
-// Then an optional one waits behind the badge until the next page.
-function isTyping() {
-  const TYPED = "input:not([type=checkbox], [type=radio], [type=submit], [type=button], [type=file]), textarea, select";
-  return document.activeElement.matches(TYPED);
+function leave(acted) {
+  if (box.open) box.close();
+  corner.hidden = true;
+  if (acted && document.activeElement === document.body) badge.focus();
+}
+
+// What became of the answer before, which stands above the next survey.
+function said() {
+  return body.querySelector("[data-said]")?.textContent.trim() ?? "";
+}
+
+function focusIn() {
+  (body.querySelector(".error-summary, [data-confirm]") ?? body.querySelector("[data-focus]"))?.focus({ preventScroll: true });
+}
+
+function putAway() {
+  const wasInside = corner.contains(document.activeElement);
+  corner.hidden = true;
+  if (card()?.dataset.done) return ask();
+  try { localStorage.setItem(CLOSED, box.dataset.signIn); } catch { /* private mode: it comes again on the next page */ }
+  if (wasInside) badge.focus();
+}
+
+// What waits next, once the last words of an answer were read.
+let asked = false;
+function ask() {
+  asked = true;
+  body.replaceChildren();
+  htmx.ajax("GET", "/survey_prompt", { target: body });
 }
 
 // How many surveys the person may answer comes with the prompt, or with the page that lists them.
@@ -43,39 +83,57 @@ function count(part) {
     const number = link.querySelector("[data-open-count]");
     number.textContent = Number(told.dataset.open) || "";
     number.hidden = !number.textContent;
-    link.setAttribute("aria-label", told.dataset.openLabel);
+    if (link.hasAttribute("aria-label")) link.setAttribute("aria-label", told.dataset.openLabel);
   }
+}
+
+// One of the sentences that stand in the page (templates/components/prompt_box.html).
+function tell(what, request) {
+  const line = document.getElementById("prompt-failure");
+  line.hidden = !what;
+  for (const one of line.children) one.hidden = one.dataset.failure !== what;
+  const number = line.querySelector(`[data-failure="${what}"] [data-request]`);
+  if (number) number.textContent = request ?? "–";
+  const way = line.querySelector(`[data-failure="${what}"] [data-way-back]`);
+  if (way) way.href = `/sign-in?next=${encodeURIComponent(card().dataset.page)}`;
+  if (what) line.focus();
 }
 count(document);
 
-function tell(text, ...more) {
-  const line = document.getElementById("prompt-failure");
-  line.hidden = !text;
-  line.firstElementChild.replaceChildren(text, ...more);
-  if (text) line.focus();
-}
-
-function signInLink() {
-  const link = document.createElement("a");
-  Object.assign(link, { href: "/sign-in", target: "_blank", rel: "noopener", textContent: "Sign in (opens in a new tab)" });
-  return link;
-}
-
 if (box) {
-  body.addEventListener("htmx:afterSwap", (event) => { if (event.detail.target === body) settle(); });
+  body.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target !== body) return;
+    settle(asked || event.detail.requestConfig.verb === "post");
+    asked = false;
+  });
   badge.addEventListener("click", (event) => {
     if (!card() || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
-    open();
+    beside();
+    corner.scrollIntoView({ block: "nearest" });
+    focusIn();
   });
-  document.getElementById("prompt-close").addEventListener("click", () => box.close());
+  corner.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    putAway();
+  });
+  stage.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-put-away]")) return;
+    if (box.open) box.close();
+    else putAway();
+  });
+  document.getElementById("prompt-close").addEventListener("click", putAway);
+  // The page gets as much room below as the card takes, so that everything can be scrolled clear of it.
+  new ResizeObserver(() => {
+    const room = corner.hidden ? 0 : corner.offsetHeight;
+    document.documentElement.style.setProperty("--prompt-room", `${room}px`);
+  }).observe(corner);
   box.addEventListener("close", () => {
-    if (insists()) return open();
-    if (!card()) return;
-    try { localStorage.setItem(CLOSED, box.dataset.signIn); } catch { /* private mode: it asks again on the next page */ }
-    badge.focus();
+    if (insists()) return over();
+    if (card()?.dataset.done && box.contains(stage)) ask();
   });
-  // Ahead of what closes other dialogs, and of what asks about unsaved work: closing this one keeps what was typed.
+  // Ahead of what closes other dialogs.
   addEventListener("cancel", (event) => {
     if (event.target !== box) return;
     event.stopImmediatePropagation();
@@ -84,20 +142,19 @@ if (box) {
   addEventListener("pointerdown", (event) => {
     if (event.target === box && insists()) event.stopImmediatePropagation();
   }, true);
-  // Whoever was signed out meanwhile would be sent to the sign-in page, away from what they wrote.
+  // A person who was signed out meanwhile would be sent to the sign-in page, away from what they wrote.
   body.addEventListener("htmx:beforeOnLoad", (event) => {
-    if (event.detail.xhr.status !== 401 || !box.open) return;
+    if (event.detail.xhr.status !== 401 || !card()) return;
     event.preventDefault();
-    tell("You were signed out meanwhile, so nothing was sent. Copy what you wrote, then sign in and answer again. ", signInLink());
+    tell("signed-out");
   });
   // The toasts lie behind the dialog.
   body.addEventListener("htmx:responseError", (event) => {
-    const id = event.detail.xhr.getResponseHeader("X-Request-ID");
-    if (box.open) tell(`The server could not take your answer${id ? ` (request ${id})` : ""}. It is still here: try again.`);
+    if (!card()) return;
+    const { status } = event.detail.xhr;
+    tell(status === 403 ? "outdated" : "server", event.detail.xhr.getResponseHeader("X-Request-ID"));
   });
-  body.addEventListener("htmx:sendError", () => {
-    if (box.open) tell("The server cannot be reached. Your answer is still here: try again when the network is back.");
-  });
+  body.addEventListener("htmx:sendError", () => { if (card()) tell("unreachable"); });
 }
 
 // A choice that need not be made can be taken back; native radios cannot do that.

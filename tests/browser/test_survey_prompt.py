@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, StorageState, expect
+from playwright.sync_api import Browser, Locator, Page, Route, StorageState, expect
 
 from tests.browser import asking
 from tests.browser.asking import AGREE, EVERY_TYPE, REQUIRED, STARS, WHERE, WHY
@@ -17,6 +17,7 @@ FINGER = 44
 # A page that everybody may open, and over which the prompt opens.
 SOMEWHERE = "/palette"
 OPEN = "dialog.prompt-box[open]"
+CORNER = "#prompt-corner"
 
 pytestmark = pytest.mark.browser
 
@@ -35,8 +36,17 @@ def nora(page_of: SignedIn) -> Page:
 
 
 def open_prompt(page: Page, title: str) -> None:
+    """A required one, in its dialog."""
     page.goto(SOMEWHERE)
     expect(page.locator(OPEN).get_by_role("heading", name=title)).to_be_focused()
+
+
+def meet_card(page: Page, title: str, *, at: str = SOMEWHERE) -> Locator:
+    """An optional one, in the corner."""
+    page.goto(at)
+    card = page.get_by_role("complementary", name="A question for you")
+    expect(card.get_by_role("heading", name=title)).to_be_visible()
+    return card
 
 
 def test_one_answers_by_keyboard_alone_and_the_queue_goes_on(ask: Callable[..., None], nora: Page) -> None:
@@ -113,7 +123,7 @@ def test_whoever_was_signed_out_meanwhile_keeps_what_they_wrote(
     # Not watched: the console tells of the 401.
     with browser.new_context(base_url=portal.url, storage_state=signed_in_as("nora")) as window:
         nora = window.new_page()
-        open_prompt(nora, "Lunch")
+        meet_card(nora, "Lunch")
         nora.get_by_label("Why?").fill("A long story")
         window.clear_cookies()
         nora.get_by_role("button", name="Send").click()
@@ -123,35 +133,111 @@ def test_whoever_was_signed_out_meanwhile_keeps_what_they_wrote(
 
 def test_agree_and_disagree_are_alike(ask: Callable[..., None], nora: Page) -> None:
     ask({"title": "Photographs", "questions": [AGREE]})
-    open_prompt(nora, "Photographs")
+    meet_card(nora, "Photographs")
     looks = """button => { const box = button.getBoundingClientRect(), look = getComputedStyle(button);
       return [box.width, box.height, look.color, look.backgroundColor, look.borderColor, look.fontSize, look.fontWeight] }"""
     agree, decline = (nora.get_by_role("button", name=name, exact=True) for name in ("Agree", "Disagree"))
     assert agree.evaluate(looks) == decline.evaluate(looks)
 
 
-def test_a_closed_one_stays_closed_for_the_sign_in_and_waits_behind_the_badge(
+def test_an_optional_one_is_a_card_that_interrupts_nothing(ask: Callable[..., None], nora: Page) -> None:
+    ask({"title": "Lunch", "questions": [STARS, WHY]})
+    card = meet_card(nora, "Lunch", at="/account")
+    expect(nora.get_by_text("A question for you, at the end of the page: Lunch")).to_have_role("status")
+    assert nora.evaluate("document.activeElement === document.body")
+    expect(nora.locator(OPEN)).to_have_count(0)
+    nora.get_by_role("link", name="Account", exact=True).first.focus()  # nothing beneath it is inert
+    assert violations(nora) == []
+    for size in ({"width": 1440, "height": 900}, {"width": 800, "height": 700}):
+        nora.set_viewport_size(size)  # type: ignore[arg-type]
+        nora.evaluate("scrollTo(0, document.body.scrollHeight)")
+        last = nora.locator("main").evaluate("main => main.getBoundingClientRect().bottom")
+        assert last <= card.evaluate("card => card.getBoundingClientRect().top"), size
+
+
+def test_at_phone_width_it_stands_in_the_flow_of_the_page(ask: Callable[..., None], page_of: SignedIn) -> None:
+    ask({"title": "Lunch", "questions": EVERY_TYPE})
+    nora = page_of("nora", viewport=PHONE)
+    card = meet_card(nora, "Lunch", at="/account")
+    assert card.evaluate("card => getComputedStyle(card).position") == "relative"
+    assert card.evaluate("card => card.scrollHeight <= card.clientHeight + 1")
+    assert not sticks_out(nora)
+    assert violations(nora, SIZES) == []
+    nora.get_by_role("link", name="Questions for you: 1 waiting").click()
+    expect(card.get_by_role("heading", name="Lunch")).to_be_focused()
+    expect(card.get_by_role("heading", name="Lunch")).to_be_in_viewport()
+
+
+def test_one_that_was_put_away_stays_away_for_the_sign_in_and_waits_behind_the_badge(
     ask: Callable[..., None], nora: Page
 ) -> None:
     ask({"title": "Lunch", "questions": [STARS, WHY]}, {"title": "Dinner", "questions": [STARS]})
-    open_prompt(nora, "Lunch")
+    card = meet_card(nora, "Lunch")
+    nora.keyboard.press("Escape")
+    expect(card).to_be_visible()  # the focus is elsewhere: this Escape was not meant for it
     nora.get_by_label("Why?").fill("Half a sentence")
     nora.keyboard.press("Escape")
-    badge = nora.get_by_role("link", name="Questions for you: 2 waiting")
+    expect(card).to_be_hidden()
+    badge = nora.locator("#prompt-badge")
     expect(badge).to_be_focused()
+    expect(badge).to_have_accessible_name("Questions for you: 2 waiting")
     badge.press("Enter")
     expect(nora.get_by_label("Why?")).to_have_value("Half a sentence")
     nora.get_by_label("Why?").fill("")
     nora.get_by_role("button", name="Close for now").click()
     nora.on("dialog", lambda asked: asked.accept())
     nora.reload()
-    expect(badge).to_be_visible()
-    expect(nora.locator(OPEN)).to_have_count(0)
+    expect(badge).to_have_accessible_name("Questions for you: 2 waiting")
+    expect(card).to_be_hidden()
+    nora.goto("/me/questions")
+    expect(nora.get_by_role("link", name="Lunch")).to_be_visible()  # it was not snoozed
+    nora.goto(SOMEWHERE)
+    expect(badge).to_have_accessible_name("Questions for you: 2 waiting")
     badge.click()
     nora.get_by_role("button", name="Ask me later").click()
     expect(nora.get_by_role("heading", name="Dinner")).to_be_focused()
     nora.get_by_role("button", name="Don’t ask me again").click()
     expect(nora.locator("#flashes")).to_contain_text("You won’t be asked this again.")
+    expect(card).to_be_hidden()
+    expect(badge).to_have_accessible_name("Questions for you: 1 waiting")
+    badge.click()
+    nora.wait_for_url("**/me/questions")
+
+
+def test_a_required_one_comes_before_a_card_and_a_card_after_it(ask: Callable[..., None], nora: Page) -> None:
+    ask({"title": "Lunch", "questions": [STARS]}, {"title": "Rules", "questions": [STARS], **REQUIRED})
+    open_prompt(nora, "Rules")
+    nora.locator(OPEN).get_by_role("radio", name="4 stars").check(force=True)
+    nora.locator(OPEN).get_by_role("button", name="Send").click()
+    card = nora.get_by_role("complementary", name="A question for you")
+    expect(card.get_by_role("heading", name="Lunch")).to_be_focused()
+    expect(card).to_contain_text("Thank you. Your answer was recorded. Receipt")
+    expect(nora.locator(OPEN)).to_have_count(0)
+
+
+@pytest.mark.parametrize(("more", "where"), [({}, CORNER), (REQUIRED, OPEN)], ids=["optional", "required"])
+def test_the_authors_closing_words_stand_where_the_survey_stood(
+    ask: Callable[..., None], nora: Page, more: dict[str, Any], where: str
+) -> None:
+    said = {"closing_html": "<p>The <strong>kitchen</strong> reads it.</p>"}
+    ask(
+        {"title": "Lunch", "questions": [STARS], **said, **more},
+        {"title": "Dinner", "questions": [STARS], **said, **more},
+    )
+    nora.goto(SOMEWHERE)
+    for following in ("Next question", "Close"):
+        nora.locator(where).get_by_role("radio", name="4 stars").check(force=True)
+        nora.locator(where).get_by_role("button", name="Send").click()
+        expect(nora.locator(where).get_by_role("heading", name="Thank you")).to_be_focused()
+        expect(nora.locator(where)).to_contain_text("Your answer was recorded. Receipt")
+        expect(nora.locator(where)).to_contain_text("The kitchen reads it.")
+        assert violations(nora) == []
+        nora.locator(where).get_by_role("button", name=following, exact=True).press("Enter")
+        if following == "Next question":
+            expect(nora.locator(where).get_by_role("heading", name="Dinner")).to_be_focused()
+    expect(nora.locator(f"{CORNER}:not([hidden]), {OPEN}")).to_have_count(0)
+    if where == CORNER:
+        expect(nora.locator("#prompt-badge")).to_be_focused()
 
 
 @pytest.mark.parametrize(("more", "opens"), [({}, 0), (REQUIRED, 1)], ids=["optional", "required"])
@@ -173,36 +259,41 @@ def test_an_optional_one_takes_no_focus_from_a_field_in_which_somebody_types(
     nora.keyboard.type("ence")
     expect(nora.locator(OPEN)).to_have_count(opens)
     if not opens:
+        expect(nora.locator(CORNER)).to_be_visible()
         expect(nora.get_by_label("New password")).to_have_value("half a sentence")
-        nora.unroute("**/survey_prompt")
-        open_prompt(nora, "Lunch")
 
 
-def test_every_type_of_question_is_accessible_and_fits_desk_and_phone(ask: Callable[..., None], nora: Page) -> None:
-    ask({"title": "A title as long as one can be, " * 6, "questions": EVERY_TYPE, "category": "Canteen"})
-    refuse_every_type(nora)
+@pytest.mark.parametrize(("more", "where"), [({}, CORNER), (REQUIRED, OPEN)], ids=["optional", "required"])
+def test_every_type_of_question_is_accessible_and_fits_desk_and_phone(
+    ask: Callable[..., None], nora: Page, more: dict[str, Any], where: str
+) -> None:
+    ask({"title": "A title as long as one can be, " * 6, "questions": EVERY_TYPE, "category": "Canteen", **more})
+    refuse_every_type(nora, where)
     assert violations(nora) == []
     nora.set_viewport_size(PHONE)  # type: ignore[arg-type]
     assert not sticks_out(nora)
-    assert nora.locator(OPEN).evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert nora.locator(where).evaluate("box => box.scrollWidth <= box.clientWidth")
     assert violations(nora, SIZES) == []
-    targets = nora.locator(f"{OPEN} :is(.prompt-choice, .prompt-star, .prompt-actions button:not([hidden]))")
+    targets = nora.locator(f"{where} :is(.prompt-choice, .prompt-star, .prompt-actions button:not([hidden]))")
     sizes = "all => all.map(one => one.getBoundingClientRect()).map(box => Math.min(box.width, box.height))"
     assert min(targets.evaluate_all(sizes)) >= FINGER
 
 
-def test_it_keeps_its_contrast_in_the_dark(ask: Callable[..., None], page_of: SignedIn) -> None:
-    ask({"title": "A title as long as one can be, " * 6, "questions": EVERY_TYPE, "category": "Canteen"})
+@pytest.mark.parametrize(("more", "where"), [({}, CORNER), (REQUIRED, OPEN)], ids=["optional", "required"])
+def test_it_keeps_its_contrast_in_the_dark(
+    ask: Callable[..., None], page_of: SignedIn, more: dict[str, Any], where: str
+) -> None:
+    ask({"title": "A title as long as one can be, " * 6, "questions": EVERY_TYPE, "category": "Canteen", **more})
     nora = page_of("nora", color_scheme="dark")
-    refuse_every_type(nora)
+    refuse_every_type(nora, where)
     nora.get_by_role("radio", name="Right").check()
     assert violations(nora, COLOURS) == []
 
 
-def refuse_every_type(page: Page) -> None:
+def refuse_every_type(page: Page, where: str) -> None:
     """Every type with its error, as far as it can have one."""
-    open_prompt(page, "A title as long")
-    page.get_by_role("button", name="Agree", exact=True).click()
+    page.goto(SOMEWHERE)
+    page.locator(where).get_by_role("button", name="Agree", exact=True).click()
     expect(page.locator(".error-summary")).to_be_focused()
 
 

@@ -14,12 +14,12 @@ from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import queue as asking
 from app.surveys.asking.queue import Current
 from app.surveys.asking.responding import RespondResult
-from app.surveys.pages.me import answering, words
+from app.surveys.pages.me import answering, questions, words
 from app.surveys.pages.me.answering import PromptNotice, Shown
 from app.web import prompting
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.pages import done, page
+from app.web.pages import done, go, page
 
 URL = "/survey_prompt"
 
@@ -42,8 +42,10 @@ class _Prompt:
     async def draw(self, ctx: Context, shown: Shown, said: PromptNotice, status: int) -> Response[Any]:
         return await _page(ctx, shown, said, status=status)
 
-    async def go_on(self, ctx: Context, said: PromptNotice, _: RespondResult | None) -> Response[Any] | Redirect:
-        """The next item with what became of this one."""
+    async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
+        """The next item with what became of this one; before it the author's closing words, where there are some."""
+        if answer and answer.closing_html:
+            return await _close(ctx, said) if ctx.wants_fragment else go(f"{questions.URL}/{answer.survey}")
         if ctx.wants_fragment:
             return await _first(ctx, said)
         text = words.WITH_RECEIPT.format(sentence=said.text, receipt=said.receipt) if said.receipt else said.text
@@ -54,6 +56,15 @@ async def _first(ctx: Context, said: PromptNotice) -> Response[str]:
     """What waits first, and how many there are."""
     found = await asking.current(respondent_of(ctx), ctx, counting=not ctx.is_head)
     return await _page(ctx, _shown(found), said, open_now=found.open)
+
+
+async def _close(ctx: Context, said: PromptNotice) -> Response[str]:
+    """The author's last words. What waits behind them is not shown yet, so that nothing is counted for it."""
+    found = await asking.current(respondent_of(ctx), ctx, counting=False)
+    waiting = found.item is not None
+    return await page(
+        ctx, "surveys/prompt.html", fragment="prompt", said=said, open_now=found.open, closing=True, waiting=waiting
+    )
 
 
 def _shown(found: Current) -> Shown | None:
