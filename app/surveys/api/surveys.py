@@ -18,6 +18,7 @@ from app.api.tokens import TokenGuard
 from app.bodies import fitted
 from app.errors import FieldError, InvalidBody
 from app.surveys.api import apps as api_apps
+from app.surveys.api import open_surveys
 from app.surveys.api.queue_rows import Action, ContentHash, Html, QueueCall, SurveyRow, Version, row_of
 from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import queue as asking
@@ -170,6 +171,7 @@ ENDPOINTS = (
         errors=POSTED,
         scope="me",
     ),
+    *open_surveys.endpoints(PREFIX),
     *sign_in.ENDPOINTS,
 )  # fmt: skip
 
@@ -185,6 +187,6 @@ async def openapi(ctx: NamedDependency[Context]) -> dict[str, Any]:
 
 ROUTER = Router(
     path=PREFIX,
-    route_handlers=[*api_apps.ROUTES, me_surveys, me_surveys_respond, *sign_in.ROUTES, openapi],
+    route_handlers=[*api_apps.ROUTES, me_surveys, me_surveys_respond, *open_surveys.ROUTES, *sign_in.ROUTES, openapi],
     request_max_body_size=bodies.LARGEST_BODY,
 )

@@ -234,7 +234,7 @@ class TestTheDocument:
 
     def test_it_holds_every_endpoint_of_the_contract(self) -> None:
         assert {(one.method, one.path) for one in ENDPOINTS} == {
-            *SWITCHES.values(), ("POST", TOKEN), ("DELETE", TOKEN),
+            *SWITCHES.values(), ("GET", f"{QUEUE}/open"), ("GET", f"{QUEUE}/count"), ("POST", TOKEN), ("DELETE", TOKEN),
         }  # fmt: skip
 
     async def test_every_success_of_the_queue_and_of_respond_fits_it(self, nora: App, database: Database) -> None:
