@@ -19,6 +19,7 @@ from app.commands import (
     people,
     seeds,
     serve,
+    survey_responses,
     surveys,
     tenants,
     upkeep,
@@ -38,6 +39,7 @@ FILES = (
     clock_punches,
     clock_runs,
     surveys,
+    survey_responses,
     ledger,
     upkeep,
 )

@@ -1,5 +1,6 @@
 """The one place that turns an error into an answer: a page, a fragment for htmx, or the envelope of the JSON APIs."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -281,7 +282,7 @@ def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[
     section = [(item["label"], item["url"]) for group in menu for item in group["items"] if item["active"]]
     ways = {here: "Try again"} if asks and refusal.status in PASSING else {}
     if better := getattr(refusal, "way", None):
-        ways[better[1]] = better[0]
+        ways[_changed(request, better[1])] = better[0]
     if back and not (asks and back == here):
         ways.setdefault(back, "Back to where you were")
     for label, url in section:
@@ -289,6 +290,14 @@ def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[
             ways.setdefault(url, f"To {label}")
     ways.setdefault("/", "To the first page")
     return [(label, url) for url, label in ways.items() if is_ours(url)]
+
+
+def _changed(request: Request[Any, Any, Any], changes: Mapping[str, str]) -> str:
+    """The address that was asked for, with something else in its query."""
+    from app.web.templating import with_query
+
+    query = request.query_params
+    return with_query(request.url.path, {name: query.getall(name) for name in query}, **changes)
 
 
 def _request_id(scope: Scope) -> str:

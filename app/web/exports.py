@@ -5,7 +5,8 @@ They have connections of their own, so that pages never wait for one, and are wr
 
 import csv
 import io
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 from weakref import WeakSet
@@ -14,8 +15,10 @@ import msgspec
 from litestar.response import Stream
 from sqlalchemy import Select, func, select
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.dates import PageZone
+from app.db.session import Database
 from app.errors import Busy, Invalid
 from app.texts import guarded
 from app.web.context import Context
@@ -23,7 +26,6 @@ from app.web.excel.cells import MOST_ROWS, About, cell
 from app.web.excel.workbooks import WorkbookInTheMaking
 from app.web.list_spec import CSV, Column, ListSpec
 from app.web.lists import TOO_LONG, ListQuery, asked, condition, ordering, visible_columns
-from app.web.templating import with_query
 from app.web.transport.ahead import Ahead
 
 # The response names the charset of a text itself.
@@ -43,11 +45,12 @@ _JSON = msgspec.json.Encoder(decimal_format="number")
 
 
 class TooManyRows(Invalid):
-    """`way`: a label and an address that do better."""
+    """More than Excel takes. `changes` to the address give what does better."""
 
-    def __init__(self, url: str) -> None:
+    way = ("Export as CSV", CSV.query)
+
+    def __init__(self) -> None:
         super().__init__(TOO_LONG)
-        self.way = ("Export as CSV", url)
 
 
 def asked_for(context: Context) -> str | None:
@@ -58,25 +61,42 @@ def asked_for(context: Context) -> str | None:
     return kind or None
 
 
+@dataclass(frozen=True, slots=True)
+class ExportSource:
+    """Rows, where they are read, and what is written of them. `zone` is of the times in Excel."""
+
+    database: Database
+    workspace: str
+    spec: ListSpec
+    statement: Select[Any]
+    columns: Sequence[Column]
+    zone: PageZone
+
+
 async def export(context: Context, spec: ListSpec, base: Select[Any], kind: str) -> Stream:
     """The whole filtered list in its order, with the columns that the person chose, in a transaction of its own; the request's
     ends here. Raises Busy when there are too many, and TooManyRows for Excel."""
-    wanted = asked(spec, context.request.query_params)
-    zone = await context.zone()
+    query = context.request.query_params
+    wanted = asked(spec, query)
     statement = base.where(condition(spec, wanted)).order_by(*ordering(spec, wanted.sort))
     columns = _columns(spec, visible_columns(context, spec))
+    zone = await context.zone()
+    source = ExportSource(context.parts.exports, context.workspace, spec, statement, columns, zone)
+    rows = written(source, kind, marked=query.get("bom") == "1")
     today = spec.today or datetime.now(UTC).date()
-    if kind == "xlsx":
-        rows = _workbook(context, spec, statement, columns, zone)
-    elif kind == "csv":
-        rows = _rows(context, statement, _csv(columns, marked=context.request.query_params.get("bom") == "1"))
-    else:
-        rows = _rows(context, statement, _json_lines(columns))
     return Stream(
         rows if context.is_head else (await _begun(context, rows)).pieces(),
         media_type=KINDS[kind],
         headers={"Content-Disposition": f'attachment; filename="{file_name(spec, wanted, today)}.{kind}"'},
     )
+
+
+def written(source: ExportSource, kind: str, *, marked: bool = False) -> AsyncGenerator[bytes]:
+    """The file, piece by piece. `marked`: a CSV has a byte order mark, by which Excel knows that it is UTF-8. Raises Busy and TooManyRows
+    before the first piece."""
+    if kind == "xlsx":
+        return _workbook(source)
+    return _rows(source, _csv(source.columns, marked=marked) if kind == "csv" else _json_lines(source.columns))
 
 
 def file_name(spec: ListSpec, wanted: ListQuery, today: date) -> str:
@@ -113,49 +133,42 @@ async def _begun(context: Context, source: AsyncIterator[bytes]) -> Ahead:
     return rows
 
 
-async def _rows(
-    context: Context, statement: Select[Any], write: Callable[[Sequence[Any]], bytes]
-) -> AsyncIterator[bytes]:
-    async with context.parts.exports.transaction(context.workspace) as session:
-        result = await session.stream(statement, execution_options={"yield_per": BATCH})
+async def _rows(source: ExportSource, write: Callable[[Sequence[Any]], bytes]) -> AsyncGenerator[bytes]:
+    async with source.database.transaction(source.workspace) as session:
+        result = await session.stream(source.statement, execution_options={"yield_per": BATCH})
         yield write([])
         async for rows in result.partitions():
             yield write(rows)
 
 
-async def _workbook(
-    context: Context, spec: ListSpec, statement: Select[Any], columns: Sequence[Column], zone: PageZone
-) -> AsyncIterator[bytes]:
-    """The first piece is empty: the answer begins as soon as it is known that there will be one. Raises Busy and TooManyRows."""
+async def _workbook(source: ExportSource) -> AsyncGenerator[bytes]:
+    """The first piece is empty: the answer begins as soon as it is known that there will be one."""
+    values = [column.excel or column.value for column in source.columns]
     async with WorkbookInTheMaking() as book:
-        async with context.parts.exports.transaction(context.workspace) as session:
-            counted = statement.with_only_columns(spec.key).order_by(None).limit(MOST_ROWS + 1).subquery()
-            if (await session.scalar(select(func.count()).select_from(counted)) or 0) > MOST_ROWS:
-                raise TooManyRows(_as_csv(context))
-            result = await session.stream(statement, execution_options={"yield_per": BATCH})
-            await book.begin(_about(spec, columns, zone))
+        async with source.database.transaction(source.workspace) as session:
+            await _refuse_too_many(session, source)
+            result = await session.stream(source.statement, execution_options={"yield_per": BATCH})
+            await book.begin(_about(source))
             yield b""
-            values = [column.excel or column.value for column in columns]
             async for rows in result.partitions():
-                await book.add([[cell(value(row), zone.info) for value in values] for row in rows])
+                await book.add([[cell(value(row), source.zone.info) for value in values] for row in rows])
         async for piece in book.pieces():
             yield piece
 
 
-def _about(spec: ListSpec, columns: Sequence[Column], zone: PageZone) -> About:
-    now = f"{datetime.now(zone.info):%Y-%m-%d %H:%M}"
-    lines = [("List", spec.label), ("Made", now), ("Times are in", zone.name)]
-    return About(spec.label, [column.label for column in columns], lines)
+async def _refuse_too_many(session: AsyncSession, source: ExportSource) -> None:
+    some = source.statement.with_only_columns(source.spec.key).order_by(None).limit(MOST_ROWS + 1).subquery()
+    if (await session.scalar(select(func.count()).select_from(some)) or 0) > MOST_ROWS:
+        raise TooManyRows
 
 
-def _as_csv(context: Context) -> str:
-    query = context.request.query_params
-    return with_query(context.request.url.path, {name: query.getall(name) for name in query}, **CSV.query)
+def _about(source: ExportSource) -> About:
+    now = f"{datetime.now(source.zone.info):%Y-%m-%d %H:%M}"
+    lines = [("List", source.spec.label), ("Made", now), ("Times are in", source.zone.name)]
+    return About(source.spec.label, [column.label for column in source.columns], lines)
 
 
 def _csv(columns: Sequence[Column], *, marked: bool = False) -> Callable[[Sequence[Any]], bytes]:
-    """`marked`: with a byte order mark, by which Excel knows that it is UTF-8."""
-
     def write(rows: Sequence[Any]) -> bytes:
         buffer = io.StringIO()
         writer = csv.writer(buffer)

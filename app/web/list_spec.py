@@ -155,6 +155,7 @@ class ExportKind:
 
 CSV, JSON_LINES = ExportKind("CSV", {"export": "csv"}), ExportKind("JSON Lines", {"export": "jsonl"})
 EXCEL = ExportKind("Excel", {"export": "xlsx"})
+EXPORTS = (CSV, EXCEL, JSON_LINES)
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ class ListSpec:
     bulk: tuple[BulkAction, ...] = ()
     today: date | None = None
     days: Days | None = None
-    exports: tuple[ExportKind, ...] = (CSV, EXCEL, JSON_LINES)
+    exports: tuple[ExportKind, ...] = EXPORTS
 
     def orders(self) -> dict[str, SQLColumnExpression[Any]]:
         return {column.key: column.order for column in self.columns if column.order is not None}

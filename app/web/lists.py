@@ -21,7 +21,7 @@ from app.texts import whole
 from app.web.cards import marks
 from app.web.context import LARGEST_ID, Context
 from app.web.excel.cells import MOST_ROWS
-from app.web.list_spec import Column, Condition, Filter, ListSpec, Query, day_of, word_in_force
+from app.web.list_spec import Column, Condition, ExportKind, Filter, ListSpec, Query, day_of, word_in_force
 from app.web.templating import with_query
 
 PER_PAGE = (25, 50, 100, 200)
@@ -148,13 +148,22 @@ class ListPage:
 
     @property
     def exports(self) -> list[dict[str, str]]:
-        offered = [one for one in self.spec.exports if not (self.too_long and one.query["export"] == "xlsx")]
-        return [{"label": one.label, "url": self.link(**one.query, per_page=None)} for one in offered]
+        kinds = offered(self.spec.exports, self.total)
+        return [{"label": one.label, "url": self.link(**one.query, per_page=None)} for one in kinds]
 
     @property
     def too_long(self) -> str:
-        """Why Excel is not offered, "" where it is."""
-        return TOO_LONG if self.total > MOST_ROWS else ""
+        return too_long(self.total)
+
+
+def offered(kinds: Sequence[ExportKind], rows: int) -> list[ExportKind]:
+    """Without Excel where it would not hold so many rows."""
+    return [one for one in kinds if not (too_long(rows) and one.query["export"] == "xlsx")]
+
+
+def too_long(rows: int) -> str:
+    """Why Excel is not offered, "" where it is."""
+    return TOO_LONG if rows > MOST_ROWS else ""
 
 
 def pages_of(total: int, per_page: int) -> int:

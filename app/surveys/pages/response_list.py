@@ -20,7 +20,7 @@ from app.surveys.words import OUTCOMES
 from app.texts import uuid_of, whole
 from app.web import lists
 from app.web.context import Context
-from app.web.list_spec import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, ExportKind, Filter, ListSpec
 from app.web.lists import ListPage, ListQuery
 
 # More surveys than this are not offered as a choice; one that the address names always is.
@@ -75,6 +75,13 @@ def _sealed(_: Any) -> None:
     """Its value needs the key ring, which only a request has: `exported` puts it in."""
 
 
+TABLE = {"shape": "table"}
+TABLES = (
+    ExportKind("Table, Excel", {**TABLE, "export": "xlsx"}),
+    ExportKind("Table, CSV", {**TABLE, "export": "csv"}),
+    ExportKind("Table, CSV with a byte order mark", {**TABLE, "export": "csv", "bom": "1"}),
+    ExportKind("Table, JSON Lines", {**TABLE, "export": "jsonl"}),
+)
 COLUMNS = (
     Column("when", "When", lambda row: row.recorded_at, Response.recorded_at),
     Column("number", "Number", lambda row: row.number, numeric=True, shown=False, hint="Its place in the chain"),
@@ -154,7 +161,7 @@ async def frame(ctx: Context) -> ResponseListFrame:
     question, choice = _key(str(query.get("question") or "")), str(query.get("choice") or "")
     searched = _searched(query)
     row = (await ctx.db.execute(_around(uid, searched, user, question))).one()
-    spec = _spec(ctx, question, choice).offering(
+    spec = _spec(ctx, question, choice, of_one=uid.int != 0).offering(
         survey=dict(row.surveys or []),
         user={str(user): row.person or "not known"},
         question={str(question): row.question or "a question"},
@@ -174,15 +181,16 @@ def _searched(query: Any) -> str | None:
     return text
 
 
-def _spec(ctx: Context, question: UUID, choice: str) -> ListSpec:
-    """A choice is one of the question beside it."""
+def _spec(ctx: Context, question: UUID, choice: str, *, of_one: bool) -> ListSpec:
+    """A choice is one of the question beside it. `of_one`: of one survey, which has a table too."""
     answered = {
         "question": lambda _: TallyScope(answer=(question, "")).responses(),
         "choice": lambda _: TallyScope(answer=(question, choice)).responses(),
     }
     filters = tuple(replace(one, where=answered.get(one.name, one.where)) for one in FILTERS)
     columns = tuple(one for one in COLUMNS if one.key != "workspace" or ctx.on_platform)
-    return replace(SPEC, filters=filters, columns=columns, today=today_in("UTC"))
+    kinds = (*SPEC.exports, *TABLES) if of_one else SPEC.exports
+    return replace(SPEC, filters=filters, columns=columns, today=today_in("UTC"), exports=kinds)
 
 
 def _around(uid: UUID, searched: str | None, user: int, question: UUID) -> Select[Any]:

@@ -12,7 +12,8 @@ from app.errors import NotFound
 from app.surveys.authoring import content
 from app.surveys.ledger import chain, verifying
 from app.surveys.pages import response_list
-from app.surveys.results import queries, responses
+from app.surveys.pages.results import response_table
+from app.surveys.results import queries, responses, table
 from app.surveys.results.tallies import TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN, SOURCES, TYPES
 from app.web import exports
@@ -28,6 +29,8 @@ _RECEIPT = re.compile(r"[0-9a-f]{64}")
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     framed = await response_list.frame(ctx)
     if kind := exports.asked_for(ctx):
+        if response_table.is_asked_for(ctx):
+            return await exports.export(ctx, await response_table.spec_of(ctx, framed), table.ROWS, kind)
         words = await queries.labels(ctx.db, framed.survey)
         base = queries.ROWS.where(TallyScope().responses())
         return await exports.export(ctx, response_list.exported(ctx, framed, words, kind), base, kind)

@@ -23,7 +23,7 @@ from app.surveys.models import WHOLE
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
-from app.surveys.pages.response_list import drawn, reader
+from app.surveys.pages.response_list import TABLES, drawn, reader
 from app.surveys.results import queries, responses, tallies
 from app.surveys.results.figures import (
     AskedQuestion,
@@ -38,9 +38,10 @@ from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
 from app.surveys.results.tallies import ASKED, TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, STATUSES, TYPES
+from app.web import lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import Filter, word_in_force
+from app.web.list_spec import EXPORTS, ExportKind, Filter, word_in_force
 from app.web.pages import page
 from app.web.templating import with_query
 
@@ -135,7 +136,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         names=audience.named(survey.type_names, survey.tenant_names),
         stage=stage(survey, now) if survey.status == "published" else "",
         now=now,
-        **_ledger(survey.uid, version, asked),
+        **_ledger(survey.uid, version, asked, found.narrowed),
         **_WORDS,
     )
 
@@ -145,12 +146,16 @@ async def _results(ctx: Context, scope: TallyScope, questions: Sequence[AskedQue
     return results(figures, questions, Reading(WHOLE, ASKED, scope.outcomes, scope.days))
 
 
-def _ledger(uid: UUID, version: int, asked: Narrowed) -> dict[str, Any]:
+def _ledger(uid: UUID, version: int, asked: Narrowed, rows: int) -> dict[str, Any]:
     """The rows behind the figures, as a list and as files."""
     query = {"survey": uid, "version": version, **asked.query}
-    kinds = {"csv": "CSV", "jsonl": "JSON Lines"}
-    exports = [(label, with_query("/surveys/responses", query, export=kind)) for kind, label in kinds.items()]
-    return {"ledger": with_query("/surveys/responses", query), "exports": exports}
+    note = lists.too_long(rows)
+
+    def urls(kinds: Sequence[ExportKind]) -> list[tuple[str, str]]:
+        return [(one.label, with_query("/surveys/responses", query, **one.query)) for one in lists.offered(kinds, rows)]
+
+    exports = {"A row per response, a column per question": urls(TABLES), "As the list shows them": urls(EXPORTS)}
+    return {"ledger": with_query("/surveys/responses", query), "exports": exports, "too_long": note}
 
 
 def narrowed(ctx: Context, today: date) -> Narrowed:

@@ -1,0 +1,81 @@
+"""What an answer to each type of question is: the numbers that it counts as, and its columns in a table. Pure.
+
+What an answer looks like in the ledger says app.surveys.ledger.chain; here is what readers of results make of it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from app.surveys.results.figures import AskedQuestion
+
+_NUMBER = re.compile(r"[-−+]?\d+([.,]\d+)?", re.ASCII)
+# The answers to these are numbers themselves.
+NUMERIC = frozenset({"star_rating", "nps", "number"})
+OUTCOME_WORDS = {"agreed": "Agree", "declined": "Disagree"}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerColumn:
+    """One column of a table. `read` takes the answer (None for none) and the outcome of the response."""
+
+    key: str
+    label: str
+    read: Callable[[Any, str], Any]
+
+
+def numbers(question: AskedQuestion) -> Mapping[str, Decimal] | None:
+    """The options of a scale as numbers; None where one of them is none, or the question is of another type."""
+    if question.type != "scale" or not all(_NUMBER.fullmatch(one.strip()) for one in question.options):
+        return None
+    return {one: Decimal(one.strip().replace("−", "-").replace(",", ".")) for one in question.options}
+
+
+def columns(question: AskedQuestion) -> tuple[AnswerColumn, ...]:
+    """One column; one for each option where people tick several, and one for each row of a matrix."""
+    key, label = str(question.key), question.label
+    match question.type:
+        case "agreement":
+            return (AnswerColumn(key, label, _decision),)
+        case "multiple_choice":
+            return tuple(
+                AnswerColumn(f"{key}/{option}", f"{label}: {option}", partial(_tick, option))
+                for option in question.options
+            )
+        case "matrix":
+            rows = question.details.rows
+            return tuple(AnswerColumn(f"{key}/{row}", f"{label}: {row}", partial(_cell, row)) for row in rows)
+        case "date":
+            return (AnswerColumn(key, label, _day),)
+        case "scale" if counted := numbers(question):
+            return (AnswerColumn(key, label, partial(_counted, counted)),)
+    return (AnswerColumn(key, label, _as_it_is),)
+
+
+def _decision(_: Any, outcome: str) -> Any:
+    return OUTCOME_WORDS.get(outcome)
+
+
+def _tick(option: str, value: Any, _: str) -> int | None:
+    """Of who ticked nothing it is not known whether they saw the question."""
+    return None if value is None else int(option in value)
+
+
+def _cell(row: str, value: Any, _: str) -> str | None:
+    return next((one.choice for one in value or () if one.row == row), None)
+
+
+def _day(value: Any, _: str) -> date | None:
+    return None if value is None else date.fromisoformat(value)
+
+
+def _counted(numbers_: Mapping[str, Decimal], value: Any, _: str) -> Any:
+    return numbers_.get(value, value)
+
+
+def _as_it_is(value: Any, _: str) -> Any:
+    return value

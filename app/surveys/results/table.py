@@ -1,0 +1,152 @@
+"""The responses of one survey as a table: one row each, and one column or more for each question.
+
+Columns keep the id of their question, which it keeps for life: so the table of several versions has one column for a question that
+was in all of them, under its newest words.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.models import User
+from app.host.models import Employee
+from app.secrets import KeyRing
+from app.surveys.ledger.chain import LedgerAnswer
+from app.surveys.models import LedgerPerson, PromptState, Response, Wording
+from app.surveys.results import kinds, queries, responses
+from app.surveys.results.figures import AskedQuestion
+
+DEPARTMENT: ColumnElement[str | None] = (
+    select(Employee.department)
+    .where(Employee.user_id == User.id, Employee.deleted_at.is_(None))
+    .order_by(Employee.id)
+    .limit(1)
+    .scalar_subquery()
+)
+_SHOWN = and_(
+    PromptState.survey_id == Response.survey_id,
+    PromptState.version == Response.version,
+    PromptState.user_id == LedgerPerson.user_id,
+)
+ROWS: Select[Any] = queries.rows(
+    User.type.label("user_type"), DEPARTMENT.label("department"), PromptState.first_shown_at
+).outerjoin(PromptState, _SHOWN)
+
+
+class _Answers(msgspec.Struct):
+    """The part of a ledger entry that a table needs; the rest is not read."""
+
+    answers: list[LedgerAnswer]
+
+
+_READER = msgspec.json.Decoder(_Answers)
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """`key` names it in JSON Lines. `value` takes a row of ROWS."""
+
+    key: str
+    label: str
+    value: Callable[[Any], Any]
+
+
+async def asked_in(db: AsyncSession, survey: UUID, version: int | None) -> tuple[AskedQuestion, ...]:
+    """The questions of a version, or of all (None), as they were worded last."""
+    last = select(func.max(Wording.id)).where(Wording.survey_uid == survey).group_by(Wording.version)
+    if version is not None:
+        last = last.where(Wording.version == version)
+    newest = select(Wording.content, Wording.question_keys).where(Wording.id.in_(last)).order_by(Wording.version.desc())
+    return merged(responses.questions(responses.wording(content), keys) for content, keys in await db.execute(newest))
+
+
+def merged(versions: Iterable[Sequence[AskedQuestion]]) -> tuple[AskedQuestion, ...]:
+    """Each question once, in its newest words with the options that it ever had; `versions` come newest first."""
+    found: dict[UUID, AskedQuestion] = {}
+    for question in (one for version in versions for one in version):
+        known = found.setdefault(question.key, question)
+        rows = replace(known.details, rows=_with(known.details.rows, question.details.rows))
+        found[question.key] = replace(known, options=_with(known.options, question.options), details=rows)
+    return tuple(found.values())
+
+
+def _with(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    return (*known, *(one for one in more if one not in known))
+
+
+def columns(
+    questions: Sequence[AskedQuestion], keys: KeyRing, workspace: str, *, on_platform: bool
+) -> tuple[TableColumn, ...]:
+    """Those of the questions, then who answered, when and how. Texts are opened row by row; of erased people they are empty."""
+    answers = _reader(keys, workspace)
+    asked = [
+        TableColumn(one.key, one.label, _answer(question, one, answers))
+        for question in questions
+        for one in kinds.columns(question)
+    ]
+    return tuple(_told_apart((*asked, *(one for one in _PERSON if on_platform or one.key != "workspace"), *_RESPONSE)))
+
+
+def _reader(keys: KeyRing, workspace: str) -> Callable[[Any], Mapping[str, Any]]:
+    """The answers of a row by question id, read once however many columns ask in turn."""
+    number: int = -1
+    found: dict[str, Any] = {}
+
+    def answers(row: Any) -> Mapping[str, Any]:
+        nonlocal number, found
+        if row.number != number:
+            texts = responses.opened(keys, workspace, row).texts if row.has_text else {}
+            said = _READER.decode(row.entry).answers
+            found = {one.question: texts.get(one.question) if one.value is None else one.value for one in said}
+            number = row.number
+        return found
+
+    return answers
+
+
+def _answer(
+    question: AskedQuestion, column: kinds.AnswerColumn, answers: Callable[[Any], Mapping[str, Any]]
+) -> Callable[[Any], Any]:
+    key, read = str(question.key), column.read
+
+    def value(row: Any) -> Any:
+        return read(answers(row).get(key), row.outcome)
+
+    return value
+
+
+def _unless_erased(name: str) -> Callable[[Any], Any]:
+    def value(row: Any) -> Any:
+        return getattr(row, name) if row.erased_at is None else None
+
+    return value
+
+
+def _told_apart(columns_: Iterable[TableColumn]) -> Iterable[TableColumn]:
+    """Two questions may have one text: then a number follows it."""
+    times: dict[str, int] = {}
+    for one in columns_:
+        times[one.label] = number = times.get(one.label, 0) + 1
+        yield one if number == 1 else replace(one, label=f"{one.label} ({number})")
+
+
+_PERSON = (
+    TableColumn("person", "Person", responses.name_of),
+    TableColumn("email", "E-mail", _unless_erased("email")),
+    TableColumn("user_type", "User type (today)", _unless_erased("user_type")),
+    TableColumn("department", "Department (today)", _unless_erased("department")),
+    TableColumn("workspace", "Workspace", _unless_erased("workspace_name")),
+)
+RECORDED_AT = "recorded_at"
+_RESPONSE = (
+    TableColumn("version", "Version", lambda row: row.version),
+    TableColumn("first_shown_at", "First shown", _unless_erased("first_shown_at")),
+    TableColumn(RECORDED_AT, "Recorded", lambda row: row.recorded_at),
+    TableColumn("outcome", "Outcome", lambda row: row.outcome),
+    TableColumn("receipt", "Receipt", lambda row: row.row_hash.hex()),
+)
