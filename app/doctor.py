@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import func, select, text
-from sqlalchemy.engine import make_url
 
 from app import sealed
 from app.accounts.models import Job, Tenant, WorkerHeartbeat
 from app.clock.models import Connection
-from app.config import Settings
+from app.config import Settings, hosts
 from app.counting import count
 from app.db import pooler
 from app.db.session import PLATFORM, Database, schema_of
@@ -78,10 +77,10 @@ async def examine(parts: Parts, owner_url: str | None) -> list[Finding]:
 async def _database(parts: Parts, owner_url: str | None) -> list[Finding]:
     async with parts.database.shared_transaction() as db:
         who = (await db.execute(_WHO)).one()
-    app_role = make_url(parts.database.url).username
+    app_role = hosts.read(parts.database.url).user
     level = "ok" if who.version >= OLDEST_POSTGRES else "failed"
     found = [Finding("database", level, f"PostgreSQL {who.label}, as {app_role}")]
-    if who.may_rewrite or (owner_url and make_url(owner_url).username == app_role):
+    if who.may_rewrite or (owner_url and hosts.read(owner_url).user == app_role):
         found.append(Finding("roles", "failed", "The app's role may change rows that it must only append."))
     else:
         found.append(Finding("roles", "ok", "The app's role can't alter tables or rewrite the audit."))

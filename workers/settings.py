@@ -21,6 +21,8 @@ from saq.queue.postgres import PostgresQueue
 from sqlalchemy import text
 
 from app import wiring
+from app.config.hosts import for_psycopg
+from app.db.connecting import connect
 from app.db.migrate import LOCK
 from app.db.session import PLATFORM, Database
 from app.db.standing import out_of_step
@@ -47,6 +49,8 @@ _UNFIT = {
     "outgrown": "newer than this program, and no longer fit it; start the newer version.",
     "behind": "older than this program; run `muster migrate:modules`.",
 }
+# The pool waits twice as long after each attempt, up to this. After that, the next job that needs a connection tries again.
+RECONNECT_S = 10
 _log = structlog.get_logger("muster.jobs")
 
 
@@ -86,7 +90,7 @@ async def _await_database(database: Database) -> None:
 
 async def _answers(url: str, *, insist: bool) -> bool:
     try:
-        connection = await asyncpg.connect(url, timeout=10)
+        connection = await connect(url)
     except (OSError, asyncpg.CannotConnectNowError) as error:
         if insist:
             raise
@@ -142,7 +146,8 @@ def _pool(database: Database, concurrency: int) -> AsyncConnectionPool[Any]:
         open=False,
         check=AsyncConnectionPool.check_connection,
         configure=_find_tables if database.pooled else None,
-        kwargs={"autocommit": True, **({} if database.pooled else named)},
+        reconnect_timeout=RECONNECT_S,
+        kwargs={"autocommit": True, **for_psycopg(database.url), **({} if database.pooled else named)},
     )
 
 
@@ -153,7 +158,7 @@ async def _find_tables(connection: Any) -> None:
 
 async def _make_tables(database: Database, queue: PostgresQueue) -> None:
     """SAQ's own lock lets the second of two workers start before there are tables; so they come here one by one."""
-    gate = await asyncpg.connect(database.url, timeout=START_PATIENCE_S)
+    gate = await connect(database.url, timeout=START_PATIENCE_S)
     try:
         await gate.execute("SELECT pg_advisory_lock($1)", TABLES_LOCK)
         await queue.connect()

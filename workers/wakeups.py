@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app import jobs
 from app.accounts.models import WorkerHeartbeat
+from app.db.connecting import connect
 from app.db.session import Database
 from app.pace import Pace
 from workers.ending import end
@@ -73,7 +74,7 @@ async def _listening(ear: asyncpg.Connection | None, database: Database, rung: a
     if ear is not None and not ear.is_closed():
         return ear
     named = None if database.pooled else {"application_name": "muster-worker"}
-    ear = await asyncpg.connect(database.url, timeout=10, server_settings=named)
+    ear = await connect(database.url, server_settings=named)
     await ear.add_listener(jobs.CHANNEL, lambda *_: rung.set())
     return ear
 

@@ -86,9 +86,9 @@ class Urls:
 
     @property
     def app_role(self) -> str:
-        from sqlalchemy.engine import make_url
+        from app.config import hosts
 
-        return make_url(self.app).username or ""
+        return hosts.read(self.app).user
 
     def need_owner(self) -> str:
         if self.owner is None:

@@ -4,6 +4,7 @@ They raise ConnectionError where the server went away meanwhile.
 """
 
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -14,16 +15,22 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialects
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.rows import maker
+from app.db.trust import out_of_step, refused_a_change
 
 _NAME = re.compile(r"(?<!:):([a-z_]+)")
-_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError)
+_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _DIALECT = cast("Any", dialects.dialect)(json_deserializer=msgspec.json.decode)
 
 
 class Beginning(asyncpg.Connection):
-    """Takes what the next transaction sets for itself to the server together with its BEGIN."""
+    """Takes what the next transaction sets for itself to the server together with its BEGIN. What its pool asks of it: app.db.trust."""
 
     begins_with = ""
+    refused_a_change = False
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.opened_at = time.monotonic()
 
     async def execute(self, query: str, *args: Any, timeout: float | None = None) -> str:  # noqa: ASYNC109 - the driver's own signature
         if self.begins_with and query.startswith("BEGIN"):
@@ -96,6 +103,10 @@ async def _asked(fetch: Callable[..., Any], connection: asyncpg.Connection, sql:
 
 def refuse_if_lost(connection: asyncpg.Connection, error: BaseException) -> None:
     """The driver has errors of its own for a server that went away; everybody else knows this one."""
+    if isinstance(connection, Beginning):
+        connection.refused_a_change |= refused_a_change(error)
+    if isinstance(error, asyncpg.InternalClientError):
+        raise out_of_step(connection) from error
     if connection.is_closed():
         raise ConnectionError("the database server closed the connection") from error
 

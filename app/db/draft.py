@@ -7,17 +7,20 @@ import re
 import sys
 from datetime import UTC, datetime
 
+import psycopg
 from alembic import command
 from sqlalchemy import create_engine, text
-from sqlalchemy.engine import make_url
 
+from app.config.hosts import for_psycopg
 from app.db.session import PLATFORM
 from app.db.steps import SHARED, config_of
 
 
 def draft(owner_url: str, module: str, title: str) -> None:
     """Writes migrations/versions/MODULE/DATE_title.py."""
-    engine = create_engine(make_url(owner_url).set(drivername="postgresql+psycopg"))
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(owner_url, **for_psycopg(owner_url))
+    )
     config = config_of(module)
     config.set_main_option("file_template", "%%(rev)s")
     slug = re.sub(r"\W+", "_", title.lower()).strip("_")

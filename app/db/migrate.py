@@ -17,7 +17,8 @@ from sqlalchemy.pool import NullPool
 from app.counting import count
 from app.db import rights, standing
 from app.db.bringing_up import Bringing, FailedModule
-from app.db.session import DIALECT, PLATFORM, connecting, schema_of
+from app.db.connecting import connecting
+from app.db.session import DIALECT, PLATFORM, schema_of
 from app.db.standing import Place, Reached
 from app.db.steps import MODULES, SHARED, Steps, config_of, newest
 from app.errors import Conflict

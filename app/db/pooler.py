@@ -16,7 +16,8 @@ def version(url: str) -> tuple[int, int] | None:
     """None where it does not tell: it tells the users that its `stats_users` or `admin_users` name."""
     try:
         with psycopg.connect(
-            make_conninfo(url, dbname="pgbouncer", connect_timeout=PATIENCE_S), autocommit=True
+            make_conninfo(url, dbname="pgbouncer", connect_timeout=PATIENCE_S, target_session_attrs="any"),
+            autocommit=True,
         ) as asked:
             said = asked.pgconn.exec_(b"SHOW VERSION").get_value(0, 0)
     except psycopg.Error:

@@ -14,12 +14,13 @@ from typing import Any, Self
 import asyncpg
 import msgspec
 from sqlalchemy import ColumnElement, Text, case, event, func, literal, true
-from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 
+from app.db.connecting import connecting
 from app.db.direct import Beginning, driver, refuse_if_lost, send
 from app.db.shares import Shares
+from app.db.trust import Trust, note_failure, refused_a_change
 
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -44,21 +45,6 @@ def schema_of(workspace: str) -> str:
     if not TENANT_KEY.fullmatch(workspace) or workspace == "shared":
         raise ValueError(f"not a workspace key: {workspace!r}")
     return f"tenant_{workspace}"
-
-
-def connecting(url: str, **options: Any) -> Callable[[], Awaitable[asyncpg.Connection]]:
-    """Connects to what the driver itself reads in the address: `sslmode`, `sslrootcert` and the like, as psycopg and psql read them.
-    SQLAlchemy would hand them on as arguments, which the driver refuses. Raises ConnectionError where it can't be reached."""
-
-    async def connect() -> asyncpg.Connection:
-        try:
-            return await asyncpg.connect(url, **options)
-        except TimeoutError:
-            raise ConnectionError("it gave no answer in time") from None
-        except OSError as error:  # no such socket, or no such machine
-            raise error if isinstance(error, ConnectionError) else ConnectionError(str(error)) from None
-
-    return connect
 
 
 def _json_text(value: Any) -> str:
@@ -107,7 +93,9 @@ class Database:
             json_serializer=_json_text,
             json_deserializer=msgspec.json.decode,
         )
-        event.listen(self.engine.sync_engine, "checkout", _refuse_the_dead)
+        self._trust = Trust()
+        event.listen(self.engine.sync_engine, "checkout", self._trust.check)
+        event.listen(self.engine.sync_engine, "handle_error", note_failure, retval=True)
         # The pool itself lets newcomers overtake waiting tasks; under heavy load a task would wait forever.
         self._places = asyncio.Semaphore(pool_size)
 
@@ -154,16 +142,30 @@ class Database:
                 await _begin(adapter)
                 yield session
                 await _commit(session)
-            except (asyncio.CancelledError, TimeoutError):
+            except (asyncio.CancelledError, TimeoutError) as ended:
                 # A statement of it may still run, and the adapter not know what has begun.
                 await held.invalidate()
+                if isinstance(ended, TimeoutError):
+                    self._trust.lose()
+                raise
+            except Exception as error:
+                adapter.driver_connection.refused_a_change |= refused_a_change(error)
                 raise
             finally:
+                await self._leave_if_lost(held, adapter.driver_connection, may_write=not options)
                 if share := session.info.pop("share", None):
                     share.release()
                 await session.close()
         for job in session.info.pop("after_commit"):
             await job()
+
+    async def _leave_if_lost(self, held: AsyncConnection, connection: Beginning, *, may_write: bool) -> None:
+        """Where the server takes no changes, the next transaction looks for the one that does."""
+        if connection.refused_a_change and may_write:
+            self._trust.lose()
+        elif not connection.is_closed():
+            return
+        await held.invalidate()
 
     def _needed(self, path: str | None) -> str:
         """What a transaction sets at its beginning."""
@@ -190,12 +192,6 @@ class Database:
 
 def _limited(limit_s: float | None) -> dict[str, str]:
     return {} if limit_s is None else {"statement_timeout": str(round(limit_s * 1000))}
-
-
-def _refuse_the_dead(connection: Any, *_: Any) -> None:
-    """The pool makes another one instead. It learns of such only by the errors of its own statements."""
-    if connection.driver_connection.is_closed():
-        raise DisconnectionError("the database server closed the connection")
 
 
 async def _begin(adapter: Any) -> None:

@@ -13,7 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import audit, tenants
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import User
-from app.db.session import PLATFORM, Database, connecting, into_workspace
+from app.db.connecting import connect
+from app.db.session import PLATFORM, Database, into_workspace
 from app.db.standing import out_of_step
 from app.db.steps import newest
 from app.errors import Conflict, Invalid
@@ -80,7 +81,7 @@ async def export_tenant(database: Database, wanted: TenantExport, file: BinaryIO
 
 @asynccontextmanager
 async def _one_moment(wanted: TenantExport) -> AsyncIterator[asyncpg.Connection]:
-    connection = await connecting(wanted.owner_url)()
+    connection = await connect(wanted.owner_url)
     try:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             await connection.execute(f"{into_workspace(wanted.key)}; {tables.FORMATS}")

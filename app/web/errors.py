@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.db.shares import ShareTaken
+from app.db.trust import READ_ONLY
 from app.errors import (
     Busy,
     Conflict,
@@ -47,6 +48,7 @@ TITLES = {
 }
 RETRY_AFTER_S = 5
 AWAY = "The database can't be reached. Try again in a moment."
+NO_CHANGES = "The database takes no changes right now. Try again in a moment."
 CROWDED = "All connections to the database are in use right now. Try again in a moment."
 SHARE_TAKEN = "Too many requests of your workspace wait for the database right now. Try again in a moment."
 TOO_SLOW = "The database did not answer in time. Try again in a moment, or ask for less at once."
@@ -150,6 +152,8 @@ def _passing(error: Exception) -> Busy | None:
         message = SHARE_TAKEN if isinstance(error, ShareTaken) else CROWDED
     elif sqlstate == _ENDED or isinstance(error, TimeoutError):
         message = TOO_SLOW
+    elif sqlstate == READ_ONLY:
+        message = NO_CHANGES
     elif sqlstate in _AWAY or sqlstate[:2] == "08" or _lost(error):
         message = AWAY
     else:
@@ -163,8 +167,6 @@ def _of_database(sqlstate: str) -> Refusal | None:
         return Unavailable(
             "The database is full, or has no free connection. The people who run this server must make room."
         )
-    if sqlstate == "25006":
-        return Unavailable("The database takes no changes right now. Try again in a moment.")
     if sqlstate in _OTHER_TABLES:
         return Unavailable("This server must be updated, or an update is running: its tables do not fit the program.")
     return None

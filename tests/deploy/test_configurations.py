@@ -85,7 +85,7 @@ def test_the_compose_file_starts_what_it_says_and_migrates_first() -> None:
 
 def test_the_compose_file_sets_what_production_needs() -> None:
     given = compose()["services"]["migrate"]["environment"]
-    known = set(SETTING.findall((ROOT / "app" / "config.py").read_text())) | {"MUSTER_DATABASE_URL"}
+    known = set(SETTING.findall((ROOT / "app" / "config" / "__init__.py").read_text())) | {"MUSTER_DATABASE_URL"}
     assert set(REQUIRED_IN_PRODUCTION) <= set(given) <= known
     asked = set(re.findall(r"\$\{(\w+):[?-]", (DEPLOY / "compose.yaml").read_text()))
     assert set(re.findall(r"(?m)^(\w+)=", (DEPLOY / "example.env").read_text())) == asked

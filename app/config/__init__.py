@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
+from app.config import hosts
 from app.texts import whole
 
 REQUIRED_IN_PRODUCTION = (
@@ -14,6 +15,7 @@ REQUIRED_IN_PRODUCTION = (
     "MUSTER_BASE_URL",
 )
 
+_ESCAPED = "; in a password, write / @ : [ and ] as %2F %40 %3A %5B and %5D"
 _PORTS = {"http": ":80", "https": ":443"}
 
 
@@ -100,7 +102,7 @@ def _refuse_missing(environ: Mapping[str, str]) -> None:
     if missing:
         raise ConfigError(f"MUSTER_ENV=production needs {', '.join(missing)}")
     app, owner = (_postgres_url(environ, f"MUSTER_{name}DATABASE_URL") for name in ("", "OWNER_"))
-    if owner and urlsplit(owner).username == urlsplit(app or "").username:
+    if owner and app and hosts.read(owner).user == hosts.read(app).user:
         raise ConfigError("MUSTER_DATABASE_URL and MUSTER_OWNER_DATABASE_URL must name two different roles")
 
 
@@ -109,11 +111,14 @@ def _postgres_url(environ: Mapping[str, str], name: str) -> str | None:
     value = environ.get(name)
     if not value:
         return None
-    address = _split(value)
-    if address is None:
-        raise ConfigError(f"{name} is not an address; in a password, write / @ : [ and ] as %2F %40 %3A %5B and %5D")
-    if address.scheme not in ("postgresql", "postgres"):
+    if not value.startswith(("postgresql://", "postgres://")):
         raise ConfigError(f"{name} must start with postgresql://")
+    try:
+        address = hosts.read(value)
+    except ValueError as error:
+        raise ConfigError(f"{name} is not an address: {error}{_ESCAPED}") from None
+    if address.wanted not in (None, *hosts.TAKES_CHANGES):
+        raise ConfigError(f"{name} must lead to a server that takes changes: target_session_attrs=read-write")
     return value
 
 

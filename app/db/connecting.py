@@ -1,0 +1,111 @@
+"""Connects to the one of several servers that is meant, and sees to it that a machine that falls silent is noticed soon."""
+
+import os
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
+
+import asyncpg
+from asyncpg.connect_utils import SessionAttribute
+from asyncpg.exceptions import TargetServerAttributeNotMatched
+
+from app.config import hosts
+from app.config.hosts import DatabaseServer
+
+PATIENCE_S = 10
+# Where one of these is met, the next server is asked. A password that is wrong is wrong everywhere.
+_NOT_THIS_ONE = (
+    OSError,
+    TargetServerAttributeNotMatched,
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+)
+Connect = Callable[[], Awaitable[asyncpg.Connection]]
+
+
+def connecting(url: str, *, wanted: hosts.Wanted = "primary", **options: Any) -> Connect:
+    """Connects to what the driver itself reads in the address: `sslmode`, `sslrootcert` and the like, as psycopg and psql read them.
+    SQLAlchemy would hand them on as arguments, which the driver refuses. Of several servers it asks the one first that it found the
+    last time. `wanted`: where the address itself does not say it; a server that takes changes.
+
+    Raises ConnectionError where none can be reached, or none is of that kind; what PostgreSQL refuses comes as its own error."""
+    address, last = hosts.read(url), 0
+    wanted = address.wanted or wanted
+    options.setdefault("timeout", PATIENCE_S)
+    options["timeout"] = address.patience_among(options["timeout"])
+
+    async def connect() -> asyncpg.Connection:
+        nonlocal last
+        met: list[tuple[DatabaseServer, Exception]] = []
+        for place, kind in _turns(len(address.servers), wanted, last):
+            server = address.servers[place]
+            try:
+                connection = await _to(server, address.rest, kind, options)
+            except _NOT_THIS_ONE as error:
+                met.append((server, error))
+            else:
+                last = place
+                return connection
+        raise _refusal(met)
+
+    return connect
+
+
+async def connect(url: str, **options: Any) -> asyncpg.Connection:
+    """The same, for one connection."""
+    return await connecting(url, **options)()
+
+
+def _turns(number: int, wanted: hosts.Wanted, first: int) -> list[tuple[int, hosts.Wanted]]:
+    """(place of the server, what it must be), in the order of asking. Where any server will do, the address says the order."""
+    places = [*range(first, number), *range(first)] if wanted != "any" else [*range(number)]
+    if wanted == "prefer-standby":
+        return [(place, "standby") for place in places] + [(place, "any") for place in places]
+    return [(place, wanted) for place in places]
+
+
+async def _to(server: DatabaseServer, url: str, kind: hosts.Wanted, options: dict[str, Any]) -> asyncpg.Connection:
+    where: dict[str, Any] = {name: one for name, one in (("host", server.host), ("port", server.port)) if one}
+    attribute = SessionAttribute(kind)
+    connection: asyncpg.Connection = await asyncpg.connect(url, **where, target_session_attrs=attribute, **options)
+    _notice_silence(connection)
+    return connection
+
+
+def _notice_silence(connection: asyncpg.Connection) -> None:
+    """A machine that was switched off answers nothing, not even that it is gone."""
+    line = cast("Any", connection)._transport.get_extra_info("socket")  # noqa: SLF001 - there is no other way to it
+    if line.family == socket.AF_UNIX:
+        return
+    with socket.socket(fileno=os.dup(line.fileno())) as same:
+        same.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _SILENCE.items():
+            if (option := getattr(socket, name, None)) is not None:  # not every system has all of them
+                same.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+_SILENCE = {
+    "TCP_KEEPIDLE": hosts.IDLE_S,
+    "TCP_KEEPINTVL": hosts.PROBE_S,
+    "TCP_KEEPCNT": hosts.PROBES,
+    "TCP_USER_TIMEOUT": hosts.SILENT_S * 1000,
+}
+
+
+def _refusal(met: Sequence[tuple[DatabaseServer, Exception]]) -> Exception:
+    if len(met) > 1:
+        return ConnectionError("; ".join(f"{server}: {_reason(error)}" for server, error in met))
+    ((_, error),) = met
+    if isinstance(error, (ConnectionError, asyncpg.PostgresError)):
+        return error
+    return ConnectionError(_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return "it gave no answer in time"
+    if isinstance(error, TargetServerAttributeNotMatched):
+        return "it is not the kind of server that is wanted: a standby takes no changes"
+    return str(error)  # no such socket, or no such machine
