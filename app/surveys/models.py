@@ -288,7 +288,7 @@ class PromptState(Base):
 
 class Tally(Base):
     """Counted responses up to the ledger number in `survey_tally_mark`, per survey, version, UTC day, outcome, question and
-    choice. Rows of the whole response have the nil question and choice ''. What came after the mark is counted live.
+    choice. An agreement that was withdrawn counts under the outcome `withdrawn`, on the day of the agreement. Rows of the whole response have the nil question and choice ''. What came after the mark is counted live.
 
     Rows with the outcome `asked` count people by the day of their first impression, up to the mark's instant.
     """
@@ -324,11 +324,16 @@ class Tally(Base):
 
 
 class TallyMark(Base):
-    """Up to which ledger number `survey_tallies` counts, and up to which instant first impressions (`id` is always 1)."""
+    """Up to which ledger number `survey_tallies` counts responses, up to which one it counts what changed them (`changes_number`, never the
+    larger one), and up to which instant first impressions (`id` is always 1).
+
+    Two numbers, since a worker of the version before moves the first one past changes that it does not know.
+    """
 
     __tablename__ = "survey_tally_mark"
     __table_args__ = (CheckConstraint("id = 1", name="single"), ONE_ROW)
 
     id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, server_default="1", autoincrement=False)
     number: Mapped[int] = mapped_column(server_default="0")
+    changes_number: Mapped[int] = mapped_column(server_default="0")
     shown_until: Mapped[datetime] = mapped_column(server_default=text("'1970-01-01T00:00:00Z'"))

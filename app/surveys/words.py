@@ -26,7 +26,14 @@ WITH_OPTIONS = frozenset({"scale", "single_choice", "multiple_choice", "matrix"}
 WITH_ENDS = frozenset({"star_rating", "scale", "nps"})
 # What a condition may ask about: their answers are a few values that an author can name.
 WITH_VALUES = frozenset({"star_rating", "scale", "single_choice", "multiple_choice", "nps"})
-OUTCOMES = {"answered": "Answered", "agreed": "Agreed", "declined": "Declined", "opted_out": "Opted out"}
+# What a response stands at. The ledger records all but `withdrawn`: that is an agreement whose last change withdrew it.
+OUTCOMES = {
+    "answered": "Answered",
+    "agreed": "Agreed",
+    "declined": "Declined",
+    "withdrawn": "Withdrawn",
+    "opted_out": "Opted out",
+}
 ACTIONS = ("answer", "agree", "decline", "snooze", "opt_out")
 # What an action writes into the ledger; a snooze writes nothing there.
 OUTCOME_OF = {"answer": "answered", "agree": "agreed", "decline": "declined", "opt_out": "opted_out"}

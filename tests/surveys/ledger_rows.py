@@ -14,7 +14,18 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.surveys.models import Answer, LedgerHead, PromptState, Question, Response, Survey, Tombstone, Wording
+from app.surveys.models import (
+    Answer,
+    LedgerChange,
+    LedgerHead,
+    PromptState,
+    Question,
+    Response,
+    Survey,
+    Tombstone,
+    Wording,
+)
+from app.surveys.words import KIND_AFTER
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -118,6 +129,27 @@ async def respond(
     for key, choices in (answers or {}).items():
         for choice in choices:
             await db.execute(insert(Answer).values(number=number, question_key=key, choice=choice))
+    await db.execute(update(LedgerHead).values(number=number, row_hash=row["row_hash"]))
+    return number
+
+
+async def change(db: AsyncSession, response: int, turn: int = 1) -> int:
+    """Withdraws the response of this number, or agrees to it again; returns the number of the change."""
+    number = (await db.scalar(select(LedgerHead.number)) or 0) + 1
+    changed = (await db.execute(select(Response.survey_id, Response.version).where(Response.number == response))).one()
+    row: dict[str, Any] = {
+        "kind": KIND_AFTER[turn % 2],
+        "survey_id": changed.survey_id,
+        "version": changed.version,
+        "response_number": response,
+        "turn": turn,
+        "person": 1,
+        "source": "web",
+        "recorded_at": NOW,
+        "entry": "{}",
+        "row_hash": number.to_bytes(32, "big"),
+    }
+    await db.execute(insert(LedgerChange).values(number=number, **row))
     await db.execute(update(LedgerHead).values(number=number, row_hash=row["row_hash"]))
     return number
 

@@ -24,7 +24,7 @@ from app.web.guards import Requires
 from app.web.pages import page
 from app.web.templating import with_query
 
-TONES = {"answered": "info", "agreed": "ok", "declined": "note", "opted_out": "mute"}
+TONES = {"answered": "info", "agreed": "ok", "declined": "note", "withdrawn": "warn", "opted_out": "mute"}
 RESPONSE = Noun("response", "responses")
 SERIES = [Series(label, TONES[outcome]) for outcome, label in OUTCOMES.items()]
 # The list names that many, most responses first; the Surveys page has all. So with apps.

@@ -55,7 +55,13 @@ FILTERS = (
         placeholder="Name or e-mail",
     ),
     Filter("survey", "Survey", _of_survey, kind="select"),
-    Filter("outcome", "Outcome", Response.outcome.in_, kind="multi", options=OUTCOMES),
+    Filter(
+        "outcome",
+        "Outcome",
+        lambda words: TallyScope(outcomes=tuple(words)).responses(),
+        kind="multi",
+        options=OUTCOMES,
+    ),
     Filter("", "Days (UTC)", lambda days: TallyScope(days=days).responses(), kind="range"),
     Filter("version", "Version", lambda text: Response.version == _number(text), advanced=True),
     Filter(

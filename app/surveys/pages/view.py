@@ -26,6 +26,7 @@ from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, 
 from app.surveys.pages.response_list import TABLES, drawn, reader
 from app.surveys.results import queries, responses, tallies
 from app.surveys.results.figures import (
+    RESPONDED,
     AskedQuestion,
     Breakdown,
     Counters,
@@ -239,14 +240,15 @@ def _answers(one: Breakdown, query: Mapping[str, Any]) -> bars.BarChart:
     return bars.distribution(rows, BarHeads(what, "People"), title=one.question.label)
 
 
+OF_RESPONDED = "&".join(f"outcome={one}" for one in RESPONDED)
+
+
 def funnel(counted: Counters, shown: Sequence[str], rows: str) -> bars.BarChart:
     """From who was asked to who answered, each a share of those asked; `rows` is the address of the responses."""
     steps = [
         BarRow("Asked", counted.asked, tone="mute"),
         BarRow("Shown at least once", counted.impressed, tone="info"),
-        BarRow(
-            "Responded", counted.responded, url=f"{rows}&outcome=answered&outcome=agreed&outcome=declined", tone="ok"
-        ),
+        BarRow("Responded", counted.responded, url=f"{rows}&{OF_RESPONDED}", tone="ok"),
         BarRow("Opted out", counted.opted_out, url=f"{rows}&outcome=opted_out", tone="mute"),
     ]
     drawn = [

@@ -14,7 +14,8 @@ from app.counting import mean, percent
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
 from app.surveys.words import MOST_STARS, OUTCOMES
 
-RESPONDED = ("answered", "agreed", "declined")
+RESPONDED = ("answered", "agreed", "declined", "withdrawn")
+DECIDED = ("agreed", "declined", "withdrawn")
 STARS = tuple(str(star) for star in range(MOST_STARS, 0, -1))
 
 
@@ -59,7 +60,12 @@ class Counters:
 
     @property
     def decided(self) -> int:
-        return self.outcomes.get("agreed", 0) + self.outcomes.get("declined", 0)
+        """Who agreed or declined, withdrawn agreements included."""
+        return sum(self.outcomes.get(outcome, 0) for outcome in DECIDED)
+
+    @property
+    def withdrawn(self) -> int:
+        return self.outcomes.get("withdrawn", 0)
 
     @property
     def response_rate(self) -> Decimal | None:
@@ -89,7 +95,7 @@ class AskedQuestion:
 def outcomes_of(questions: Iterable[AskedQuestion], enforcement: str, counters: Counters) -> tuple[str, ...]:
     """The outcomes that a survey can have, and those that it has nevertheless; in the order of OUTCOMES."""
     asks_agreement = any(one.type == "agreement" for one in questions)
-    possible = {"agreed", "declined"} if asks_agreement else {"answered"}
+    possible = set(DECIDED) if asks_agreement else {"answered"}
     if enforcement == "optional":
         possible.add("opted_out")
     return tuple(one for one in OUTCOMES if one in possible or counters.outcomes.get(one))

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Select,
     String,
     and_,
+    case,
     cast,
     exists,
     func,
@@ -41,7 +42,7 @@ from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_in
 from app.surveys.models import LedgerChange, LedgerHead, LedgerPerson, PersonKey, Question, Response, Survey, Wording
 from app.surveys.results import tallies
-from app.surveys.results.tallies import TallyScope
+from app.surveys.results.tallies import WITHDRAWN, TallyScope
 
 # When more people than this match, the page asks for more of the name.
 MOST_PEOPLE = 2000
@@ -50,6 +51,8 @@ MOST_COUNTED = 10_000
 _PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
 NEWEST_FIRST = (Response.recorded_at.desc(), Response.number.desc())
 OLDEST_FIRST = (Response.recorded_at, Response.number)
+# What the response stands at now; `recorded_outcome` is what the ledger recorded first.
+OUTCOME = case((and_(Response.outcome == "agreed", WITHDRAWN), "withdrawn"), else_=Response.outcome).label("outcome")
 COLUMNS: tuple[Any, ...] = (
     Response.number,
     Response.row_hash,
@@ -59,7 +62,8 @@ COLUMNS: tuple[Any, ...] = (
     Response.wording_id,
     Response.person.label("person"),
     LedgerPerson.user_id,
-    Response.outcome,
+    OUTCOME,
+    Response.outcome.label("recorded_outcome"),
     Response.source,
     Response.prompted,
     Response.has_text,
@@ -127,7 +131,7 @@ def _with_numbers_of(accounts: ColumnElement[bool]) -> ColumnElement[bool]:
 
 def newest_of(user_id: int) -> Select[Any]:
     """The responses of a person (title, outcome, recorded_at, row_hash), newest first, without erased ones."""
-    columns: tuple[Any, ...] = (Response.recorded_at, Response.outcome, Response.row_hash, Survey.title)
+    columns: tuple[Any, ...] = (Response.recorded_at, OUTCOME, Response.row_hash, Survey.title)
     statement = select(*columns).join(Survey, Survey.id == Response.survey_id)
     return statement.where(of_people([user_id])).order_by(Response.number.desc())
 
@@ -186,6 +190,17 @@ async def response(db: AsyncSession, row_hash: bytes) -> Any:
     if found is None:
         raise NotFound("There is no such response.")
     return found
+
+
+async def changes(db: AsyncSession, number: int) -> Sequence[Any]:
+    """What became of a response since, oldest first, with the key of the evidence."""
+    key = PersonKey.__table__
+    statement = (
+        select(*LedgerChange.__table__.c, LedgerChange.person.label("person"), key.c.sealed_key, key.c.erased_at)
+        .outerjoin(key, key.c.id == LedgerChange.key_id)
+        .where(LedgerChange.response_number == number)
+    )
+    return (await db.execute(statement.order_by(LedgerChange.turn))).all()
 
 
 async def labels(db: AsyncSession, survey: UUID | None) -> dict[int, dict[str, str]]:

@@ -4,6 +4,9 @@
 twice or not at all. Rows under a tombstone never count. A row of the whole response has the nil question and choice ''; a
 question's row with choice '' counts the people who answered it at all, however many options they ticked.
 
+What stands counts: a withdrawal takes its response from the agreed ones of the day of the agreement and adds it to the withdrawn ones, and
+agreeing again takes it back. So each change is counted once, as it comes.
+
 People asked are those with a first impression (`survey_prompt_state`), kept under the outcome ASKED, and those who
 responded without one (`unprompted`).
 """
@@ -17,26 +20,43 @@ from uuid import UUID
 from sqlalchemy import (
     ColumnElement,
     Date,
+    Integer,
     Select,
     Text,
     and_,
+    case,
     cast,
+    column,
     delete,
     exists,
     func,
+    join,
     literal_column,
     null,
+    or_,
     select,
     true,
     tuple_,
     union_all,
     update,
+    values,
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.days import on_days
-from app.surveys.models import WHOLE, Answer, LedgerHead, PromptState, Response, Survey, Tally, TallyMark, Tombstone
+from app.surveys.models import (
+    WHOLE,
+    Answer,
+    LedgerChange,
+    LedgerHead,
+    PromptState,
+    Response,
+    Survey,
+    Tally,
+    TallyMark,
+    Tombstone,
+)
 
 ASKED = "asked"
 # Counted live by every reader: some milliseconds.
@@ -55,10 +75,22 @@ _DAY = cast(func.timezone("UTC", Response.recorded_at), Date)
 _SHOWN_DAY = cast(func.timezone("UTC", PromptState.first_shown_at), Date)
 _COUNTS = ~exists().where(Tombstone.number == Response.number)
 _MARK = select(TallyMark.number).scalar_subquery()
+_CHANGES_MARK = select(TallyMark.changes_number).scalar_subquery()
 _HEAD = select(LedgerHead.number).scalar_subquery()
 _SHOWN_UNTIL = select(TallyMark.shown_until).scalar_subquery()
 # Both ends are given, since of an open range the planner expects a third of the table, and reads all of it.
 _FRESH = and_(Response.number > _MARK, Response.number <= _HEAD)
+_FRESH_CHANGES = and_(LedgerChange.number > _CHANGES_MARK, LedgerChange.number <= _HEAD)
+# What a change does to the two outcomes that it moves a response between: −1 is taken from, +1 is added to.
+_SIDE = values(column("outcome", Text), column("sign", Integer), name="side").data([("withdrawn", 1), ("agreed", -1)])
+_SIGN = case((LedgerChange.kind == "withdrawn", _SIDE.c.sign), else_=-_SIDE.c.sign)
+_undone = LedgerChange.__table__.alias("undone")
+# Of a response that agreed: its last change withdrew it.
+WITHDRAWN = exists().where(
+    LedgerChange.response_number == Response.number,
+    LedgerChange.kind == "withdrawn",
+    ~exists().where(_undone.c.response_number == LedgerChange.response_number, _undone.c.turn == LedgerChange.turn + 1),
+)
 _LATE = and_(PromptState.first_shown_at >= _SHOWN_UNTIL, PromptState.first_shown_at < func.now() + timedelta(days=1))
 _CURRENT = select(Survey.id, Survey.version).where(Survey.status == "published", Survey.deleted_at.is_(None))
 COLUMNS = ("survey_id", "version", "day", "outcome", "question_key", "choice", "people", "unprompted")
@@ -79,13 +111,11 @@ class TallyScope:
 
     def responses(self) -> ColumnElement[bool]:
         """The scope as a condition on the ledger. Rows under a tombstone are out."""
-        return and_(
-            _COUNTS,
-            self._survey(Response),
-            Response.outcome.in_(self.outcomes) if self.outcomes is not None else true(),
-            on_days(Response.recorded_at, self.days),
-            self._answered(),
-        )
+        return and_(self.recorded(), true() if self.outcomes is None else _stand_at(self.outcomes))
+
+    def recorded(self) -> ColumnElement[bool]:
+        """The same for any outcome."""
+        return and_(_COUNTS, self._survey(Response), on_days(Response.recorded_at, self.days), self._answered())
 
     def kept(self) -> ColumnElement[bool]:
         first, last = self.days
@@ -119,6 +149,15 @@ class TallyScope:
         )
 
 
+def _stand_at(outcomes: Collection[str]) -> ColumnElement[bool]:
+    """Responses that stand at one of these outcomes. All that were withdrawn were recorded as agreed."""
+    recorded = Response.outcome.in_([one for one in outcomes if one != "withdrawn"])
+    if "withdrawn" not in outcomes:
+        return and_(recorded, ~WITHDRAWN) if "agreed" in outcomes else recorded
+    agreed = Response.outcome == "agreed"
+    return or_(recorded, agreed) if "agreed" in outcomes else or_(recorded, and_(agreed, WITHDRAWN))
+
+
 def figures(scope: TallyScope) -> Select[Any]:
     """The statement behind a survey's figures: rows of (day, outcome, question_key, choice, people, unprompted).
 
@@ -126,14 +165,14 @@ def figures(scope: TallyScope) -> Select[Any]:
     under the outcome ASKED, are of the survey and version whatever else narrows, day by day.
     """
     version = TallyScope(scope.survey_id, scope.version)
-    fresh, _, _ = _counted(and_(_FRESH, version.responses()))
-    _, questions, choices = _counted(and_(_FRESH, scope.responses()))
+    fresh = [tail[0] for tail in _tails(version)]
+    parts = [part for tail in _tails(scope) for part in tail[1:]]
     late = _shown(and_(_LATE, version.shown()))
     kept = _picked(Tally, Tally.day).where(version.shown_or_answered(), Tally.question_key == _WHOLE)
     answers = _picked(Tally, _NO_DAY).where(scope.kept(), Tally.question_key != _WHOLE)
-    whole = (_picked(one.c, one.c.day) for one in (fresh.subquery(), late.subquery()))
-    parts = (_picked(one.c, _NO_DAY) for one in (questions.subquery(), choices.subquery()))
-    every = union_all(kept, answers, *whole, *parts).subquery()
+    whole = (_picked(one.c, one.c.day) for one in (part.subquery() for part in (*fresh, late)))
+    told = (_picked(one.c, _NO_DAY) for one in (part.subquery() for part in parts))
+    every = union_all(kept, answers, *whole, *told).subquery()
     keys = (every.c.day, every.c.outcome, every.c.question_key, every.c.choice)
     return select(*keys, _sum(every.c.people), _sum(every.c.unprompted)).group_by(*keys)
 
@@ -145,9 +184,9 @@ def whole(scope: TallyScope) -> Select[Any]:
     """
     kept = select(*(getattr(Tally, name) for name in COLUMNS)).where(scope.kept(), Tally.question_key == _WHOLE)
     shown = select(*(getattr(Tally, name) for name in COLUMNS)).where(scope.asked())
-    fresh = _counted(and_(_FRESH, scope.responses()))[0]
+    fresh = (tail[0] for tail in _tails(scope))
     late = _shown(and_(_LATE, scope.shown()))
-    every = union_all(kept, shown, fresh, late).subquery()
+    every = union_all(kept, shown, *fresh, late).subquery()
     return select(*(every.c[name] for name in COLUMNS))
 
 
@@ -156,10 +195,10 @@ async def by_day(db: AsyncSession, scope: TallyScope) -> list[tuple[date, str, i
     question, choice = scope.answer or (_WHOLE, "")
     answered = and_(Tally.question_key == question, Tally.choice == choice)
     kept = select(Tally.day, Tally.outcome, Tally.people).where(scope.kept(), answered)
-    fresh = _counted(and_(_FRESH, scope.responses()))[0].subquery()
-    every = union_all(kept, select(fresh.c.day, fresh.c.outcome, fresh.c.people)).subquery()
+    fresh = [tail[0].subquery() for tail in _tails(scope)]
+    every = union_all(kept, *(select(one.c.day, one.c.outcome, one.c.people) for one in fresh)).subquery()
     people = _sum(every.c.people)
-    statement = select(every.c.day, every.c.outcome, people).group_by(every.c.day, every.c.outcome)
+    statement = select(every.c.day, every.c.outcome, people).group_by(every.c.day, every.c.outcome).having(people > 0)
     rows = await db.execute(statement.order_by(every.c.day.desc(), every.c.outcome))
     return [(day, outcome, int(count)) for day, outcome, count in rows]
 
@@ -173,7 +212,7 @@ async def is_due(db: AsyncSession) -> bool:
         .subquery()
     )
     impressions = select(func.count()).select_from(settled).scalar_subquery()
-    tail = select(LedgerHead.number - _MARK).scalar_subquery()
+    tail = select(LedgerHead.number - _CHANGES_MARK).scalar_subquery()
     return bool(await db.scalar(select((tail > LONGEST_TAIL) | (impressions > LONGEST_TAIL))))
 
 
@@ -190,9 +229,10 @@ async def count_up(db: AsyncSession) -> int:
     await _keep(
         db,
         and_(Response.number > mark.number, Response.number <= number),
+        and_(LedgerChange.number > mark.changes_number, LedgerChange.number <= number),
         and_(PromptState.first_shown_at >= mark.shown_until, PromptState.first_shown_at < until),
     )
-    await db.execute(update(TallyMark).values(number=number, shown_until=until))
+    await db.execute(update(TallyMark).values(number=number, changes_number=number, shown_until=until))
     return int(number - mark.number)
 
 
@@ -203,18 +243,25 @@ async def recount(db: AsyncSession, survey_ids: Collection[int]) -> None:
     await _keep(
         db,
         and_(Response.survey_id.in_(survey_ids), Response.number <= mark.number),
+        and_(Response.survey_id.in_(survey_ids), LedgerChange.number <= mark.changes_number),
         and_(PromptState.survey_id.in_(survey_ids), PromptState.first_shown_at < mark.shown_until),
     )
 
 
 async def _locked(db: AsyncSession) -> Any:
     return (
-        await db.execute(select(TallyMark.number, TallyMark.shown_until, func.now().label("now")).with_for_update())
+        await db.execute(
+            select(
+                TallyMark.number, TallyMark.changes_number, TallyMark.shown_until, func.now().label("now")
+            ).with_for_update()
+        )
     ).one()
 
 
-async def _keep(db: AsyncSession, responses: ColumnElement[bool], impressions: ColumnElement[bool]) -> None:
-    for counted in (*_counted(and_(responses, _COUNTS)), _shown(impressions)):
+async def _keep(
+    db: AsyncSession, responses: ColumnElement[bool], changes: ColumnElement[bool], impressions: ColumnElement[bool]
+) -> None:
+    for counted in (*_counted(and_(responses, _COUNTS)), *_moved(and_(changes, _COUNTS)), _shown(impressions)):
         statement = insert(Tally).from_select(COLUMNS, counted)
         added = {name: getattr(Tally, name) + statement.excluded[name] for name in ("people", "unprompted")}
         await db.execute(statement.on_conflict_do_update(index_elements=COLUMNS[:6], set_=added))
@@ -238,6 +285,39 @@ def _counted(which: ColumnElement[bool]) -> tuple[Select[*tuple[Any, ...]], ...]
         responses.where(which).group_by(*keys),
         questions.where(answered).group_by(*keys, Answer.question_key),
         choices.where(answered, Answer.choice != _NO_CHOICE).group_by(*keys, Answer.question_key, Answer.choice),
+    )
+
+
+def _tails(scope: TallyScope) -> tuple[tuple[Select[*tuple[Any, ...]], ...], ...]:
+    """What lies after the marks: responses by the outcome that they were recorded with, and what changed that since."""
+    every = scope.recorded()
+    outcomes, moved = (
+        (true(), true())
+        if scope.outcomes is None
+        else (one.in_(scope.outcomes) for one in (Response.outcome, _SIDE.c.outcome))
+    )
+    return _counted(and_(_FRESH, every, outcomes)), _moved(and_(_FRESH_CHANGES, every, moved))
+
+
+def _moved(which: ColumnElement[bool]) -> tuple[Select[*tuple[Any, ...]], ...]:
+    """Changes of responses counted as `COLUMNS`, one fewer here and one more there: whole responses, then people per question, then people
+    per choice."""
+    keys = (Response.survey_id, Response.version, _DAY, _SIDE.c.outcome)
+    labelled = (Response.survey_id, Response.version, _DAY.label("day"), _SIDE.c.outcome)
+    people, unprompted = func.sum(_SIGN), func.coalesce(func.sum(_SIGN).filter(~Response.prompted), 0)
+    asked = select(Answer.question_key).distinct().where(Answer.number == Response.number).lateral("asked")
+    nothing = _NO_CHOICE.label("choice")
+    whole = select(
+        *labelled, _WHOLE.label("question_key"), nothing, people.label("people"), unprompted.label("unprompted")
+    )
+    questions = select(*labelled, asked.c.question_key, nothing, people.label("people"), _NONE.label("unprompted"))
+    choices = select(*labelled, Answer.question_key, Answer.choice, people.label("people"), _NONE.label("unprompted"))
+    chosen = and_(Answer.number == Response.number, Answer.choice != _NO_CHOICE)
+    both = join(LedgerChange, Response, LedgerChange.response_number == Response.number).join(_SIDE, true())
+    return (
+        whole.select_from(both).where(which).group_by(*keys),
+        questions.select_from(both.join(asked, true())).where(which).group_by(*keys, asked.c.question_key),
+        choices.select_from(both.join(Answer, chosen)).where(which).group_by(*keys, Answer.question_key, Answer.choice),
     )
 
 

@@ -42,12 +42,13 @@ def test_acceptance_is_agreed_of_those_who_decided() -> None:
     [
         (["scale"], "optional", {}, ("answered", "opted_out")),
         (["scale"], "required", {}, ("answered",)),
-        (["agreement"], "optional", {}, ("agreed", "declined", "opted_out")),
-        (["agreement", "scale"], "required", {}, ("agreed", "declined")),
+        (["agreement"], "optional", {}, ("agreed", "declined", "withdrawn", "opted_out")),
+        (["agreement", "scale"], "required", {}, ("agreed", "declined", "withdrawn")),
         ([], "optional", {}, ("answered", "opted_out")),
         # What happened is told, whatever the present wording asks.
         (["scale"], "required", {"opted_out": 1, "agreed": 0}, ("answered", "opted_out")),
-        (["agreement"], "required", {"answered": 2}, ("answered", "agreed", "declined")),
+        (["agreement"], "required", {"answered": 2}, ("answered", "agreed", "declined", "withdrawn")),
+        (["scale"], "required", {"withdrawn": 1}, ("answered", "withdrawn")),
     ],
 )
 def test_only_outcomes_that_a_survey_can_have_are_shown(
@@ -123,3 +124,9 @@ def test_figures_of_all_outcomes_add_up_to_results() -> None:
     assert found.narrowed == 2
     assert [one.question for one in found.questions] == [ticks, stars]
     assert (found.questions[1].people, found.questions[1].mean) == (3, Decimal("3.67"))
+
+
+def test_who_withdrew_still_responded_and_decided_and_no_longer_agrees() -> None:
+    counted = Counters({"agreed": 3, "declined": 1, "withdrawn": 2}, impressed=12)
+    assert (counted.responded, counted.decided, counted.withdrawn) == (6, 6, 2)
+    assert (counted.acceptance, counted.response_rate) == (Decimal("50.0"), Decimal("50.0"))

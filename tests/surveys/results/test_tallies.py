@@ -17,12 +17,15 @@ from app.surveys.jobs import FUNCTIONS, schedule
 from app.surveys.models import PromptState, Tally, TallyMark
 from app.surveys.results import tallies
 from app.surveys.results.tallies import ASKED, WHOLE, TallyScope
-from tests.surveys.ledger_rows import NOW, Placed, bury, respond, show, survey
+from tests.surveys.ledger_rows import NOW, Placed, bury, change, respond, show, survey
 
 # The ledger read row by row: nothing of app.surveys.results.tallies is in it.
 PLAIN = """
 WITH rows AS (
-    SELECT r.* FROM survey_responses r WHERE NOT EXISTS (SELECT 1 FROM survey_tombstones t WHERE t.number = r.number)
+    SELECT r.number, r.prompted, CASE
+        WHEN (SELECT count(*) FROM survey_changes c WHERE c.response_number = r.number) % 2 = 1 THEN 'withdrawn' ELSE r.outcome
+    END AS outcome
+    FROM survey_responses r WHERE NOT EXISTS (SELECT 1 FROM survey_tombstones t WHERE t.number = r.number)
         AND r.survey_id = :survey AND r.version = :version
 )
 SELECT outcome, NULL AS question, '' AS choice, count(*) AS people, count(*) FILTER (WHERE NOT prompted) FROM rows GROUP BY 1
@@ -42,12 +45,20 @@ async def counted(db: AsyncSession, scope: TallyScope) -> set[tuple[Any, ...]]:
     for _, outcome, question, choice, people, unprompted in await db.execute(tallies.figures(scope)):
         before = found.get((outcome, question, choice), (0, 0))
         found[outcome, question, choice] = (before[0] + people, before[1] + unprompted)
-    return {(*key, *numbers) for key, numbers in found.items()}
+    return {(*key, *numbers) for key, numbers in found.items() if any(numbers)}
 
 
 async def plain(db: AsyncSession, placed: Placed, version: int) -> set[tuple[Any, ...]]:
     rows = await db.execute(text(PLAIN), {"survey": placed.id, "version": version})
     return {(outcome, question or WHOLE, *rest) for outcome, question, *rest in rows}
+
+
+async def change_some(db: AsyncSession, turns: dict[int, int], dice: random.Random) -> None:
+    """Withdraws one of the agreements, or agrees to it again, mostly; `turns` counts the changes of each."""
+    if turns and dice.random() < 0.7:
+        changed = dice.choice([*turns])
+        turns[changed] += 1
+        await change(db, changed, turns[changed])
 
 
 async def kept(db: AsyncSession) -> int:
@@ -65,6 +76,7 @@ async def test_kept_and_fresh_counts_equal_a_plain_count_whenever_they_were_coun
         everybody = [(one, version, user) for one in placed for version in (1, 2) for user in range(1, 10)]
         dice.shuffle(everybody)
         numbers: dict[int, int] = {}
+        turns: dict[int, int] = {}
         for step, (one, version, user) in enumerate(everybody):
             now = NOW - timedelta(hours=100 - step)
             monkeypatch.setattr(tallies, "SETTLED", datetime.now(UTC) - now)
@@ -75,11 +87,14 @@ async def test_kept_and_fresh_counts_equal_a_plain_count_whenever_they_were_coun
             if dice.random() < 0.8:
                 ticks = dice.choice([[], ["a"], ["b"], ["a", "b"]])
                 outcome = dice.choice(["answered", "agreed", "declined", "opted_out"])
-                answers = {one.keys[0]: ticks} if outcome == "answered" and ticks else {}
+                answers = {one.keys[0]: ticks} if outcome in ("answered", "agreed") and ticks else {}
                 number = await respond(
                     db, one, user, outcome, answers, version=version, recorded_at=at, prompted=prompted
                 )
                 numbers[number] = one.id
+                if outcome == "agreed":
+                    turns[number] = 0
+            await change_some(db, turns, dice)
             if dice.random() < 0.3:
                 await tallies.count_up(db)
             if numbers and dice.random() < 0.1:
