@@ -34,11 +34,12 @@ class EvidenceOwner:
 @dataclass(frozen=True, slots=True)
 class Held:
     """What is held of one person, or what was destroyed: responses in the ledger, how many of them have evidence that opens, how
-    many of those with free texts; live keys; app ratings, and how many of those have a comment."""
+    many of those with free texts; changes of agreements with evidence that opens; live keys; app ratings, and how many of those have a comment."""
 
     responses: int = 0
     evidence: int = 0
     texts: int = 0
+    changes: int = 0
     keys: int = 0
     ratings: int = 0
     comments: int = 0
@@ -56,6 +57,10 @@ class Held:
             (
                 self.evidence,
                 f"IP address and browser of {count(self.evidence, 'response', 'responses')} can no longer be read.",
+            ),
+            (
+                self.changes,
+                f"IP address and browser of {count(self.changes, 'change', 'changes')} of agreements can no longer be read.",
             ),
             (self.texts, f"Written answers: the free texts of {count(self.texts, 'response', 'responses')} are gone."),
             (self.comments, f"Comments: those of {count(self.comments, 'app rating', 'app ratings')} are gone."),
@@ -80,7 +85,7 @@ class Held:
         return Held(**numbers, erased_at=max(filter(None, (self.erased_at, other.erased_at)), default=None))
 
 
-_NUMBERS = ("responses", "evidence", "texts", "keys", "ratings", "comments")
+_NUMBERS = ("responses", "evidence", "texts", "changes", "keys", "ratings", "comments")
 
 
 async def held(database: Database, person: EvidenceOwner) -> Held:
@@ -109,6 +114,8 @@ async def _erase(db: AsyncSession, actor: Actor, person: EvidenceOwner) -> Held:
     await evidence.destroy_keys(db, person.id)
     await ratings.forget_comments(db, person.id)
     destroyed = {"keys": before.keys, "evidence": before.evidence, "texts": before.texts, "comments": before.comments}
+    if before.changes:
+        destroyed["changes"] = before.changes
     await audit.record(db, actor, ERASE, "user", person.id, before=destroyed, after=dict.fromkeys(destroyed, 0))
     return before
 

@@ -37,6 +37,7 @@ OUTCOMES = {
 ACTIONS = ("answer", "agree", "decline", "snooze", "opt_out")
 # What an action writes into the ledger; a snooze writes nothing there.
 OUTCOME_OF = {"answer": "answered", "agree": "agreed", "decline": "declined", "opt_out": "opted_out"}
+CHANGES = {"withdrawn": "Withdrawn", "agreed_again": "Agreed again"}
 # What a change of an agreement does, by its turn modulo 2: the first withdraws, the second agrees again, and so on.
 KIND_AFTER = ("agreed_again", "withdrawn")
 # How far a survey came to a person before they said something. An entry of the ledger says the first three; it is not known of

@@ -32,6 +32,8 @@ _HELD = text(f"""
 SELECT count(*) AS responses,
     count(*) FILTER (WHERE k.sealed_key IS NOT NULL) AS evidence,
     count(*) FILTER (WHERE k.sealed_key IS NOT NULL AND r.has_text) AS texts,
+    (SELECT count(*) FROM survey_changes c JOIN survey_person_keys o ON o.id = c.key_id
+        WHERE c.user_id = {_NUMBER} AND o.sealed_key IS NOT NULL) AS changes,
     (SELECT count(*) FROM survey_person_keys WHERE user_id = {_NUMBER} AND erased_at IS NULL) AS keys,
     (SELECT max(erased_at) FROM survey_person_keys WHERE user_id = {_NUMBER}) AS erased_at
 FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id WHERE r.user_id = {_NUMBER}
@@ -95,7 +97,7 @@ def open_change(keys: KeyRing, workspace: str, row: Any) -> Evidence | None:
 
 async def held(db: AsyncSession, user_id: int) -> Any:
     """What the ledger of this workspace holds of a person, as one row: responses, how many of them have evidence that opens, how
-    many of those with free texts; live keys; erased_at of the key that was destroyed last."""
+    many of those with free texts; changes of agreements with evidence that opens; live keys; erased_at of the key that was destroyed last."""
     return (await db.execute(_HELD, {"user": user_id})).one()
 
 

@@ -15,13 +15,15 @@ from app.surveys.pages import response_list
 from app.surveys.pages.results import response_table
 from app.surveys.results import queries, responses, table
 from app.surveys.results.tallies import TallyScope
-from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN, SOURCES, TYPES
+from app.surveys.words import CHANGES, ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN, SOURCES, TYPES
 from app.web import exports
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import page
 
 SEE = Requires("surveys.view", module="surveys")
+# The newest are shown; somebody may go to and fro for years.
+MOST_CHANGES = 20
 _RECEIPT = re.compile(r"[0-9a-f]{64}")
 
 
@@ -62,15 +64,35 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         questions=responses.questions(words, row.question_keys),
         answers={one.question: one for one in responses.answers(row, found)},
         verified=await verifying.verified(ctx.db, row.number),
+        history=await _history(ctx, row),
         receipt=receipt,
         command_line=COMMAND_LINE.name,
         outcomes=OUTCOMES,
+        changes=CHANGES,
         sources=SOURCES,
         shown=SHOWN[responses.shown_of(row)],
         types=TYPES,
         enforcements=ENFORCEMENTS,
         question_types=QUESTION_TYPES,
     )
+
+
+async def _history(ctx: Context, row: Any) -> list[dict[str, Any]]:
+    """What became of an agreement since, oldest first."""
+    if row.recorded_outcome != "agreed":
+        return []
+    return [
+        {
+            "kind": one.kind,
+            "recorded_at": one.recorded_at,
+            "source": one.source,
+            "number": one.number,
+            "receipt": one.row_hash.hex(),
+            "evidence": responses.opened_change(ctx.parts.keys, ctx.workspace, one),
+            "verified": await verifying.verified_change(ctx.db, one.number),
+        }
+        for one in await queries.changes(ctx.db, row.number, MOST_CHANGES)
+    ]
 
 
 ROUTES = [index, show]

@@ -192,15 +192,16 @@ async def response(db: AsyncSession, row_hash: bytes) -> Any:
     return found
 
 
-async def changes(db: AsyncSession, number: int) -> Sequence[Any]:
-    """What became of a response since, oldest first, with the key of the evidence."""
+async def changes(db: AsyncSession, number: int, most: int) -> Sequence[Any]:
+    """What became of a response since: the newest `most`, oldest first, each with the key of its evidence."""
     key = PersonKey.__table__
     statement = (
-        select(*LedgerChange.__table__.c, LedgerChange.person.label("person"), key.c.sealed_key, key.c.erased_at)
+        select(LedgerChange.__table__, LedgerChange.person.label("person"), key.c.sealed_key, key.c.erased_at)
         .outerjoin(key, key.c.id == LedgerChange.key_id)
         .where(LedgerChange.response_number == number)
     )
-    return (await db.execute(statement.order_by(LedgerChange.turn))).all()
+    newest = (await db.execute(statement.order_by(LedgerChange.turn.desc()).limit(most))).all()
+    return newest[::-1]
 
 
 async def labels(db: AsyncSession, survey: UUID | None) -> dict[int, dict[str, str]]:

@@ -3,7 +3,7 @@
 The rows are those of app.surveys.results.queries; nothing here reads the database.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -73,10 +73,20 @@ class Opened:
 
 
 def opened(keys: KeyRing, workspace: str, row: Any) -> Opened:
+    """Of a response."""
+    return _opened(evidence.open, keys, workspace, row)
+
+
+def opened_change(keys: KeyRing, workspace: str, row: Any) -> Opened:
+    """Of a change of an agreement."""
+    return _opened(evidence.open_change, keys, workspace, row)
+
+
+def _opened(open_: Callable[..., Evidence | None], keys: KeyRing, workspace: str, row: Any) -> Opened:
     if row.erased_at is not None:
         return Opened(erased=True)
     try:
-        found = evidence.open(keys, workspace, row) or Evidence()
+        found = open_(keys, workspace, row) or Evidence()
     except SecretError:
         return Opened(damaged=True)
     return Opened(found.ip, found.browser, found.texts, found.token_made_by)

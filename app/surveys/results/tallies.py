@@ -5,7 +5,7 @@ twice or not at all. Rows under a tombstone never count. A row of the whole resp
 question's row with choice '' counts the people who answered it at all, however many options they ticked.
 
 What stands counts: a withdrawal takes its response from the agreed ones of the day of the agreement and adds it to the withdrawn ones, and
-agreeing again takes it back. So each change is counted once, as it comes.
+agreeing again undoes that. So each change is counted once, as it comes.
 
 People asked are those with a first impression (`survey_prompt_state`), kept under the outcome ASKED, and those who
 responded without one (`unprompted`).

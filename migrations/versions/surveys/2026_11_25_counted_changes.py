@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_25_counted_changes"
-down_revision = "2026_11_25_changes"
+down_revision = "2026_11_25_question_details"
 
 
 def upgrade() -> None:
