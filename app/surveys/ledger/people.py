@@ -9,6 +9,7 @@ from typing import Any
 
 import asyncpg
 from sqlalchemy import BigInteger, ColumnElement, ScalarSelect, bindparam, case, exists, func, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.direct import Direct
 from app.db.session import schema_of
@@ -40,7 +41,7 @@ def number_to_be() -> ColumnElement[Any]:
     return func.coalesce(number(), case((~exists().where(_people.c.number == _user), _user)))
 
 
-def of_account(person: ColumnElement[Any], user: ColumnElement[Any]) -> ColumnElement[bool]:
+def of_account(person: InstrumentedAttribute[int], user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
     """True where a person number of the ledger is that of an account."""
     return person == select(_people.c.number).where(_people.c.user_id == user).scalar_subquery()
 

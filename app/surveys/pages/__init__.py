@@ -15,6 +15,7 @@ from app.surveys.pages import (
     responses,
     starting,
     surveys,
+    trying,
     view,
     waiting,
     why,
@@ -37,12 +38,26 @@ ROUTES: list[ControllerRouterHandler] = [
     *view.ROUTES,
     *why.ROUTES,
     *waiting.ROUTES,
+    *trying.ROUTES,
     *ratings.ROUTES,
     *erase.ROUTES,
 ]
 OF_ONE_SURVEY = tuple(
     f"/surveys/{act}"
-    for act in ("view", "waiting", "start", "import", "new", "edit", "save", "form", "publish", "archive", "delete")
+    for act in (
+        "view",
+        "try",
+        "waiting",
+        "start",
+        "import",
+        "new",
+        "edit",
+        "save",
+        "form",
+        "publish",
+        "archive",
+        "delete",
+    )
 )
 MENU: tuple[MenuGroup, ...] = (
     MenuGroup(

@@ -202,10 +202,11 @@ def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = No
     form, rows = offered.form.read(posted), editor_questions.read(posted)
     tenants = tuple(str(key) for key in posted.getall("tenants", []))
     typed = _definition(form, rows, tenants)
-    for name in ("message", "closing_html"):
-        text = getattr(typed, name)
-        if not stored or trimmed(text) != getattr(stored, name):
-            typed = replace(typed, **{name: typed_message(text)})
+    typed = replace(
+        typed,
+        message=_marked_up(typed.message, stored.message if stored else ""),
+        closing_html=_marked_up(typed.closing_html, stored.closing_html if stored else ""),
+    )
     for name in WINDOW:
         before = getattr(stored, name) if stored else None
         if before and getattr(typed, name) == before.replace(microsecond=0):
@@ -217,6 +218,11 @@ def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = No
     )
     draft.refuse(problems(draft.definition))
     return draft
+
+
+def _marked_up(text: str, before: str) -> str:
+    """What was typed as markup; what was not touched stays as it is."""
+    return text if trimmed(text) == before else typed_message(text)
 
 
 def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> Definition:

@@ -5,7 +5,7 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import Select, and_, exists, func, not_, select
+from sqlalchemy import Select, and_, exists, func, literal, not_, select
 
 from app.accounts.models import Tenant, User
 from app.db.searching import contains
@@ -66,7 +66,7 @@ def _people(ctx: Context, stored: Stored) -> Select[Any]:
         )
         .outerjoin(Tenant, Tenant.key == User.workspace)
         .outerjoin(PromptState, shown)
-        .where(stored.status != "draft", audience.addressed(ctx.workspace, stored.definition), not_(answered))
+        .where(literal(stored.status != "draft"), audience.addressed(ctx.workspace, stored.definition), not_(answered))
     )
 
 
