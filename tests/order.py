@@ -11,6 +11,7 @@ from xdist.scheduler import LoadFileScheduling
 LONG = (
     "browser/test_pages.py",
     "test_cli_serve.py",
+    "upgrade/test_side_by_side.py",
     "faults/test_kill.py",
     "browser/test_flows.py",
     "db/test_embedded.py",

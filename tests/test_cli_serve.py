@@ -35,9 +35,9 @@ def free_port() -> int:
 
 
 class Running:
-    """A `muster` process, what it printed, and the processes below it."""
+    """A `muster` process, what it printed, and the processes below it. `program`: the folder of another version than this one."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], *arguments: str) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], *arguments: str, program: Path | None = None) -> None:
         self.log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
@@ -46,6 +46,7 @@ class Running:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                cwd=program,
             )
         self.family = psutil.Process(self.process.pid)
 

@@ -52,7 +52,7 @@ class Stuck(Exception):
 
 
 class Bringing:
-    """`modules`: by schema, those that are to be brought up. `held_up(schema, reason)` and `ended(schema)` are told."""
+    """`modules`: by schema, those that may be behind. `held_up(schema, reason)` and `ended(schema)` are told."""
 
     def __init__(
         self,
@@ -69,12 +69,12 @@ class Bringing:
         self._tries: dict[str, int] = {}
         self._failures: list[FailedModule] = []
 
-    async def all(self, schemas: Sequence[str], jobs: int) -> list[FailedModule]:
+    async def all(self, jobs: int) -> list[FailedModule]:
         """Raises what a database that went away raises; what is done by then is done."""
-        self._waiting.extend(schemas)
+        self._waiting.extend(self._modules)
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(jobs, len(schemas))):
+                for _ in range(min(jobs, len(self._modules))):
                     group.create_task(self._work())
         except* Exception as several:  # noqa: BLE001 - the first one says why
             raise several.exceptions[0] from None
@@ -113,6 +113,7 @@ class _Migrator:
 
     async def bring_up(self, schema: str, modules: Sequence[str]) -> None:
         """Raises Stuck; and what a connection that is lost raises."""
+        taken = 0
         for module in modules:
             steps = self._steps.setdefault(module, Steps(module))
             with _naming(module, "The first tables"):
@@ -120,9 +121,11 @@ class _Migrator:
             for step in steps.after(at):
                 with _naming(module, step.revision):
                     await self._take(schema, steps, step)
-        with _naming(modules[0], "Granting rights"):
-            async with self._transaction(schema) as connection:
-                await connection.run_sync(rights.grant, schema, self._app_role)
+                    taken += 1
+        if not taken:
+            with _naming(modules[0], "Granting rights"):
+                async with self._transaction(schema) as connection:
+                    await connection.run_sync(rights.grant, schema, self._app_role)
 
     async def _begin(self, schema: str, steps: Steps) -> str | None:
         """The step that the schema is at. Where it has no tables of the module yet, no program uses them: all steps are one transaction."""
@@ -151,6 +154,7 @@ class _Migrator:
         async with self._engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
             await connection.execute(_SET, _set_for(schema, CONCURRENT_LOCK_MS, local=False))
             await connection.run_sync(partial(steps.take, step=step, by_itself=True))
+            await connection.run_sync(rights.grant, schema, self._app_role)
 
     @asynccontextmanager
     async def _transaction(self, schema: str) -> AsyncIterator[AsyncConnection]:

@@ -197,15 +197,17 @@ class _Run:
     async def _bring_up(
         self, places: Sequence[Place], before: Mapping[Place, Reached], jobs: int
     ) -> list[FailedModule]:
-        behind = {schema for schema, module in places if standing.judge(module, before.get((schema, module)))}
         async with self._engine.begin() as connection:
             schemas = {schema for schema, _ in places}
-            behind |= await connection.run_sync(rights.lacking, schemas, self._app_role)
-        waiting = [schema for schema in dict.fromkeys(schema for schema, _ in places) if schema in behind]
-        modules = {schema: [module for other, module in places if other == schema] for schema in waiting}
-        self._watch.begins(len(waiting))
+            lacking = await connection.run_sync(rights.lacking, schemas, self._app_role)
+        modules: dict[str, list[str]] = {}
+        for schema, module in places:
+            # One module is enough where only rights are missing.
+            if standing.judge(module, before.get((schema, module))) or (schema in lacking and schema not in modules):
+                modules.setdefault(schema, []).append(module)
+        self._watch.begins(len(modules))
         bringing = Bringing(self._engine, self._app_role, modules, self._watch.is_held_up, self._watch.ends)
-        return await bringing.all(waiting, jobs)
+        return await bringing.all(jobs)
 
     async def _told(
         self, places: Sequence[Place], before: Mapping[Place, Reached], failures: Sequence[FailedModule]

@@ -1,6 +1,6 @@
 """Which steps under migrations/ would stop a portal that serves meanwhile, or one of the version before: read off their syntax trees.
 
-docs/operate.md says the rules to people, under *Steps that let the version before run*.
+docs/operate.md says the rules to people, under *Steps that let the version before run*. Steps that the version before knows are past.
 """
 
 import ast
@@ -8,15 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-# The commit with which the last release was finished: the version before this one.
-BEFORE = "426565b12afd084e7aa3b42b96b0f163af2783ab"
-# Its newest step of each module. Later ones must keep to the rules; these and those before them are past.
-NEWEST_BEFORE = {
-    "clock": "2026_11_24_first_test",
-    "host": "2026_11_24_saved_views",
-    "shared": "2026_11_24_passkeys",
-    "surveys": "2026_11_23_unnoted_versions",
-}
+from tests import version_before
+
 # They grow with every punch, answer, request or act: what reads or sorts all their rows takes minutes.
 BIG = {
     "attendance_records", "audit_entries", "clock_api_logs", "clock_transactions", "jobs", "survey_answers", "survey_changes",
@@ -160,7 +153,7 @@ def _word(node: ast.expr, names: dict[str, object]) -> str:
 def later(module: str, folder: Path) -> list[Path]:
     """The steps of a module since the version before, in any order."""
     revisions = {_value(path, "revision"): path for path in folder.glob("*.py")}
-    past, at = set[str](), NEWEST_BEFORE[module]
+    past, at = set[str](), version_before.NEWEST[module]
     while at:
         past.add(at)
         at = _value(revisions[at], "down_revision")

@@ -7,7 +7,8 @@ import pytest
 
 from app.db.base import Base
 from app.db.steps import MODULES, ROOT
-from tests.db.step_rules import BIG, LEDGER, NEWEST_BEFORE, later, problems
+from tests import version_before
+from tests.db.step_rules import BIG, LEDGER, later, problems
 
 STEP = "CODE = 'clock_transactions'\n\ndef upgrade() -> None:\n    {}\n"
 
@@ -19,7 +20,7 @@ def test_every_step_since_the_version_before_leaves_it_running(module: str) -> N
 
 
 def test_the_version_before_is_one_that_there_was() -> None:
-    for module, newest in NEWEST_BEFORE.items():
+    for module, newest in version_before.NEWEST.items():
         every = [*(ROOT / "versions" / module).glob("*.py")]
         assert len(every) - len(later(module, ROOT / "versions" / module)) > 0, newest
 
