@@ -22,6 +22,7 @@ SHEETS = (
     "css/components.css",
     "css/drawings.css",
     "css/surveys.css",
+    "css/answering.css",
     "css/plain.css",
 )
 SHEET = STATIC / "css" / "dark.css"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from app.surveys import showing
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
 
 
@@ -38,6 +39,20 @@ class Item:
     @property
     def agreement(self) -> ItemQuestion | None:
         return next((one for one in self.questions if one.type == "agreement"), None)
+
+    @property
+    def pages(self) -> tuple[tuple[tuple[int, ItemQuestion], ...], ...]:
+        """The questions with their numbers, from 1, page by page."""
+        found: list[list[tuple[int, ItemQuestion]]] = []
+        for number, one in enumerate(self.questions, 1):
+            if one.details.page or not found:
+                found.append([])
+            found[-1].append((number, one))
+        return tuple(map(tuple, found))
+
+    def condition_of(self, question: ItemQuestion) -> str:
+        """When it is shown, in words; "" for always."""
+        return showing.sentence(self.questions, question.details.show_if)
 
     @property
     def actions(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
+from app.surveys import decimals
 from app.surveys.decimals import Number
 from app.surveys.words import NEW_QUESTION_TYPES
 
@@ -43,6 +44,15 @@ class QuestionDetails:
     rows: tuple[str, ...] = ()
     page: bool = False
     show_if: Condition | None = None
+
+    @property
+    def bounds(self) -> str:
+        """What a number may be, in words; "" for any."""
+        if self.min is not None and self.max is not None:
+            return f"From {decimals.written(self.min)} to {decimals.written(self.max)}"
+        if self.min is not None:
+            return f"{decimals.written(self.min)} or more"
+        return "" if self.max is None else f"At most {decimals.written(self.max)}"
 
 
 NO_DETAILS: Final = QuestionDetails()

@@ -18,6 +18,7 @@ function say(text) {
 
 function settle() {
   const live = kept();
+  settleConditions();
   live.forEach((row, index) => {
     for (const number of row.querySelectorAll("[data-number]")) number.textContent = index + 1;
     button(row, "up").disabled = index === 0;
@@ -51,14 +52,117 @@ function made() {
   return shell.content.firstElementChild;
 }
 
+// Each field, but for the id, which is the question's own. The answers of a condition are drawn before they are ticked.
+function copyFields(row, copy) {
+  const named = (one) => one.name.slice(0, -row.dataset.row.length);
+  const fields = [...row.querySelectorAll("input, textarea, select")].filter((one) => !["key-", "removed-"].includes(named(one)));
+  for (const field of fields.filter((one) => one.name.endsWith(`-${row.dataset.row}`))) {
+    const others = copy.querySelectorAll(`[name="${named(field)}${copy.dataset.row}"]`);
+    if (named(field) === "values-") continue;
+    for (const other of others) {
+      if (named(field) === "show_if-" && field.value) other.append(new Option("", field.value));
+      other.value = field.value;
+      if (field.type === "checkbox") other.checked = field.checked;
+    }
+  }
+  drawAnswers(copy, boxes(row), ticked(row));
+  const more = (one) => one.querySelector(".question-more");
+  more(copy).open = more(row).open;
+}
+
+// What a condition may ask about are the questions above with few answers; the server offers the same (editing/conditions.py).
+const NUMBERED = { star_rating: [1, 5], nps: [0, 10] };
+const CHOICES = ["scale", "single_choice", "multiple_choice"];
+const boxes = (row) => [...row.querySelectorAll("[data-answers] input")].map((one) => one.value);
+const ticked = (row) => [...row.querySelectorAll("[data-answers] input:checked")].map((one) => one.value);
+
+function answersOf(row) {
+  const type = part(row, "type").value;
+  if (NUMBERED[type]) {
+    const [least, most] = NUMBERED[type];
+    return Array.from({ length: most - least + 1 }, (_, index) => String(least + index));
+  }
+  const lines = CHOICES.includes(type) ? part(row, "options").value.split("\n") : [];
+  return [...new Set(lines.map((one) => one.trim().normalize("NFC")).filter(Boolean))];
+}
+
+const mayBeAsked = (row) => part(row, "type").value in NUMBERED || CHOICES.includes(part(row, "type").value);
+
+function settleConditions() {
+  const live = kept();
+  live.forEach((row, index) => {
+    drawAsked(row, live.slice(0, index));
+    drawAnswers(row, boxes(row), ticked(row));
+  });
+}
+
+function drawAsked(row, above) {
+  const select = part(row, "asked");
+  const chosen = select.value;
+  const options = above.filter(mayBeAsked).map((one) => {
+    const label = part(one, "text").value.trim().replace(/\s+/g, " ").slice(0, 60);
+    return new Option(`Only if ${place(one)}. ${label}`.trim(), one.dataset.row);
+  });
+  if (chosen && !options.some((one) => one.value === chosen)) options.push(new Option("A question that is not above this one", chosen));
+  select.replaceChildren(new Option("Always", ""), ...options);
+  select.value = chosen;
+}
+
+// A box whose answer is gone stays until the form is saved, so that it can be unticked and ticked again.
+function drawAnswers(row, had, values) {
+  const box = part(row, "answers");
+  const asked = kept().find((one) => one.dataset.row === part(row, "asked").value);
+  part(row, "values").hidden = !part(row, "asked").value;
+  const known = asked ? answersOf(asked) : [];
+  const lost = had.filter((one) => !known.includes(one));
+  const drawn = JSON.stringify([known, lost]);
+  if (box.dataset.drawn === drawn) return;
+  box.dataset.drawn = drawn;
+  box.replaceChildren(...[...known, ...lost].map((text) => answerBox(row, text, values.includes(text), lost.includes(text))));
+}
+
+function answerBox(row, text, checked, lost) {
+  const label = Object.assign(document.createElement("label"), { className: "form-check form-check-inline" });
+  const input = Object.assign(document.createElement("input"), {
+    className: "form-check-input", type: "checkbox", name: `values-${row.dataset.row}`, value: text, checked,
+  });
+  const words = Object.assign(document.createElement("span"), {
+    className: "form-check-label", textContent: lost ? `${text} (no longer an answer)` : text,
+  });
+  label.append(input, words);
+  return label;
+}
+
+// Another question has other answers.
+list.addEventListener("change", (event) => {
+  const row = event.target.closest(".question");
+  if (event.target.matches("[data-asked]")) drawAnswers(row, [], []);
+  if (event.target.matches("[data-ready-made]")) fill(row, event.target);
+  settleConditions();
+});
+list.addEventListener("input", (event) => {
+  if (event.target.matches("[data-text], [data-options]")) settleConditions();
+});
+
+// Typed in, not set: so that the browser can undo it.
+function fill(row, select) {
+  const options = part(row, "options");
+  const { lines } = select.selectedOptions[0].dataset;
+  select.value = "";
+  if (!lines) return;
+  options.focus();
+  options.select();
+  if (!document.execCommand("insertText", false, lines)) options.value = lines;
+  changed(`Options were filled in: ${lines.replaceAll("\n", ", ")}.`);
+}
+
 const acts = {
   up(row) { move(row, -1); },
   down(row) { move(row, 1); },
   duplicate(row) {
     const copy = made();
     row.after(copy);
-    for (const name of ["text", "type", "options"]) part(copy, name).value = part(row, name).value;
-    copy.querySelector("[type=checkbox]").checked = row.querySelector("[type=checkbox]").checked;
+    copyFields(row, copy);
     changed(`Question ${place(row)} was copied; the copy is question ${place(copy)}.`);
     focus(copy, "f-label");
   },

@@ -72,7 +72,7 @@ def test_a_row_is_dragged_and_leaving_unsaved_asks_first(page_of: SignedIn) -> N
     assert end
     page.mouse.move(start["x"] + 5, start["y"] + 5)
     page.mouse.down()
-    page.mouse.move(end["x"] + 5, end["y"] + 60, steps=8)
+    page.mouse.move(end["x"] + 5, end["y"] + 100, steps=8)
     page.mouse.up()
     assert labels(page) == ["Two", "Three", "One"]
     assert page.locator("[data-row=q1] .question-number").inner_text() == "3"

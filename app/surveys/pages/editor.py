@@ -20,6 +20,8 @@ from app.surveys.authoring.stored import Stored
 from app.surveys.item import Item, ItemQuestion
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
+from app.surveys.pages.editing import conditions
+from app.surveys.pages.editing.conditions import ConditionOffer
 from app.surveys.pages.editor_desk import Desk, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, blank, filled, read
 from app.surveys.pages.editor_questions import Row
@@ -114,6 +116,10 @@ async def show(
         most=words.MOST_QUESTIONS,
         sample=SAMPLE,
         question_types=words.QUESTION_TYPES,
+        conditions=conditions.offers(draft.rows),
+        no_condition=ConditionOffer(),
+        ready_made=editor_questions.READY_MADE,
+        categories=desk.offered.categories,
         enforcements=_enforcements(draft),
         limits=limits(desk.offered.ceiling),
         may_publish=ctx.may("surveys.publish"),

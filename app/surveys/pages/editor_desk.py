@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import func, null, select
+from sqlalchemy import Text, func, null, select
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.accounts.models import Tenant
 from app.accounts.user_types import FROM_THE_START, labels_in
@@ -13,9 +14,13 @@ from app.surveys.authoring.audience import THE_PLATFORM
 from app.surveys.authoring.ceilings import ceiling_in, refuse_above
 from app.surveys.authoring.definition import Definition
 from app.surveys.authoring.stored import Stored
+from app.surveys.models import Survey
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.editor_form import Offered
 from app.web.context import Context
+
+# Suggested for a survey's category; any other can be typed.
+MOST_CATEGORIES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +65,12 @@ async def _desk(ctx: Context, uid: UUID) -> Desk:
 
 async def _offered(ctx: Context) -> Offered:
     tenants = select(func.jsonb_object_agg(Tenant.key, Tenant.name)).where(Tenant.active).scalar_subquery()
-    known = labels_in(ctx.workspace), ceiling_in(ctx.workspace), tenants if ctx.on_platform else null()
-    types, ceiling, names = (await ctx.db.execute(select(*known))).one()
-    return Offered(_sorted(types), _tenants(names or {}) if ctx.on_platform else None, ceiling)
+    used = select(Survey.category).where(Survey.category.is_not(None), Survey.deleted_at.is_(None)).distinct()
+    categories = func.array(used.order_by(Survey.category).limit(MOST_CATEGORIES).scalar_subquery(), type_=ARRAY(Text))
+    known = labels_in(ctx.workspace), ceiling_in(ctx.workspace), tenants if ctx.on_platform else null(), categories
+    types, ceiling, names, used_before = (await ctx.db.execute(select(*known))).one()
+    on_platform = _tenants(names or {}) if ctx.on_platform else None
+    return Offered(_sorted(types), on_platform, ceiling, tuple(used_before))
 
 
 def _tenants(names: dict[str, str]) -> dict[str, str]:

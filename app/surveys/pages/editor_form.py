@@ -78,11 +78,13 @@ NEW: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What this workspace's form offers. `tenants` None: the survey is a tenant's, and asks its own people only."""
+    """What this workspace's form offers. `tenants` None: the survey is a tenant's, and asks its own people only. `categories` are those
+    of its surveys."""
 
     types: Mapping[str, str]
     tenants: Mapping[str, str] | None
     ceiling: str
+    categories: tuple[str, ...] = ()
 
     @property
     def names(self) -> words.Names:
@@ -238,7 +240,7 @@ def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> D
         category=values["category"],
         user_types=tuple(values["user_types"] or ()),
         tenants=tuple(values["tenants"] or ()) if "tenants" in form.fields else tenants,
-        questions=tuple(row.question for row in editor_questions.live(rows)),
+        questions=editor_questions.questions(rows),
         **at,
         **{name: values[name] for name in PACING},
     )

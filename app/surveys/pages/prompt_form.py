@@ -10,14 +10,21 @@ from uuid import UUID
 from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError, Invalid
-from app.surveys.item import Item
-from app.surveys.ledger.answers import CARRYING, WHOLE, Given
+from app.surveys import decimals
+from app.surveys.item import Item, ItemQuestion
+from app.surveys.ledger.answers import CARRYING, HIDDEN, WHOLE, Given
+from app.surveys.ledger.chain import BETWEEN
 from app.surveys.words import ACTIONS
 from app.texts import uuid_of
 
 Kept = dict[str, str | list[str]]
-_FIELD = re.compile(r"q-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(-stars|-ticks)?")
+_ROW = "-row-"
+_SEVERAL = ("-ticks", _ROW)
+_FIELD = re.compile(r"q-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(-stars|-score|-ticks|-number|-row-\d{1,2})?")
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
+TAKEN_OUT = (
+    "This question is not for you after your other answers. Your answer to it was taken out: send the others again."
+)
 UNREADABLE = "This form can't be read. Reload the page and repeat."
 
 
@@ -41,9 +48,10 @@ def read(form: FormMultiDict) -> Sent:
     action, version, survey = (str(form.get(name, "")) for name in ("action", "version", "survey"))
     if (action and action not in ACTIONS) or not _WHOLE_NUMBER.fullmatch(version):
         raise Invalid(UNREADABLE)
-    kept, answers = {}, []
+    kept: Kept = {}
+    answers: list[Given] = []
     for key, kind, texts in _questions(form):
-        kept[key] = texts if kind == "-ticks" else texts[0]
+        kept[key] = texts if kind in _SEVERAL else texts[0]
         answers += [Given(UUID(key), value) for value in _values(kind, texts)]
     return Sent(
         survey=_uuid(survey),
@@ -60,7 +68,15 @@ def read(form: FormMultiDict) -> Sent:
 def fitting(kept: Kept, item: Item) -> Kept:
     """What of it still is an answer to the questions as they are now."""
     asked = {str(one.key): one for one in item.questions}
-    return {key: value for key, value in kept.items() if key in asked and _fits(value, asked[key].options)}
+    return {key: value for key, value in kept.items() if key in asked and _fits(value, asked[key])}
+
+
+def without_hidden(kept: Kept, at: dict[str, str]) -> tuple[Kept, dict[str, str]]:
+    """What was chosen, less the answers to hidden questions, and what is wrong. A browser without script shows all questions, and
+    can't take back a chosen radio button: so it is taken back here, and the person reads that before anything is recorded."""
+    hidden = {key for key, message in at.items() if message == HIDDEN}
+    left = {key: value for key, value in kept.items() if key not in hidden}
+    return left, {key: TAKEN_OUT if key in hidden else message for key, message in at.items()}
 
 
 def problems(item: Item, details: Iterable[FieldError]) -> tuple[dict[str, str], str]:
@@ -71,10 +87,16 @@ def problems(item: Item, details: Iterable[FieldError]) -> tuple[dict[str, str],
     return at, "" if at else told.get(WHOLE, UNREADABLE)
 
 
-def _questions(form: FormMultiDict) -> Iterator[tuple[str, str | None, list[str]]]:
+def _questions(form: FormMultiDict) -> Iterator[tuple[str, str, list[str]]]:
+    """By question: what kind of field it was, and what came. The rows of a matrix are one question."""
+    sent: dict[tuple[str, str], list[str]] = {}
     for name in dict.fromkeys(form.keys()):
         if found := _FIELD.fullmatch(name):
-            yield found[1], found[2], [_text(one) for one in form.getall(name) if isinstance(one, str)] or [""]
+            kind = _ROW if (found[2] or "").startswith(_ROW) else found[2] or ""
+            texts = [_text(one) for one in form.getall(name) if isinstance(one, str)]
+            sent.setdefault((found[1], kind), []).extend(texts)
+    for (key, kind), texts in sent.items():
+        yield key, kind, texts or [""]
 
 
 def _text(sent: str) -> str:
@@ -82,14 +104,29 @@ def _text(sent: str) -> str:
     return sent.replace("\r\n", "\n") if sent.strip() else ""
 
 
-def _values(kind: str | None, texts: list[str]) -> list[Any]:
+def _values(kind: str, texts: list[str]) -> list[Any]:
     """One value, unless a field that is there once in our form came several times."""
-    if kind == "-ticks":
-        return [[one for one in texts if one]]
-    return [int(one) if kind == "-stars" and _WHOLE_NUMBER.fullmatch(one) else one for one in texts]
+    match kind:
+        case "-ticks":
+            return [[one for one in texts if one]]
+        case "-row-":
+            return [[_cell(one) for one in texts if one]]
+        case "-number":
+            return [one if (number := decimals.typed(one)) is None else number for one in texts]
+        case "-stars" | "-score":
+            return [int(one) if _WHOLE_NUMBER.fullmatch(one) else one for one in texts]
+    return texts
 
 
-def _fits(value: str | list[str], options: tuple[str, ...]) -> bool:
+def _cell(text: str) -> Any:
+    row, between, choice = text.partition(BETWEEN)
+    return {"row": row, "choice": choice} if between else text
+
+
+def _fits(value: str | list[str], question: ItemQuestion) -> bool:
+    options: Iterable[str] = question.options
+    if question.type == "matrix":
+        options = [f"{row}{BETWEEN}{option}" for row in question.details.rows for option in options]
     return not options or all(one in options for one in ([value] if isinstance(value, str) else value))
 
 

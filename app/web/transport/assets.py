@@ -38,6 +38,7 @@ SHEETS = (
     "css/components.css",
     "css/drawings.css",
     "css/surveys.css",
+    "css/answering.css",
     "css/plain.css",
 )
 LIBRARIES = (
@@ -58,6 +59,7 @@ SCRIPTS = (
     "combobox",
     "toasts",
     "prompt",
+    "answering",
 )
 # As the sheets in static/css/ write it.
 _POINTS_TO = re.compile(r'url\("\.\./([^"]+)"\)')

@@ -1,5 +1,6 @@
 """The editor's form without a browser: rows and their buttons, what was typed as a definition, errors at their fields."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -7,9 +8,12 @@ from uuid import UUID
 import pytest
 from litestar.datastructures import FormMultiDict
 
+from app.surveys.authoring.definition import checked
 from app.surveys.pages import editor_questions
+from app.surveys.pages.editing import conditions
 from app.surveys.pages.editor_form import Draft, Offered, filled, read
 from app.surveys.pages.editor_questions import Row, press
+from app.surveys.question_details import Condition, QuestionDetails
 from tests.surveys.drafted import LUNCH, defined
 
 KEY = UUID(int=7)
@@ -107,6 +111,21 @@ def test_times_are_utc_and_keep_what_the_form_cannot_show() -> None:
     assert other.definition.starts_at == datetime(2026, 12, 1, 9, tzinfo=UTC)
 
 
+DETAILED = [
+    {**LUNCH, "key": KEY},
+    {"label": "How far?", "type": "number", "min": -0.5, "max": 10, "unit": "km", "page": True, "key": UUID(int=8)},
+    {"label": "Soup?", "type": "matrix", "options": ["a", "b"], "rows": ["x", "y"], "key": UUID(int=9)},
+    {"label": "Score?", "type": "nps", "low_label": "never", "high_label": "ever", "key": UUID(int=10),
+     "show_if": {"question": 1, "is": "not_in", "values": ["Bad"]}},
+]  # fmt: skip
+
+
+def test_a_shown_survey_with_details_reads_back_as_it_was() -> None:
+    stored = defined(questions=DETAILED)
+    rows = filled(PLATFORM, stored, 3).rows
+    assert checked(replace(stored, questions=editor_questions.questions(rows))) == stored
+
+
 def test_a_shown_survey_reads_back_as_it_was() -> None:
     stored = defined(questions=[{**LUNCH, "key": KEY}], user_types=["staff"], tenants=["main"], category="Canteen")
     draft = filled(PLATFORM, stored, 3)
@@ -121,6 +140,78 @@ def test_a_shown_survey_reads_back_as_it_was() -> None:
         stored,
     )  # fmt: skip
     assert (again.definition, again.revision, again.ok) == (stored, 3, True)
+
+
+def test_details_are_read_by_the_type_of_their_question_and_stay_in_the_form() -> None:
+    draft = typed(
+        question=["a", "b", "c", "d"],
+        label__a="How far?", type__a="number", min__a=" 0 ", max__a="99,5", unit__a="km", low_label__a="left behind",
+        label__b="How is it?", type__b="matrix", options__b="Good\nBad", rows__b="Soup\n\n Cake ", page__b="1",
+        label__c="Score?", type__c="nps", low_label__c="never", high_label__c="for sure", unit__c="left behind",
+        label__d="Why?", type__d="free_text", show_if__d="c", is__d="not_in", values__d=["9", "10"],
+    )  # fmt: skip
+    assert draft.ok, draft.summary
+    assert [one.details for one in draft.definition.questions] == [
+        QuestionDetails(min=0, max=99.5, unit="km"),
+        QuestionDetails(rows=("Soup", "Cake"), page=True),
+        QuestionDetails(low_label="never", high_label="for sure"),
+        QuestionDetails(show_if=Condition(3, (9, 10), negated=True)),
+    ]
+    assert (draft.rows[0].low_label, draft.rows[2].unit) == ("left behind", "left behind")
+
+
+@pytest.mark.parametrize(
+    ("fields", "anchor", "told"),
+    [
+        ({"type__a": "number", "min__a": "1,000"}, "min-a", "Give a number"),
+        ({"type__a": "number", "max__a": "many"}, "max-a", "Give a number"),
+        ({"type__a": "free_text", "show_if__a": "gone"}, "show_if-a", "an earlier question"),
+        ({"type__a": "free_text", "show_if__a": "a"}, "show_if-a", "an earlier question"),
+    ],
+)
+def test_a_detail_that_can_not_stand_is_said_at_its_field(fields: dict[str, str], anchor: str, told: str) -> None:
+    draft = typed(question="a", label__a="So?", **fields)
+    assert [name for name, _ in draft.summary] == [anchor]
+    assert told in draft.summary[0][1]
+
+
+def test_a_condition_follows_its_question_wherever_it_goes_and_says_when_it_is_gone() -> None:
+    rows = [Row("a", label="Which?", type="scale", options="x\ny"), Row("b", label="So?", show_if="a", values=("x",))]
+    assert editor_questions.questions(rows)[1].details.show_if == Condition(1, ("x",))
+    before = [Row("new", label="New?"), *rows]
+    assert editor_questions.questions(before)[2].details.show_if == Condition(2, ("x",))
+    gone, _ = press(rows, "remove:a")
+    assert editor_questions.questions(gone)[0].details.show_if == Condition(0, ("x",))
+
+
+def test_a_button_fills_in_a_ready_made_set() -> None:
+    rows, focus = press([Row("a", type="scale", options="mine", ready_made="1 to 5")], "fill:a")
+    assert (rows[0].options.split(), focus) == (["1", "2", "3", "4", "5"], "f-options-a")
+    kept, _ = press([Row("a", type="scale", options="mine")], "fill:a")
+    assert kept[0].options == "mine"
+
+
+def test_the_ready_made_sets_are_options_that_a_question_takes() -> None:
+    for lines in editor_questions.READY_MADE.values():
+        assert defined(questions=[{"label": "So?", "type": "scale", "options": lines.split("\n")}])
+
+
+def test_a_condition_is_offered_the_questions_above_and_the_answers_of_the_one_that_is_chosen() -> None:
+    rows = [
+        Row("a", label="Which?", type="single_choice", options="x\n y \nx"),
+        Row("b", label="Why?", type="free_text"),
+        Row("c", label="Stars?", show_if="a", values=("y", "z")),
+        Row("d", label="So?", show_if="c", values=("5",)),
+        Row("e", label="Gone?", show_if="removed"),
+    ]
+    offers = conditions.offers(rows)
+    assert [one.text for one in offers["c"].rows] == ["1. Which?"]
+    assert [(one.text, one.ticked, one.lost) for one in offers["c"].answers] == [
+        ("x", False, False), ("y", True, False), ("z", True, True),
+    ]  # fmt: skip
+    assert [one.text for one in offers["d"].rows] == ["1. Which?", "3. Stars?"]
+    assert [one.text for one in offers["d"].answers if one.ticked] == ["5"]
+    assert [one.lost for one in offers["e"].rows] == [False, False, False, True]
 
 
 @pytest.mark.parametrize("revision", ["①", "²", "٣", "-1", "1.0", "x", "9" * 10, " "])

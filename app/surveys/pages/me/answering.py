@@ -108,7 +108,8 @@ async def _show_again(ctx: Context, place: FormPlace, sent: Sent, refused: Actio
     item = (await met(ctx, sent.survey)).item
     problems, otherwise = prompt_form.problems(item, refused.details)
     text = otherwise if isinstance(refused, InvalidAnswers) else refused.message
-    shown = Shown(item, sent.number, sent.total, sent.kept, problems)
+    kept, problems = prompt_form.without_hidden(sent.kept, problems)
+    shown = Shown(item, sent.number, sent.total, kept, problems)
     return await place.draw(ctx, shown, PromptNotice(text, "warning"), refused.status)
 
 
