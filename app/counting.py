@@ -30,7 +30,7 @@ def some(names: Iterable[str], most: int = NAMED) -> str:
     return ", ".join(listed[:most]) + (" and others" if len(listed) > most else "")
 
 
-def mean(total: int, number: int) -> Decimal | None:
+def mean(total: Decimal | int, number: int) -> Decimal | None:
     """To two places; None where there is nothing to divide by."""
     return _divided(total, number, "0.01")
 
@@ -40,5 +40,5 @@ def percent(part: int, whole: int) -> Decimal | None:
     return _divided(100 * part, whole, "0.1")
 
 
-def _divided(upper: int, lower: int, place: str) -> Decimal | None:
+def _divided(upper: Decimal | int, lower: int, place: str) -> Decimal | None:
     return (Decimal(upper) / lower).quantize(Decimal(place), ROUND_HALF_UP) if lower else None

@@ -10,6 +10,7 @@ from uuid import UUID
 import click
 
 from app.commands import frame
+from app.surveys.words import OUTCOMES
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from app.surveys.results.tallies import TallyScope
     from app.web.exports import ExportSource
 
-OUTCOMES = ("answered", "agreed", "declined", "opted_out")
 NEEDS_FILE = "An Excel file is not text: give --output FILE."
 
 
@@ -30,7 +30,9 @@ NEEDS_FILE = "An Excel file is not text: give --output FILE."
 @click.option("--all-versions", is_flag=True, help="With the questions of all versions.")
 @click.option("--from", "first", type=frame.DAY, help="First UTC day, YYYY-MM-DD.")
 @click.option("--to", "last", type=frame.DAY, help="Last UTC day, included.")
-@click.option("--outcome", "outcomes", type=click.Choice(OUTCOMES), multiple=True, help="May be given several times.")
+@click.option(
+    "--outcome", "outcomes", type=click.Choice(tuple(OUTCOMES)), multiple=True, help="May be given several times."
+)
 @click.option("--bom", is_flag=True, help="Put a byte order mark before a CSV.")
 @frame.workspace_option
 def surveys_responses(

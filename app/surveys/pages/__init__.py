@@ -21,6 +21,7 @@ from app.surveys.pages import (
     why,
 )
 from app.surveys.pages.me import questions
+from app.surveys.pages.results import comments, versions
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
@@ -36,6 +37,8 @@ ROUTES: list[ControllerRouterHandler] = [
     *overview.ROUTES,
     *responses.ROUTES,
     *view.ROUTES,
+    *comments.ROUTES,
+    *versions.ROUTES,
     *why.ROUTES,
     *waiting.ROUTES,
     *trying.ROUTES,

@@ -24,17 +24,10 @@ from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
 from app.surveys.pages.response_list import TABLES, drawn, reader
+from app.surveys.pages.results import cards
 from app.surveys.results import queries, responses, tallies
-from app.surveys.results.figures import (
-    RESPONDED,
-    AskedQuestion,
-    Breakdown,
-    Counters,
-    Reading,
-    Results,
-    outcomes_of,
-    results,
-)
+from app.surveys.results.breakdowns import Results, results
+from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, Reading, outcomes_of
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
 from app.surveys.results.tallies import ASKED, TallyScope
@@ -120,7 +113,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         questions=questions,
         asked=asked,
         found=found,
-        cards=[_card(one, survey.uid, version, asked) for one in found.questions],
+        cards=cards.drawn(found.questions, {"survey": survey.uid, "version": version, **asked.query}),
         comments=comments(rows, read),
         rows=[drawn(row, read) for row in rows[:ROWS]],
         outcomes_shown=shown,
@@ -161,11 +154,7 @@ def _ledger(uid: UUID, version: int, asked: Narrowed, rows: int) -> dict[str, An
 
 def narrowed(ctx: Context, today: date) -> Narrowed:
     """`today` is the UTC day that words such as "last week" count from. Raises NotFound for a version that can be none."""
-    query = ctx.request.query_params
-    number = str(query.get("version") or "")
-    if number and not _VERSION.fullmatch(number):
-        raise NotFound("There is no such version.")
-    version = int(number) if number else None
+    query, version = ctx.request.query_params, version_asked_for(ctx)
     try:
         return Narrowed(
             version,
@@ -176,6 +165,14 @@ def narrowed(ctx: Context, today: date) -> Narrowed:
         )
     except Invalid as wrong:
         return Narrowed(version, None, (None, None), wrong.message)
+
+
+def version_asked_for(ctx: Context) -> int | None:
+    """None for the current one. Raises NotFound for what can be none."""
+    number = str(ctx.request.query_params.get("version") or "")
+    if number and not _VERSION.fullmatch(number):
+        raise NotFound("There is no such version.")
+    return int(number) if number else None
 
 
 def definition(survey: Any, version: int) -> tuple[responses.ReadWording, tuple[AskedQuestion, ...]]:
@@ -210,34 +207,6 @@ def comments(rows: Sequence[Any], read: Any) -> dict[str, list[dict[str, Any]]]:
 
 def _version(number: int, survey: Any) -> dict[str, Any]:
     return {"value": number, "label": f"{number}, current" if number == survey.version else str(number)}
-
-
-def _card(one: Breakdown, uid: UUID, version: int, asked: Narrowed) -> dict[str, Any]:
-    """A question with its bars; each leads to the rows behind it."""
-    query = {"survey": uid, "version": version, **asked.query, "question": one.question.key}
-    return {
-        "question": one.question,
-        "people": one.people,
-        "mean": one.mean,
-        "url": with_query("/surveys/responses", query),
-        "chart": _answers(one, query),
-    }
-
-
-def _answers(one: Breakdown, query: Mapping[str, Any]) -> bars.BarChart:
-    of_stars = one.question.type == "star_rating"
-    rows = [
-        BarRow(
-            f"{bar.label} ★" if of_stars else bar.label,
-            bar.people,
-            bar.percent,
-            with_query("/surveys/responses", query, choice=bar.label) if bar.people else None,
-            "warn" if of_stars else "accent",
-        )
-        for bar in one.bars
-    ]
-    what = "Stars" if of_stars else "Answer"
-    return bars.distribution(rows, BarHeads(what, "People"), title=one.question.label)
 
 
 OF_RESPONDED = "&".join(f"outcome={one}" for one in RESPONDED)

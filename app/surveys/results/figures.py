@@ -1,22 +1,21 @@
-"""What counts mean: rates, percentages, means, and what each question came to. Pure.
+"""What counts mean: rates and percentages, and how figures are to be read. Pure.
 
 A percentage is of those who answered that question; None when there are none.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
-from app.counting import mean, percent
+from app.counting import percent
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
-from app.surveys.words import MOST_STARS, OUTCOMES
+from app.surveys.words import OUTCOMES
 
 RESPONDED = ("answered", "agreed", "declined", "withdrawn")
 DECIDED = ("agreed", "declined", "withdrawn")
-STARS = tuple(str(star) for star in range(MOST_STARS, 0, -1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,34 +100,6 @@ def outcomes_of(questions: Iterable[AskedQuestion], enforcement: str, counters: 
     return tuple(one for one in OUTCOMES if one in possible or counters.outcomes.get(one))
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    label: str
-    people: int
-    percent: Decimal | None
-
-
-@dataclass(frozen=True, slots=True)
-class Breakdown:
-    """What one question came to: `people` answered it at all. `mean` is of stars; agreements and free texts have no bars."""
-
-    question: AskedQuestion
-    people: int
-    bars: tuple[Bar, ...] = ()
-    mean: Decimal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """`counters` and `days` (oldest first, with people by outcome) are of the whole version; `narrowed` is how many of its
-    responses lie in the days and outcomes that were asked for, and `questions` what those came to."""
-
-    counters: Counters
-    days: Mapping[date, Mapping[str, int]]
-    narrowed: int
-    questions: tuple[Breakdown, ...]
-
-
 # Day (None for questions), outcome, question, choice, people, unprompted.
 Figure = tuple[date | None, str, UUID, str, int, int]
 
@@ -147,43 +118,6 @@ class Reading:
         first, last = self.days
         within = (first is None or day >= first) and (last is None or day <= last)
         return within and (self.outcomes is None or outcome in self.outcomes)
-
-
-def results(figures: Iterable[Figure], questions: Sequence[AskedQuestion], reading: Reading) -> Results:
-    """The figures of one version against its questions."""
-    choices: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    days: dict[date, dict[str, int]] = defaultdict(dict)
-    totals = []
-    for day, outcome, question, choice, people, alone in figures:
-        if question != reading.whole or day is None:
-            choices[question][choice] += people
-            continue
-        totals.append((outcome, people, alone))
-        if outcome != reading.asked:
-            days[day][outcome] = people
-    narrowed = sum(
-        n for day, outcomes in days.items() for outcome, n in outcomes.items() if reading.holds(day, outcome)
-    )
-    parts = tuple(breakdown(one, choices.get(one.key, {})) for one in questions)
-    return Results(counters(totals, asked=reading.asked), dict(sorted(days.items())), narrowed, parts)
-
-
-def breakdown(question: AskedQuestion, choices: Mapping[str, int]) -> Breakdown:
-    """`choices` are people per choice; under '' those who answered at all."""
-    people = choices.get("", 0)
-    if question.type in ("agreement", "free_text"):
-        return Breakdown(question, people)
-    labels = STARS if question.type == "star_rating" else question.options
-    # Options never change under answers; if one were gone, its people still are not.
-    others = [choice for choice in choices if choice and choice not in labels]
-    bars = tuple(_bar(label, choices.get(label, 0), people) for label in (*labels, *sorted(others)))
-    if question.type != "star_rating":
-        return Breakdown(question, people, bars)
-    return Breakdown(question, people, bars, mean(sum(int(star) * choices.get(star, 0) for star in STARS), people))
-
-
-def _bar(label: str, people: int, of: int) -> Bar:
-    return Bar(label, people, percent(people, of))
 
 
 def counters(rows: Iterable[tuple[str, int, int]], *, asked: str) -> Counters:

@@ -12,11 +12,12 @@ from functools import partial
 from typing import Any
 
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.words import MOST_NPS, MOST_STARS
 
 _NUMBER = re.compile(r"[-−+]?\d+([.,]\d+)?", re.ASCII)
 # The answers to these are numbers themselves.
 NUMERIC = frozenset({"star_rating", "nps", "number"})
-OUTCOME_WORDS = {"agreed": "Agree", "declined": "Disagree"}
+OUTCOME_WORDS = {"agreed": "Agree", "declined": "Disagree", "withdrawn": "Withdrawn"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,26 @@ class AnswerColumn:
     key: str
     label: str
     read: Callable[[Any, str], Any]
+
+
+def choices(question: AskedQuestion) -> tuple[str, ...]:
+    """What people choose among, in the order in which results show it; nothing where they write what they like."""
+    match question.type:
+        case "star_rating":
+            return tuple(str(star) for star in range(MOST_STARS, 0, -1))
+        case "nps":
+            return tuple(str(score) for score in range(MOST_NPS, -1, -1))
+        case "scale" | "single_choice" | "multiple_choice":
+            return question.options
+    return ()
+
+
+def counts_as(question: AskedQuestion) -> Callable[[str], Decimal] | None:
+    """What an answer, as `survey_answers` holds it, counts as in a mean; None where answers are no numbers."""
+    if question.type in NUMERIC:
+        return Decimal
+    counted = numbers(question)
+    return counted.__getitem__ if counted else None
 
 
 def numbers(question: AskedQuestion) -> Mapping[str, Decimal] | None:

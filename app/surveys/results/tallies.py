@@ -190,6 +190,19 @@ def whole(scope: TallyScope) -> Select[Any]:
     return select(*(every.c[name] for name in COLUMNS))
 
 
+def by_version(survey_id: int, versions: Collection[int]) -> Select[Any]:
+    """Answers of several versions of a survey: rows of (version, question_key, choice, people)."""
+    which = and_(Tally.survey_id == survey_id, Tally.version.in_(versions), Tally.question_key != _WHOLE)
+    fresh = and_(_FRESH, TallyScope(survey_id).responses(), Response.version.in_(versions))
+    columns = ("version", "question_key", "choice", "people")
+    kept = select(*(getattr(Tally, name) for name in columns)).where(which, Tally.outcome != _ASKED)
+    _, questions, choices = (one.subquery() for one in _counted(fresh))
+    parts = (select(*(one.c[name] for name in columns)) for one in (questions, choices))
+    every = union_all(kept, *parts).subquery()
+    keys = (every.c.version, every.c.question_key, every.c.choice)
+    return select(*keys, _sum(every.c.people)).group_by(*keys)
+
+
 async def by_day(db: AsyncSession, scope: TallyScope) -> list[tuple[date, str, int]]:
     """Responses per UTC day and outcome as (day, outcome, people), newest day first; days without any are left out."""
     question, choice = scope.answer or (_WHOLE, "")

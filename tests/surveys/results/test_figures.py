@@ -6,7 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from app.surveys.results.figures import AskedQuestion, Breakdown, Counters, Reading, breakdown, outcomes_of, results
+from app.surveys.results.breakdowns import Breakdown, breakdown, results
+from app.surveys.results.figures import AskedQuestion, Counters, Reading, outcomes_of
 
 WHOLE, ASKED = uuid4(), "asked"
 

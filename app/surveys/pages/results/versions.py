@@ -1,0 +1,85 @@
+"""`/surveys/view/<uid>/versions`: what each question came to in each version, side by side. A question keeps its id through all."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.surveys.pages.addresses import uid_of
+from app.surveys.results import queries, table, tallies
+from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, breakdown
+from app.surveys.results.figures import AskedQuestion
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import page
+
+SEE = Requires("surveys.view", module="surveys")
+MOST_VERSIONS = 6
+Choices = Mapping[tuple[int, UUID], Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionInVersions:
+    """`columns` has for each version what the question came to there; None where it was not answered."""
+
+    question: AskedQuestion
+    columns: tuple[Breakdown | None, ...]
+
+    @property
+    def is_scored(self) -> bool:
+        return any(one and one.promoters for one in self.columns)
+
+    @property
+    def is_counted(self) -> bool:
+        return any(one and one.middle for one in self.columns)
+
+    @property
+    def labels(self) -> list[tuple[str, list[str]]]:
+        """A line for each answer: its name, and its share in each version."""
+        names = dict.fromkeys(bar.label for one in self.columns if one for bar in one.bars if bar.choice)
+        return [(name, [_share(one, name) for one in self.columns]) for name in names]
+
+
+@get("/surveys/view/{uid:str}/versions", guards=[SEE])
+async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    survey = await queries.survey(ctx.db, uid_of(uid), None)
+    versions = sorted(survey.versions or [survey.version])[-MOST_VERSIONS:]
+    questions = await table.asked_in(ctx.db, survey.uid, None)
+    choices: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
+    for version, question, choice, people in await ctx.db.execute(tallies.by_version(survey.id, versions)):
+        choices[version, question][choice] = people
+    return await page(
+        ctx,
+        "surveys/versions.html",
+        survey=survey,
+        versions=versions,
+        questions=_compared(questions, versions, choices),
+    )
+
+
+def _compared(
+    questions: Sequence[AskedQuestion], versions: Sequence[int], choices: Choices
+) -> list[QuestionInVersions]:
+    """Questions that people choose or count in; agreements stand among the figures of each version, texts among its comments."""
+    found = []
+    for question in questions:
+        if question.type not in (*WITHOUT_BARS, "matrix", "date"):
+            columns = tuple(
+                breakdown(question, choices[version, question.key]) if (version, question.key) in choices else None
+                for version in versions
+            )
+            found.append(QuestionInVersions(question, columns))
+    return found
+
+
+def _share(one: Breakdown | None, label: str) -> str:
+    share = next((bar.percent for bar in one.bars if bar.label == label), None) if one else None
+    return "–" if share is None else f"{share} %"
+
+
+ROUTES = [show]

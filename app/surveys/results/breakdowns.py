@@ -1,0 +1,236 @@
+"""What each question came to: bars, mean and median, the net promoter score, the rows of a matrix. Pure.
+
+Figures may come from anywhere: a breakdown knows people by choice, and not who they are.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from uuid import UUID
+
+from app.counting import mean, percent
+from app.surveys.ledger.chain import BETWEEN
+from app.surveys.results import kinds
+from app.surveys.results.figures import AskedQuestion, Counters, Figure, Reading, counters
+
+# So many different numbers or days have a bar each; of more, ranges have.
+MOST_BARS = 12
+RANGES = 8
+PROMOTER, PASSIVE = 9, 7
+WITHOUT_BARS = ("agreement", "free_text")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """`choice` is what one answer is called in `survey_answers`; None for a range of several."""
+
+    label: str
+    people: int
+    percent: Decimal | None
+    choice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Middle:
+    """Mean (two places) and median of `people` who gave a number; `lowest` and `highest` of what they gave."""
+
+    people: int
+    mean: Decimal
+    median: Decimal
+    lowest: Decimal
+    highest: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class PromoterScore:
+    """Percent of promoters (9 and 10) less percent of detractors (0 to 6), of `people`."""
+
+    people: int
+    promoters: int
+    detractors: int
+
+    @property
+    def score(self) -> Decimal:
+        return percent(self.promoters - self.detractors, self.people) or Decimal("0.0")
+
+    @property
+    def passives(self) -> int:
+        return self.people - self.promoters - self.detractors
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """`bars` in the order of the options, each a share of those who answered this row."""
+
+    label: str
+    people: int
+    bars: tuple[Bar, ...]
+    middle: Middle | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """What one question came to: `people` answered it at all. `middle` where answers are numbers; agreements and free texts have no
+    bars, and a matrix has `rows` instead."""
+
+    question: AskedQuestion
+    people: int
+    bars: tuple[Bar, ...] = ()
+    middle: Middle | None = None
+    promoters: PromoterScore | None = None
+    rows: tuple[MatrixRow, ...] = ()
+
+    @property
+    def mean(self) -> Decimal | None:
+        return self.middle.mean if self.middle else None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """`counters` and `days` (oldest first, with people by outcome) are of the whole version; `narrowed` is how many of its
+    responses lie in the days and outcomes that were asked for, and `questions` what those came to."""
+
+    counters: Counters
+    days: Mapping[date, Mapping[str, int]]
+    narrowed: int
+    questions: tuple[Breakdown, ...]
+
+
+def results(figures: Iterable[Figure], questions: Sequence[AskedQuestion], reading: Reading) -> Results:
+    """The figures of one version against its questions."""
+    choices: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    days: dict[date, dict[str, int]] = defaultdict(dict)
+    totals = []
+    for day, outcome, question, choice, people, alone in figures:
+        if question != reading.whole or day is None:
+            choices[question][choice] += people
+            continue
+        totals.append((outcome, people, alone))
+        if outcome != reading.asked:
+            days[day][outcome] = people
+    narrowed = sum(
+        n for day, outcomes in days.items() for outcome, n in outcomes.items() if reading.holds(day, outcome)
+    )
+    parts = tuple(breakdown(one, choices.get(one.key, {})) for one in questions)
+    return Results(counters(totals, asked=reading.asked), dict(sorted(days.items())), narrowed, parts)
+
+
+def breakdown(question: AskedQuestion, choices: Mapping[str, int]) -> Breakdown:
+    """`choices` are people per choice; under '' those who answered at all."""
+    people = choices.get("", 0)
+    given = {choice: number for choice, number in choices.items() if choice and number}
+    match question.type:
+        case "agreement" | "free_text":
+            return Breakdown(question, people)
+        case "matrix":
+            return Breakdown(question, people, rows=_matrix(question, given))
+        case "number":
+            return Breakdown(question, people, _numbers(given, people), middle(given, Decimal))
+        case "date":
+            return Breakdown(question, people, _dates(given, people))
+        case "nps":
+            return Breakdown(question, people, _bars(question, given, people), middle(given, Decimal), promoters(given))
+    return Breakdown(question, people, _bars(question, given, people), _middle(question, given))
+
+
+def middle(given: Mapping[str, int], number_of: Callable[[str], Decimal]) -> Middle | None:
+    """None without a number."""
+    if not given:
+        return None
+    counted = sorted((number_of(choice), people) for choice, people in given.items())
+    people = sum(number for _, number in counted)
+    average = mean(sum((value * number for value, number in counted), Decimal(0)), people)
+    lower, upper = _at(counted, (people - 1) // 2), _at(counted, people // 2)
+    return Middle(people, average or Decimal("0.00"), _short((lower + upper) / 2), counted[0][0], counted[-1][0])
+
+
+def _at(counted: Sequence[tuple[Decimal, int]], place: int) -> Decimal:
+    """The value at a place of all of them in order."""
+    for value, people in counted:
+        place -= people
+        if place < 0:
+            return value
+    raise IndexError(place)
+
+
+def _short(value: Decimal) -> Decimal:
+    """Without zeros at the end, and without an exponent."""
+    short = value.normalize()
+    return short.quantize(Decimal(1)) if short == short.to_integral_value() else short
+
+
+def promoters(given: Mapping[str, int]) -> PromoterScore | None:
+    """None without a score."""
+    if not given:
+        return None
+    loyal = sum(people for score, people in given.items() if int(score) >= PROMOTER)
+    lost = sum(people for score, people in given.items() if int(score) < PASSIVE)
+    return PromoterScore(sum(given.values()), loyal, lost)
+
+
+def _middle(question: AskedQuestion, given: Mapping[str, int]) -> Middle | None:
+    number_of, known = kinds.counts_as(question), kinds.choices(question)
+    if number_of is None:
+        return None
+    return middle({choice: people for choice, people in given.items() if choice in known}, number_of)
+
+
+def _bars(question: AskedQuestion, given: Mapping[str, int], people: int) -> tuple[Bar, ...]:
+    known = kinds.choices(question)
+    # Options never change under answers; if one were gone, its people still are not.
+    others = sorted(choice for choice in given if choice not in known)
+    return tuple(_bar(choice, given.get(choice, 0), people) for choice in (*known, *others))
+
+
+def _bar(choice: str, people: int, of: int) -> Bar:
+    return Bar(choice, people, percent(people, of), choice)
+
+
+def _matrix(question: AskedQuestion, given: Mapping[str, int]) -> tuple[MatrixRow, ...]:
+    rows: dict[str, dict[str, int]] = {row: {} for row in question.details.rows}
+    for cell, people in given.items():
+        row, _, choice = cell.partition(BETWEEN)
+        rows.setdefault(row, {})[choice] = people
+    scale = AskedQuestion(question.key, question.label, "scale", question.options)
+    return tuple(_matrix_row(row, scale, choices) for row, choices in rows.items())
+
+
+def _matrix_row(label: str, scale: AskedQuestion, choices: Mapping[str, int]) -> MatrixRow:
+    people = sum(choices.values())
+    return MatrixRow(label, people, _bars(scale, choices, people), _middle(scale, choices))
+
+
+def _numbers(given: Mapping[str, int], people: int) -> tuple[Bar, ...]:
+    """Ranges hold their lower end; the last one both."""
+    values = sorted((Decimal(choice), number, choice) for choice, number in given.items())
+    if len(values) <= MOST_BARS:
+        return tuple(_bar(choice, number, people) for _, number, choice in values)
+    low, high = values[0][0], values[-1][0]
+    width = (high - low) / RANGES
+    sums = [0] * RANGES
+    for value, number, _ in values:
+        sums[min(int((value - low) / width), RANGES - 1)] += number
+    ends = [_short(_rounded(low + width * place, width)) for place in range(RANGES + 1)]
+    return tuple(
+        Bar(f"{ends[place]} – {ends[place + 1]}", number, percent(number, people)) for place, number in enumerate(sums)
+    )
+
+
+def _rounded(value: Decimal, width: Decimal) -> Decimal:
+    """To two digits below the width of a range."""
+    return value.quantize(Decimal(1).scaleb(min(0, width.adjusted() - 1)))
+
+
+def _dates(given: Mapping[str, int], people: int) -> tuple[Bar, ...]:
+    """By day, else by month, else by year."""
+    if len(given) <= MOST_BARS:
+        return tuple(_bar(day, given[day], people) for day in sorted(given))
+    for length in (len("2026-11"), len("2026")):
+        sums: dict[str, int] = defaultdict(int)
+        for day, number in given.items():
+            sums[day[:length]] += number
+        if len(sums) <= 2 * MOST_BARS:
+            break
+    return tuple(Bar(part, sums[part], percent(sums[part], people)) for part in sorted(sums))

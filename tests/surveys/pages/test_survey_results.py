@@ -1,0 +1,142 @@
+"""The pages around a survey's results: comments with search and filter, versions side by side, what counts as a number."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from app.accounts.audit import COMMAND_LINE
+from app.parts import Parts
+from app.surveys import erasing
+from app.surveys.authoring import actions as authoring
+from app.surveys.erasing import EvidenceOwner
+from app.surveys.results import comments, tallies
+from tests.conftest import Browser, SignIn
+from tests.surveys.drafted import Stored, defined, published
+from tests.surveys.recording import AT, lunch, record, user_id
+
+WRITTEN = re.compile(r"<p>(.*?)</p>")
+CAST = ("nora", "bob", "vera", "alice")
+
+
+@pytest.fixture
+async def meal(parts: Parts) -> Stored:
+    """Lunch, about which four wrote, the last one first."""
+    survey = await lunch(parts.database)
+    for n, short in enumerate(CAST):
+        who = await user_id(parts.database, short)
+        values = (n + 1, "much" if n % 2 else "little", "soup", ("rice",), f"Text of {short}, STRASSE")
+        await record(parts.database, parts.keys, survey, who, *values, recorded_at=AT + timedelta(minutes=n))
+    return survey
+
+
+async def written(browser: Browser, survey: Stored, query: str = "") -> list[str]:
+    answer = await browser.get(f"/surveys/view/{survey.uid}/comments?{query}")
+    assert answer.status_code == 200, answer.text
+    texts = WRITTEN.findall(answer.text.partition('class="comments"')[2])
+    return [text.split()[2].rstrip(",") for text in texts if text.startswith("Text of")]
+
+
+async def test_comments_come_newest_first_and_lead_to_their_responses(meal: Stored, vera: Browser) -> None:
+    assert await written(vera, meal) == ["alice", "vera", "bob", "nora"]
+    page = (await vera.get(f"/surveys/view/{meal.uid}/comments")).text
+    assert len(set(re.findall(r"/surveys/response_modal/[0-9a-f]{64}", page))) == 4
+    assert f"/surveys/view/{meal.uid}/comments?version=1" in (await vera.get(f"/surveys/view/{meal.uid}")).text
+
+
+async def test_they_are_searched_and_narrowed_by_another_answer(meal: Stored, vera: Browser) -> None:
+    stars, much, *_, why = [one.key for one in meal.questions]
+    assert await written(vera, meal, "q=BOB") == ["bob"]
+    assert await written(vera, meal, "q=stra%C3%9Fe") == ["alice", "vera", "bob", "nora"]
+    assert await written(vera, meal, "q=nothing") == []
+    assert await written(vera, meal, f"by={much}/little") == ["vera", "nora"]
+    assert await written(vera, meal, f"by={stars}/2&q=text") == ["bob"]
+    assert await written(vera, meal, f"question={why}") == ["alice", "vera", "bob", "nora"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["by=x", "question=x", "before=x", "q=%00", "q=" + "a" * 201, "question=00000000-0000-4000-8000-000000000000"],
+)
+async def test_what_cannot_be_read_finds_nothing_and_says_so(meal: Stored, vera: Browser, query: str) -> None:
+    assert await written(vera, meal, query) == []
+    assert "Nothing was searched" in (await vera.get(f"/surveys/view/{meal.uid}/comments?{query}")).text
+
+
+async def test_they_are_paged_and_a_long_search_says_where_it_stopped(
+    meal: Stored, vera: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comments, "PER_PAGE", 2)
+    assert await written(vera, meal) == ["alice", "vera"]
+    page = (await vera.get(f"/surveys/view/{meal.uid}/comments")).text
+    older = re.search(r'href="([^"]+)">Older', page)
+    assert older is not None
+    assert await written(vera, meal, older[1].partition("?")[2].replace("&amp;", "&")) == ["bob", "nora"]
+    monkeypatch.setattr(comments, "STEP", 1)
+    monkeypatch.setattr(comments, "MOST_READ", 2)
+    cut = (await vera.get(f"/surveys/view/{meal.uid}/comments?q=nora")).text
+    assert "The newest 2 texts from here on were searched." in cut
+    assert ">Older" in cut
+
+
+async def test_what_erased_people_wrote_is_gone_here_too(meal: Stored, parts: Parts, vera: Browser) -> None:
+    nora = await user_id(parts.database, "nora")
+    await erasing.erase(parts.database, COMMAND_LINE, EvidenceOwner(nora, "nora@example.org", "main"))
+    assert await written(vera, meal) == ["alice", "vera", "bob"]
+
+
+@pytest.mark.parametrize("counted_up", [False, True])
+async def test_versions_stand_side_by_side_by_question(
+    meal: Stored, parts: Parts, vera: Browser, counted_up: bool
+) -> None:
+    stars, much = meal.questions[0], meal.questions[1]
+    kept = [
+        {"key": much.key, "label": "How much was it?", "type": "scale", "options": ["little", "much"]},
+        {"key": stars.key, "label": "Stars now?", "type": "star_rating"},
+        {"label": "Recommend?", "type": "nps"},
+    ]
+    async with parts.database.transaction() as db:
+        changed = defined(title="Lunch", questions=kept)
+        await authoring.save(db, COMMAND_LINE, meal.uid, changed, revision=None, new_version=True, ceiling="full")
+        newer = await authoring.load(db, meal.uid)
+    await record(parts.database, parts.keys, newer, await user_id(parts.database, "nora"), "much", 5, 9)
+    if counted_up:
+        async with parts.database.transaction() as db:
+            await tallies.count_up(db)
+    page = " ".join(re.sub(r"<[^>]+>", " ", (await vera.get(f"/surveys/view/{meal.uid}/versions")).text).split())
+    assert "Stars now? Answer Version 1 Version 2 5 0.0 % 100.0 % 4 25.0 % 0.0 %" in page
+    assert "Mean 2.50 5.00 Median 2.5 5 n 4 1" in page
+    assert "How much was it? Answer Version 1 Version 2 little 50.0 % 0.0 % much 50.0 % 100.0 % n 4 1" in page
+    assert "NPS – 100.0" in page
+    assert "Compare versions" in (await vera.get(f"/surveys/view/{meal.uid}")).text
+
+
+async def test_every_type_of_question_shows_what_it_came_to(parts: Parts, vera: Browser) -> None:
+    asked = [
+        {"label": "Recommend?", "type": "nps"},
+        {"label": "How many?", "type": "number"},
+        {"label": "When?", "type": "date"},
+        {"label": "Of five?", "type": "scale", "options": ["1", "2", "3"]},
+    ]
+    async with parts.database.transaction() as db:
+        survey = await published(db, title="All", questions=asked)
+    for short, values in {"nora": (10, 2.5, "2026-11-25", "3"), "bob": (6, 4, "2026-11-26", "2")}.items():
+        await record(parts.database, parts.keys, survey, await user_id(parts.database, short), *values)
+    page = " ".join(re.sub(r"<[^>]+>", " ", (await vera.get(f"/surveys/view/{survey.uid}")).text).split())
+    assert "NPS 0.0 1 promoters, 0 passives, 1 detractors, n = 2" in page
+    assert "3.25 mean of 2, median 3.25, from 2.5 to 4" in page
+    assert "2.50 mean of 2, median 2.5" in page
+    assert "2026-11-25 1 50.0 %" in page
+
+
+async def test_other_workspaces_strangers_and_people_without_the_right_see_neither_page(
+    meal: Stored, eve: Browser, visitor: Browser, sign_in: SignIn, vera: Browser
+) -> None:
+    nora = await sign_in("nora")
+    for part in ("comments", "versions"):
+        url = f"/surveys/view/{meal.uid}/{part}"
+        assert (await eve.get(url)).status_code == 404
+        assert (await visitor.get(url)).headers["location"].startswith("/sign-in")
+        assert (await nora.get(url)).status_code == 403
+    block = await vera.get(f"/surveys/view/{meal.uid}/comments", headers={"HX-Request": "true"})
+    assert block.text.lstrip().startswith('<div class="stack" id="survey-comments">')
