@@ -55,8 +55,11 @@ function count(form) {
   const chosen = all.filter((box) => box.checked).length;
   const every = form.querySelector("[data-bulk-all]").checked;
   const whole = form.closest(".list").querySelector("[data-bulk-page]");
+  const rest = form.querySelector(".bulk-all");
+  // With every row of the filter selected, "all in this filter" would say the same once more.
+  rest.hidden = !every && chosen === Number(rest.dataset.total);
   form.classList.toggle("is-live", chosen > 0 || every);
-  form.querySelector("[data-bulk-count]").textContent = every ? "Selected:" : `${chosen} selected, or`;
+  form.querySelector("[data-bulk-count]").textContent = every ? "Selected:" : `${chosen} selected${rest.hidden ? "" : ", or"}`;
   for (const button of form.querySelectorAll("button")) button.disabled = chosen === 0 && !every;
   for (const box of all) box.closest("tr").classList.toggle("is-selected", box.checked || every);
   if (!whole) return;

@@ -8,7 +8,7 @@ function show(name) {
   const box = boxes[name];
   if (!box) return;
   if (!box.open) box.showModal();
-  const start = box.querySelector("[autofocus], [data-focus]");
+  const start = box.querySelector("[autofocus]") || box.querySelector("[data-focus]");
   if (start) start.focus();
   const title = box.querySelector("h1, h2");
   if (title) box.setAttribute("aria-label", title.textContent.trim());

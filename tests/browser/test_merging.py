@@ -57,7 +57,7 @@ def _look_at(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     assert violations(page, ["color-contrast"]) == []
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
     page.set_viewport_size(DESK)  # type: ignore[arg-type]
 
 

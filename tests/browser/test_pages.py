@@ -40,6 +40,13 @@ _SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+7)
 _SLIDES = """[...document.querySelectorAll('main *')].filter(one =>
   one.clientWidth && one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX)
 ).map(one => one.getAttribute('aria-label') ?? one.className ?? one.tagName).join('; ')"""
+# What has a scroll bar beside it for a pixel or two.
+_SLIVERS = """[...document.querySelectorAll('main *')].filter(one => {
+  const beyond = one.scrollHeight - one.clientHeight;
+  return one.clientHeight && beyond > 0 && beyond < 3 && one.offsetWidth - one.clientWidth > 5
+    && /auto|scroll/.test(getComputedStyle(one).overflowY);
+}).map(one => one.getAttribute('aria-label') ?? one.className ?? one.tagName).join('; ')"""
+_SCRIPTLESS = "document.documentElement.classList.toggle('js')"
 # The tables of charts are folded away: a person opens them.
 _UNFOLD = "for (const one of document.querySelectorAll('details.chart-table')) one.open = true"
 # A list whose rows had to become cards since its table is too wide.
@@ -122,6 +129,10 @@ def _at_a_desk(page: Page, look: Look) -> Iterator[str]:
     page.evaluate(_UNFOLD)
     if slid := page.evaluate(_SLIDES):
         yield f"wider than its place at {DESK['width']} px: {slid}"
+    for how in ("with", "without"):
+        if slid := page.evaluate(_SLIVERS):
+            yield f"a scroll bar for a pixel, {how} script: {slid}"
+        page.evaluate(_SCRIPTLESS)
 
 
 def _in_the_dark(page: Page, look: Look) -> list[str]:

@@ -1,5 +1,6 @@
 """A list as a queue: an act leads to the next row, the focus stays where one works, and messages stand where one looks."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -159,6 +160,19 @@ def test_after_an_act_on_many_the_focus_is_at_the_row_after_them(page_of: Signed
     assert page.evaluate(FOCUSED_ROW) == rows[2]
 
 
+def test_all_in_the_filter_is_offered_only_while_the_filter_has_more(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(WAITING)
+    page.locator("[data-bulk-page]").check()
+    bar = page.locator("form.bulk")
+    expect(bar.locator("[data-bulk-count]")).to_have_text("4 selected")
+    expect(bar.get_by_text("in this filter")).to_be_hidden()
+    page.locator("[data-bulk-item]").first.uncheck()
+    expect(bar.locator("[data-bulk-count]")).to_have_text("3 selected, or")
+    bar.get_by_text("all 4 in this filter").check()
+    expect(bar).to_contain_text("Selected:")
+
+
 def test_a_period_and_dates_replace_each_other_and_a_phone_folds_the_filters(page_of: SignedIn) -> None:
     page = page_of("bob")
     page.goto("/attendance")
@@ -205,3 +219,16 @@ def test_last_week_s_records_of_a_department_are_approved_in_five_clicks(page_of
     assert len(clicks) == 5
     assert "period=last-week" in page.url
     assert "department=" in page.url
+
+
+def test_the_form_that_why_leads_to_begins_at_the_time_that_is_missing(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto("/clock_transactions?outcome=only_one_punch&settled=no")
+    page.locator("tbody .badge").first.click()
+    drawer = page.locator("#drawer")
+    fix = drawer.get_by_role("link", name=re.compile("^Add the clock-(in|out)$"))
+    missing = fix.inner_text().removeprefix("Add the ").capitalize()
+    fix.click()
+    expect(drawer.get_by_role("heading", name="Add a record")).to_be_visible()
+    expect(drawer.get_by_label(missing)).to_be_focused()
+    expect(drawer.get_by_label(missing)).to_have_value("")

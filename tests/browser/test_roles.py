@@ -62,4 +62,4 @@ def test_the_form_is_within_reach_of_everybody(page_of: SignedIn, size: dict[str
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
     assert violations(page, ["color-contrast"]) == []
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
