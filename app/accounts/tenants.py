@@ -1,6 +1,6 @@
 """Tenants: the workspaces beside the platform. Their tables are made by the owner role (app.db.migrate), never from here."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -14,6 +14,9 @@ from app.accounts.user_types import FROM_THE_START
 from app.db.session import PLATFORM, TENANT_KEY, Database
 from app.errors import Conflict, Invalid, NotFound
 
+if TYPE_CHECKING:
+    from app.db.migrate import MigrationWatch
+
 LONGEST_NAME = 200
 # Workspaces that are given their roles in one transaction.
 _AT_A_TIME = 100
@@ -25,7 +28,14 @@ CEILINGS = {
 
 
 async def create_tenant(
-    database: Database, owner_url: str, app_role: str, *, key: str, name: str, ceiling: str = "optional"
+    database: Database,
+    owner_url: str,
+    app_role: str,
+    *,
+    key: str,
+    name: str,
+    ceiling: str = "optional",
+    watch: "MigrationWatch | None" = None,
 ) -> None:
     """A workspace with all its tables, made by the owner role, then entered with its roles and user types.
 
@@ -38,7 +48,7 @@ async def create_tenant(
             raise _taken(key)
     from app.db.migrate import migrate  # loads Alembic, which no portal and no worker needs
 
-    await migrate(owner_url, app_role, workspaces=[key])
+    await migrate(owner_url, app_role, workspaces=[key], watch=watch)
     async with database.transaction() as db:
         await _enter(db, key, name.strip(), ceiling)
 

@@ -75,7 +75,7 @@ def _progress() -> "Iterator[MigrationWatch]":
     shows = sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shows) as progress:
         told = _MigrationProgress(progress, lines=not shows)
-        yield MigrationWatch(told.waits_for, told.begins, told.is_held_up, told.ends)
+        yield MigrationWatch(frame.say_who_is_at_work, told.begins, told.is_held_up, told.ends)
 
 
 class _MigrationProgress:
@@ -86,11 +86,6 @@ class _MigrationProgress:
         self._bar = progress.add_task("schemas", total=None)
         self._total = self._done = 0
         self._said_at = time.monotonic()
-
-    def waits_for(self, whom: str) -> None:
-        self._say(
-            f"Another migrate:modules, tenant:create or tenant:import is at work ({whom}). This one begins when that one ends."
-        )
 
     def begins(self, schemas: int) -> None:
         self._total += schemas

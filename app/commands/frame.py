@@ -215,6 +215,14 @@ def refuse_unkeepable(arguments: Sequence[str]) -> None:
             refuse(f"Argument {number} is not UTF-8 text, or holds control characters: {argument!r}.")
 
 
+def say_who_is_at_work(whom: str) -> None:
+    """While a command waits for another process that changes tables."""
+    click.echo(
+        f"Another migrate:modules, tenant:create or tenant:import is at work ({whom}). This one begins when that one ends.",
+        err=True,
+    )
+
+
 def refuse(message: str) -> NoReturn:
     """Ends the command with exit code 1 and one line."""
     click.echo(f"Error: {' '.join(message.split())}", err=True)

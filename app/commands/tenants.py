@@ -44,11 +44,14 @@ def tenant_create(*, key: str, name: str, ceiling: str, as_json: bool) -> None:
 
 async def _create(urls: frame.Urls, key: str, name: str, ceiling: str) -> None:
     from app.accounts.tenants import create_tenant
+    from app.db.migrate import MigrationWatch
     from app.db.session import Database
 
     database = Database(urls.direct, pool_size=2)
+    given = {"key": key, "name": name, "ceiling": ceiling}
+    watch = MigrationWatch(waits_for=frame.say_who_is_at_work)
     try:
-        await create_tenant(database, urls.need_owner(), urls.app_role, key=key, name=name, ceiling=ceiling)
+        await create_tenant(database, urls.need_owner(), urls.app_role, **given, watch=watch)
     finally:
         await database.close()
 
@@ -120,12 +123,15 @@ def tenant_import(*, file: Path, passphrase_file: Path | None, as_json: bool) ->
 
 
 async def _import(settings: "Settings", urls: frame.Urls, file: BinaryIO, passphrase: "Secret") -> "ImportedTenant":
+    from app.db.migrate import MigrationWatch
     from app.moving.arriving import TenantImport, import_tenant
     from app.parts import make_parts
 
     parts = make_parts(settings, urls.app, pool_size=1)
+    watch = MigrationWatch(waits_for=frame.say_who_is_at_work)
     try:
-        return await import_tenant(TenantImport(urls.need_owner(), urls.app_role, parts.keys), file, passphrase)
+        to = TenantImport(urls.need_owner(), urls.app_role, parts.keys, watch)
+        return await import_tenant(to, file, passphrase)
     finally:
         await parts.close()
 

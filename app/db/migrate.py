@@ -120,10 +120,10 @@ async def migrate(
 
 
 @asynccontextmanager
-async def as_owner(owner_url: str) -> AsyncIterator[AsyncConnection]:
+async def as_owner(owner_url: str, watch: MigrationWatch) -> AsyncIterator[AsyncConnection]:
     """One transaction of the owner, during which no other process migrates or makes a tenant. It is open from the beginning, also
     for what goes past SQLAlchemy to the driver: SQLAlchemy itself begins it with its own first statement."""
-    async with _engine(owner_url) as engine, _alone(engine, MigrationWatch()), engine.begin() as connection:
+    async with _engine(owner_url) as engine, _alone(engine, watch), engine.begin() as connection:
         await connection.execute(text("SELECT 1"))
         yield connection
 

@@ -1,7 +1,7 @@
 """`tenant:import`: a file of `tenant:export` becomes a tenant of this installation, in one transaction."""
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 import asyncpg
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.accounts.audit import COMMAND_LINE
 from app.counting import count
-from app.db.migrate import as_owner, make_workspace
+from app.db.migrate import MigrationWatch, as_owner, make_workspace
 from app.db.session import into_workspace, schema_of
 from app.db.steps import newest
 from app.errors import Conflict
@@ -53,11 +53,12 @@ class ImportedTenant:
 
 @dataclass(frozen=True, slots=True)
 class TenantImport:
-    """Where to: as the owner of the tables; `app_role` gets its rights on them."""
+    """Where to: as the owner of the tables; `app_role` gets its rights on them. `watch` is told where another process is at work."""
 
     owner_url: str
     app_role: str
     keys: KeyRing
+    watch: MigrationWatch = field(default_factory=MigrationWatch)
 
 
 async def import_tenant(to: TenantImport, file: BinaryIO, passphrase: Secret) -> ImportedTenant:
@@ -68,7 +69,7 @@ async def import_tenant(to: TenantImport, file: BinaryIO, passphrase: Secret) ->
     reader = BoxReader(file, passphrase)
     sums = reader.verify()
     try:
-        async with as_owner(to.owner_url) as connection:
+        async with as_owner(to.owner_url, to.watch) as connection:
             counts = await _Arrival(connection, to, reader).load()
             told = {"rows": sum(counts.values()), "sha256": sums.sha256}
             raw = await _driver(connection)

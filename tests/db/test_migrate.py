@@ -217,6 +217,20 @@ async def test_a_second_run_waits_for_the_first_and_holds_up_no_index_meanwhile(
     assert columns(owner, "mark") == set(SCHEMAS)
 
 
+async def test_a_new_tenant_waits_for_a_migration_and_says_so(muster: CommandLine, owner: psycopg.Connection) -> None:
+    owner.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+    creating = asyncio.create_task(muster("tenant:create", "initech", "--name", "Initech"))
+    tries = "SELECT query_start FROM pg_stat_activity WHERE application_name = 'muster-migrate' AND query LIKE '%try_advisory%'"
+    seen: set[Any] = set()
+    async with asyncio.timeout(60):
+        while len(seen) < 2:  # before it tries again, it has told who holds the lock
+            seen |= set(owner.execute(tries).fetchall())
+            await asyncio.sleep(0.01)
+    owner.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+    ended = await creating
+    assert (ended.code, f"PostgreSQL process {owner.info.backend_pid}" in ended.err) == (0, True)
+
+
 INDEX = 'op.create_index("by_name", "employees", ["name"], unique=True, postgresql_concurrently=True)'
 
 
