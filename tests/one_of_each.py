@@ -49,6 +49,7 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
         },
     ),
     ("/clock_settings/sections", {"key": "rules"}),
+    ("/help/api", {"name": "integration"}),
     ("/help", {"name": "rules"}),
     ("/admin/tokens", {"token_id": "SELECT max(id) FROM api_tokens WHERE revoked_at IS NULL"}),
     ("/admin/audit", {"entry_id": "SELECT max(id) FROM audit_entries WHERE workspace = 'main'"}),

@@ -171,13 +171,14 @@ POLICIES = (
 
 def _site() -> "Site":
     from app.clock import pages
-    from app.clock.api.routes import ROUTER
+    from app.clock.api.routes import DOCUMENT, ROUTER
     from app.clock.pages import palette
     from app.web.site import Site
 
     return Site(
         pages=pages.ROUTES,
         apis=(ROUTER,),
+        documents=(DOCUMENT,),
         menu=pages.MENU,
         acts=palette.ACTS,
         palette=(palette.codes, palette.terminals),

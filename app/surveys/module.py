@@ -72,13 +72,14 @@ POLICIES = (
 
 def _site() -> "Site":
     from app.surveys import pages
-    from app.surveys.api.surveys import ROUTER
+    from app.surveys.api.surveys import DOCUMENT, ROUTER
     from app.surveys.pages import palette
     from app.web.site import Site
 
     return Site(
         pages=pages.ROUTES,
         apis=(ROUTER,),
+        documents=(DOCUMENT,),
         menu=pages.MENU,
         acts=palette.ACTS,
         palette=(palette.surveys,),

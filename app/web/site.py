@@ -63,12 +63,24 @@ RecordLinks = Callable[[AsyncSession, int], Awaitable[Sequence[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
+class ApiDocument:
+    """The OpenAPI document of an API: `build` makes it for the portal's own address, and `url` serves it."""
+
+    name: str
+    title: str
+    about: str
+    url: str
+    build: Callable[[str], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """`pages` are served to browsers, with a check against forged requests; `apis` are not. `subjects` says what the audit's
     subjects are called and which are still there, by kind (app.host.subjects.KINDS)."""
 
     pages: Sequence[ControllerRouterHandler]
     apis: Sequence[ControllerRouterHandler] = ()
+    documents: tuple[ApiDocument, ...] = ()
     menu: tuple[MenuGroup, ...] = ()
     palette: tuple[PaletteSource, ...] = ()
     acts: tuple[PaletteAct, ...] = ()

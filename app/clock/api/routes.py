@@ -30,6 +30,7 @@ from app.errors import FieldError, Invalid
 from app.texts import day
 from app.web.context import Context
 from app.web.guards import public
+from app.web.site import ApiDocument
 
 CLOCK_READ = TokenGuard("clock:read", permissions=("clock.employees", "clock.transactions"), module="clock")
 PREFIX = "/api/v1/clock"
@@ -167,6 +168,15 @@ ENDPOINTS = (
 
 def openapi_document(base_url: str) -> dict[str, Any]:
     return document("Muster integration API", VERSION, base_url, ENDPOINTS)
+
+
+DOCUMENT = ApiDocument(
+    "integration",
+    "Integration API",
+    "For programs that read what the time clock knows: people, bindings, punches, terminals, runs, figures.",
+    f"{PREFIX}/openapi.json",
+    openapi_document,
+)
 
 
 @get("/openapi.json", guards=[public])

@@ -3,6 +3,7 @@
 from litestar.types import ControllerRouterHandler
 
 from app.host.pages import (
+    api_reference,
     apps,
     apps_forms,
     attendance,
@@ -23,6 +24,7 @@ from app.web.site import PaletteAct
 ROUTES: list[ControllerRouterHandler] = [
     *home.ROUTES,
     *help_page.ROUTES,
+    *api_reference.ROUTES,
     *sign_in.ROUTES,
     *people.ROUTES,
     *people_forms.ROUTES,

@@ -9,6 +9,7 @@ from litestar.params import FromPath
 
 from app.accounts import administrators
 from app.errors import NotFound
+from app.host.pages.api_reference import API_DOCUMENTS
 from app.web import help as manual
 from app.web.context import Context
 from app.web.guards import signed_in
@@ -18,7 +19,13 @@ from app.web.pages import page
 @get("/help", guards=[signed_in])
 async def show(ctx: NamedDependency[Context]) -> Response[Any]:
     pages = [(one, manual.SHOWN[name]) for name, one in manual.pages().items()]
-    return await page(ctx, "host/help.html", to_ask=await administrators.to_ask(ctx.db), pages=pages)
+    return await page(
+        ctx,
+        "host/help.html",
+        to_ask=await administrators.to_ask(ctx.db),
+        pages=pages,
+        documents=tuple(API_DOCUMENTS.values()),
+    )
 
 
 @get("/help/keys", guards=[signed_in])

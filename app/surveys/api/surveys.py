@@ -30,6 +30,7 @@ from app.surveys.words import MOST_IN_QUEUE
 from app.texts import instant, uuid_of
 from app.web.context import Context
 from app.web.guards import public
+from app.web.site import ApiDocument
 
 PREFIX = "/v1/api"
 VERSION = "1"
@@ -178,6 +179,15 @@ ENDPOINTS = (
 
 def openapi_document(base_url: str) -> dict[str, Any]:
     return document("Muster end-user API", VERSION, base_url, ENDPOINTS)
+
+
+DOCUMENT = ApiDocument(
+    "end-user",
+    "End-user API",
+    "For mobile apps that act for one person: sign in, fetch and answer surveys, rate apps.",
+    f"{PREFIX}/openapi.json",
+    openapi_document,
+)
 
 
 @get("/openapi.json", guards=[public])
