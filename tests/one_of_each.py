@@ -11,7 +11,7 @@ from sqlalchemy import insert, update
 
 from app import demo
 from app.accounts.models import ApiToken, Job, OneTimeLink, Passkey, Role, Session, UserType
-from app.clock.models import Cursor, LongAct, LongActItem, SetAside
+from app.clock.models import Cursor, SetAside
 from app.clock.pages import employees
 from app.host.applications.icons import Icon
 from app.host.attendance import day_locks
@@ -19,6 +19,7 @@ from app.host.models import SavedView
 from app.host.pages import apps, people
 from app.host.pages.admin import users
 from app.host.people import kiosk
+from app.long_acts.models import LongAct, LongActItem
 from app.parts import Parts
 from app.surveys.demo import seed as surveys
 from tests.clock.syncing import Site, site
@@ -65,7 +66,8 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/attendance/days", {"day": "2026-11-20"}),
     ("/attendance", {"record_id": "SELECT max(id) FROM attendance_records WHERE deleted_at IS NULL"}),
     ("/clock_devices", {"device_id": "SELECT max(id) FROM clock_devices"}),
-    ("/clock_employees/acts", {"act_id": "SELECT max(id) FROM clock_long_acts WHERE kind <> 'use'"}),
+    ("/acts", {"act_id": "SELECT max(id) FROM clock_long_acts WHERE kind = 'people.delete'"}),
+    ("/clock_employees/acts", {"act_id": "SELECT max(id) FROM clock_long_acts WHERE kind = 'take_back'"}),
     ("/clock_transactions/acts", {"act_id": "SELECT max(id) FROM clock_long_acts WHERE kind = 'use'"}),
     ("/clock_employees", {"employee_id": "SELECT max(id) FROM clock_employees"}),
     ("/clock_logs", {"log_id": "SELECT max(id) FROM clock_api_logs"}),
@@ -120,6 +122,8 @@ async def one_of_each(parts: Parts) -> AsyncIterator[Site]:
                 over = insert(LongAct).values(kind=kind, actor_name="Bob", finished_at=now).returning(LongAct.id)
                 item = {"act_id": await db.scalar(over), "item_id": 1, "became": became}
                 await db.execute(insert(LongActItem).values(item))
+            over_list = {"list_query": "q=ada", "arguments": {"url": "/people", "what": {}, "by": {}}, "total": 1}
+            await db.execute(insert(LongAct).values(kind="people.delete", actor_name="Bob", **over_list))
         await _fill_the_host(parts, now)
         yield found
 

@@ -90,6 +90,7 @@ LAYERS = {
         "api",
         "web",
         "ROOMS",
+        "long_acts",
         "jobs",
         "accounts simulator",
         "parts",

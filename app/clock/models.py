@@ -473,38 +473,6 @@ class OwnerChangeCode(Base):
     moved: Mapped[bool]
 
 
-class LongAct(Base):
-    """What a person asked for many records or punches at once. It is carried out in slices, in the request that asked or by a
-    job. `host_employee_id` is whom records are moved to, or whom a re-bound code has now."""
-
-    __tablename__ = "clock_long_acts"
-    __table_args__ = (
-        CheckConstraint("kind IN ('take_back', 'move', 'use')", name="kind"),
-        Index("clock_long_acts_open", "id", postgresql_where=text("finished_at IS NULL")),
-        Index("clock_long_acts_codes", "emp_codes", postgresql_using="gin"),
-    )
-
-    id: Mapped[Id]
-    kind: Mapped[str]
-    emp_codes: Mapped[Words]
-    host_employee_id: Mapped[int | None]
-    actor_id: Mapped[int | None]
-    actor_name: Mapped[str]
-    begun_at: Mapped[Created]
-    finished_at: Mapped[datetime | None]
-
-
-class LongActItem(Base):
-    """One record or punch of such an act. `became` is null until its turn, then `done` or why it was left; `note` says more."""
-
-    __tablename__ = "clock_long_act_items"
-
-    act_id: Mapped[int] = mapped_column(ForeignKey("clock_long_acts.id", ondelete="CASCADE"), primary_key=True)
-    item_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    became: Mapped[str | None]
-    note: Mapped[str | None]
-
-
 class SyncRun(Base):
     """One run. `request` says what was asked ({resources, budget_seconds, import, backfill: {from, to, emp_codes}}), `progress`
     what the Sync Center shows live, `resources` and `outcomes` the counts that the API shows as `resources` and `import`."""

@@ -172,7 +172,7 @@ POLICIES = (
 def _site() -> "Site":
     from app.clock import pages
     from app.clock.api.routes import DOCUMENT, ROUTER
-    from app.clock.pages import palette
+    from app.clock.pages import long_acts, palette
     from app.web.site import Site
 
     return Site(
@@ -181,6 +181,8 @@ def _site() -> "Site":
         documents=(DOCUMENT,),
         menu=pages.MENU,
         acts=palette.ACTS,
+        long_acts=pages.LONG_ACTS,
+        named_acts=long_acts.PAGES,
         palette=(palette.codes, palette.terminals),
         subjects=palette.SUBJECTS,
         behind_records=(palette.punches_behind,),

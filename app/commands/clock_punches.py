@@ -13,7 +13,7 @@ from app.counting import count
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
 
-    from app.clock.bindings.long_acts import Progress
+    from app.long_acts.acts import Progress
 
 
 def _chosen_punches(command: Callable[..., None]) -> Callable[..., None]:

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2] / "migrations"
 MODULES: dict[str, tuple[str, ...]] = {
     "shared": ("app.accounts.models",),
     "host": ("app.host.models",),
-    "clock": ("app.clock.models",),
+    "clock": ("app.clock.models", "app.long_acts.models"),
     "surveys": ("app.surveys.models",),
 }
 SHARED = "shared"

@@ -90,6 +90,7 @@ ACTS = {
     "employee.import": "Person imported",
     "employee.restore": "Person restored",
     "job.retry": "Job tried again",
+    "long_act.stop": "Long act stopped",
     "kiosk.enrol": "Kiosk code enrolled",
     "kiosk.remove": "Kiosk code removed",
     "policy.edit": "Policies changed",
@@ -135,6 +136,7 @@ SUBJECTS = {
     "days": Subject("Days", "/attendance/locks", alone=True),
     "employee": Subject("Person", "/people/"),
     "job": Subject("Job", "/admin/jobs/"),
+    "long_act": Subject("Act", "/acts/"),
     "policy": Subject("Workspace", "/admin/policies", alone=True),
     "role": Subject("Role", "/admin/roles/"),
     "tenant": Subject("Tenant", "/admin/tenants/"),
@@ -145,6 +147,7 @@ SUBJECTS = {
 }
 JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
+    "long_act": JobKind("Act on all rows of a list", timeout=timedelta(hours=6)),
 }
 
 
@@ -153,7 +156,13 @@ def _site() -> "Site":
     from app.host.pages import health, metrics
     from app.web.site import Site
 
-    return Site(pages=pages.ROUTES, apis=(*health.ROUTES, *metrics.ROUTES), menu=pages.MENU, acts=pages.ACTS)
+    return Site(
+        pages=pages.ROUTES,
+        apis=(*health.ROUTES, *metrics.ROUTES),
+        menu=pages.MENU,
+        acts=pages.ACTS,
+        long_acts=pages.LONG_ACTS,
+    )
 
 
 def _work() -> Any:

@@ -82,6 +82,7 @@ def _site() -> "Site":
         documents=(DOCUMENT,),
         menu=pages.MENU,
         acts=palette.ACTS,
+        long_acts=pages.LONG_ACTS,
         palette=(palette.surveys,),
         subjects=palette.SUBJECTS,
         of_person=(palette.responses_of_person,),

@@ -15,6 +15,7 @@ from sqlalchemy import Select, UnaryExpression, and_, false, func, select, true
 
 from app.db.among import among
 from app.errors import Invalid
+from app.long_acts import acts
 from app.periods import PERIODS
 from app.registry import list_rights
 from app.texts import whole
@@ -56,7 +57,7 @@ class ListQuery:
 
 @dataclass
 class ListPage:
-    """One page of a list: the `view` of the frame macro."""
+    """One page of a list: the `view` of the frame macro. `acting`: the act over this list that a job is carrying out."""
 
     spec: ListSpec
     rows: Sequence[Any]
@@ -66,6 +67,7 @@ class ListPage:
     visible: list[str]
     bulk: dict[str, Any] | None
     total_note: str = ""
+    acting: int | None = None
     per_pages = PER_PAGE
 
     def __post_init__(self) -> None:
@@ -223,21 +225,29 @@ async def load(context: Context, spec: ListSpec, base: Select[Any], keys: Select
     which, order = condition(spec, wanted), ordering(spec, wanted.sort)
     narrowed = (base if keys is None else keys).where(which)
     counted = select(func.count()).select_from(narrowed.with_only_columns(spec.key).order_by(None).subquery())
-    total = await context.db.scalar(counted) or 0
+    total, act_id = (await context.db.execute(counted.add_columns(acts.newest(url=spec.url)))).one()
     wanted.stay_within(total)
     cut = wanted.cut(narrowed.order_by(*order))
     if keys is not None:
         cut = base.where(spec.key.in_(cut)).order_by(*order)
     rows = await context.db.execute(cut)
-    return listing(context, spec, wanted, rows.all(), total)
+    return listing(context, spec, wanted, rows.all(), total, acting=act_id)
 
 
-def listing(context: Context, spec: ListSpec, wanted: ListQuery, rows: Sequence[Any], total: int) -> ListPage:
+def listing(
+    context: Context,
+    spec: ListSpec,
+    wanted: ListQuery,
+    rows: Sequence[Any],
+    total: int,
+    *,
+    acting: int | None = None,
+) -> ListPage:
     """A ListPage from rows that a page read in its own way."""
     bulk = None
     if spec.bulk:
         bulk = {"url": with_query(spec.bulk_url, {**wanted.query, "page": None}), "actions": spec.bulk}
-    return ListPage(spec, rows, total, wanted, spec.columns, visible_columns(context, spec), bulk)
+    return ListPage(spec, rows, total, wanted, spec.columns, visible_columns(context, spec), bulk, acting=acting)
 
 
 def visible_columns(context: Context, spec: ListSpec) -> list[str]:

@@ -100,6 +100,17 @@ async def resume(context: Context, session_id: str) -> None:
         await context.db.execute(update(Session).where(Session.id_hash == key).values(last_seen_at=now))
 
 
+async def stand_in(context: Context, user_id: int | None, workspace: str) -> None:
+    """Fills the context's person for work that this person left to a job. It stays empty where the account is no longer active."""
+    held = (_user.c.id == user_id, _user.c.workspace == workspace, _user.c.active)
+    opened = func.coalesce(_tenant.c.active, _user.c.workspace == PLATFORM)
+    people = _user.outerjoin(_tenant, _tenant.c.key == _user.c.workspace)
+    found = select(*PERSON_COLUMNS).select_from(people).where(*held, opened)
+    row = (await context.db.execute(found)).one_or_none()
+    if row is not None:
+        context.person, context.policies = person_of(row, session_id=None, session_key=b""), row.policies
+
+
 async def rights_of(db: AsyncSession, keys: Iterable[bytes]) -> dict[bytes, Rights]:
     """By the key of each of these sessions that still holds."""
     now = datetime.now(UTC)

@@ -8,7 +8,9 @@ from litestar.types import ControllerRouterHandler
 from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.policies import enabled
 from app.web.context import Context
+from app.web.long_acts.bulk import LongBulk
 from app.web.menu import MenuGroup, MenuItem
 
 MOST_EACH = 6
@@ -74,9 +76,25 @@ class ApiDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedActPage:
+    """Where acts of a kind on named items are shown: the number follows. Who stops them needs the permission to edit the list."""
+
+    url: str
+    permission: str
+    module: str
+
+    def allows(self, ctx: Context) -> bool:
+        return ctx.may(f"{self.permission}.edit") and self.shows(ctx)
+
+    def shows(self, ctx: Context) -> bool:
+        return ctx.may(self.permission) and enabled(ctx.policies, f"module_{self.module}")
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """`pages` are served to browsers, with a check against forged requests; `apis` are not. `subjects` says what the audit's
-    subjects are called and which are still there, by kind (app.host.subjects.KINDS)."""
+    subjects are called and which are still there, by kind (app.host.subjects.KINDS). `long_acts`: its bulk acts that a job carries out
+    where they mean many rows. `named_acts`: the pages of its other long acts, by kind."""
 
     pages: Sequence[ControllerRouterHandler]
     apis: Sequence[ControllerRouterHandler] = ()
@@ -87,3 +105,5 @@ class Site:
     subjects: Mapping[str, Select[*tuple[Any, ...]]] = field(default_factory=dict)
     behind_records: tuple[RecordLinks, ...] = ()
     of_person: tuple[PersonSource, ...] = ()
+    long_acts: tuple[LongBulk, ...] = ()
+    named_acts: Mapping[str, NamedActPage] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A worker with the clock's own jobs for tests that kill one: `python -m tests.clock.clock_worker DATABASE_URL`."""
+"""A worker with the jobs of all modules for tests that kill one: `python -m tests.clock.clock_worker DATABASE_URL`."""
 
 import asyncio
 import os
@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from app.clock.jobs import FUNCTIONS
 from app.config import read_settings
 from app.pace import Pace
 from app.parts import make_parts
@@ -35,7 +34,7 @@ async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
 
 async def main(url: str) -> None:
     parts = make_parts(read_settings(os.environ), url)
-    await work(parts, functions=dict(FUNCTIONS), pace=Pace(look_s=0.3, beat_s=0.3, stale_s=1.5))
+    await work(parts, pace=Pace(look_s=0.3, beat_s=0.3, stale_s=1.5))
     await parts.close()
 
 

@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select
 
-from app.clock.models import LongAct, LongActItem, OwnerChange, Rejudging, SyncRun, ZoneChange
+from app.clock.models import OwnerChange, Rejudging, SyncRun, ZoneChange
 from app.clock.purge import ACTS_AT_ONCE, purge
 from app.db.session import Database
+from app.long_acts.models import LongAct, LongActItem
 from tests.clock.mirrored import connect
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -112,6 +112,19 @@ async def foretell_accepting(db: AsyncSession, clock_employee_ids: Iterable[int]
     return sort_out(codes, await binding_rows.codes_of(db, {named_by(code) for code in codes}))
 
 
+async def accept_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Accepting:
+    """`accept` for a part of many: leaves also those whose employee another suggestion names, since that one may be in another part."""
+    await binding_rows.hold(db)
+    codes = await open_to(db, "accept", clock_employee_ids)
+    named = {named_by(code) for code in codes}
+    claiming = {one.emp_code: one for one in [*await binding_rows.suggested_for(db, named), *codes]}
+    found = sort_out(claiming.values(), await binding_rows.codes_of(db, named))
+    chosen = {code.emp_code for code in codes}
+    taken = tuple(code for code in found.taken if code.emp_code in chosen)
+    await carry_out(db, actor, "accept", [_accepted(code, actor) for code in taken])
+    return Accepting(taken, found.left)
+
+
 async def reject(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
     """Refuses auto matches and suggestions: unbound, and that pair is never proposed again. Returns the codes."""
     return await _for_each(db, actor, "reject", clock_employee_ids, _rejected)
@@ -139,6 +152,13 @@ async def match_again(db: AsyncSession, actor: Actor, clock_employee_ids: Iterab
     """
     codes = await _for_each(db, actor, "match_again", clock_employee_ids, _unattempted)
     await _match(db)
+    return codes
+
+
+async def match_soon(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
+    """`match_again` for a part of many: a pass that begins after all parts decides them."""
+    codes = await _for_each(db, actor, "match_again", clock_employee_ids, _unattempted)
+    await ask_for_match(db)
     return codes
 
 

@@ -5,7 +5,7 @@ Which codes are left follows the match by ID number (matching.py): who has the n
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import select
@@ -87,7 +87,23 @@ async def foretell(db: AsyncSession, clock_employee_ids: Iterable[int]) -> Addin
 async def add(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Adding:
     """Makes an employee of each code that no employee has, with what the clock says of the person, and binds it."""
     await binding_rows.hold(db)
-    adding = await foretell(db, clock_employee_ids)
+    return await _add(db, actor, await foretell(db, clock_employee_ids))
+
+
+async def add_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Adding:
+    """`add` for a part of many: codes that are the same ID number as one of another part stay, too."""
+    await binding_rows.hold(db)
+    chosen = await actions.open_to(db, "add", clock_employee_ids)
+    numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)
+    alike = await binding_rows.alike(db, [one.emp_code for one in chosen])
+    also = [one for one in alike if one.state in actions.OPEN_TO["add"]]
+    codes = {one.emp_code: one for one in [*also, *chosen]}
+    found = sort_out(codes.values(), numbers, ignore_leading_zeros=ignore_leading_zeros)
+    theirs = {one.emp_code for one in chosen}
+    return await _add(db, actor, replace(found, taken=tuple(one for one in found.taken if one.emp_code in theirs)))
+
+
+async def _add(db: AsyncSession, actor: Actor, adding: Adding) -> Adding:
     if adding.taken:
         on_clock = await _on_clock(db, adding.codes)
         details = [_details(code, on_clock[code.emp_code]) for code in adding.taken]

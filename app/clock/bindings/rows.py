@@ -9,11 +9,12 @@ from dataclasses import asdict
 from typing import Any
 
 import msgspec
-from sqlalchemy import select, text
+from sqlalchemy import Text, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings.directory import HostEmployee, SimilarEmployee
 from app.clock.bindings.matching import BindingTransition, Code
+from app.clock.codes import BindingState
 from app.clock.models import Binding, ClockEmployee
 from app.clock.punches import rebinding
 from app.clock.settings import read_settings
@@ -130,6 +131,20 @@ async def codes_of(db: AsyncSession, host_employee_ids: Collection[int]) -> dict
     for employee_id, code in await db.execute(linked.order_by(Binding.emp_code)):
         found.setdefault(employee_id or 0, []).append(code)
     return found
+
+
+async def suggested_for(db: AsyncSession, host_employee_ids: Collection[int]) -> list[Code]:
+    """The suggestions whose one name is one of these host employees."""
+    named = Binding.candidates[0]["host_employee_id"].as_integer()
+    chosen = _READ.where(Binding.state == BindingState.SUGGESTED.value, among(named, host_employee_ids))
+    return [_code(row) for row in await db.execute(chosen.order_by(Binding.emp_code))]
+
+
+async def alike(db: AsyncSession, emp_codes: Collection[str]) -> list[Code]:
+    """All codes that may be the same ID number as one of these: the same but for leading zeros and capitals."""
+    keys = {one.lstrip("0").lower() for one in emp_codes}
+    chosen = _READ.where(among(func.lower(func.ltrim(Binding.emp_code, "0"), type_=Text), keys))
+    return [_code(row) for row in await db.execute(chosen.order_by(Binding.emp_code))]
 
 
 async def read_host(db: AsyncSession) -> tuple[list[HostEmployee], dict[str, int], bool]:

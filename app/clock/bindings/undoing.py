@@ -15,9 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import audit
 from app.accounts.audit import Actor
 from app.clock.bindings import actions as bindings
-from app.clock.bindings import long_acts
 from app.clock.bindings import rows as binding_rows
-from app.clock.bindings.long_acts import DONE, ItemOutcome, LongActWork, Progress
 from app.clock.models import Punch
 from app.clock.punches import marks
 from app.clock.punches.forgetting import forget_record
@@ -26,6 +24,8 @@ from app.host.attendance import imported
 from app.host.attendance import records as attendance
 from app.host.attendance.hours import INSTANT, LONGEST, Hours
 from app.host.models import AttendanceRecord
+from app.long_acts import acts as long_acts
+from app.long_acts.acts import DONE, ItemOutcome, LongActWork, Progress
 
 Undo = Literal["leave", "take_back", "move"]
 # Why a record is left.

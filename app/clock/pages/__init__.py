@@ -12,6 +12,7 @@ from app.clock.pages import (
     long_acts,
     organization,
     photos,
+    punch_acts,
     settings,
     setup,
     transactions,
@@ -38,6 +39,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *settings.ROUTES,
     *setup.ROUTES,
 ]
+LONG_ACTS = tuple(one for long in (employees.LONG, punch_acts.LONG, devices.LONG) for one in long.values())
 MENU: tuple[MenuGroup, ...] = (
     MenuGroup(
         "Time clock",

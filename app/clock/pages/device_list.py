@@ -62,11 +62,13 @@ class BulkAct:
     what: str
     value: str | None
 
+    @property
+    def key(self) -> str:
+        return f"{self.what}_{self.value or 'default'}"
+
 
 WORDS = {"direction": DIRECTIONS, "kind": KINDS}
-ACTS = {
-    f"{what}_{value or 'default'}": BulkAct(what, value) for what, words in WORDS.items() for value in (*words, None)
-}
+ACTS = {act.key: act for act in (BulkAct(what, value) for what, words in WORDS.items() for value in (*words, None))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """`/clock_devices`: the terminals, how each is doing, and what an operator sets on them."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -25,11 +25,14 @@ from app.counting import count
 from app.dates import day_words
 from app.errors import Conflict, NotFound
 from app.host.pages.admin.history import history
+from app.long_acts.over_lists import SliceOutcome
 from app.web import edits, exports
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires
+from app.web.list_spec import Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 from app.web.pages import done, page
 from app.web.templating import with_query
 
@@ -68,9 +71,34 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     return await page(ctx, "clock/devices.html", fragment="list", view=view, **_drawn(ctx, framed))
 
 
+def _long(act: device_list.BulkAct) -> LongBulk:
+    async def rows(ctx: Context, _: Query, __: str) -> BulkRows:
+        return BulkRows(device_list.spec_of(await device_list.frame(ctx)), device_list.chosen(act))
+
+    async def changes(ctx: Context, ids: Sequence[int], _: Mapping[str, Any]) -> SliceOutcome:
+        serials = await devices.serials_of(ctx.db, ids)
+        changed = [await VERBS[act.what](ctx.db, ctx.actor, serial, act.value) for serial in serials]
+        return SliceOutcome(sum(one.changed for one in changed))
+
+    doing, what = f"Setting the {act.what} of terminals", ("terminal", "terminals")
+    may = "clock.devices.edit"
+    return LongBulk(
+        f"devices.{act.key}", doing, "set", what, may, rows, changes, module="clock", sees="clock.devices", at_once=50
+    )
+
+
+LONG = {key: _long(act) for key, act in device_list.ACTS.items()}
+
+
 @post("/clock_devices/bulk", guards=[ACT], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     act = device_list.ACTS[await action_of(ctx, device_list.ACTS)]
+
+    async def ask_of_many(which: str) -> dict[str, Any]:
+        return _question_of_some(act, which)
+
+    if answer := await at_length(ctx, LONG[act.key], "/clock_devices", ask_of_many):
+        return answer
     ids = await chosen_ids(ctx, device_list.spec_of(await device_list.frame(ctx)), device_list.chosen(act))
     serials = await devices.serials_of(ctx.db, ids)
     punches = await devices.judged_again(ctx.db, serials, **{act.what: act.value})
@@ -165,16 +193,22 @@ async def _ask(ctx: Context, name: str, form: Bound, *, what: str, number: int) 
     )
 
 
-def _question_of_many(act: device_list.BulkAct, number: int, punches: int) -> dict[str, Any]:
-    which = count(number, "terminal", "terminals")
-    judged = f"Their {JUDGING}" if punches else "Their punches are not judged again."
+def _question_of_some(act: device_list.BulkAct, which: str) -> dict[str, Any]:
     return {
         "question": f"Set the {act.what} of {which} to {_word(act.what, act.value)}?",
-        "consequence": f"{MEANS.get(act.value or '', '')} {judged}".strip(),
+        "consequence": f"{MEANS.get(act.value or '', '')} Their {JUDGING}".strip(),
         "submit": f"Set {which}",
+        "danger": False,
+    }
+
+
+def _question_of_many(act: device_list.BulkAct, number: int, punches: int) -> dict[str, Any]:
+    asked = _question_of_some(act, count(number, "terminal", "terminals"))
+    if not punches:
+        asked["consequence"] = f"{MEANS.get(act.value or '', '')} Their punches are not judged again.".strip()
+    return asked | {
         "number": punches or None,
         "unit": "punch is judged again" if punches == 1 else "punches are judged again",
-        "danger": False,
     }
 
 

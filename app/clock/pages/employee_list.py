@@ -7,13 +7,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.bindings import long_acts
 from app.clock.bindings.actions import LABELS
 from app.clock.bindings.queries import WAITS
 from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
 from app.db.searching import contains
 from app.host.models import Employee
+from app.long_acts import acts as long_acts
 from app.web.formats import number
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
 from app.web.templating import with_query

@@ -1,6 +1,6 @@
 """`/clock_employees`: the list of mirrored people, bulk acts on it, and whom a code can be bound to. One person: employee.py."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -21,11 +21,13 @@ from app.clock.models import Binding
 from app.clock.pages import employee_list, long_act_words, undo
 from app.counting import count
 from app.errors import Conflict, Forbidden, Invalid
+from app.long_acts.over_lists import SliceOutcome
 from app.web import exports, lists, sessions
 from app.web.bulk import action_of, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import LONGEST_FILTER
+from app.web.list_spec import LONGEST_FILTER, Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 from app.web.pages import done, go, page
 
 SEE = Requires("clock.employees", module="clock")
@@ -35,11 +37,14 @@ ADDS = "host.people"
 BY_HAND = "Bind a code by hand where one person really has two."
 
 
+Verb = Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str] | Accepting | Adding]]
+
+
 @dataclass(frozen=True, slots=True)
 class BindingAct:
     """An act on bindings; its button is app.clock.bindings.actions.LABELS'."""
 
-    verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str] | Accepting | Adding]]
+    verb: Verb
     past: str
     consequence: str
     danger: bool = False
@@ -114,6 +119,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     act = await action_of(ctx, ACTS)
     refuse_unless_allowed(ctx, act)
+    if at_work := await _at_length(ctx, act):
+        return at_work
     around = await employee_list.around(ctx.db, may_act=True, may_add=True)
     rows = employee_list.base(ctx.request.query_params).where(Binding.state.in_(bindings.OPEN_TO[act]))
     ids = await chosen_ids(ctx, around.spec, rows)
@@ -125,6 +132,62 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _take_back(ctx, ids)
     answer = told(act, await ACTS[act].verb(ctx.db, ctx.actor, ids))
     return await done(ctx, "/clock_employees", answer)
+
+
+async def _at_length(ctx: Context, act: str) -> Response[Any] | None:
+    """A job's, where the whole filter means many. What becomes of records is asked without their number."""
+
+    async def ask_of_many(who: str) -> dict[str, Any]:
+        says = " ".join([ACTS[act].consequence, *([BY_HAND] if act == "accept" else [])])
+        label = f"{bindings.LABELS[act]}: {who}"
+        return {"question": f"{label}?", "submit": label, "consequence": says, "danger": ACTS[act].danger}
+
+    asks = undo.ask_unforetold if act == "clear" else None
+    what = {"records": await undo.wanted(ctx, act)}
+    return await at_length(ctx, LONG[act], "/clock_employees", ask_of_many, what=what, asks=asks)
+
+
+def _long(act: str, doing: str) -> LongBulk:
+    async def rows(ctx: Context, query: Query, _: str) -> BulkRows:
+        around = await employee_list.around(ctx.db, may_act=True, may_add=True)
+        return BulkRows(around.spec, employee_list.base(query).where(Binding.state.in_(bindings.OPEN_TO[act])))
+
+    async def changes(ctx: Context, ids: Sequence[int], given: Mapping[str, Any]) -> SliceOutcome:
+        refuse_unless_allowed(ctx, act)
+        if given["records"] == "take_back":
+            return SliceOutcome(len((await undoing.clear(ctx.db, ctx.actor, ids))[0]))
+        acted = await IN_PARTS.get(act, ACTS[act].verb)(ctx.db, ctx.actor, ids)
+        done_to = len(acted) if isinstance(acted, list) else len(acted.codes)
+        return SliceOutcome(done_to)
+
+    return LongBulk(
+        f"bindings.{act}",
+        doing,
+        ACTS[act].past,
+        ("person", "people"),
+        "clock.employees.edit",
+        rows,
+        changes,
+        module="clock",
+        sees="clock.employees",
+        page="/clock_employees",
+    )
+
+
+IN_PARTS: dict[str, Verb] = {
+    "accept": bindings.accept_part,
+    "add": adding.add_part,
+    "match_again": bindings.match_soon,
+}
+LONG = {
+    "add": _long("add", "Adding people as employees"),
+    "accept": _long("accept", "Accepting matches"),
+    "reject": _long("reject", "Rejecting matches"),
+    "match_again": _long("match_again", "Marking codes to be matched again"),
+    "clear": _long("clear", "Clearing bindings"),
+    "ignore": _long("ignore", "Ignoring codes"),
+    "un_ignore": _long("un_ignore", "Looking at ignored codes again"),
+}
 
 
 async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:

@@ -1,6 +1,6 @@
 """`/clock_employees/acts/ID` and `/clock_transactions/acts/ID`: how far an act on many records or punches is, and what it left.
 
-What is asked before such an act: undo.py and using.py.
+What is asked before such an act: undo.py and punch_acts.py.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,18 +13,21 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import select
 
-from app.clock.bindings import long_acts, undoing
+from app.clock.bindings import undoing
 from app.clock.codes import punch_label
 from app.clock.models import ClockEmployee, Punch
-from app.clock.pages.long_act_words import KINDS, LeftItem, told
+from app.clock.pages.long_act_words import KINDS, told
 from app.clock.review import using_many
 from app.dates import PageZone, local_exact
 from app.db.among import among
 from app.errors import NotFound
 from app.host.models import AttendanceRecord, Employee
+from app.long_acts import acts as long_acts
 from app.web.context import Context
 from app.web.guards import Requires
+from app.web.long_acts.words import LeftItem
 from app.web.pages import page
+from app.web.site import NamedActPage
 
 _RECORDS = select(AttendanceRecord.id, AttendanceRecord.workday, AttendanceRecord.deleted_at, Employee.name).join(
     Employee, Employee.id == AttendanceRecord.employee_id
@@ -55,7 +58,7 @@ async def show_punches(ctx: NamedDependency[Context], act_id: FromPath[int]) -> 
 
 async def _show(ctx: Context, act_id: int, shown: LongActPage) -> Response[Any]:
     progress = await long_acts.read(ctx.db, act_id)
-    if not KINDS[progress.kind].url.startswith(f"{shown.of[1]}/"):
+    if progress.kind not in KINDS or not KINDS[progress.kind].url.startswith(f"{shown.of[1]}/"):
         raise NotFound
     return await page(
         ctx,
@@ -104,4 +107,8 @@ OF_RECORDS = LongActPage(
 OF_PUNCHES = LongActPage(
     ("Attendance Transactions", "/clock_transactions"), ("Punch", "Employee", "Local time", "Why"), _left_punches
 )
+PAGES = {
+    kind: NamedActPage(words.url, f"clock.{words.url.split('/')[1].removeprefix('clock_')}", "clock")
+    for kind, words in KINDS.items()
+}
 ROUTES = [show_records, show_punches]

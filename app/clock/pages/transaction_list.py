@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Select, String, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.bindings import long_acts
 from app.clock.codes import (
     GROUP_LABELS,
     OUTCOMES,
@@ -25,11 +24,12 @@ from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, Punch
 from app.clock.review import decisions, settling
 from app.db.searching import contains
 from app.errors import Invalid
+from app.long_acts import acts as long_acts
 from app.periods import today_in
 from app.texts import whole
 from app.web import lists
 from app.web.context import Context
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
 from app.web.lists import ListPage, ListQuery
 
 # More terminals than this are not offered as a choice; the filter takes a serial number then.
@@ -252,9 +252,10 @@ _BY_OUTCOME = (
 _COUNTED = select(func.jsonb_object_agg(_BY_OUTCOME.c.outcome, _BY_OUTCOME.c.n)).scalar_subquery()
 
 
-async def frame(ctx: Context) -> PunchListFrame:
-    """Reads the zone, the display settings, the terminals to choose from and the codes that a search means."""
-    text = _searched(ctx)
+async def frame(ctx: Context, query: Query | None = None) -> PunchListFrame:
+    """Reads the zone, the display settings, the terminals to choose from and the codes that a search means. `query`: the filter, that
+    of the request where none is given."""
+    text = _searched(ctx.request.query_params if query is None else query)
     names = (
         select(func.jsonb_object_agg(Setting.name, Setting.value))
         .where(Setting.name.in_(SHOWN_IF.values()))
@@ -264,7 +265,9 @@ async def frame(ctx: Context) -> PunchListFrame:
     pairs = select(func.jsonb_object_agg(some.c.sn, func.coalesce(some.c.alias, ""))).scalar_subquery()
     codes, others = _parted(text) if text else (literal(None, String), literal(None, String))
     zone = select(Connection.timezone).scalar_subquery()
-    found = select(zone, names, pairs, codes, others, long_acts.newest("use"), _COUNTED, rejudging.CHANGES)
+    found = select(
+        zone, names, pairs, codes, others, long_acts.newest("use", url=SPEC.url), _COUNTED, rejudging.CHANGES
+    )
     row = (await ctx.db.execute(found)).one()
     ctx.tell_times_in(row[0] or "UTC")
     spec = _spec(ctx, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
@@ -286,10 +289,10 @@ def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
     return func.array(matching_codes(text).scalar_subquery()), func.array(others.scalar_subquery())
 
 
-def _searched(ctx: Context) -> str | None:
+def _searched(query: Query) -> str | None:
     """The text of the search, None where there is none or it can't be read (the list says so)."""
     try:
-        text: str | None = SEARCH.read(ctx.request.query_params)
+        text: str | None = SEARCH.read(query)
     except Invalid:
         return None
     return text
@@ -328,7 +331,7 @@ async def load(ctx: Context, framed: PunchListFrame) -> ListPage:
         offset=wanted.offset,
         per_page=wanted.per_page,
     )
-    return lists.listing(ctx, spec, wanted, rows, total)
+    return lists.listing(ctx, spec, wanted, rows, total, acting=framed.acting)
 
 
 def punch_filter(wanted: ListQuery, codes: tuple[str, ...] | None) -> PunchFilter:

@@ -1,7 +1,5 @@
 """`/clock_transactions`: the mirrored punches, why each shows what it shows, and what a person can do about it."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,9 +7,7 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import ColumnElement, and_
-from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts.audit import Actor
 from app.accounts.permissions import needed
 from app.clock.codes import (
     BINDING_STATES,
@@ -25,8 +21,9 @@ from app.clock.codes import (
     verify_label,
 )
 from app.clock.models import Punch
+from app.clock.pages import punch_acts
 from app.clock.pages import transaction_list as punches
-from app.clock.pages import using
+from app.clock.pages.punch_acts import ACTS
 from app.clock.punches import rejudging
 from app.clock.review import decisions, fixes, settled_words, settling
 from app.clock.review.marked import Resolved
@@ -38,54 +35,11 @@ from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of
 from app.web.context import Context
 from app.web.guards import Requires
+from app.web.long_acts.bulk import at_length
 from app.web.pages import done, page
 
 SEE = Requires("clock.transactions", module="clock")
 ACT = Requires("clock.transactions.edit", module="clock")
-Verb = Callable[[AsyncSession, Actor, ColumnElement[bool]], Awaitable[Resolved]]
-
-
-@dataclass(frozen=True, slots=True)
-class PunchAct:
-    """An act on punches; the last two say why it is refused, for a selection and for one."""
-
-    verb: Verb
-    label: str
-    consequence: str
-    none_of_them: str
-    not_this_one: str
-
-
-ACTS = {
-    "retry": PunchAct(
-        decisions.retry,
-        "Retry",
-        "They are judged again, and deleted records may be made again. Punches of existing records stay as they are.",
-        "These punches can't be judged again: each belongs to a record, or is gone from the server.",
-        "This punch can't be judged again: it belongs to a record, or is gone from the server.",
-    ),
-    "keep": PunchAct(
-        settling.keep_record,
-        "Keep the record of",
-        "Records stay as they are, and the punches are settled. “Not settled” undoes it.",
-        "These punches don't wait for that decision. Only punches that arrived after the import, or are gone from the server, do.",
-        "This punch does not wait for that decision. Only punches that arrived after the import, or are gone from the server, do.",
-    ),
-    "settle": PunchAct(
-        settling.settle,
-        "Mark as settled",
-        "They keep their outcome, and no longer count as what needs a person. “Not settled” undoes it.",
-        "These punches can't be settled: none of them needs a person, or all of them are settled.",
-        "This punch can't be settled: it needs no person, or it is settled.",
-    ),
-    "unsettle": PunchAct(
-        settling.unsettle,
-        "Not settled",
-        "They need a person again.",
-        "No person settled these punches. A record made by hand settles the punches inside it as long as it is there.",
-        "No person settled this punch. A record made by hand settles the punches inside it as long as it is there.",
-    ),
-}
 
 
 @get("/clock_transactions", guards=[SEE])
@@ -99,7 +53,6 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         "clock/transactions.html",
         fragment="list",
         view=view,
-        acting=framed.acting,
         hover=hover,
         settled=settled_words.settled,
         sent_as=sent_as,
@@ -111,6 +64,13 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 @post("/clock_transactions/bulk", guards=[ACT], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     action = await action_of(ctx, (*ACTS, "use"))
+
+    async def ask_of_many(what: str) -> dict[str, Any]:
+        return await _question_of_many(ctx, action, what)
+
+    given = {"note": settling.checked_note(await _note(ctx))} if action == "settle" else {}
+    if answer := await at_length(ctx, punch_acts.LONG[action], "/clock_transactions", ask_of_many, what=given):
+        return answer
     framed = await punches.frame(ctx)
     which = and_(await lists.selected(ctx, framed.spec), punches.able(action))
     number = await punches.number_of(ctx.db, which)
@@ -121,7 +81,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
     async def act_on_them() -> str | Response[Any]:
         if action == "use":
-            return await using.carry_out(ctx, which)
+            return await punch_acts.carry_out(ctx, which)
         return told(action, await _carry_out(ctx, action, which))
 
     return await act_on_many(ctx, number, url="/clock_transactions", none=none, ask=ask, do=act_on_them)
@@ -238,7 +198,13 @@ async def _show(
 async def _question(ctx: Context, action: str, number: int, which: ColumnElement[bool]) -> dict[str, Any]:
     what = count(number, "punch", "punches")
     if action == "use":
-        return {"verb": "Use", "what": what, "consequence": await using.consequence(ctx, which), "danger": True}
+        return {"verb": "Use", "what": what, "consequence": await punch_acts.consequence(ctx, which), "danger": True}
+    return await _question_of_many(ctx, action, what)
+
+
+async def _question_of_many(ctx: Context, action: str, what: str) -> dict[str, Any]:
+    if action == "use":
+        return {"verb": "Use", "what": what, "consequence": punch_acts.EACH_BY_ITSELF, "danger": True}
     act = ACTS[action]
     if action not in {"settle", "unsettle"}:
         return {"verb": act.label, "what": what, "consequence": act.consequence, "danger": False}

@@ -6,13 +6,15 @@ from typing import Any, cast
 from litestar import Response
 
 from app.clock.bindings import actions as bindings
-from app.clock.bindings import long_acts, undoing
-from app.clock.bindings.long_acts import INLINE_LIMIT
+from app.clock.bindings import undoing
 from app.clock.bindings.undoing import Undo, Undoable
-from app.clock.pages.long_act_words import LongActView, stay, told
+from app.clock.pages.long_act_words import told
 from app.counting import count
+from app.long_acts import acts as long_acts
+from app.long_acts.acts import INLINE_LIMIT
 from app.web.bulk import ask_first
 from app.web.context import Context
+from app.web.long_acts.words import LongActView, stay
 from app.web.pages import page
 from app.web.returning import with_its_query
 
@@ -27,6 +29,18 @@ async def ask(ctx: Context, act: str, ids: Collection[int], **values: Any) -> Re
     here = with_its_query(ctx.request.url.path, ctx.request.url.query)
     fields = [*values.pop("fields", []), ("foretold", signature(undoable))]
     values = {"url": here, **values, "fields": fields, **offer(undoable)}
+    return await page(ctx, "clock/undo_ask.html", fragment="dialog", **values)
+
+
+async def ask_unforetold(ctx: Context, **values: Any) -> Response[Any]:
+    """The question before very many codes are cleared: their records are not counted first."""
+    here = with_its_query(ctx.request.url.path, ctx.request.url.query)
+    says = "They are deleted, and their punches are “Not bound”. Those that were decided, edited or shared, or lie on a locked day, stay."
+    choices = [
+        {"value": "leave", "label": "Leave their records as they are", "hint": _hint_of_leaving(None)},
+        {"value": "take_back", "label": "Take back the records that their punches made", "hint": says},
+    ]
+    values = {"url": here, "choices": choices, "cannot": "", **values}
     return await page(ctx, "clock/undo_ask.html", fragment="dialog", **values)
 
 

@@ -5,8 +5,9 @@ from contextlib import AbstractAsyncContextManager
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.bindings import long_acts, undoing
+from app.clock.bindings import undoing
 from app.clock.review import using_many
+from app.long_acts import acts as long_acts
 
 WORKS: Mapping[str, long_acts.Work] = {**undoing.WORKS, "use": using_many.use_shifts}
 

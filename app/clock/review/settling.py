@@ -40,11 +40,12 @@ async def keep_record(db: AsyncSession, actor: Actor, which: ColumnElement[bool]
 
 async def settle(db: AsyncSession, actor: Actor, which: ColumnElement[bool], note: str | None = None) -> Resolved:
     """Settles punches that need a person: their outcome stays, and they leave the counts. Raises Invalid for a note that can't be kept."""
-    return await _mark(db, actor, "clock.settle", and_(which, SETTLEABLE), _mark_of(actor, _checked(note or "")))
+    return await _mark(db, actor, "clock.settle", and_(which, SETTLEABLE), _mark_of(actor, checked_note(note)))
 
 
-def _checked(note: str) -> str | None:
-    text = trimmed(note)
+def checked_note(note: str | None) -> str | None:
+    """Raises Invalid for one that can't be kept."""
+    text = trimmed(note or "")
     if len(text) > LONGEST_NOTE:
         raise Invalid.at("note", f"A note has at most {LONGEST_NOTE:,} characters. This one has {len(text):,}.")
     if not is_keepable_line(text):

@@ -11,8 +11,6 @@ from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
-from app.clock.bindings import long_acts
-from app.clock.bindings.long_acts import DONE, ItemOutcome, LongActWork, Progress
 from app.clock.importing import at_once, facts
 from app.clock.importing import rows as import_rows
 from app.clock.models import Punch
@@ -23,6 +21,8 @@ from app.clock.review import decisions, settling
 from app.clock.review.decisions import Unusable
 from app.errors import NotFound
 from app.host.attendance import records as attendance
+from app.long_acts import acts as long_acts
+from app.long_acts.acts import DONE, ItemOutcome, LongActWork, Progress
 
 USABLE = settling.KEEPABLE
 # Why punches are left; an act may end with other rules' words, which are told by their sentence alone.

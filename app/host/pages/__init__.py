@@ -3,12 +3,14 @@
 from litestar.types import ControllerRouterHandler
 
 from app.host.pages import (
+    acts,
     api_reference,
     apps,
     apps_forms,
     attendance,
     attendance_forms,
     attendance_record,
+    attendance_views,
     help_page,
     home,
     kiosk,
@@ -36,8 +38,13 @@ ROUTES: list[ControllerRouterHandler] = [
     *apps.ROUTES,
     *apps_forms.ROUTES,
     *views.ROUTES,
+    *acts.ROUTES,
     *administration.ROUTES,
 ]
+LONG_ACTS = (
+    *(one for page in (people, attendance_views, kiosk, apps) for one in page.LONG.values()),
+    *administration.LONG_ACTS,
+)
 MENU: tuple[MenuGroup, ...] = (
     MenuGroup(
         "Host",

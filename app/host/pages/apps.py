@@ -24,7 +24,8 @@ from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, ask_to, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length, each
 from app.web.pages import done, page
 
 MANAGES = Requires("apps.manage", platform_only=True)
@@ -122,6 +123,19 @@ ACTS = {
         " undoes it.",
     ),
 }
+
+
+def _long(action: str, doing: str) -> LongBulk:
+    chosen = ACTS[action]
+
+    async def rows(_: Context, __: Query, ___: str) -> BulkRows:
+        return BulkRows(SPEC, BASE.where(chosen.open_to))
+
+    past, what = applications.MADE[action], ("app", "apps")
+    return LongBulk(f"apps.{action}", doing, past, what, "apps.manage", rows, each(chosen.verb), on_platform=True)
+
+
+LONG = {"publish": _long("publish", "Publishing apps"), "retire": _long("retire", "Retiring apps")}
 DELETING = "It leaves the library for good. It has no ratings."
 
 
@@ -145,6 +159,12 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     action = await action_of(ctx, ACTS)
     chosen, past = ACTS[action], applications.MADE[action]
+
+    async def ask_of_many(which: str) -> dict[str, Any]:
+        return _question(action, which, chosen.consequence)
+
+    if answer := await at_length(ctx, LONG[action], "/apps", ask_of_many):
+        return answer
     ids = await chosen_ids(ctx, SPEC, BASE.where(chosen.open_to))
 
     async def ask() -> dict[str, Any]:

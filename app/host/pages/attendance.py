@@ -1,133 +1,26 @@
 """`/attendance`: all records, one day, one person; and bulk acts over each. One record: attendance_record; forms: attendance_forms."""
 
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, true
 
 from app.counting import count
-from app.dates import day_words
 from app.errors import Conflict, Invalid, NotFound
 from app.host.attendance import queries as attendance_queries
 from app.host.attendance import records as attendance
-from app.host.models import AttendanceRecord
 from app.host.pages import attendance_list as records
+from app.host.pages.attendance_views import ACTS, LONG, View, everything, one_day, one_person
 from app.host.pages.people import answer_options
 from app.host.pages.picking import pick
-from app.periods import Days
 from app.web import exports
 from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import Empty, ListSpec
+from app.web.long_acts.bulk import at_length
 from app.web.pages import go, page
-
-
-@dataclass(frozen=True, slots=True)
-class RecordActWords:
-    """The words of an act on records. `label` takes the records; `stands` says why the act leaves one alone."""
-
-    label: str
-    past: str
-    stands: str
-    consequence: str
-
-
-# Under the status that a record gets, but for deleting.
-ACTS = {
-    "approved": RecordActWords(
-        "Approve {}",
-        "approved",
-        "approved already or on a locked day",
-        "No import rewrites an approved record: a punch that would change it says “Record already decided”.",
-    ),
-    "rejected": RecordActWords(
-        "Reject {}",
-        "rejected",
-        "rejected already or on a locked day",
-        "A rejected record counts for no hours but still covers its time: an import makes no other record over it.",
-    ),
-    "auto_closed": RecordActWords(
-        "Auto-close {}",
-        "auto-closed",
-        "auto-closed already or on a locked day",
-        "No import rewrites an auto-closed record: a punch that would change it says “Record already decided”.",
-    ),
-    "pending": RecordActWords(
-        "Set {} back to pending",
-        "set back to pending",
-        "pending already or on a locked day",
-        "They wait for a decision again, and an import may add punches that come late.",
-    ),
-    "delete": RecordActWords(
-        "Delete {}",
-        "deleted",
-        "on a locked day",
-        "Their hours no longer count. The punches behind them say “Attendance deleted” and are imported again only"
-        " by Retry. A record that was made by hand is gone for good.",
-    ),
-}
-EVERYTHING = Empty(
-    "clock-check",
-    "No attendance yet",
-    "Records appear here when punches are imported or when you add one by hand.",
-    "/attendance/add",
-    "Add a record",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What one view of the records is about: its address, which records, and the columns and filters it decides itself."""
-
-    url: str
-    scope: ColumnElement[bool]
-    empty: Empty
-    sort: str
-    without: tuple[str, ...] = ()
-    days: Days | None = None
-
-    def spec(self, ctx: Context, where: ZoneInfo) -> ListSpec:
-        drawn = records.spec_of(self.url, where, ctx, self.empty, self.sort, *self.without)
-        return replace(drawn, days=self.days)
-
-
-def everything() -> View:
-    return View("/attendance", true(), EVERYTHING, "-workday")
-
-
-def one_day(day: date) -> View:
-    empty = Empty(
-        "calendar-off",
-        f"No attendance on {day_words(day, None)}",
-        "There is no record of this day. Look at another day, or add what is missing.",
-        f"/attendance/add?day={day}",
-        "Add a record",
-    )
-    scope = AttendanceRecord.workday == day
-    return View(f"/attendance/days/{day}", scope, empty, "name", ("workday", "days"), (day, day))
-
-
-def one_person(employee_id: int) -> View:
-    empty = Empty(
-        "calendar-off",
-        "No attendance yet",
-        "Nothing was imported for this person and nothing was added by hand.",
-        f"/attendance/add?employee=%23{employee_id}",
-        "Add a record",
-    )
-    return View(
-        f"/attendance/people/{employee_id}",
-        AttendanceRecord.employee_id == employee_id,
-        empty,
-        "-workday",
-        ("name", "department"),
-    )
 
 
 @get("/attendance", guards=[Requires("host.attendance")])
@@ -221,6 +114,14 @@ async def _show(ctx: Context, view: View, template: str, *more: Any, **values: A
 async def _bulk(ctx: Context, view: View) -> Response[Any]:
     action = await action_of(ctx, ACTS)
     act = ACTS[action]
+
+    async def ask_of_many(which: str) -> dict[str, Any]:
+        what = act.label.format(which)
+        consequence = f"{act.consequence} Records on locked days stay as they are."
+        return {"question": f"{what}?", "submit": what, "consequence": consequence, "danger": action == "delete"}
+
+    if answer := await at_length(ctx, LONG[action], view.url, ask_of_many):
+        return answer
     spec = view.spec(ctx, (await ctx.zone()).info)
     reachable = records.base(view.scope)
     ids = await chosen_ids(ctx, spec, reachable)

@@ -20,6 +20,7 @@ from app.host.attendance.hours import KINDS, SOURCES, Hours
 from app.host.attendance.queries import LIVE, RECORDS, WORKED, breaks, worked_hours
 from app.host.attendance.written_hours import FORMS, whole_minutes
 from app.host.models import AttendanceRecord, DayLock, Employee
+from app.long_acts import acts
 from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
@@ -134,12 +135,13 @@ async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: 
     wanted = lists.asked(spec, ctx.request.query_params)
     which = and_(scope, lists.condition(spec, wanted))
     statement = attendance_queries.sums(which).outerjoin(DayLock, DayLock.day == AttendanceRecord.workday)
-    found = (await ctx.db.execute(statement.add_columns(DEPARTMENTS.label("departments"), *more))).one()
+    beside = (DEPARTMENTS.label("departments"), acts.newest(url=spec.url).label("acting"))
+    found = (await ctx.db.execute(statement.add_columns(*beside, *more))).one()
     wanted.stay_within(found.records)
     ordered = base(scope).where(which).order_by(*lists.ordering(spec, wanted.sort))
     rows = await ctx.db.execute(wanted.cut(ordered))
     drawn = _with_departments(spec, found.departments or [])
-    view = lists.listing(ctx, drawn, wanted, rows.all(), found.records)
+    view = lists.listing(ctx, drawn, wanted, rows.all(), found.records, acting=found.acting)
     view.total_note = note(found)
     return view, found
 

@@ -14,9 +14,9 @@ from app.host.attendance.hours import STATUSES, Hours
 from app.host.attendance.queries import LIVE, RECORDS
 from app.host.models import AttendanceRecord
 from app.host.pages.admin.history import history
-from app.host.pages.attendance import ACTS
 from app.host.pages.attendance_list import STATUSES as LABELS
 from app.host.pages.attendance_list import bars, worked
+from app.host.pages.attendance_views import ACTS
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.guards import Requires

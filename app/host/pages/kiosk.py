@@ -17,7 +17,8 @@ from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length, each
 from app.web.pages import done, page
 
 _COLUMNS: tuple[Any, ...] = (
@@ -72,6 +73,23 @@ FORM = Form(
 )
 
 
+async def _rows(_: Context, __: Query, ___: str) -> BulkRows:
+    return BulkRows(SPEC, BASE)
+
+
+LONG = {
+    "remove": LongBulk(
+        "kiosk.remove",
+        "Removing kiosk codes",
+        "removed",
+        ("kiosk code", "kiosk codes"),
+        "host.people",
+        _rows,
+        each(kiosk.remove),
+    )
+}
+
+
 @get("/kiosk", guards=[Requires("host.people")])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
@@ -107,6 +125,12 @@ async def enrol(ctx: NamedDependency[Context]) -> Response[Any]:
 @post("/kiosk/bulk", guards=[Requires("host.people")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     await action_of(ctx, ("remove",))
+
+    async def ask_of_many(codes: str) -> dict[str, Any]:
+        return {"question": f"Remove {codes}?", "submit": f"Remove {codes}", "consequence": WHAT_REMOVING_DOES}
+
+    if answer := await at_length(ctx, LONG["remove"], "/kiosk", ask_of_many):
+        return answer
     ids = await chosen_ids(ctx, SPEC, BASE)
 
     async def ask() -> dict[str, Any]:

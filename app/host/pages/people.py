@@ -23,7 +23,8 @@ from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, ask_to, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length, each
 from app.web.pages import done, page
 from app.web.site import KnownPerson
 
@@ -138,19 +139,48 @@ ACTS = {
 }
 
 
+def _long(action: str, doing: str) -> LongBulk:
+    chosen = ACTS[action]
+
+    async def rows(ctx: Context, query: Query, _: str) -> BulkRows:
+        return BulkRows(await _spec(ctx), _base(query).where(chosen.open_to))
+
+    what, names = ("person", "people"), select(Employee.id, Employee.name)
+    changes = each(chosen.verb)
+    return LongBulk(
+        f"people.{action}", doing, chosen.past, what, "host.people", rows, changes, names=names, page="/people"
+    )
+
+
+LONG = {
+    "deactivate": _long("deactivate", "Deactivating people"),
+    "activate": _long("activate", "Activating people"),
+    "delete": _long("delete", "Deleting people"),
+    "restore": _long("restore", "Restoring people"),
+}
+
+
 @get("/people", guards=[Requires("host.people")])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     spec = await _spec(ctx)
     if kind := exports.asked_for(ctx):
-        return await exports.export(ctx, spec, _base(ctx), kind)
-    return await page(ctx, "host/people.html", fragment="list", view=await lists.load(ctx, spec, _base(ctx)))
+        return await exports.export(ctx, spec, _base(ctx.request.query_params), kind)
+    return await page(
+        ctx, "host/people.html", fragment="list", view=await lists.load(ctx, spec, _base(ctx.request.query_params))
+    )
 
 
 @post("/people/bulk", guards=[Requires("host.people")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     action = await action_of(ctx, ACTS)
     chosen = ACTS[action]
-    ids = await chosen_ids(ctx, await _spec(ctx), _base(ctx).where(chosen.open_to))
+
+    async def ask_of_many(who: str) -> dict[str, Any]:
+        return _question(action, who)
+
+    if answer := await at_length(ctx, LONG[action], "/people", ask_of_many):
+        return answer
+    ids = await chosen_ids(ctx, await _spec(ctx), _base(ctx.request.query_params).where(chosen.open_to))
 
     async def ask() -> dict[str, Any]:
         return _question(action, count(len(ids), "person", "people"))
@@ -246,9 +276,9 @@ def _act(word: str) -> EmployeeAct:
     return ACTS[word]
 
 
-def _base(ctx: Context) -> Select[Any]:
+def _base(query: Query) -> Select[Any]:
     """Deleted people show only when the address asks for them."""
-    asks = ctx.request.query_params.get("state") == "deleted"
+    asks = query.get("state") == "deleted"
     return BASE.where(true() if asks else Employee.deleted_at.is_(None))
 
 

@@ -45,6 +45,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *ratings.ROUTES,
     *erase.ROUTES,
 ]
+LONG_ACTS = tuple(bulk_acts.LONG.values())
 OF_ONE_SURVEY = tuple(
     f"/surveys/{act}"
     for act in (

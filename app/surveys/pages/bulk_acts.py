@@ -2,7 +2,7 @@
 stay as they are, and the question says how many and why. One survey: acts."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +14,8 @@ from sqlalchemy import select
 from app.accounts.permissions import needed
 from app.counting import count
 from app.errors import Conflict, Forbidden
+from app.long_acts.acts import ItemOutcome
+from app.long_acts.over_lists import SliceOutcome
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
@@ -24,6 +26,8 @@ from app.surveys.pages.survey_list import around, spec_of
 from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
+from app.web.list_spec import Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,68 @@ ACTS = {
 }
 
 
+WHAT_MANY_DO = {
+    "publish": "Each asks the people of its audience within its own window. Archiving ends it.",
+    "archive": "People are no longer asked. Answers stay as they are, and publishing again undoes it.",
+    "delete": "Drafts are deleted with their questions. They can't be restored; the audit keeps their text.",
+}
+
+
+def _long(act: str, doing: str) -> LongBulk:
+    async def rows(ctx: Context, _: Query, __: str) -> BulkRows:
+        return BulkRows(spec_of(await around(ctx)), select(Survey.id).where(Survey.deleted_at.is_(None), *_MAY_DO[act]))
+
+    async def changes(ctx: Context, ids: Sequence[int], _: Mapping[str, Any]) -> SliceOutcome:
+        ceiling, now = await _may(ctx, act), datetime.now(UTC)
+        left: dict[int, ItemOutcome] = {}
+        for stored in await load_all(ctx.db, ids):
+            if why := hindrance(act, stored, ceiling, now):
+                left[stored.id] = ItemOutcome("hindered", f"It {why[0]}.")
+            else:
+                await _do(ctx, act, stored, now, ceiling)
+        return SliceOutcome(len(ids) - len(left), left)
+
+    return LongBulk(
+        f"surveys.{act}",
+        doing,
+        ACTS[act].past,
+        ACTS[act].what,
+        needed_for(act),
+        rows,
+        changes,
+        module="surveys",
+        sees="surveys.view",
+        left={"hindered": "not in a state for it"},
+        names=select(Survey.id, Survey.title),
+        at_once=50,
+    )
+
+
+# What a survey must be at least; what else hinders an act is told survey by survey.
+_MAY_DO = {
+    "publish": [Survey.status != "published"],
+    "archive": [Survey.status == "published"],
+    "delete": [Survey.status == "draft"],
+}
+LONG = {
+    "publish": _long("publish", "Publishing surveys"),
+    "archive": _long("archive", "Archiving surveys"),
+    "delete": _long("delete", "Deleting drafts"),
+}
+
+
 @post("/surveys/list/bulk", guards=[Requires("surveys.view", module="surveys")], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     act = await action_of(ctx, ACTS)
     ceiling = await _may(ctx, act)
     there = select(Survey.id).where(Survey.deleted_at.is_(None))
+
+    async def ask_of_many(which: str) -> dict[str, Any]:
+        consequence = f"{WHAT_MANY_DO[act]} Surveys that can't be {ACTS[act].past} stay as they are."
+        return {"verb": act.capitalize(), "what": which, "consequence": consequence, "danger": act != "publish"}
+
+    if answer := await at_length(ctx, LONG[act], "/surveys/list", ask_of_many):
+        return answer
     chosen = await load_all(ctx.db, await chosen_ids(ctx, spec_of(await around(ctx)), there))
     now = datetime.now(UTC)
     hindered = {one.uid: why for one in chosen if (why := hindrance(act, one, ceiling, now))}

@@ -217,6 +217,15 @@ class TestActs:
         assert [(await binding(db, code)).host_employee_id for code in names] == [cleo, None, None]
         assert (await bindings.accept(db, BOB, ids[1:2])).codes == ["8"]
 
+    async def test_a_part_of_many_leaves_what_another_suggestion_of_another_part_names(self, db):
+        await employ(db, "Ben Okri", "2")
+        cleo = await employ(db, "Cleo Marsh", "3")
+        names = {"7": "Cleo Marsh", "8": "Ben Okri", "9": "Okri, Ben"}
+        ids = [await person(db, code, full_name=name) for code, name in names.items()]
+        await bindings.match_all(db)
+        assert [(await bindings.accept_part(db, BOB, [one])).codes for one in ids] == [["7"], [], []]
+        assert [(await binding(db, code)).host_employee_id for code in names] == [cleo, None, None]
+
     async def test_a_suggestion_that_somebody_else_has_by_now_is_refused_and_goes_with_the_next_pass(self, db):
         ben = await employ(db, "Ben Okri", "2")
         one, other = await person(db, "9", full_name="Ben Okri"), await person(db, "7")

@@ -113,6 +113,17 @@ async def test_leading_zeros_count_as_the_setting_says(database: Database, floor
         assert (await adding.foretell(db, floor.values())).known == ("100", "200")
 
 
+async def test_a_part_of_many_leaves_what_is_the_same_id_number_as_a_code_of_another_part(database: Database) -> None:
+    async with database.transaction() as db:
+        await connect(db)
+        db.add(Setting(name="ignore_leading_zeros", value=True))
+        codes = {one: await mirror_person(db, one, state="not_found") for one in ("a7", "0A7", "8", "09")}
+        await mirror_person(db, "9", await employ(db, "Cy", "77"), state="bound")
+    async with database.transaction() as db:
+        parts = [await adding.add_part(db, COMMAND_LINE, [one]) for one in codes.values()]
+    assert [one.codes for one in parts] == [[], [], ["8"], ["09"]]
+
+
 async def test_the_page_says_the_numbers_first(database: Database, floor: dict[str, int], alice: Browser) -> None:
     chosen = {"action": "add", "id": [str(one) for one in floor.values()]}
     asked = await alice.submit("/clock_employees/bulk", chosen)

@@ -11,9 +11,8 @@ from sqlalchemy import BigInteger, func, select, text, update
 from app.accounts.audit import Actor
 from app.accounts.models import AuditEntry, Job
 from app.clock.bindings import actions as bindings
-from app.clock.bindings import long_acts, undoing
-from app.clock.bindings.long_acts import ItemOutcome, Progress
-from app.clock.models import LongAct, LongActItem, Punch
+from app.clock.bindings import undoing
+from app.clock.models import Punch
 from app.clock.review import long_work
 from app.db.session import Database
 from app.errors import Conflict
@@ -21,6 +20,9 @@ from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
 from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord
+from app.long_acts import acts as long_acts
+from app.long_acts.acts import ItemOutcome, Progress
+from app.long_acts.models import LongAct, LongActItem
 from tests.clock.mirrored import employ, everything_due, mirror_person, outcomes
 from tests.clock.resolved import ada_works, import_all, record_id, records_of, then
 

@@ -10,12 +10,13 @@ from sqlalchemy import func, select, update
 
 from app.accounts.audit import COMMAND_LINE
 from app.clock.bindings import actions as bindings
-from app.clock.bindings import long_acts, undoing
+from app.clock.bindings import undoing
 from app.clock.importing.import_due import import_due
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Punch
 from app.clock.review import long_work
 from app.host.attendance import records as attendance
 from app.host.models import AttendanceRecord
+from app.long_acts import acts as long_acts
 from tests.clock.mirrored import connect, employ, mirror_person, outcomes, punch
 from tests.clock.syncing import site
 

@@ -7,15 +7,21 @@ import pytest
 from sqlalchemy import select, update
 
 from app.accounts.audit import SYSTEM
+from app.accounts.models import AuditEntry
 from app.clock.models import Punch
 from app.clock.punches import daily_totals
 from app.db.session import Database
+from app.host import jobs as host_jobs
 from app.host.attendance import records as attendance
 from app.host.attendance.hours import Hours
+from app.jobs import Claim
+from app.parts import Parts
+from app.web.long_acts import bulk
 from tests.clock.mirror_store import when
-from tests.clock.mirrored import mirror_person
+from tests.clock.mirrored import connect, mirror_person, punch
 from tests.clock.resolved import ada_works, id_of, import_all
 from tests.conftest import Browser
+from tests.host.pages.test_acts import begin
 
 BULK = "/clock_transactions/bulk"
 HTMX = {"HX-Request": "true"}
@@ -141,3 +147,34 @@ async def test_settled_punches_of_a_code_no_longer_wait_on_its_row(database: Dat
     text = html.unescape((await bob.get("/clock_employees?code=200")).text)
     (address,) = re.findall(r'href="(\S+)"\s+aria-label="1 waiting punches of 200"', text)
     assert await total(bob, address.partition("?")[2]) == 1
+
+
+async def test_a_whole_filter_is_settled_by_a_job_in_slices_with_its_note_and_one_entry_of_the_audit_a_slice(
+    database: Database, parts: Parts, alice: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 3)
+    async with database.transaction() as db:
+        await connect(db)
+        await punch(db, "100", ", ".join(f"I {day} 08:00" for day in ("Mon", "Tue", "Wed", "Thu")))
+        await db.execute(update(Punch).values(import_outcome="not_bound", judge_at=None))
+    form = {"action": "settle", "all": "1", "note": "Visitors"}
+    act_id = await begin(alice, "/clock_transactions/bulk?outcome=not_bound", form)
+    await host_jobs.carry_on(parts, Claim(1, 1, "main", "long_act", {"act_id": act_id}))
+    async with database.transaction() as db:
+        settled = (await db.execute(select(Punch.settled_by, Punch.settled_note).distinct())).all()
+        audited = (await db.execute(select(AuditEntry.subject_id, AuditEntry.after, AuditEntry.ip))).one()
+    assert settled == [("Alice Ahn", "Visitors")]
+    assert (audited.subject_id, audited.after["note"], audited.ip) == ("4 punches", "Visitors", "127.0.0.1")
+    assert "4 punches were settled." in (await alice.get(f"/acts/{act_id}")).text
+
+
+async def test_a_note_that_is_too_long_is_refused_before_a_job_begins(
+    database: Database, alice: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 0)
+    async with database.transaction() as db:
+        await connect(db)
+        await punch(db, "100", "I 08:00")
+        await db.execute(update(Punch).values(import_outcome="not_bound", judge_at=None))
+    form = {"action": "settle", "all": "1", "note": "x" * 1001}
+    assert (await alice.submit("/clock_transactions/bulk", form)).status_code == 422

@@ -7,11 +7,11 @@ import pytest
 
 from app.accounts.audit import COMMAND_LINE
 from app.clock.bindings import actions as bindings
-from app.clock.bindings import long_acts
-from app.clock.pages import using
+from app.clock.pages import punch_acts
 from app.clock.review import long_work
 from app.db.session import Database
 from app.host.attendance import day_locks
+from app.long_acts import acts as long_acts
 from tests.clock.mirror_store import when
 from tests.clock.mirrored import employ, outcomes
 from tests.clock.resolved import ada_works, id_of, import_all
@@ -87,15 +87,17 @@ async def test_many_are_left_to_a_job_whose_progress_the_list_shows(
     database: Database, bob: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long_acts, "INLINE_LIMIT", 1)
-    monkeypatch.setattr(using, "INLINE_LIMIT", 1)
+    monkeypatch.setattr(punch_acts, "INLINE_LIMIT", 1)
     assert "A job does it; a page shows its progress" in (await bob.submit(URL, ALL)).text
     done = await bob.submit(URL, {**ALL, "confirmed": "1", "number": "4"})
     link = done.headers["location"]
     assert "0 of 4 punches" in (await bob.get(link)).text
-    assert f'hx-get="{link}" hx-trigger="load"' in (await bob.get("/clock_transactions")).text
+    watched = f"/acts/{link.rpartition('/')[2]}"
+    assert f'hx-get="{watched}" hx-trigger="load"' in (await bob.get("/clock_transactions")).text
+    assert (await bob.get(watched)).headers["location"] == link
     await long_work.carry_on(database.transaction, int(link.rpartition("/")[2]))
     assert "4 punches were used." in (await bob.fragment(link)).text
-    assert link not in (await bob.get("/clock_transactions")).text
+    assert watched not in (await bob.get("/clock_transactions")).text
 
 
 @pytest.mark.usefixtures("rebound")

@@ -10,11 +10,11 @@ from sqlalchemy import select, update
 
 from app.accounts.audit import SYSTEM
 from app.clock.bindings import actions as bindings
-from app.clock.bindings import long_acts, undoing
+from app.clock.bindings import undoing
 from app.clock.mirror import devices, gone, rezoning
 from app.clock.mirror.listing_rows import write_listing
 from app.clock.mirror.punch_rows import Target, write_punches
-from app.clock.models import ClockEmployee, Connection, LongAct, Punch
+from app.clock.models import ClockEmployee, Connection, Punch
 from app.clock.parsing import ParsedPunch, Parser
 from app.clock.profiles import ONPREM
 from app.clock.review import decisions
@@ -25,6 +25,8 @@ from app.host.attendance import records as attendance
 from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord
 from app.host.people import people
+from app.long_acts import acts as long_acts
+from app.long_acts.models import LongAct
 from app.outbound import Redactor
 from tests.clock import mirror_store
 from tests.clock.mirror_store import FAR, when

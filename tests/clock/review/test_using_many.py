@@ -9,13 +9,14 @@ from sqlalchemy import ColumnElement, func, select, true
 
 from app.accounts.models import AuditEntry, Job
 from app.clock.bindings import actions as bindings
-from app.clock.bindings import long_acts
-from app.clock.bindings.long_acts import Progress
-from app.clock.models import LongActItem, Punch
+from app.clock.models import Punch
 from app.clock.review import decisions, long_work, settling, using_many
 from app.db.session import Database
 from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
+from app.long_acts import acts as long_acts
+from app.long_acts.acts import Progress
+from app.long_acts.models import LongActItem
 from tests.clock.mirrored import employ, mirror_person, outcomes
 from tests.clock.resolved import ada_works, id_of, import_all, record_id, records_of, then
 from tests.host.staff import ALICE

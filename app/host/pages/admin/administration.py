@@ -15,6 +15,7 @@ from app.host.pages.admin import (
     tokens,
     user_forms,
     users,
+    users_bulk,
 )
 from app.web.menu import MenuGroup, MenuItem
 
@@ -23,6 +24,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *passkeys.ROUTES,
     *palette.ROUTES,
     *users.ROUTES,
+    *users_bulk.ROUTES,
     *user_forms.ROUTES,
     *roles.ROUTES,
     *tenants.ROUTES,
@@ -32,6 +34,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *audit.ROUTES,
     *jobs.ROUTES,
 ]
+LONG_ACTS = tuple(one for page in (users_bulk, tenants, tokens, jobs) for one in page.LONG.values())
 MENU = MenuGroup(
     "Administration",
     (

@@ -1,5 +1,6 @@
 """`/admin/jobs`: background work of this workspace and the workers that do it. What jobs there are: app.jobs."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,11 +14,15 @@ from app.accounts.housekeeping import WORKERS_KEPT
 from app.accounts.models import Job, WorkerHeartbeat
 from app.counting import count
 from app.errors import Conflict, NotFound
+from app.host.pages import acts
+from app.long_acts.acts import ItemOutcome
+from app.long_acts.over_lists import SliceOutcome
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 from app.web.pages import done, page
 
 MAY = Requires("admin.jobs")
@@ -85,6 +90,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         "now": now,
         "workers": await _workers(ctx, now),
         "workers_kept_h": WORKERS_KEPT // timedelta(hours=1),
+        "acts": await acts.told(ctx, {act_id for row in view.rows if (act_id := row.arguments.get("act_id"))}),
     }
     return await page(ctx, "host/admin/jobs.html", fragment="list", view=view, **values)
 
@@ -106,9 +112,43 @@ async def retry(ctx: NamedDependency[Context], job_id: FromPath[int]) -> Respons
     return await done(ctx, "/admin/jobs", "The job is queued again and starts as soon as a worker is free.")
 
 
+async def _rows(ctx: Context, _: Query, __: str) -> BulkRows:
+    return BulkRows(SPEC, _base(ctx).where(Job.status == "failed"))
+
+
+async def _retry(ctx: Context, ids: Sequence[int], _: Mapping[str, Any]) -> SliceOutcome:
+    able = await jobs.retryable(ctx.db, ids)
+    for job_id in able:
+        await jobs.retry(ctx.db, ctx.actor, job_id)
+    return SliceOutcome(len(able), dict.fromkeys(sorted(set(ids) - set(able)), ItemOutcome("same_work")))
+
+
+LONG = {
+    "retry": LongBulk(
+        "jobs.retry",
+        "Retrying jobs",
+        "queued again",
+        ("job", "jobs"),
+        "admin.jobs",
+        _rows,
+        _retry,
+        left={"same_work": f"left, because {SAME_WORK}"},
+        page="/admin/jobs",
+        at_once=100,
+    )
+}
+
+
 @post("/admin/jobs/bulk", guards=[MAY], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     await action_of(ctx, ("retry",))
+
+    async def ask_of_many(which: str) -> dict[str, Any]:
+        consequence = f"Each is queued for one more attempt. A job stays as it is where {SAME_WORK}."
+        return {"verb": "Retry", "what": which, "consequence": consequence, "danger": False}
+
+    if answer := await at_length(ctx, LONG["retry"], "/admin/jobs", ask_of_many):
+        return answer
     failed = await chosen_ids(ctx, SPEC, _base(ctx).where(Job.status == "failed"))
     able = await jobs.retryable(ctx.db, failed)
 

@@ -1,6 +1,7 @@
 """`/admin/tenants`, on the platform: the tenants, their names, ceilings and whether they are on. Making one is a command; its
 administrators: tenant_administrators."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from litestar import Response, get, post
@@ -16,12 +17,14 @@ from app.db.among import among
 from app.db.held import hold
 from app.db.searching import contains
 from app.errors import Conflict, NotFound
+from app.long_acts.over_lists import SliceOutcome
 from app.web import edits, exports, lists
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 from app.web.pages import done, page
 
 MAY = Requires("admin.tenants", platform_only=True)
@@ -81,6 +84,31 @@ WHAT_ACTIVATING_DOES = {
 }
 
 
+WHAT_DEACTIVATING_DOES = (
+    "Their people are signed out at once and can no longer sign in, and API tokens stop working. Nothing is deleted: activating"
+    " undoes it."
+)
+
+
+def _long(action: str, doing: str) -> LongBulk:
+    async def rows(_: Context, __: Query, ___: str) -> BulkRows:
+        return BulkRows(SPEC, BASE.where(Tenant.active == (action == "deactivate")))
+
+    async def changes(ctx: Context, keys: Sequence[str], _: Mapping[str, Any]) -> SliceOutcome:
+        return SliceOutcome(sum([await VERBS[action](ctx.db, ctx.actor, key) for key in keys]))
+
+    what = ("tenant", "tenants")
+    return LongBulk(
+        f"tenants.{action}", doing, f"{action}d", what, "admin.tenants", rows, changes, on_platform=True, at_once=50
+    )
+
+
+LONG = {
+    "deactivate": _long("deactivate", "Deactivating tenants"),
+    "activate": _long("activate", "Activating tenants"),
+}
+
+
 @get("/admin/tenants", guards=[MAY])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
@@ -93,6 +121,13 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 @post("/admin/tenants", guards=[MAY], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     action = await action_of(ctx, VERBS)
+
+    async def ask_of_many(which: str) -> dict[str, Any]:
+        does = {"consequence": WHAT_DEACTIVATING_DOES} if action == "deactivate" else WHAT_ACTIVATING_DOES
+        return {"verb": action.capitalize(), "what": which, **does}
+
+    if answer := await at_length(ctx, LONG[action], "/admin/tenants", ask_of_many):
+        return answer
     keys = await chosen_ids(ctx, SPEC, BASE.where(Tenant.active == (action == "deactivate")))
 
     async def ask() -> dict[str, Any]:

@@ -21,7 +21,8 @@ from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length, each
 from app.web.pages import done, page, shown_once
 
 MAY = Requires("admin.tokens")
@@ -147,9 +148,33 @@ async def revoke(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Resp
     return await done(ctx, "/admin/tokens", "The token was revoked.")
 
 
+async def _rows(ctx: Context, _: Query, __: str) -> BulkRows:
+    return BulkRows(SPEC, _base(ctx).where(ApiToken.revoked_at.is_(None)))
+
+
+LONG = {
+    "revoke": LongBulk(
+        "tokens.revoke",
+        "Revoking API tokens",
+        "revoked",
+        ("token", "tokens"),
+        "admin.tokens",
+        _rows,
+        each(tokens.revoke_several),
+    )
+}
+
+
 @post("/admin/tokens/bulk", guards=[MAY], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     await action_of(ctx, ("revoke",))
+
+    async def ask_of_many(which: str) -> dict[str, Any]:
+        consequence = "Programs that use them are refused at once. This can't be undone."
+        return {"verb": "Revoke", "what": which, "consequence": consequence}
+
+    if answer := await at_length(ctx, LONG["revoke"], "/admin/tokens", ask_of_many):
+        return answer
     ids = await chosen_ids(ctx, SPEC, _base(ctx).where(ApiToken.revoked_at.is_(None)))
 
     async def ask() -> dict[str, Any]:

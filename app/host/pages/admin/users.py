@@ -8,18 +8,17 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, Row, Select, SQLColumnExpression, case, exists, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Row, Select, case, exists, func, literal, select, union_all
 
 from app.accounts import accounts, user_types
 from app.accounts.identity import LOCK_AFTER, LOCKED_FOR
 from app.accounts.models import ApiToken, Passkey, Role, Session, User, UserRole, UserType
-from app.counting import count
 from app.db.searching import contains
-from app.errors import Conflict, NotFound
+from app.errors import NotFound
 from app.host.models import Employee
 from app.host.pages.admin.history import history
 from app.web import exports, lists
-from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
+from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
@@ -84,10 +83,10 @@ SPEC = ListSpec(
 @get("/admin/users", guards=[MAY])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     types, roles = await offers(ctx)
-    spec, base = _spec(types, roles), _base(ctx)
+    spec, rows = spec_of(types, roles), base(ctx)
     if kind := exports.asked_for(ctx):
-        return await exports.export(ctx, spec, base, kind)
-    view = await lists.load(ctx, spec, base)
+        return await exports.export(ctx, spec, rows, kind)
+    view = await lists.load(ctx, spec, rows)
     return await page(
         ctx, "host/admin/users.html", fragment="list", view=view, types=types, states=STATES, now=datetime.now(UTC)
     )
@@ -223,53 +222,6 @@ async def act(ctx: NamedDependency[Context], user_id: FromPath[int], action: Fro
     return await done(ctx, f"/admin/users/{user_id}", message, level="success" if changed else "info")
 
 
-@dataclass(frozen=True, slots=True)
-class BulkUserAct:
-    """An act of ACTS on many accounts. `changes`: those that it changes at all; the others of a selection stay as they are."""
-
-    verb: Callable[..., Awaitable[list[int]]]
-    changes: SQLColumnExpression[bool]
-    past: str
-
-
-BULK = {
-    "deactivate": BulkUserAct(accounts.deactivate_several, User.active, "deactivated"),
-    "activate": BulkUserAct(accounts.activate_several, ~User.active, "activated"),
-}
-
-
-@post("/admin/users/bulk", guards=[MAY], status_code=200)
-async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
-    action = await action_of(ctx, BULK)
-    several = BULK[action]
-    chosen = await chosen_ids(ctx, _spec(*await offers(ctx)), _base(ctx).where(several.changes))
-    able = await accounts.open_to(ctx.db, ctx.actor, chosen, reach=ctx.user.permissions)
-    refused = _refused(ctx, set(chosen) - able)
-
-    async def ask() -> dict[str, Any]:
-        one = ACTS[action]
-        who = count(len(able), "user", "users")
-        return {"verb": one.submit, "what": who, "consequence": one.consequence + refused, "danger": one.danger}
-
-    async def act_on_them() -> str:
-        changed = await several.verb(ctx.db, ctx.actor, able, reach=ctx.user.permissions)
-        return f"{count(len(changed), 'user was', 'users were')} {several.past}."
-
-    none = Conflict(f"None of the selected users can be {several.past}.{refused}")
-    return await act_on_many(ctx, len(able), url="/admin/users", none=none, ask=ask, do=act_on_them)
-
-
-def _refused(ctx: Context, left: set[int]) -> str:
-    """Why some stay as they are, as a sentence for each reason."""
-    oneself = f" {accounts.NOT_ONESELF}" if ctx.user.id in left else ""
-    beyond = len(left - {ctx.user.id})
-    one, several = (
-        "account may do more than you and stays as it is",
-        "accounts may do more than you and stay as they are",
-    )
-    return oneself + (f" {count(beyond, f'selected {one}', f'selected {several}')}." if beyond else "")
-
-
 async def offers(ctx: Context) -> tuple[dict[str, str], list[str]]:
     """The workspace's user types and the names of its roles, by one SELECT."""
     types = select(literal("type").label("kind"), UserType.key, UserType.label).where(
@@ -281,17 +233,17 @@ async def offers(ctx: Context) -> tuple[dict[str, str], list[str]]:
     return named or dict(user_types.FROM_THE_START), [row.key for row in rows if row.kind == "role"]
 
 
-def _spec(types: dict[str, str], roles: list[str]) -> ListSpec:
+def spec_of(types: dict[str, str], roles: list[str]) -> ListSpec:
     return SPEC.offering(role={one: one for one in roles}, type=types)
 
 
-def _base(ctx: Context) -> Select[Any]:
+def base(ctx: Context) -> Select[Any]:
     return BASE.where(User.workspace == ctx.workspace)
 
 
 def _one(ctx: Context) -> Select[Any]:
     live = (ApiToken.user_id == User.id, ApiToken.revoked_at.is_(None))
-    return _base(ctx).add_columns(
+    return base(ctx).add_columns(
         User.locked_until,
         User.password_changed_at,
         select(func.count()).where(Session.user_id == User.id).scalar_subquery().label("sessions"),
@@ -306,4 +258,4 @@ def _act(word: str) -> UserAct:
     return ACTS[word]
 
 
-ROUTES = [index, bulk, show, ask, act]
+ROUTES = [index, show, ask, act]

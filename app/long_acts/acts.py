@@ -1,4 +1,4 @@
-"""Acts on many records or punches: what is meant is noted first, then carried out in slices. What an act does: its work.
+"""Acts on rows that are named: they are noted first, then carried out in slices. What an act does: its work.
 
 Up to INLINE_LIMIT items are done in the transaction that asked; more are left to a job, which any worker can resume: an item that
 has an answer is not touched again. So nothing here depends on how often a slice is tried.
@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, ScalarSelect, Select, TextualSelect, func, insert, literal, select, text, update
+from sqlalchemy import Row, ScalarSelect, Select, TextualSelect, func, insert, literal, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
+from app.accounts import audit
 from app.accounts.audit import Actor
-from app.clock.models import LongAct, LongActItem
-from app.errors import NotFound
+from app.errors import Conflict, NotFound
+from app.long_acts.models import LongAct, LongActItem
 
 INLINE_LIMIT = 1000
 SLICE = 200
@@ -48,7 +49,11 @@ class LongActWork:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an act is: items by what became of them, None for those whose turn is to come."""
+    """How far an act is: items by what became of them, None for those whose turn is to come.
+
+    `listed`: the address of the list that the act is over, None where its items are named. `stops`: a person, `stopped_by`, ended
+    it. `problem`: why it ended by itself. `counted` False: how many are meant is not known yet.
+    """
 
     id: int
     kind: str
@@ -56,6 +61,11 @@ class Progress:
     begun_at: datetime
     finished_at: datetime | None
     counts: Mapping[str | None, int]
+    listed: str | None = None
+    stops: bool = False
+    stopped_by: str | None = None
+    problem: str | None = None
+    counted: bool = True
 
     @property
     def total(self) -> int:
@@ -111,6 +121,9 @@ async def resume(db: AsyncSession, act_id: int, works: Mapping[str, Work]) -> bo
     row = await db.scalar(select(LongAct).where(LongAct.id == act_id).with_for_update())
     if row is None or row.finished_at is not None:
         return False
+    if row.stop_requested:
+        await finish(db, act_id)
+        return False
     actor = Actor(row.actor_id, row.actor_name)
     act = LongActWork(row.id, row.kind, tuple(row.emp_codes), row.host_employee_id, actor)
     return await _step(db, act, works[act.kind], SLICE)
@@ -125,14 +138,29 @@ async def _step(db: AsyncSession, act: LongActWork, work: Work, most: int) -> bo
         await db.execute(_NOTE_ITEMS, {"act": act.id, "ids": ids, "words": list(words), "notes": list(notes)})
     if await db.scalar(waiting.limit(1)) is not None:
         return True
-    await db.execute(update(LongAct).where(LongAct.id == act.id).values(finished_at=func.now()))
+    await finish(db, act.id)
     return False
 
 
-def newest(*kinds: str) -> ScalarSelect[int | None]:
-    """The id of the newest act of these kinds that is not finished, as a part of a list's own SELECT."""
-    is_open = (LongAct.finished_at.is_(None), LongAct.kind.in_(kinds))
-    return select(func.max(LongAct.id)).where(*is_open).scalar_subquery()
+async def finish(db: AsyncSession, act_id: int, problem: str | None = None) -> None:
+    await db.execute(update(LongAct).where(LongAct.id == act_id).values(finished_at=func.now(), problem=problem))
+
+
+async def stop(db: AsyncSession, actor: Actor, act_id: int) -> None:
+    """What was done stays; nothing more is. Raises NotFound, and Conflict for an act that is over."""
+    ended = (LongAct.id == act_id, LongAct.finished_at.is_(None), LongAct.stop_requested.is_(False))
+    values = {"stop_requested": True, "stopped_by": actor.name}
+    if await db.scalar(update(LongAct).where(*ended).values(values).returning(LongAct.id)) is None:
+        await read(db, act_id)
+        raise Conflict("This act is over, or it is being stopped already.")
+    await audit.record(db, actor, "long_act.stop", "long_act", act_id)
+
+
+def newest(*kinds: str, url: str = "") -> ScalarSelect[int | None]:
+    """The id of the newest act that is not finished, as a part of a list's own SELECT: one of these kinds, or over the list at
+    `url`."""
+    theirs = or_(LongAct.kind.in_(kinds), LongAct.arguments["url"].astext == url)
+    return select(func.max(LongAct.id)).where(LongAct.finished_at.is_(None), theirs).scalar_subquery()
 
 
 async def latest_of_code(db: AsyncSession, emp_code: str) -> Progress | None:
@@ -144,13 +172,40 @@ async def latest_of_code(db: AsyncSession, emp_code: str) -> Progress | None:
 
 async def read(db: AsyncSession, act_id: int) -> Progress:
     """Raises NotFound."""
-    columns = (LongAct.id, LongAct.kind, LongAct.actor_name, LongAct.begun_at, LongAct.finished_at)
-    act = (await db.execute(select(*columns).where(LongAct.id == act_id))).one_or_none()
+    act = await db.scalar(select(LongAct).where(LongAct.id == act_id).execution_options(populate_existing=True))
     if act is None:
         raise NotFound("There is no such act.")
-    items = select(LongActItem.became, func.count()).where(LongActItem.act_id == act_id).group_by(LongActItem.became)
-    counts = {became: number for became, number in await db.execute(items)}  # noqa: C416 - rows are no pairs to the type checker
-    return Progress(*act, counts)
+    return told_of(act, await _items(db, act) if act.list_query is None else _of_list(act))
+
+
+def told_of(act: LongAct, counts: Mapping[str | None, int]) -> Progress:
+    return Progress(
+        act.id,
+        act.kind,
+        act.actor_name,
+        act.begun_at,
+        act.finished_at,
+        counts,
+        listed=act.arguments.get("url") if act.list_query is not None else None,
+        stops=act.stop_requested,
+        stopped_by=act.stopped_by,
+        problem=act.problem,
+        counted=act.list_query is None or act.total is not None,
+    )
+
+
+async def _items(db: AsyncSession, act: LongAct) -> Mapping[str | None, int]:
+    items = select(LongActItem.became, func.count()).where(LongActItem.act_id == act.id).group_by(LongActItem.became)
+    return {became: number for became, number in await db.execute(items)}  # noqa: C416 - rows are no pairs to the type checker
+
+
+def _of_list(act: LongAct) -> Mapping[str | None, int]:
+    """Rows that left the filter before their turn are missing from the counts. Once an act is over, no row waits for its turn."""
+    counts: dict[str | None, int] = {}
+    counts.update(act.counts)
+    if act.finished_at is None or act.stop_requested or act.problem:
+        counts[None] = max(0, (act.total or 0) - sum(act.counts.values()))
+    return {word: number for word, number in counts.items() if number}
 
 
 async def left(db: AsyncSession, act_id: int, most: int = NAMED) -> Sequence[Row[Any]]:

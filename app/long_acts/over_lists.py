@@ -1,0 +1,184 @@
+"""Acts on all that a list shows under a filter: a job walks through the keys of the list, slice by slice, in transactions of its own.
+
+A request only notes the filter, so it costs the same however many rows are meant. The place that was reached is saved together with
+the slice's changes: a worker that is killed is followed by one that continues there, and nothing is done twice.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, NamedTuple, Protocol
+
+from sqlalchemy import ColumnElement, Select, delete, func, insert, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app import jobs
+from app.accounts.audit import Actor
+from app.db.session import workspace_of
+from app.errors import Refusal
+from app.long_acts.acts import DONE, ItemOutcome, finish
+from app.long_acts.models import LongAct, LongActItem
+from app.parts import Parts
+
+# Of what was left, as many are kept by name.
+MOST_LEFT = 1000
+CHANGED = "changed"
+REFUSED = "refused"
+_ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtextextended('long acts ' || :workspace, 0))")
+
+
+class SliceOutcome(NamedTuple):
+    """What a slice came to: how many rows the act changed, and those that it left, with why."""
+
+    done: int
+    left: Mapping[Any, ItemOutcome] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class MeantRows:
+    """`keys` selects the keys of the rows under the filter that the act would change, whatever their order; `carry_out` changes some."""
+
+    keys: Select[Any]
+    key: ColumnElement[Any] | InstrumentedAttribute[Any]
+    carry_out: Callable[[Sequence[Any]], Awaitable[SliceOutcome]]
+    at_once: int
+
+
+class ListAct(Protocol):
+    """A kind of act over a list. `opened` raises Refusal where the person may no longer do it."""
+
+    async def opened(self, parts: Parts, workspace: str, db: AsyncSession, act: LongAct) -> MeantRows: ...
+
+
+# As `ListAct.opened`.
+Open = Callable[[AsyncSession, LongAct], Awaitable[MeantRows]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked: `query` is the filter as the address has it, `url` the list's address. `what` is told to the work, and `by` is
+    who asked from where, for the audit. Keys beyond `last` are not meant; `total` None: it is to be counted."""
+
+    kind: str
+    url: str
+    query: str
+    last: Any
+    total: int | None
+    what: Mapping[str, Any] = field(default_factory=dict)
+    by: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def begin(db: AsyncSession, actor: Actor, asked: Asked) -> int:
+    """Notes what is meant and asks for the job. Returns the act's id: that of the same act under way, which then begins at the
+    list's first row again and takes in what came since."""
+    await db.execute(_ONE_BY_ONE, {"workspace": workspace_of(db)})
+    same = (
+        LongAct.kind == asked.kind,
+        LongAct.list_query == asked.query,
+        LongAct.arguments["url"].astext == asked.url,
+        LongAct.arguments["what"] == dict(asked.what),
+    )
+    is_open = (LongAct.finished_at.is_(None), LongAct.stop_requested.is_(False), LongAct.actor_id == actor.id)
+    act = await db.scalar(select(LongAct).where(*same, *is_open).with_for_update())
+    if act is None:
+        arguments = {"url": asked.url, "what": dict(asked.what), "by": dict(asked.by)}
+        who = {"actor_id": actor.id, "actor_name": actor.name}
+        act = LongAct(kind=asked.kind, list_query=asked.query, arguments=arguments, emp_codes=[], counts={}, **who)
+        db.add(act)
+    else:
+        await _forget_left(db, act)
+    act.last_key, act.reached = _told(asked.last), None
+    act.total = None if asked.total is None else asked.total + sum(act.counts.values())
+    await db.flush()
+    await jobs.request(db, "long_act", key=f"long_act:{act.id}", arguments={"act_id": act.id})
+    return act.id
+
+
+async def _forget_left(db: AsyncSession, act: LongAct) -> None:
+    """They are looked at once more."""
+    await db.execute(delete(LongActItem).where(LongActItem.act_id == act.id))
+    act.counts = {word: number for word, number in act.counts.items() if word == DONE}
+
+
+async def carry_on(
+    open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]], act_id: int, open_act: Open
+) -> None:
+    """One slice after the other until none is left. Safe to kill anywhere and to run twice."""
+    more = True
+    while more:
+        async with open_transaction() as db:
+            more = await resume(db, act_id, open_act)
+
+
+async def resume(db: AsyncSession, act_id: int, open_act: Open) -> bool:
+    """The next slice. True while more is to do. Two workers at the same act wait for each other."""
+    act = await db.scalar(select(LongAct).where(LongAct.id == act_id).with_for_update())
+    if act is None or act.finished_at is not None:
+        return False
+    if act.stop_requested:
+        await finish(db, act_id)
+        return False
+    try:
+        rows = await open_act(db, act)
+    except Refusal as refused:
+        await finish(db, act_id, refused.message)
+        return False
+    return await _step(db, act, rows)
+
+
+async def _step(db: AsyncSession, act: LongAct, rows: MeantRows) -> bool:
+    meant = rows.keys if act.last_key is None else rows.keys.where(rows.key <= _key(act.last_key, rows.key))
+    if act.total is None:
+        act.total = await db.scalar(select(func.count()).select_from(meant.order_by(None).subquery())) or 0
+        return True
+    if act.reached is not None:
+        meant = meant.where(rows.key > _key(act.reached, rows.key))
+    keys = list(await db.scalars(meant.order_by(rows.key).limit(rows.at_once)))
+    if not keys:
+        await finish(db, act.id)
+        return False
+    outcome = await _carried_out(db, rows, keys)
+    await _note(db, act, outcome, len(keys))
+    act.reached = _told(keys[-1])
+    return True
+
+
+async def _carried_out(db: AsyncSession, rows: MeantRows, keys: Sequence[Any]) -> SliceOutcome:
+    """The whole slice; where that is refused, one row after the other, so that one refusal stops no other row."""
+    try:
+        async with db.begin_nested():
+            return await rows.carry_out(keys)
+    except Refusal as refused:
+        if len(keys) == 1:
+            return SliceOutcome(0, {keys[0]: ItemOutcome(REFUSED, refused.message)})
+    each = [await _carried_out(db, rows, [key]) for key in keys]
+    return SliceOutcome(sum(one.done for one in each), {key: why for one in each for key, why in one.left.items()})
+
+
+async def _note(db: AsyncSession, act: LongAct, outcome: SliceOutcome, number: int) -> None:
+    became = Counter({DONE: outcome.done})
+    became.update(why.became for why in outcome.left.values())
+    became[CHANGED] += max(0, number - became.total())
+    before = Counter(act.counts)
+    act.counts = {word: many for word, many in (before + became).items() if many}
+    named = sum(many for word, many in before.items() if word not in (DONE, CHANGED))
+    items = [
+        {"act_id": act.id, "item_id": key, "became": why.became, "note": why.note}
+        for key, why in list(outcome.left.items())[: max(0, MOST_LEFT - named)]
+        if isinstance(key, int)
+    ]
+    if items:
+        await db.execute(insert(LongActItem), items)
+
+
+def _told(key: Any) -> str | None:
+    return key if key is None else str(key)
+
+
+def _key(told: str, column: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Any:
+    """A key as it was told, in the type of the list's key."""
+    kind = column.type.python_type
+    return date.fromisoformat(told) if kind is date else kind(told)

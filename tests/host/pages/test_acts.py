@@ -1,0 +1,304 @@
+"""Bulk acts over a whole filter: above a thousand rows a job carries them out in slices, which one can watch, stop and join; what a
+killed worker left is continued by another."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import func, select, text, update
+
+from app.accounts.models import AuditEntry, Job, Role
+from app.db.session import Database
+from app.host import jobs as host_jobs
+from app.host.attendance import day_locks
+from app.host.models import AttendanceRecord, Employee
+from app.jobs import Claim
+from app.long_acts import over_lists
+from app.long_acts.acts import INLINE_LIMIT, Progress, read
+from app.long_acts.models import LongAct, LongActItem
+from app.parts import Parts
+from app.registry import modules
+from app.web.long_acts import bulk
+from tests.clock.clock_worker import start_worker, until
+from tests.cluster import DatabaseUrls
+from tests.conftest import Browser
+from tests.host.staff import ALICE, at, hire, work
+from tests.one_of_each import one_of_each
+
+MANY = INLINE_LIMIT + 201
+_PEOPLE = text(
+    "INSERT INTO employees (id_number, id_number_key, name, department)"
+    " SELECT n, n, 'Person ' || n, 'Mill' FROM generate_series(CAST(:first AS int), CAST(:last AS int)) AS n"
+)
+_NUMBER = re.compile(r'name="number" value="(\d+)"')
+_LAST = re.compile(r'name="last" value="([^"]*)"')
+EVERYBODY = {"action": "deactivate", "all": "1"}
+DEACTIVATED = select(func.count()).where(~Employee.active)
+
+
+@pytest.fixture
+async def many(database: Database) -> None:
+    await employ_many(database, 1, MANY)
+
+
+async def employ_many(database: Database, first: int, last: int) -> None:
+    async with database.transaction() as db:
+        await db.execute(_PEOPLE, {"first": first, "last": last})
+
+
+async def agree(browser: Browser, url: str, form: Mapping[str, str]) -> httpx.Response:
+    """Asks, and answers with what the question carried."""
+    asked = await browser.submit(url, dict(form))
+    assert bulk.HOW in asked.text, asked.text
+    carried = {"number": _NUMBER.findall(asked.text)[0], "last": _LAST.findall(asked.text)[0]}
+    return await browser.submit(url, {**form, **carried, "confirmed": "1"})
+
+
+async def begin(browser: Browser, url: str = "/people/bulk", form: Mapping[str, str] = EVERYBODY) -> int:
+    begun = await agree(browser, url, form)
+    assert begun.status_code == 303
+    return int(begun.headers["location"].removeprefix("/acts/"))
+
+
+async def carry_on(parts: Parts, act_id: int) -> None:
+    await host_jobs.carry_on(parts, Claim(1, 1, "main", "long_act", {"act_id": act_id}))
+
+
+async def slices(parts: Parts, act_id: int, number: int) -> None:
+    """The first few of them."""
+    kinds = {one.kind: one for module in modules() for one in module.site().long_acts}
+    for _ in range(number):
+        async with parts.database.transaction() as db:
+            act = await db.get_one(LongAct, act_id)
+            assert await over_lists.resume(
+                db, act_id, lambda db, act: kinds[act.kind].opened(parts, "main", db, act)
+            ), act
+
+
+async def progress(database: Database, act_id: int) -> Progress:
+    async with database.transaction() as db:
+        return await read(db, act_id)
+
+
+async def number(database: Database, asked: Any) -> int:
+    async with database.transaction() as db:
+        return await db.scalar(asked) or 0
+
+
+@pytest.mark.usefixtures("many")
+async def test_the_request_notes_the_filter_and_the_job_does_the_rest(
+    database: Database, parts: Parts, alice: Browser
+) -> None:
+    act_id = await begin(alice)
+    assert await number(database, DEACTIVATED) == 0
+    assert await number(database, select(func.count()).select_from(LongActItem)) == 0
+    under_way = await alice.get(f"/acts/{act_id}")
+    assert f"0 of {MANY:,} people" in under_way.text
+    assert f'hx-get="/acts/{act_id}"' in (await alice.get("/people?q=none")).text
+    job = (await alice.get("/admin/jobs")).text
+    assert f'<a href="/acts/{act_id}">Deactivating people: 0 of {MANY:,} people</a>' in job
+    assert f'hx-get="/acts/{act_id}"' not in (await alice.get("/kiosk")).text
+    await carry_on(parts, act_id)
+    assert await number(database, DEACTIVATED) == MANY
+    acts = select(func.count()).where(AuditEntry.act == "employee.deactivate", AuditEntry.actor_name == ALICE.name)
+    assert await number(database, acts) == MANY
+    assert f"{MANY:,} people were deactivated." in (await alice.get(f"/acts/{act_id}")).text
+    assert f'hx-get="/acts/{act_id}"' not in (await alice.get("/people")).text
+
+
+async def test_a_thousand_rows_are_done_at_once(database: Database, alice: Browser) -> None:
+    await employ_many(database, 1, INLINE_LIMIT)
+    asked = await alice.submit("/people/bulk", EVERYBODY)
+    assert bulk.HOW not in asked.text
+    done = await alice.submit("/people/bulk", {**EVERYBODY, "confirmed": "1", "number": str(INLINE_LIMIT)})
+    assert done.headers["location"] == "/people"
+    assert await number(database, DEACTIVATED) == INLINE_LIMIT
+
+
+@pytest.mark.usefixtures("many")
+async def test_only_rows_of_the_filter_are_meant_and_none_that_came_after_the_question(
+    database: Database, parts: Parts, alice: Browser
+) -> None:
+    async with database.transaction() as db:
+        await hire(db, "Ada Lovelace", "ada", department="Office")
+    asked = await alice.submit("/people/bulk?department=Mill", EVERYBODY)
+    carried = {"number": _NUMBER.findall(asked.text)[0], "last": _LAST.findall(asked.text)[0]}
+    await employ_many(database, 5001, 5003)
+    begun = await alice.submit("/people/bulk?department=Mill", {**EVERYBODY, **carried, "confirmed": "1"})
+    # Three more than were agreed to: the question is asked again, and its answer means them too.
+    assert f"{MANY + 3:,} people" in begun.text
+    async with database.transaction() as db:
+        await db.execute(update(Employee).where(Employee.id_number.in_(["1", "2", "3", "4"])).values(active=False))
+    act_id = await begin(alice, "/people/bulk?department=Mill")
+    await employ_many(database, 6001, 6002)
+    await carry_on(parts, act_id)
+    async with database.transaction() as db:
+        left = set(await db.scalars(select(Employee.id_number).where(Employee.active)))
+    assert left == {"ada", "6001", "6002"}
+
+
+@pytest.mark.usefixtures("many")
+async def test_the_same_act_joins_the_one_under_way_and_takes_in_who_came_since(
+    database: Database, parts: Parts, alice: Browser, bob: Browser
+) -> None:
+    act_id = await begin(alice)
+    await slices(parts, act_id, 1)
+    await employ_many(database, 0, 0)
+    await employ_many(database, 7001, 7600)
+    assert await begin(alice) == act_id
+    assert await begin(bob) != act_id, "the audit names who asked"
+    assert await begin(alice, "/people/bulk?department=Mill") != act_id, "another filter is another act"
+    assert await number(database, select(func.count()).where(Job.name == "long_act")) == 3
+    joined = await progress(database, act_id)
+    assert (joined.done, joined.total) == (500, MANY + 601)
+    await carry_on(parts, act_id)
+    assert await number(database, DEACTIVATED) == MANY + 601
+    over = await progress(database, act_id)
+    assert (over.done, over.left, over.finished_at is not None) == (MANY + 601, {}, True)
+
+
+@pytest.mark.usefixtures("many")
+async def test_a_person_stops_it_and_what_was_done_stays(database: Database, parts: Parts, alice: Browser) -> None:
+    act_id = await begin(alice)
+    await slices(parts, act_id, 1)
+    assert "500 of" in (await alice.get(f"/acts/{act_id}")).text
+    assert (await alice.submit(f"/acts/{act_id}/stop")).status_code == 303
+    assert "It stops after the part" in (await alice.get(f"/acts/{act_id}")).text
+    assert (await alice.submit(f"/acts/{act_id}/stop")).status_code == 409
+    await carry_on(parts, act_id)
+    assert await number(database, DEACTIVATED) == 500
+    told = (await alice.get(f"/acts/{act_id}")).text
+    assert f"500 people were deactivated. Alice Ahn stopped it. {MANY - 500} people were not looked at." in told
+    assert await number(database, select(func.count()).where(AuditEntry.act == "long_act.stop")) == 1
+    await employ_many(database, 7001, 7600)
+    assert await begin(alice) != act_id, "a stopped act is not joined"
+
+
+@pytest.mark.usefixtures("many")
+async def test_it_ends_when_the_person_may_no_longer_do_it(database: Database, parts: Parts, bob: Browser) -> None:
+    act_id = await begin(bob)
+    await slices(parts, act_id, 1)
+    async with database.shared_transaction() as db:
+        await db.execute(update(Role).where(Role.name == "Operator").values(permissions=["host.attendance"]))
+    await carry_on(parts, act_id)
+    assert await number(database, DEACTIVATED) == 500
+    assert (await progress(database, act_id)).problem == "Bob Brandt may no longer do this."
+
+
+@pytest.mark.usefixtures("many")
+async def test_who_may_not_act_and_other_workspaces_see_no_act(
+    alice: Browser, vera: Browser, eve: Browser, visitor: Browser
+) -> None:
+    act_id = await begin(alice)
+    for browser in (vera, eve):
+        assert (await browser.get(f"/acts/{act_id}")).status_code == 404
+        assert (await browser.submit(f"/acts/{act_id}/stop")).status_code == 404
+    assert (await visitor.get(f"/acts/{act_id}")).headers["location"].startswith("/sign-in")
+    assert "<html" not in (await alice.fragment(f"/acts/{act_id}")).text
+
+
+async def test_records_on_locked_days_stay_and_the_page_says_which(
+    database: Database, parts: Parts, alice: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 1)
+    async with database.transaction() as db:
+        ada, day = await hire(db), at("08:00").date()
+        await work(db, ada, "08:00", "12:00")
+        await work(db, ada, "08:00 2026-11-19", "12:00 2026-11-19")
+        await day_locks.lock(db, ALICE, day, day)
+    act_id = await begin(alice, "/attendance/bulk", {"action": "approved", "all": "1"})
+    await carry_on(parts, act_id)
+    async with database.transaction() as db:
+        statuses = list(await db.scalars(select(AttendanceRecord.status).order_by(AttendanceRecord.workday)))
+    assert statuses == ["approved", "pending"]
+    told = (await alice.get(f"/acts/{act_id}")).text
+    assert "1 record was approved. 1 stays: 1 on a locked day." in told
+    assert re.search(r'href="/attendance/\d+"[^>]*>Ada Lovelace<', told)
+
+
+@pytest.mark.slow
+async def test_a_killed_worker_is_followed_by_one_that_continues_and_nothing_is_done_twice(
+    database: Database, urls: DatabaseUrls, alice: Browser
+) -> None:
+    await employ_many(database, 1, 20_000)
+    act_id = await begin(alice)
+
+    async def has_done(least: int) -> bool:
+        return (await progress(database, act_id)).done >= least
+
+    async def is_over() -> bool:
+        return (await progress(database, act_id)).finished_at is not None
+
+    first = start_worker(urls)
+    try:
+        await until(lambda: has_done(1))
+        first.kill()
+        first.wait()
+        reached = (await progress(database, act_id)).done
+        assert 0 < reached < 20_000
+        # The same act once more, while nobody carries it out: it joins.
+        await employ_many(database, 20_001, 20_100)
+        assert await begin(alice) == act_id
+        second = start_worker(urls)
+        try:
+            await until(is_over)
+        finally:
+            second.kill()
+            second.wait()
+    finally:
+        first.kill()
+        first.wait()
+    assert await number(database, DEACTIVATED) == 20_100
+    once = select(AuditEntry.subject_id).where(AuditEntry.act == "employee.deactivate")
+    assert await number(database, select(func.count()).select_from(once.subquery())) == 20_100
+    assert await number(database, select(func.count()).select_from(once.distinct().subquery())) == 20_100
+    assert (await progress(database, act_id)).counts == {"done": 20_100}
+
+
+async def test_every_bulk_act_of_every_list_can_be_a_jobs(
+    parts: Parts, alice: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Begun on its page over all rows, and carried out by a worker that finds the same rows."""
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 0)
+    asked = {one.kind for module in modules() for one in module.site().long_acts}
+    assert len(asked) == sum(len(module.site().long_acts) for module in modules())
+    begun: dict[str, int] = {}
+    async with one_of_each(parts):
+        for kind in sorted(asked):
+            url, action = _page_of(kind)
+            answer = await alice.submit(url, {"action": action, "all": "1"})
+            if answer.status_code != 200:
+                continue
+            act_id = await begin(alice, url, {"action": action, "all": "1"})
+            await carry_on(parts, act_id)
+            over = await progress(parts.database, act_id)
+            assert over.finished_at is not None
+            assert over.problem is None, kind
+            assert over.left.keys() <= {"changed", "locked", "hindered", "same_work", "beyond", *LEFT_BY_RULES}, kind
+            shown = await alice.get(f"/acts/{act_id}")
+            assert shown.status_code == 200, kind
+            begun[kind] = over.done
+    assert len(begun) > 25, begun
+    assert sum(done > 0 for done in begun.values()) > 15, begun
+
+
+LEFT_BY_RULES = {"refused", "decided", "edited", "overlaps", "date_locked"}
+
+
+def _page_of(kind: str) -> tuple[str, str]:
+    name, _, action = kind.partition(".")
+    pages = {
+        "bindings": "/clock_employees/bulk",
+        "punches": "/clock_transactions/bulk",
+        "devices": "/clock_devices/bulk",
+        "surveys": "/surveys/list/bulk",
+        "attendance": "/attendance/bulk",
+        "tenants": "/admin/tenants",
+        "users": "/admin/users/bulk",
+        "tokens": "/admin/tokens/bulk",
+        "jobs": "/admin/jobs/bulk",
+    }
+    deleted = "?state=deleted" if kind == "people.restore" else ""
+    return pages.get(name, f"/{name}/bulk") + deleted, action
