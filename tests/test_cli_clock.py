@@ -12,10 +12,11 @@ from sqlalchemy import func, select, update
 
 from app import demo, sealed
 from app.accounts.audit import COMMAND_LINE
-from app.accounts.models import Job
+from app.accounts.models import AuditEntry, Job
 from app.clock.connection import lease
 from app.clock.models import Binding, Connection, Device, Punch, Setting, SyncRun
 from app.clock.sync import run_rows
+from app.commands import clock_punches
 from app.db.session import Database
 from app.host.models import AttendanceRecord
 from app.secrets import KeyRing, new_key_text
@@ -197,7 +198,9 @@ async def test_retrying_judges_what_a_filter_names(muster: CommandLine, database
 
 
 @pytest.mark.usefixtures("connected")
-async def test_settling_takes_the_filters_of_a_retry(muster: CommandLine, database: Database) -> None:
+async def test_settling_takes_the_filters_of_a_retry(
+    muster: CommandLine, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await muster("clock:sync")
     lone = (Punch.import_outcome == "only_one_punch",)
     async with database.transaction() as db:
@@ -217,6 +220,11 @@ async def test_settling_takes_the_filters_of_a_retry(muster: CommandLine, databa
         "punches": 0,
         "outcomes": {},
     }
+    in_parts = await count(database, AuditEntry, AuditEntry.act == "clock.unsettle")
+    monkeypatch.setattr(clock_punches, "PART", 2)
+    assert (await muster("clock:settle", "--undo", "--json")).json["punches"] == every
+    parts = await count(database, AuditEntry, AuditEntry.act == "clock.unsettle") - in_parts
+    assert parts == -(-every // 2) > 1
     assert (await muster("clock:settle", "--outcome", "nonsense")).code == 2
     assert (await muster("clock:settle", "--undo", "--note", "x")).code == 2
     assert "at most 1,000 characters" in (await muster("clock:settle", "--note", "x" * 1001)).refusal

@@ -10,6 +10,7 @@ from app.clock.pages import transaction_list
 from app.clock.punches import daily_totals, hour_counts, queries
 from app.db.direct import driver
 from app.db.session import Database
+from tests.benchmarks import bench_tenants
 from tests.benchmarks.explained import Watch, watch
 from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
@@ -138,3 +139,31 @@ async def test_a_deep_page_of_the_audit_names_only_what_it_shows(
     assert "7,451–7,500 of" in page.text
     # Were all entries before it named, it would be several blocks for each of 7,500.
     assert blocks_of(found) < 3000
+
+
+@pytest.mark.parametrize(
+    ("view", "most"),
+    [
+        ("/admin/tenants", 2500),
+        ("/admin/tenants?page=6", 2500),
+        ("/admin/tenants?state=deactivated", 2500),
+        ("/admin/tenants?state=no_administrator", 12_000),
+        ("/admin/users?page=15", 900),
+        ("/admin/users?q=user4710", 300),
+        ("/admin/users?q=zzzz", 300),
+        ("/palette?q=user4710", 300),
+    ],
+)
+async def test_tenants_and_users_are_read_without_the_accounts_of_all(
+    alice: Browser, database: Database, urls: DatabaseUrls, view: str, most: int
+) -> None:
+    """300 tenants with 20,000 accounts, 1,000 of them the platform's. To look at each would be 30,000 blocks and more."""
+    await bench_tenants.fill(database, 300, 20_000, share=20)
+    owner = Database(urls.owner)
+    await bench_tenants.settle(owner)
+    await owner.close()
+    with watch(database.engine) as found:
+        answer = await alice.get(view)
+    assert answer.status_code == 200
+    assert len(found.reads) < 12
+    assert blocks_of(found) < most

@@ -31,7 +31,8 @@ class User(Base):
     """
 
     __tablename__ = "users"
-    __table_args__ = (Index(None, "workspace", "name", "id"),)
+    # With what searches look at, so that they read no other workspace's accounts.
+    __table_args__ = (Index("users_found_by", "workspace", "name", "id", postgresql_include=["email", "active"]),)
 
     id: Mapped[Id]
     workspace: Mapped[str]

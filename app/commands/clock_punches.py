@@ -1,8 +1,9 @@
 """`clock:retry`, `clock:use`, `clock:settle`: what a person decides about punches, over the same filters."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from datetime import date
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,8 +13,15 @@ from app.counting import count
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
+    from sqlalchemy.ext.asyncio import AsyncSession
 
+    from app.accounts.audit import Actor
+    from app.clock.review.marked import Resolved
     from app.long_acts.acts import Progress
+
+    Verb = Callable[[AsyncSession, Actor, ColumnElement[bool]], Awaitable[Resolved]]
+    Decide = Callable[[AsyncSession, ColumnElement[bool]], Awaitable[Resolved]]
+PART = 20_000
 
 
 def _chosen_punches(command: Callable[..., None]) -> Callable[..., None]:
@@ -58,10 +66,9 @@ def _condition(
 @frame.json_option
 def clock_retry(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) -> None:
     """Have punches judged again; deleted records may come back, what belongs to a record stays."""
-    from app.accounts.audit import COMMAND_LINE
     from app.clock.review import decisions
 
-    done = frame.in_transaction(lambda db: decisions.retry(db, COMMAND_LINE, which), workspace)
+    done = _in_parts(partial(_as_command, decisions.retry), which, decisions.RETRIABLE, workspace)
     waiting = "" if done.outcomes is not None else "; the import follows in the background"
     document = {"punches": done.punches, "outcomes": done.outcomes}
     frame.answer(document, f"{done.punches} punches are judged again{waiting}.", as_json=as_json)
@@ -90,18 +97,56 @@ def clock_use(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) ->
 @frame.json_option
 def clock_settle(*, which: "ColumnElement[bool]", note: str | None, undo: bool, workspace: str, as_json: bool) -> None:
     """Settle punches that need a person: their outcome stays, and they leave the counts; --undo reverses it."""
-    from app.accounts.audit import COMMAND_LINE
     from app.clock.review import settling
 
     if undo and note is not None:
         raise click.UsageError("--note and --undo exclude each other")
     if undo:
-        done = frame.in_transaction(lambda db: settling.unsettle(db, COMMAND_LINE, which), workspace)
+        undone = partial(_as_command, settling.unsettle)
+        done = _in_parts(undone, which, settling.UNSETTLEABLE, workspace)
         sentence = f"{count(done.punches, 'punch needs', 'punches need')} a person again."
     else:
-        done = frame.in_transaction(lambda db: settling.settle(db, COMMAND_LINE, which, note), workspace)
+        settled = partial(_as_command, partial(settling.settle, note=note))
+        done = _in_parts(settled, which, settling.SETTLEABLE, workspace)
         sentence = f"{count(done.punches, 'punch is', 'punches are')} settled."
     frame.answer({"punches": done.punches, "outcomes": done.outcomes}, sentence, as_json=as_json)
+
+
+def _in_parts(
+    decide: "Decide", which: "ColumnElement[bool]", able: "ColumnElement[bool]", workspace: str
+) -> "Resolved":
+    """Decides about `PART` punches in a transaction, then about the next, so that no other work waits for all of them. A command that
+    is killed has done some, and does the rest when it is run again."""
+    from app.clock.review.marked import Resolved
+
+    punches, outcomes, reached, waits = 0, Counter[str](), 0, False
+    while True:
+        last, done = frame.in_transaction(partial(_part, decide, (which, able), reached), workspace)
+        punches, waits = punches + done.punches, waits or done.outcomes is None
+        outcomes.update(done.outcomes or {})
+        if last is None:
+            return Resolved(punches, None if waits else dict(outcomes))
+        reached = last
+
+
+async def _as_command(verb: "Verb", db: "AsyncSession", which: "ColumnElement[bool]") -> "Resolved":
+    from app.accounts.audit import COMMAND_LINE
+
+    return await verb(db, COMMAND_LINE, which)
+
+
+async def _part(
+    decide: "Decide", chosen: "tuple[ColumnElement[bool], ...]", reached: int, db: "AsyncSession"
+) -> "tuple[int | None, Resolved]":
+    """What became of the next punches, and the last one's id where there may be more."""
+    from sqlalchemy import select
+
+    from app.clock.models import Punch
+    from app.db.among import among
+
+    found = select(Punch.id).where(*chosen, Punch.id > reached).order_by(Punch.id).limit(PART)
+    ids = list(await db.scalars(found))
+    return ids[-1] if len(ids) == PART else None, await decide(db, among(Punch.id, ids))
 
 
 def told(progress: "Progress") -> str:

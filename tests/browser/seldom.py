@@ -10,9 +10,10 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.mirror import gone
-from app.clock.models import Cursor, LongAct, LongActItem, Punch
+from app.clock.models import Cursor, Punch
 from app.db.session import Database
 from app.host.models import AttendanceRecord
+from app.long_acts.models import LongAct, LongActItem
 from tests.browser.in_database import in_database
 
 LONG_WHY = (
@@ -53,7 +54,23 @@ async def _acts(db: AsyncSession) -> list[str]:
         f"/clock_employees/acts/{await _act(db, 'move', left_records)}",
         f"/clock_employees/acts/{await _act(db, 'take_back', [*left_records, (10**9, None, None)])}",
         f"/clock_transactions/acts/{await _act(db, 'use', left_punches)}",
+        f"/acts/{await _act_over_list(db, {})}",
+        f"/acts/{await _act_over_list(db, {'done': 123_456, 'locked': 2}, left_records[:2])}",
     ]
+
+
+async def _act_over_list(
+    db: AsyncSession, counts: dict[str, int], left: list[tuple[int, str, None]] | None = None
+) -> int:
+    """Over, where it left some."""
+    over = {"finished_at": datetime.now(UTC), "stop_requested": True, "stopped_by": LONG_WHY[:60]} if left else {}
+    listed = {"list_query": "status=pending", "arguments": {"url": "/attendance", "what": {}, "by": {}}}
+    values = {"kind": "attendance.approved", "actor_name": "Bob Brandt", "emp_codes": [], "counts": counts}
+    made = insert(LongAct).values(**values, **listed, **over, total=1_234_567).returning(LongAct.id)
+    act_id = (await db.execute(made)).scalar_one()
+    for item, _, note in left or []:
+        await db.execute(insert(LongActItem).values(act_id=act_id, item_id=item, became="locked", note=note))
+    return act_id
 
 
 async def _act(db: AsyncSession, kind: str, items: list[tuple[int, str | None, str | None]]) -> int:

@@ -86,7 +86,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     spec, rows = spec_of(types, roles), base(ctx)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, spec, rows, kind)
-    view = await lists.load(ctx, spec, rows)
+    view = await lists.load(ctx, spec, rows, select(User.id).where(User.workspace == ctx.workspace))
     return await page(
         ctx, "host/admin/users.html", fragment="list", view=view, types=types, states=STATES, now=datetime.now(UTC)
     )
