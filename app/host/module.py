@@ -147,7 +147,8 @@ SUBJECTS = {
 }
 JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
-    "long_act": JobKind("Act on all rows of a list", timeout=timedelta(hours=6)),
+    # Each attempt continues where the last one ended, so that many are worth it.
+    "long_act": JobKind("Act on all rows of a list", timeout=timedelta(hours=6), attempts=10),
 }
 
 
