@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.surveys.authoring.definition import Definition, QuestionDefinition
+from app.surveys.question_details import Condition, QuestionDetails
 
 DOMAIN: Final = "demo.example.org"
 _FIRST: Final = (
@@ -170,6 +171,43 @@ PORTAL: Final = DemoSurvey(
     weights=((3, 7, 20, 40, 30), (50, 35, 15), ()),
     pending=True,
 )
+ARRIVAL: Final = DemoSurvey(
+    Definition(
+        title="Your first weeks here",
+        type="feedback",
+        enforcement="optional",
+        message="<p>You have been here for a while. How was the beginning?</p>",
+        closing_html="<p>Thank you. The people office reads every answer, and calls you where you asked for something.</p>",
+        category="Work",
+        user_types=("employee", "staff"),
+        questions=(
+            QuestionDefinition(
+                None, "How likely are you to recommend us as a place to work?", "nps", required=True,
+                details=QuestionDetails(low_label="Not at all", high_label="Very likely"),
+            ),
+            QuestionDefinition(
+                None, "What is missing?", "free_text",
+                details=QuestionDetails(show_if=Condition(1, tuple(range(7)))),
+            ),
+            QuestionDefinition(
+                None, "What do you tell your friends about us?", "free_text",
+                details=QuestionDetails(show_if=Condition(1, (9, 10))),
+            ),
+            QuestionDefinition(
+                None, "How well were you prepared?", "matrix", ("Not at all", "Partly", "Well"),
+                details=QuestionDetails(rows=("My place of work", "My tools", "My introduction"), page=True),
+            ),
+            QuestionDefinition(
+                None, "How long did your introduction take?", "number",
+                details=QuestionDetails(min=0, max=60, unit="days"),
+            ),
+        ),
+    ),
+    published=(45,),
+    answered_until=(0.3,),
+    share=0.6,
+    weights=((1, 1, 2, 2, 3, 6, 8, 14, 22, 22, 19), (), (), (10, 30, 60), (1, 3, 8, 10, 9, 14, 6, 4, 2, 2)),
+)  # fmt: skip
 REMOTE: Final = DemoSurvey(
     Definition(
         title="Working from home next year",
@@ -217,7 +255,7 @@ TEAM: Final = DemoSurvey(
     share=0.7,
     declined=0.3,
 )
-PLATFORM: Final = (WEEK, PHOTOS, PARTY, CANTEEN, PRIVACY, PORTAL, REMOTE)
+PLATFORM: Final = (WEEK, PHOTOS, PARTY, CANTEEN, PRIVACY, ARRIVAL, PORTAL, REMOTE)
 TENANT: Final = (SHIFTS, TEAM)
 
 REMARKS: Final = (

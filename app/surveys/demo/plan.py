@@ -8,9 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from app.surveys import showing
 from app.surveys.authoring.definition import QuestionDefinition
 from app.surveys.demo.cast import APP_REMARKS, REMARKS, DemoApp, DemoSurvey
+from app.surveys.ledger.chain import MatrixCell
 
+PlannedValue = int | str | tuple[str, ...] | tuple[MatrixCell, ...] | None
 _REMARK_SHARE = 0.3
 _TICK_SHARE = 0.5
 _UNPROMPTED_SHARE = 0.08
@@ -36,7 +39,7 @@ class PlannedAnswer:
     impressions: int
     outcome: str | None = None
     at: datetime | None = None
-    values: tuple[int | str | tuple[str, ...] | None, ...] = ()
+    values: tuple[PlannedValue, ...] = ()
 
 
 def asked(survey: DemoSurvey, people: Sequence[tuple[str, str]], now: datetime) -> Iterator[PlannedAnswer]:
@@ -57,12 +60,17 @@ def _what_they_did(survey: DemoSurvey, about: tuple[str, int, str], first: datet
     if roll("answers", *about) >= survey.share:
         return PlannedAnswer(person, version, first, 1 + int(4 * roll("again", *about)))
     outcome = _outcome(survey, about)
-    values = tuple(
-        _value(question, weights, (*about, place)) if outcome in ("answered", "agreed") else None
-        for place, (question, weights) in enumerate(_weighted(survey))
-    )
+    values = _values(survey, about) if outcome in ("answered", "agreed") else (None,) * len(survey.definition.questions)
     at = min(first + timedelta(seconds=20 + 400 * roll("takes", *about)), last)
     return PlannedAnswer(person, version, shown, 1 if shown else 0, outcome, max(at, first), values)
+
+
+def _values(survey: DemoSurvey, about: tuple[str, int, str]) -> tuple[PlannedValue, ...]:
+    """A question that the other answers hide gets none."""
+    drawn = [_value(question, weights, (*about, place)) for place, (question, weights) in enumerate(_weighted(survey))]
+    given = {place: value for place, value in enumerate(drawn, 1) if value is not None}
+    visible = showing.shown(survey.definition.questions, given)
+    return tuple(value if is_shown else None for value, is_shown in zip(drawn, visible, strict=True))
 
 
 def _outcome(survey: DemoSurvey, about: tuple[str, int, str]) -> str:
@@ -79,14 +87,15 @@ def _weighted(survey: DemoSurvey) -> Iterator[tuple[QuestionDefinition, tuple[in
         yield question, survey.weights[place] if place < len(survey.weights) else ()
 
 
-def _value(
-    question: QuestionDefinition, weights: tuple[int, ...], about: tuple[object, ...]
-) -> int | str | tuple[str, ...] | None:
+def _value(question: QuestionDefinition, weights: tuple[int, ...], about: tuple[object, ...]) -> PlannedValue:
     match question.type:
-        case "star_rating":
-            return 1 + _leaning(weights, roll("stars", *about))
+        case "star_rating" | "nps" | "number":
+            return _leaning(weights, roll("stars", *about)) + (question.type == "star_rating")
         case "scale" | "single_choice":
             return question.options[_leaning(weights, roll("choice", *about))]
+        case "matrix":
+            rows = question.details.rows
+            return tuple(MatrixCell(row, question.options[_leaning(weights, roll(row, *about))]) for row in rows)
         case "multiple_choice":
             heaviest = max(weights)
             ticks = zip(question.options, weights, strict=True)

@@ -8,9 +8,10 @@ from sqlalchemy import func, insert, select, text
 
 from app.accounts.models import User
 from app.host.models import Application, AppRating
+from app.surveys.authoring.stored import load
 from app.surveys.demo import plan as demo_plan
 from app.surveys.demo import seed as demo
-from app.surveys.demo.cast import PLATFORM, TENANT, WEEK, people
+from app.surveys.demo.cast import ARRIVAL, PLATFORM, TENANT, WEEK, people
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger import verifying
 from app.surveys.models import PromptState, Response, Survey
@@ -244,3 +245,28 @@ async def test_the_command_names_what_goes_and_what_is_kept_since_people_met_it(
     again = (await muster(*remove_them, "--json")).json
     assert [again[kind] for kind in ("surveys", "archived", "apps", "retired")] == [[], [], [], []]
     assert (await muster(*remove_them)).out == "0 surveys, 0 people, 0 responses, 0 apps and 0 ratings were removed.\n"
+
+
+async def test_the_demo_answers_scores_numbers_and_matrices_and_no_hidden_question(parts):
+    await seed(parts, crowd=60)
+    keys = [one.key for one in (await _stored(parts, ARRIVAL.definition.title)).questions]
+    score, missing, friends, matrix, number = keys
+    counted = text(
+        "SELECT a.question_key, array_agg(DISTINCT a.choice) FROM survey_answers a WHERE a.question_key = ANY(:keys) GROUP BY 1"
+    )
+    async with parts.database.transaction("main") as db:
+        found = dict((await db.execute(counted, {"keys": keys})).all())
+        wrong = text(
+            "SELECT count(*) FROM survey_answers a JOIN survey_answers s ON s.number = a.number AND s.question_key = :score"
+            " WHERE a.question_key = :missing AND s.choice::int > 6"
+        )
+        assert await db.scalar(wrong, {"score": score, "missing": missing}) == 0
+    assert len(found[score]) > 4
+    assert {missing, friends, number} <= found.keys()
+    assert {one.partition("\t")[0] for one in found[matrix]} == {"My place of work", "My tools", "My introduction"}
+    assert (await verifying.verify(parts.database, parts.keys, "main")).fits
+
+
+async def _stored(parts, title):
+    async with parts.database.transaction("main") as db:
+        return await load(db, await db.scalar(select(Survey.uid).where(Survey.title == title)))
