@@ -5,8 +5,9 @@ has the content hash that it always had.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
+
+import msgspec
 
 from app.surveys import decimals
 from app.surveys.decimals import Number
@@ -16,8 +17,8 @@ from app.surveys.words import NEW_QUESTION_TYPES
 ABILITIES: Final = (*NEW_QUESTION_TYPES, "conditions")
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+# The queue makes one of each for every question: a dataclass takes several times as long.
+class Condition(msgspec.Struct, frozen=True):
     """Shows a question only to people whose answer to an earlier one is (not) among `values`. `question` is the number of that one
     in the survey, from 1: the canonical form holds no ids. A value is an option's text, or the number of stars or of an NPS."""
 
@@ -31,8 +32,7 @@ class Condition:
         return "not_in" if self.negated else "in"
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionDetails:
+class QuestionDetails(msgspec.Struct, frozen=True):
     """`low_label` and `high_label` are words for both ends of a scale, stars or an NPS; `min`, `max` and `unit` belong to a number, `rows`
     to a matrix. `page` begins a new page."""
 
@@ -56,6 +56,7 @@ class QuestionDetails:
 
 
 NO_DETAILS: Final = QuestionDetails()
+_TEXTS: Final = ("low_label", "high_label", "unit")
 
 
 class DetailedQuestion(Protocol):
@@ -71,20 +72,17 @@ class DetailedQuestion(Protocol):
 
 def written(details: QuestionDetails) -> dict[str, Any]:
     """As JSON holds it, in one order, without what is not used."""
-    if details == NO_DETAILS:
-        return {}
-    condition = details.show_if
-    every = {
-        "low_label": details.low_label,
-        "high_label": details.high_label,
-        "min": details.min,
-        "max": details.max,
-        "unit": details.unit,
-        "rows": list(details.rows),
-        "page": details.page,
-        "show_if": condition and _written_condition(condition),
-    }
-    return {name: value for name, value in every.items() if value or type(value) in (int, float)}
+    found: dict[str, Any] = {name: value for name in _TEXTS if (value := getattr(details, name))}
+    for name in ("min", "max"):
+        if (bound := getattr(details, name)) is not None:
+            found[name] = bound
+    if details.rows:
+        found["rows"] = list(details.rows)
+    if details.page:
+        found["page"] = True
+    if details.show_if:
+        found["show_if"] = _written_condition(details.show_if)
+    return found
 
 
 def _written_condition(condition: Condition) -> dict[str, Any]:

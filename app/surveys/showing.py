@@ -41,6 +41,21 @@ def sentence(questions: Sequence[DetailedQuestion], condition: Condition | None)
     return f"Only if the answer to “{_short(asked.label)}” {verb} {values}."
 
 
+def notes(questions: Sequence[DetailedQuestion], question: DetailedQuestion) -> tuple[str, ...]:
+    """The details of a question of these, each in words; none where it has none."""
+    details = question.details
+    ends = " – ".join(one or "…" for one in (details.low_label, details.high_label))
+    unit = f"In {details.unit}" if details.unit else ""
+    every = (
+        f"Rows: {' · '.join(details.rows)}" if details.rows else "",
+        f"Ends: {ends}" if details.low_label or details.high_label else "",
+        f"{details.bounds} {details.unit}".strip() if details.bounds else unit,
+        "Begins a new page" if details.page else "",
+        sentence(questions, details.show_if),
+    )
+    return tuple(filter(None, every))
+
+
 def _short(label: str) -> str:
     text = " ".join(label.split())
     return text if len(text) <= LONGEST_NAMED else f"{text[: LONGEST_NAMED - 1]}…"

@@ -8,6 +8,7 @@ import msgspec
 from app.api.envelope import Instant
 from app.surveys import decimals, question_details
 from app.surveys.authoring import content
+from app.surveys.question_details import NO_DETAILS
 from app.surveys.words import (
     LONGEST_CATEGORY,
     LONGEST_END,
@@ -127,11 +128,14 @@ def row_of(item: Any, *, detailed: bool) -> SurveyRow:
 
 
 def _question_row(item: Any, one: Any, *, detailed: bool) -> QuestionRow:
-    more = question_details.written(one.details) if detailed else {}
-    if "show_if" in more:
-        condition = one.details.show_if
-        asked = item.questions[condition.question - 1].key
-        more["show_if"] = ShowIf(question=asked, is_=condition.word, values=list(condition.values))
-    return QuestionRow(
-        question=one.key, label=one.label, type=one.type, options=list(one.options), required=one.required, **more
+    row = QuestionRow(
+        question=one.key, label=one.label, type=one.type, options=list(one.options), required=one.required
     )
+    if not detailed or one.details is NO_DETAILS:
+        return row
+    for name, value in question_details.written(one.details).items():
+        setattr(row, name, value)
+    if condition := one.details.show_if:
+        asked = item.questions[condition.question - 1].key
+        row.show_if = ShowIf(question=asked, is_=condition.word, values=list(condition.values))
+    return row

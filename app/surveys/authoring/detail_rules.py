@@ -1,8 +1,9 @@
 """The rules for the details of a question: which type takes which, their bounds, and what a condition may ask about. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from app.errors import FieldError
 from app.surveys import decimals, words

@@ -13,7 +13,7 @@ from app.surveys.authoring import content
 from app.surveys.ledger import chain, verifying
 from app.surveys.pages import response_list
 from app.surveys.pages.results import response_table
-from app.surveys.results import queries, responses, table
+from app.surveys.results import queries, responses, table, worded
 from app.surveys.results.tallies import TallyScope
 from app.surveys.words import CHANGES, ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN, SOURCES, TYPES
 from app.web import exports
@@ -24,6 +24,8 @@ from app.web.pages import page
 SEE = Requires("surveys.view", module="surveys")
 # The newest are shown; somebody may go to and fro for years.
 MOST_CHANGES = 20
+# Outcomes of those who met the questions one after the other.
+CARRIED = ("answered", "agreed")
 _RECEIPT = re.compile(r"[0-9a-f]{64}")
 
 
@@ -49,6 +51,9 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
     row = await queries.response(ctx.db, bytes.fromhex(receipt))
     found = responses.opened(ctx.parts.keys, ctx.workspace, row)
     words = responses.wording(row.content)
+    questions = responses.questions(words, row.question_keys)
+    answers = {one.question: one for one in responses.answers(row, found)}
+    values = {key: one.value for key, one in answers.items()}
     return await page(
         ctx,
         "surveys/response_modal.html",
@@ -61,8 +66,10 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         # Sanitised when it was written, and once more: what is shown here was kept for years.
         message=content.sanitise(words.message).html,
         closing=content.sanitise(words.closing_html).html,
-        questions=responses.questions(words, row.question_keys),
-        answers={one.question: one for one in responses.answers(row, found)},
+        questions=questions,
+        answers=answers,
+        told={str(one.key): worded.told(one, values.get(str(one.key))) for one in questions},
+        hidden=worded.hidden(questions, values) if row.recorded_outcome in CARRIED else (),
         verified=await verifying.verified(ctx.db, row.number),
         history=await _history(ctx, row),
         receipt=receipt,

@@ -18,6 +18,7 @@ from app.counting import percent
 from app.db.days import utc_day
 from app.errors import Invalid, NotFound
 from app.periods import PERIODS
+from app.surveys import showing
 from app.surveys.authoring import audience, content
 from app.surveys.models import WHOLE
 from app.surveys.pages.acts_allowed import limits
@@ -111,6 +112,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         message=content.sanitise(words.message).html,
         closing=content.sanitise(words.closing_html).html,
         questions=questions,
+        notes={str(one.key): showing.notes(questions, one) for one in questions},
         asked=asked,
         found=found,
         cards=cards.drawn(found.questions, {"survey": survey.uid, "version": version, **asked.query}),

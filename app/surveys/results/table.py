@@ -70,7 +70,7 @@ def merged(versions: Iterable[Sequence[AskedQuestion]]) -> tuple[AskedQuestion, 
     found: dict[UUID, AskedQuestion] = {}
     for question in (one for version in versions for one in version):
         known = found.setdefault(question.key, question)
-        rows = replace(known.details, rows=_with(known.details.rows, question.details.rows))
+        rows = msgspec.structs.replace(known.details, rows=_with(known.details.rows, question.details.rows))
         found[question.key] = replace(known, options=_with(known.options, question.options), details=rows)
     return tuple(found.values())
 

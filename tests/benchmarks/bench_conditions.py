@@ -1,0 +1,148 @@
+"""What pages and conditions cost: `me/surveys` and `respond` with ten questions, nine of them with a condition, against the same ten
+without, in turns in one run. Wanted: at most 10 % more.
+
+    python -m tests.benchmarks.bench_conditions [--surveys 200] [--people 4000] [--rounds 100] [--turns 8]
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+from sqlalchemy import text
+
+from app import garbage
+from app.db.session import Database
+from app.main import create_app
+from app.parts import make_parts
+from app.surveys.authoring.stored import Stored
+from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.crowd import gather_people, owner_url, settle, token_of
+from tests.surveys.calling import QUEUE, RESPOND
+from tests.surveys.drafted import published
+
+MOST = 1.10
+PLAIN: list[dict[str, Any]] = [
+    {"label": f"Question {number}?", "type": "single_choice", "options": ["Yes", "No"]} for number in range(1, 11)
+]
+CONDITIONAL = [PLAIN[0]] + [
+    {**one, "show_if": {"question": number, "is": "in", "values": ["Yes"]}} for number, one in enumerate(PLAIN[1:], 1)
+]
+# The same surveys with their conditions and without, by turns.
+_KEEP = "CREATE TABLE kept_details AS SELECT key, details FROM survey_questions"
+_TAKE = "UPDATE survey_questions SET details = NULL", "UPDATE surveys SET needs = '{}'"
+_GIVE = (
+    "UPDATE survey_questions q SET details = k.details FROM kept_details k WHERE k.key = q.key",
+    "UPDATE surveys SET needs = '{conditions}'",
+)
+
+Call = Callable[[int], Awaitable[None]]
+
+
+async def measure(call: Call, people: range) -> tuple[list[float], float]:
+    """Milliseconds of each call, and CPU milliseconds a call."""
+    spent, began = [], time.process_time()
+    for person in people:
+        at = time.perf_counter()
+        await call(person)
+        spent.append((time.perf_counter() - at) * 1000)
+    return spent, (time.process_time() - began) * 1000 / len(people)
+
+
+def tell(name: str, plain: list[tuple[list[float], float]], conditional: list[tuple[list[float], float]]) -> None:
+    """Medians over all turns; the ratio of CPU says the same on a busy machine."""
+    medians = [statistics.median([ms for spent, _ in turns for ms in spent]) for turns in (plain, conditional)]
+    cpu = [statistics.median([ms for _, ms in turns]) for turns in (plain, conditional)]
+    ratio = cpu[1] / cpu[0]
+    print(
+        f"{name:12} without {medians[0]:6.2f} ms (CPU {cpu[0]:5.2f})  with {medians[1]:6.2f} ms (CPU {cpu[1]:5.2f})  "
+        f"ratio {medians[1] / medians[0]:.2f}, of CPU {ratio:.2f}{'  MISSED' if ratio > MOST else ''}"
+    )
+
+
+async def run(database: Database, statements: tuple[str, ...]) -> None:
+    async with database.transaction() as db:
+        for one in statements:
+            await db.execute(text(one))
+    await settle(database)
+
+
+async def publish(database: Database, surveys: int) -> tuple[Stored, Stored]:
+    """Many with conditions for the queue, and one of each kind to answer."""
+    async with database.transaction() as db:
+        for number in range(surveys):
+            await published(db, title=f"Survey {number}", enforcement="required", questions=CONDITIONAL)
+        kinds = [await published(db, title="One to answer", questions=asked) for asked in (PLAIN, CONDITIONAL)]
+    return kinds[0], kinds[1]
+
+
+async def main(surveys: int, people: int, rounds: int, turns: int) -> None:
+    async with arena() as database:
+        async with database.transaction() as db:
+            await gather_people(db, people)
+        plain, conditional = await publish(database, surveys)
+        await settle(database)
+        with tempfile.TemporaryDirectory() as folder:
+            parts = make_parts(settings_in(folder), database.url)
+            garbage.spare_what_stays()
+            transport = httpx.ASGITransport(app=create_app(parts))
+            async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
+                await answer(client, plain, conditional, people, turns)
+                await fetch(client, parts.database, rounds, turns)
+            await parts.close()
+
+
+async def answer(client: httpx.AsyncClient, plain: Stored, conditional: Stored, people: int, turns: int) -> None:
+    def to(survey: Stored) -> Call:
+        told = [{"question": str(one.key), "value": "Yes"} for one in survey.questions]
+        body = {"survey": str(survey.uid), "action": "answer", "answers": told}
+
+        async def call(person: int) -> None:
+            headers = {"Authorization": f"Bearer {token_of(person)}"}
+            (await client.post(RESPOND, json=body, headers=headers)).raise_for_status()
+
+        return call
+
+    calls = to(plain), to(conditional)
+    found: tuple[list[Any], list[Any]] = ([], [])
+    each = people // (turns + 1)
+    for turn in range(turns + 1):
+        some = range(turn * each + 1, (turn + 1) * each + 1)
+        for kind in (0, 1) if turn % 2 else (1, 0):
+            measured = await measure(calls[kind], some)
+            # The first turn warms up.
+            found[kind].extend([measured] if turn else [])
+    tell("respond", *found)
+
+
+async def fetch(client: httpx.AsyncClient, database: Database, rounds: int, turns: int) -> None:
+    async def call(person: int) -> None:
+        headers = {"Authorization": f"Bearer {token_of(person)}"}
+        answer = await client.get(f"{QUEUE}?can=conditions", headers=headers)
+        if len(answer.raise_for_status().json()["data"]) != 5:
+            raise SystemExit("the queue is not full")
+
+    owner = Database(owner_url(database))
+    await run(owner, (_KEEP,))
+    found: tuple[list[Any], list[Any]] = ([], [])
+    for turn in range(2 * turns + 2):
+        kind = turn % 2
+        await run(owner, _GIVE if kind else _TAKE)
+        measured = await measure(call, range(1, rounds + 1))
+        found[kind].extend([measured] if turn > 1 else [])
+    tell("me/surveys", *found)
+    await owner.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--surveys", type=int, default=200)
+    parser.add_argument("--people", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--turns", type=int, default=8)
+    arguments = parser.parse_args()
+    asyncio.run(main(arguments.surveys, arguments.people, arguments.rounds, arguments.turns))
