@@ -12,6 +12,7 @@ from app import wiring
 from app.api.methods import GuardsFirst
 from app.config import read_settings
 from app.host import zone
+from app.host.pages.admin import sign_in
 from app.host.pages.metrics import Measured, noting_connections
 from app.parts import Parts, web_parts
 from app.registry import modules
@@ -43,7 +44,13 @@ def build_site() -> Litestar:
         exception_handlers={Exception: handle},
         middleware=[Measured],
         lifespan=[_closing],
-        state=State({"menu": tuple(group for site in sites for group in site.menu), "zone_of": zone.name}),
+        state=State(
+            {
+                "menu": tuple(group for site in sites for group in site.menu),
+                "zone_of": zone.name,
+                "sign_in_page": sign_in.with_what_was_written,
+            }
+        ),
         request_max_body_size=LARGEST,
         openapi_config=None,
         logging_config=None,

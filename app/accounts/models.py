@@ -113,7 +113,8 @@ class UserRole(Base):
 
 
 class Session(Base):
-    """A signed-in browser. `id_hash` is SHA-256 of an id that we issued; `flash` holds messages for the next page."""
+    """A signed-in browser. `id_hash` is SHA-256 of an id that we issued; `flash` holds messages for the next page. `carried` is
+    what the person wrote when their session before had ended, sealed for an hour (app.web.drafts.carrying): too short a life for another key."""
 
     __tablename__ = "sessions"
 
@@ -121,6 +122,7 @@ class Session(Base):
     public_id: Mapped[Id] = mapped_column(primary_key=False, unique=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     flash: Mapped[list[Any]] = mapped_column(JSONB, server_default="[]")
+    carried: Mapped[str | None]
     ip: Mapped[str]
     user_agent: Mapped[str]
     created_at: Mapped[Created]

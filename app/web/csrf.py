@@ -63,7 +63,7 @@ async def check(request: Request[Any, Any, Any]) -> None:
     if request.method in SAFE:
         return
     context = await provide_context(request)
-    if not _same_origin(context):
+    if not same_origin(context):
         raise Forbidden(_EXPIRED)
     form = await _read(request)
     sent = request.headers.get(HEADER) or form.get(FIELD)
@@ -84,7 +84,7 @@ async def _read(request: Request[Any, Any, Any]) -> FormMultiDict:
     return form
 
 
-def _same_origin(context: Context) -> bool:
+def same_origin(context: Context) -> bool:
     """Browsers send Origin with every form; what sends none is no browser, and the token alone decides."""
     origin = context.request.headers.get("origin")
     if not origin:

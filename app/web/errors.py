@@ -29,6 +29,7 @@ from app.errors import (
     Unavailable,
 )
 from app.web.context import Context, context_in
+from app.web.drafts.carrying import InterruptedWriting
 from app.web.returning import OVERLAYS, is_ours, told, with_its_query
 from app.web.transport.methods import API, allowed
 
@@ -125,6 +126,10 @@ def told_what_became_of_it(refusal: Busy, method: str, *, kept: bool) -> Busy:
 def _answer(request: Request[Any, Any, Any], refusal: Refusal) -> Response[Any]:
     if request.url.path.startswith(API):
         return envelope(refusal, _request_id(request.scope))
+    if isinstance(refusal, InterruptedWriting):
+        context = context_in(request.scope)
+        if context is not None:
+            return _with_what_was_written(request, context, refusal)
     if isinstance(refusal, NotSignedIn):
         return _to_sign_in(request)
     return _page(request, refusal)
@@ -231,6 +236,15 @@ def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
     if is_htmx:
         return Response("", status_code=401, headers={"HX-Redirect": target})
     return Redirect(target, status_code=303)
+
+
+def _with_what_was_written(
+    request: Request[Any, Any, Any], context: Context, refusal: InterruptedWriting
+) -> Response[Any]:
+    """The form for signing in, which carries what was written back to its page."""
+    context.meet(request)
+    page: Response[Any] = request.app.state.sign_in_page(context, refusal.page, refusal.sealed)
+    return page
 
 
 def _asked_for(request: Request[Any, Any, Any]) -> str:

@@ -8,6 +8,7 @@ from litestar.response import Redirect
 
 from app.web import csrf, menu, prompting, sessions
 from app.web.context import Context
+from app.web.drafts import carrying
 from app.web.returning import way_back
 from app.web.templating import render, render_fragment, with_query
 
@@ -29,11 +30,12 @@ async def page(
 ) -> Response[str]:
     """Renders `template`; when htmx asks and `fragment` is given, that block alone.
 
-    Templates always get `ctx`, `csrf_token`, the `zone` that times are told in (app.dates), and the way back as `back` ("" for
-    none) and `back_query`; whole pages also what the layout names (templates/layout.html).
+    Templates always get `ctx`, `csrf_token`, `person_mark` (app.web.drafts.carrying), the `zone` that times are told in
+    (app.dates), and the way back as `back` ("" for none) and `back_query`; whole pages also what the layout names (templates/layout.html).
     """
     back, zone = await way_back(context), await context.zone()
     values = {"zone": zone, "back": back, "back_query": with_query("", {"back": back}), **values}
+    values["person_mark"] = carrying.mark_of(context.parts.keys, context.person.id) if context.person else ""
     if fragment is not None and context.wants_fragment:
         html = render_fragment(template, fragment, ctx=context, csrf_token=csrf.token_of(context), **values)
         said = await _said_before(context)
@@ -80,8 +82,10 @@ def go(url: str) -> Redirect:
     return Redirect(url, status_code=303)
 
 
-async def done(context: Context, url: str, message: str, *, level: str = "success", gone: str = "") -> Redirect:
+async def done(
+    context: Context, url: str, message: str, *, level: str = "success", gone: str = "", sent: str = ""
+) -> Redirect:
     """Leaves a message and goes back to where the form was opened from, else on to `url`. Pages of what is `gone`, an address,
-    are no way back."""
-    await sessions.flash(context, message, level=level)
+    are no way back. `sent` as in sessions.flash."""
+    await sessions.flash(context, message, level=level, sent=sent)
     return go(await way_back(context, gone=gone) or url)

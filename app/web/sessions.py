@@ -143,8 +143,8 @@ async def _find(db: AsyncSession, session_id: str, now: datetime) -> Any:
     return found.one_or_none()
 
 
-async def begin(context: Context, user_id: int) -> None:
-    """Signs `user_id` in on this browser under a new id. The old id, if any, ends."""
+async def begin(context: Context, user_id: int, *, carried: str | None = None) -> None:
+    """Signs `user_id` in on this browser under a new id. The old id, if any, ends. `carried` as in app.web.drafts.carrying."""
     await end(context)
     session_id = secrets.token_urlsafe(32)
     now = datetime.now(UTC)
@@ -154,6 +154,7 @@ async def begin(context: Context, user_id: int) -> None:
             user_id=user_id,
             ip=context.ip,
             user_agent=context.user_agent[:300],
+            carried=carried,
             expires_at=now + ABSOLUTE,
         )
     )
@@ -178,9 +179,10 @@ async def renew(context: Context) -> None:
     _set_cookie(context, session_id, int(ABSOLUTE.total_seconds()))
 
 
-async def flash(context: Context, message: str, *, level: str = "success") -> None:
-    """Leaves a message for the person's next page. `level`: success, info, warning or danger."""
-    context.flashes = [*context.flashes, {"text": message, "level": level}]
+async def flash(context: Context, message: str, *, level: str = "success", sent: str = "") -> None:
+    """Leaves a message for the person's next page. `level`: success, info, warning or danger. `sent` names a draft that the browser
+    need not keep any longer (static/js/drafts.js)."""
+    context.flashes = [*context.flashes, {"text": message, "level": level, **({"sent": sent} if sent else {})}]
     await _store_flashes(context)
 
 

@@ -30,7 +30,7 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
     return await _first(ctx, PromptNotice())
 
 
-@post(f"{URL}/submit", guards=[Requires(None, module="surveys")], status_code=200)
+@post(f"{URL}/submit", guards=[questions.WRITING], status_code=200)
 async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
     _check_offered(ctx)
     return await answering.take(ctx, _Prompt())
@@ -49,7 +49,7 @@ class _Prompt:
         if ctx.wants_fragment:
             return await _first(ctx, said)
         text = words.WITH_RECEIPT.format(sentence=said.text, receipt=said.receipt) if said.receipt else said.text
-        return await done(ctx, URL, text, level=said.tone)
+        return await done(ctx, URL, text, level=said.tone, sent=said.sent)
 
 
 async def _first(ctx: Context, said: PromptNotice) -> Response[str]:

@@ -48,11 +48,7 @@ def read(form: FormMultiDict) -> Sent:
     action, version, survey = (str(form.get(name, "")) for name in ("action", "version", "survey"))
     if (action and action not in ACTIONS) or not _WHOLE_NUMBER.fullmatch(version):
         raise Invalid(UNREADABLE)
-    kept: Kept = {}
-    answers: list[Given] = []
-    for key, kind, texts in _questions(form):
-        kept[key] = texts if kind in _SEVERAL else texts[0]
-        answers += [Given(UUID(key), value) for value in _values(kind, texts)]
+    answers = [Given(UUID(key), value) for key, kind, texts in _questions(form) for value in _values(kind, texts)]
     return Sent(
         survey=_uuid(survey),
         version=int(version),
@@ -61,8 +57,13 @@ def read(form: FormMultiDict) -> Sent:
         number=_count(form, "number"),
         total=_count(form, "total"),
         answers=tuple(answers) if action in CARRYING else (),
-        kept=kept,
+        kept=kept(form),
     )
+
+
+def kept(form: FormMultiDict) -> Kept:
+    """What was chosen or typed, by question id."""
+    return {key: texts if kind in _SEVERAL else texts[0] for key, kind, texts in _questions(form)}
 
 
 def fitting(kept: Kept, item: Item) -> Kept:

@@ -58,6 +58,7 @@ SCRIPTS = (
     "sections",
     "combobox",
     "toasts",
+    "drafts",
     "prompt",
     "answering",
 )

@@ -127,11 +127,19 @@ async def test_a_decision_says_so_and_a_refused_answer_comes_back(nora: Browser,
     assert "It is recorded that you disagree." in (await nora.get(f"{URL}/{survey.uid}")).text
 
 
-@pytest.mark.parametrize("action", ["snooze", "opt_out"])
-async def test_what_is_sent_away_leads_back_to_the_list(nora: Browser, database: Database, action: str) -> None:
+async def test_what_is_put_off_leads_back_to_the_list(nora: Browser, database: Database) -> None:
     survey = await ask(database)
-    answer = await send(nora, survey, action)
+    answer = await send(nora, survey, "snooze")
     assert (answer.status_code, answer.headers["location"]) == (303, URL)
+
+
+async def test_opting_out_is_confirmed_without_a_receipt(nora: Browser, database: Database) -> None:
+    survey = await ask(database, closing_html="<p>Bye</p>")
+    answer = await send(nora, survey, "opt_out")
+    shown = (await nora.get(answer.headers["location"])).text
+    assert "You won’t be asked this again." in shown
+    assert "data-copy" not in shown
+    assert "<p>Bye</p>" not in shown
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,28 @@
 """`/sign-in`, `/sign-out`, and `/welcome/SECRET`, where an invited person sets a password."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.datastructures import FormMultiDict
 from litestar.di import NamedDependency
+from litestar.enums import MediaType
 from litestar.params import FromPath
 from litestar.response import Redirect
 
 from app.accounts import audit, identity, passkeys, second_factor, tokens
 from app.accounts.passkey_site import PasskeySite, site_of
 from app.accounts.sessions import end_others
-from app.errors import NotFound
+from app.errors import NotFound, NotSignedIn
 from app.web import sessions
 from app.web.context import Context
+from app.web.drafts import carrying
 from app.web.forms import Bound, Email, Field, Flag, Form, Password, Text
 from app.web.guards import public, signed_in
-from app.web.pages import go, page
+from app.web.pages import frame, go, page
 from app.web.returning import is_ours
+from app.web.templating import render
 
 EMAIL = Email("email", "E-mail", required=True, autocomplete="username")
 OTP = Text(
@@ -87,8 +91,23 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
         again = FORM.fill({"email": form["email"]})
         again.refuse("", TOO_LATE if attempt.passed else refused.message)
         return await _form(ctx, again, status=422)
-    await sessions.begin(ctx, user_id)
-    return go(_next((await ctx.form()).get("next", "")))
+    return await _let_in(ctx, user_id, await ctx.form())
+
+
+async def _let_in(ctx: Context, user_id: int, posted: FormMultiDict) -> Redirect:
+    """On to where they wanted to go. What somebody else wrote here is dropped, and so is the way to it."""
+    sealed = str(posted.get(carrying.FIELD, ""))
+    found = carrying.opened(ctx.parts.keys, sealed, user_id, datetime.now(UTC)) if sealed else None
+    await sessions.begin(ctx, user_id, carried=sealed if found else None)
+    if sealed:
+        return go(found.page if found else "/")
+    return go(_next(str(posted.get("next", ""))))
+
+
+def with_what_was_written(ctx: Context, page_url: str, sealed: str) -> Response[str]:
+    """The form for somebody whose session ended while they wrote."""
+    html = render("host/sign_in.html", **frame(ctx), flashes=[], form=FORM.fill(), next=_next(page_url), carried=sealed)
+    return Response(html, status_code=NotSignedIn.status, media_type=MediaType.HTML)
 
 
 @post("/sign-out", guards=[signed_in], status_code=200)
@@ -171,7 +190,10 @@ async def _form(ctx: Context, form: Bound, *, status: int = 200, **more: Any) ->
     target = (
         (await ctx.form()).get("next", "") if ctx.request.method == "POST" else ctx.request.query_params.get("next")
     )
-    return await page(ctx, "host/sign_in.html", status=status, form=form, next=_next(target or ""), **more)
+    carried = str((await ctx.form()).get(carrying.FIELD, "")) if ctx.request.method == "POST" else ""
+    return await page(
+        ctx, "host/sign_in.html", status=status, form=form, next=_next(target or ""), carried=carried, **more
+    )
 
 
 def _next(target: str) -> str:

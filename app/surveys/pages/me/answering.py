@@ -28,12 +28,13 @@ from app.web.context import Context
 @dataclass(frozen=True, slots=True)
 class PromptNotice:
     """A sentence above the card, or in its place when no survey waits. `receipt` "" shows none; `closing_html` is what the
-    author says after an answer."""
+    author says after an answer; `sent` names the draft that the browser need not keep any longer (static/js/drafts.js)."""
 
     text: str = ""
     tone: str = "success"
     receipt: str = ""
     closing_html: str = ""
+    sent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ def thanks(answer: RespondResult, zone: PageZone) -> PromptNotice:
     outcome = answer.outcome or "answered"
     text = words.ALREADY if answer.status == "already_recorded" else words.THANKS[outcome]
     receipt = "" if outcome == "opted_out" else answer.receipt or ""
-    return PromptNotice(text, receipt=receipt, closing_html=answer.closing_html or "")
+    sent = f"{answer.survey}:{answer.version}"
+    return PromptNotice(text, receipt=receipt, closing_html=answer.closing_html or "", sent=sent)
 
 
 async def _respond(ctx: Context, sent: Sent) -> RespondResult:

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from litestar import Response, get, post
+from litestar.datastructures import FormMultiDict
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 from litestar.response import Redirect
@@ -17,11 +18,14 @@ from app.surveys.asking.responding import RespondResult
 from app.surveys.asking.situations import Met
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.errors import SurveyNotFound
+from app.surveys.pages import prompt_form
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.me import answering, words
 from app.surveys.pages.me.answering import PromptNotice, Shown
-from app.texts import whole
+from app.texts import uuid_of, whole
 from app.web.context import Context
+from app.web.drafts import carrying
+from app.web.drafts.carrying import RequiresOrCarries
 from app.web.guards import Requires
 from app.web.pages import done, go, page
 
@@ -29,6 +33,15 @@ URL = "/me/questions"
 PER_PAGE = 50
 _LAST_PAGE_DIGITS = 6
 EVERYBODY = Requires(None, module="surveys")
+
+
+def page_of(form: FormMultiDict) -> str:
+    """Where the survey stands that a form answers, "" for a form that is none of ours."""
+    uid = uuid_of(str(form.get("survey", "")))
+    return f"{URL}/{uid}" if uid else ""
+
+
+WRITING = RequiresOrCarries(page_of, module="surveys")
 
 
 @get(URL, guards=[EVERYBODY])
@@ -55,13 +68,13 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     )
     if verdict.answerable:
         await _note(ctx, met)
-        return await _form(ctx, Shown(met.item), PromptNotice())
+        return await _filled_in(ctx, met)
     if verdict.reason == "done":
         return await _recorded(ctx, met)
     raise NotFound(words.NOT_OPEN)
 
 
-@post(f"{URL}/{{uid:str}}", guards=[EVERYBODY], status_code=200)
+@post(f"{URL}/{{uid:str}}", guards=[WRITING], status_code=200)
 async def submit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any] | Redirect:
     return await answering.take(ctx, _OwnPage(uid_of(uid)))
 
@@ -77,7 +90,8 @@ class _OwnPage:
 
     async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
         """After an answer the same address says what was recorded."""
-        if answer is not None and answer.outcome not in (None, "opted_out"):
+        if answer is not None and answer.outcome is not None:
+            await carrying.let_go(ctx)
             return go(f"{URL}/{self.uid}")
         return await done(ctx, URL, said.text, level=said.tone)
 
@@ -95,6 +109,15 @@ async def _note(ctx: Context, met: Met) -> None:
         return
     async with ctx.inside(met.situation.offer.workspace) as db:
         await open_surveys.note_handed_out(db, respondent_of(ctx), [met.situation], datetime.now(UTC))
+
+
+async def _filled_in(ctx: Context, met: Met) -> Response[str]:
+    """The form, with what this person wrote into it before they signed in again."""
+    carried = await carrying.waiting(ctx, f"{URL}/{met.item.survey}")
+    if carried is None:
+        return await _form(ctx, Shown(met.item), PromptNotice())
+    given = prompt_form.fitting(prompt_form.kept(carried.fields), met.item)
+    return await _form(ctx, Shown(met.item, given=given), PromptNotice(words.BACK, "info"))
 
 
 async def _form(ctx: Context, shown: Shown, said: PromptNotice, *, status: int = 200) -> Response[str]:

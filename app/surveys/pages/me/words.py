@@ -14,6 +14,7 @@ WITH_RECEIPT: Final = "{sentence} Receipt {receipt}"
 GONE: Final = "That question is no longer open, so nothing was recorded."
 NOT_OPEN: Final = "This question is not open to you, or no longer. Questions for you lists those that are."
 UNDECIDED: Final = "Nothing was sent yet. Choose one of the buttons below the questions."
+BACK: Final = "What you wrote before you were signed out is back. Nothing was sent yet."
 CHANGED: Final = (
     "The text was changed while you had it open. This is the new text. Your answers are kept where they still fit."
 )

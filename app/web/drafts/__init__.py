@@ -1,0 +1,1 @@
+"""What a person wrote and has not sent yet."""
