@@ -103,7 +103,8 @@ function goTo(card, part) {
 function begin(card) {
   for (const words of all(card, ".prompt-if")) words.hidden = true;
   showAsked(card);
-  goTo(card, card.querySelector("[data-part]:has(.field-error)") ?? card.querySelector("[data-part]"));
+  const end = card.hasAttribute("data-at-end") ? openParts(card).at(-1) : null;
+  goTo(card, card.querySelector("[data-part]:has(.field-error)") ?? end ?? card.querySelector("[data-part]"));
 }
 
 document.body.addEventListener("htmx:load", (event) => {

@@ -76,6 +76,11 @@ def test_one_answers_by_keyboard_alone_and_the_queue_goes_on(ask: Callable[..., 
     expect(nora.get_by_role("button", name="Agree", exact=True)).to_be_focused()
     nora.keyboard.press("Tab")
     nora.keyboard.press("Enter")
+    expect(nora.get_by_role("group", name="Are you sure that you disagree?")).to_be_focused()
+    nora.keyboard.press("Enter")  # a second press of the same key records nothing
+    nora.keyboard.press("Tab")
+    expect(nora.get_by_role("button", name="Yes, I disagree")).to_be_focused()
+    nora.keyboard.press("Enter")
     expect(nora.locator("#flashes")).to_contain_text("It is recorded that you disagree. Receipt")
     expect(nora.locator(OPEN)).to_have_count(0)
     expect(nora.locator("#flashes").get_by_role("button", name="Copy the whole receipt")).to_be_visible()
@@ -138,6 +143,35 @@ def test_agree_and_disagree_are_alike(ask: Callable[..., None], nora: Page) -> N
       return [box.width, box.height, look.color, look.backgroundColor, look.borderColor, look.fontSize, look.fontWeight] }"""
     agree, decline = (nora.get_by_role("button", name=name, exact=True) for name in ("Agree", "Disagree"))
     assert agree.evaluate(looks) == decline.evaluate(looks)
+    asked = []
+    for first, sure in ((agree, "Yes, I agree"), (decline, "Yes, I disagree")):
+        first.click()
+        yes = nora.get_by_role("button", name=sure)
+        asked.append(yes.evaluate(looks))
+        assert violations(nora) == []
+        nora.get_by_role("button", name="Back").click()
+        expect(first).to_be_visible()
+        expect(yes).to_have_count(0)
+    assert asked[0] == asked[1]
+    expect(nora.locator("#prompt-badge")).to_have_accessible_name(
+        "Questions for you: 1 waiting"
+    )  # nothing was recorded
+
+
+def test_one_click_more_records_an_agreement_and_what_was_typed_comes_along(
+    ask: Callable[..., None], nora: Page
+) -> None:
+    ask({"title": "Photographs", "questions": [WHY, AGREE]})
+    card = meet_card(nora, "Photographs")
+    card.get_by_label("Why?").fill("Because")
+    card.get_by_role("button", name="Agree", exact=True).click()
+    expect(card.get_by_role("group", name="Are you sure that you agree?")).to_be_focused()
+    expect(card.get_by_label("Why?")).to_have_value("Because")
+    card.get_by_role("button", name="Back").click()
+    expect(card.get_by_label("Why?")).to_have_value("Because")
+    card.get_by_role("button", name="Agree", exact=True).click()
+    card.get_by_role("button", name="Yes, I agree").click()
+    expect(nora.locator("#flashes")).to_contain_text("It is recorded that you agree. Receipt")
 
 
 def test_an_optional_one_is_a_card_that_interrupts_nothing(ask: Callable[..., None], nora: Page) -> None:
@@ -308,5 +342,7 @@ def test_without_script_one_is_asked_on_a_page_of_its_own(ask: Callable[..., Non
     page.get_by_role("radio", name="5 stars").check(force=True)
     page.get_by_role("button", name="Send").click()
     page.get_by_role("button", name="Agree", exact=True).click()
+    expect(page.get_by_role("group", name="Are you sure that you agree?")).to_be_visible()
+    page.get_by_role("button", name="Yes, I agree").click()
     expect(page.locator("#flashes")).to_contain_text(re.compile("Receipt [0-9a-f]{64}"))
     expect(page.locator("main")).to_contain_text("Nothing waits for an answer")

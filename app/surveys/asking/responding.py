@@ -98,6 +98,15 @@ async def respond(who: Respondent, within: Transactions, reply: SentReply, sourc
     return decided
 
 
+async def check(who: Respondent, within: Transactions, reply: SentReply, source: str) -> RespondResult | None:
+    """Refuses what `respond` would refuse of an answer, agreement or disagreement, and records nothing. The first receipt where the
+    same was recorded already."""
+    if wrong := answers.malformed(reply.answers):
+        raise InvalidBody("Some answers can't be read.", details=wrong)
+    decided = await _decide(_Sent(who, reply, source, within.parts.keys), within)
+    return None if isinstance(decided, _Due) else decided
+
+
 async def _decide(sent: _Sent, within: Transactions) -> RespondResult | _Due:
     met = await situations.one(within.db, sent.who.user_id, sent.reply.survey)
     if met is not None:

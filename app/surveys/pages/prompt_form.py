@@ -25,18 +25,22 @@ _WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
 TAKEN_OUT = (
     "This question is not for you after your other answers. Your answer to it was taken out: send the others again."
 )
+# What the page asks to confirm, and thinking again.
+CONFIRMED, BACK = ("agree", "decline"), "back"
 UNREADABLE = "This form can't be read. Reload the page and repeat."
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """`action` is "" where somebody pressed Enter instead of a button. `kept` is what was chosen or typed, by question id: shown
+    """`action` is "" where somebody pressed Enter instead of a button. `asks` is what they are to confirm: agree or decline; "back" where
+    they think again, else "". `kept` is what was chosen or typed, by question id: shown
     again when it is refused. `number` of `total` is what the queue said when the item was shown."""
 
     survey: UUID
     version: int
     content_hash: str
     action: str
+    asks: str
     number: int
     total: int
     answers: tuple[Given, ...]
@@ -46,7 +50,9 @@ class Sent:
 def read(form: FormMultiDict) -> Sent:
     """Raises Invalid for a request that our forms never send. Only actions that carry answers include them."""
     action, version, survey = (str(form.get(name, "")) for name in ("action", "version", "survey"))
-    if (action and action not in ACTIONS) or not _WHOLE_NUMBER.fullmatch(version):
+    asks = str(form.get("ask", ""))
+    is_known = action in ("", *ACTIONS) and asks in ("", *CONFIRMED, BACK)
+    if not is_known or not _WHOLE_NUMBER.fullmatch(version):
         raise Invalid(UNREADABLE)
     answers = [Given(UUID(key), value) for key, kind, texts in _questions(form) for value in _values(kind, texts)]
     return Sent(
@@ -54,9 +60,10 @@ def read(form: FormMultiDict) -> Sent:
         version=int(version),
         content_hash=str(form.get("content_hash", "")),
         action=action,
+        asks=asks,
         number=_count(form, "number"),
         total=_count(form, "total"),
-        answers=tuple(answers) if action in CARRYING else (),
+        answers=tuple(answers) if (action or asks) in CARRYING else (),
         kept=kept(form),
     )
 

@@ -155,6 +155,45 @@ async def test_whoever_has_no_menu_finds_their_own_pages_in_it(nora: Browser, da
     assert re.findall(r'<li><a href="([^"]+)"', menu) == ["/account", "/help"]
 
 
+@pytest.mark.parametrize(("chosen", "sure"), [("agree", "Yes, I agree"), ("decline", "Yes, I disagree")])
+@pytest.mark.parametrize("by_htmx", [False, True])
+async def test_a_decision_is_asked_once_more_and_not_recorded_before(
+    nora: Browser, database: Database, chosen: str, sure: str, *, by_htmx: bool
+) -> None:
+    survey = await ask(database, questions=[WHY, AGREE])
+    send = reply_by_htmx if by_htmx else reply
+    first = (await nora.get("/survey_prompt")).text
+    assert f'name="ask" value="{chosen}"' in first
+    assert f'name="action" value="{chosen}"' not in first
+    asked = await send(nora, survey, "", {"ask": chosen, named(survey, 0): "Because"})
+    assert asked.status_code == 200
+    assert sure in asked.text
+    assert "Because</textarea>" in asked.text
+    assert f'name="action" value="{chosen}"' in asked.text
+    back = await send(nora, survey, "", {"ask": "back", named(survey, 0): "Because"})
+    assert (back.status_code, f'name="ask" value="{chosen}"' in back.text, sure in back.text) == (200, True, False)
+    assert "Because</textarea>" in back.text
+    assert "Nothing was sent yet" not in back.text
+    assert await outcomes(database) == []
+    await send(nora, survey, chosen, {named(survey, 0): "Because"})
+    assert [row[0] for row in await outcomes(database)] == [{"agree": "agreed", "decline": "declined"}[chosen]]
+
+
+async def test_what_would_be_refused_is_refused_before_it_is_asked_once_more(nora: Browser, database: Database) -> None:
+    survey = await ask(database, questions=[STARS, AGREE])
+    refused = await reply(nora, survey, "", {"ask": "agree"})
+    assert refused.status_code == 422
+    assert "Yes, I agree" not in refused.text
+    changed = await reply(nora, survey, "", {"ask": "decline", "content_hash": "0" * 64})
+    assert changed.status_code == 409
+    assert "The text was changed" in changed.text
+    assert (await reply(nora, survey, "", {"ask": "opt_out"})).status_code == 422
+    await reply(nora, survey, "decline")
+    again = await reply(nora, survey, "", {"ask": "decline"})
+    assert again.status_code == 303
+    assert "recorded already" in (await nora.get("/survey_prompt")).text
+
+
 async def test_an_answer_is_recorded_from_the_web_with_ip_and_browser_and_thanked(
     nora: Browser, database: Database
 ) -> None:

@@ -39,13 +39,15 @@ class PromptNotice:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One item with its number in the queue, and what was answered so far."""
+    """One item with its number in the queue, and what was answered so far. `confirms`: what is to be confirmed, agree or
+    decline; or back."""
 
     item: Item
     number: int = 1
     total: int = 1
     given: Kept = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    confirms: str = ""
 
 
 class FormPlace(Protocol):
@@ -61,13 +63,15 @@ async def take(ctx: Context, place: FormPlace) -> Response[Any] | Redirect:
     """Records what was sent. What is refused is shown again with all that was chosen or typed."""
     sent = prompt_form.read(await ctx.form())
     try:
-        answer = await _respond(ctx, sent)
+        answer = await _respond(ctx, sent) if not sent.asks else await _check(ctx, sent)
     except SurveyNotFound:
         return await place.go_on(ctx, PromptNotice(words.GONE, "warning"), None)
     except VersionSuperseded as refused:
         return await _show_anew(ctx, place, sent, refused.status)
     except (ActionNotAllowed, Invalid) as refused:
         return await _show_again(ctx, place, sent, refused)
+    if answer is None:
+        return await _ask(ctx, place, sent)
     return await place.go_on(ctx, thanks(answer, await ctx.zone()), answer)
 
 
@@ -98,11 +102,29 @@ async def _respond(ctx: Context, sent: Sent) -> RespondResult:
         await ctx.reopen()
 
 
+async def _check(ctx: Context, sent: Sent) -> RespondResult | None:
+    """Whether what is to be confirmed could be recorded. Nothing is."""
+    if sent.asks == prompt_form.BACK:
+        return None
+    try:
+        return await responding.check(respondent_of(ctx), ctx, _reply(sent), "web")
+    finally:
+        await ctx.reopen()
+
+
 def _reply(sent: Sent) -> SentReply:
     """Raises Invalid where no button was pressed."""
-    if not sent.action:
+    action = sent.action or sent.asks
+    if not action:
         raise Invalid(words.UNDECIDED)
-    return SentReply(sent.survey, sent.action, sent.answers, sent.version, sent.content_hash)
+    return SentReply(sent.survey, action, sent.answers, sent.version, sent.content_hash)
+
+
+async def _ask(ctx: Context, place: FormPlace, sent: Sent) -> Response[Any]:
+    """The same item with the question whether the person is sure; after *Back* as it was."""
+    item = (await met(ctx, sent.survey)).item
+    shown = Shown(item, sent.number, sent.total, sent.kept, confirms=sent.asks)
+    return await place.draw(ctx, shown, PromptNotice(), 200)
 
 
 async def _show_again(ctx: Context, place: FormPlace, sent: Sent, refused: ActionNotAllowed | Invalid) -> Response[Any]:
