@@ -92,7 +92,7 @@ function tell(what, request) {
   const line = document.getElementById("prompt-failure");
   line.hidden = !what;
   for (const one of line.children) one.hidden = one.dataset.failure !== what;
-  const number = line.querySelector(`[data-failure="${what}"] [data-request]`);
+  const number = line.querySelector(`[data-failure="${what}"] [data-told-id]`);
   if (number) number.textContent = request ?? "–";
   const way = line.querySelector(`[data-failure="${what}"] [data-way-back]`);
   if (way) way.href = `/sign-in?next=${encodeURIComponent(card().dataset.page)}`;

@@ -174,6 +174,18 @@ def test_one_click_more_records_an_agreement_and_what_was_typed_comes_along(
     expect(nora.locator("#flashes")).to_contain_text("It is recorded that you agree. Receipt")
 
 
+def test_a_decision_on_the_last_page_is_asked_once_more_there(ask: Callable[..., None], nora: Page) -> None:
+    ask({"title": "Photographs", "questions": [WHY, {**AGREE, "page": True}]})
+    card = meet_card(nora, "Photographs")
+    card.get_by_label("Why?").fill("Because")
+    card.get_by_role("button", name="Next").click()
+    for way in ("Back", "Yes, I disagree"):
+        card.get_by_role("button", name="Disagree", exact=True).click()
+        expect(card.get_by_role("group", name="Are you sure that you disagree?")).to_be_focused()
+        card.locator(".prompt-confirm").get_by_role("button", name=way).click()
+    expect(nora.locator("#flashes")).to_contain_text("It is recorded that you disagree.")
+
+
 def test_an_optional_one_is_a_card_that_interrupts_nothing(ask: Callable[..., None], nora: Page) -> None:
     ask({"title": "Lunch", "questions": [STARS, WHY]})
     card = meet_card(nora, "Lunch", at="/account")

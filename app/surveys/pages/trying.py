@@ -45,15 +45,20 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 async def submit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     stored, item = await _met(ctx, uid)
     sent = prompt_form.read(await ctx.form())
+    if sent.asks == prompt_form.BACK:
+        return await _page(ctx, stored, item, given=sent.kept, confirms=sent.asks)
+    action = sent.action or sent.asks
     try:
-        if sent.action not in item.actions:
+        if action not in item.actions:
             raise Invalid(told.UNDECIDED)  # noqa: TRY301 - one page shows every refusal
-        given = answers.read(item.questions, sent.action, sent.answers)
+        given = answers.read(item.questions, action, sent.answers)
     except Invalid as refused:
         problems, otherwise = prompt_form.problems(item, refused.details)
         message = otherwise if refused.details else refused.message
         return await _page(ctx, stored, item, status=422, given=sent.kept, problems=problems, message=message)
-    return await _page(ctx, stored, item, tried=_tried(item, sent.action, given))
+    if sent.asks:
+        return await _page(ctx, stored, item, given=sent.kept, confirms=sent.asks)
+    return await _page(ctx, stored, item, tried=_tried(item, action, given))
 
 
 async def _met(ctx: Context, uid: str) -> tuple[Stored, Item]:
@@ -75,7 +80,7 @@ def _spoken(one: Answered) -> str:
 
 
 async def _page(ctx: Context, stored: Stored, item: Item, *, status: int = 200, **values: Any) -> Response[Any]:
-    shown = {"given": {}, "problems": {}, "message": "", "tried": None, **values}
+    shown = {"given": {}, "problems": {}, "message": "", "confirms": "", "tried": None, **values}
     return await page(ctx, "surveys/try.html", status=status, stored=stored, item=item, **shown)
 
 

@@ -1,7 +1,7 @@
 """What a person wrote in a form while their session ended: sealed for that person, it travels through the sign-in form, and
 stands on the page again afterwards. For browsers without script; with it, the browser keeps what was written itself.
 
-Who they were is said by the form: a mark that nobody can make up, and that only their own sign-in fits.
+The form says who they were, by a mark that cannot be made up and fits their own sign-in alone.
 """
 
 import hashlib
@@ -80,7 +80,7 @@ class RequiresOrCarries(Requires):
 
 
 def mark_of(keys: KeyRing, user_id: int) -> str:
-    """Stands for a person in pages and in what their browser keeps, and tells nobody who they are."""
+    """Stands for a person in pages and in what their browser keeps, without telling who they are."""
     return hmac.new(keys.derive("person-mark"), str(user_id).encode(), hashlib.sha256).hexdigest()[:32]
 
 

@@ -63,6 +63,14 @@ async def test_agreeing_disagreeing_and_putting_off_say_what_they_would_do(datab
     assert (await alice.submit(f"/surveys/try/{stored.uid}", sent(stored, "answer"))).status_code == 422
 
 
+async def test_a_decision_is_asked_once_more_as_in_life(database: Database, alice: Browser) -> None:
+    stored = await made(database, questions=[CONSENT])
+    url = f"/surveys/try/{stored.uid}"
+    assert "Yes, I agree" in (await alice.submit(url, {**sent(stored, ""), "ask": "agree"})).text
+    back = (await alice.submit(url, {**sent(stored, ""), "ask": "back"})).text
+    assert ('value="decline"' in back, "Yes, I" in back) == (True, False)
+
+
 async def test_a_survey_without_questions_says_so(database: Database, alice: Browser) -> None:
     stored = await made(database, questions=[])
     assert "It has no question yet" in (await alice.get(f"/surveys/try/{stored.uid}")).text
