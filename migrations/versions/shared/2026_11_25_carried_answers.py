@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_25_carried_answers"
-down_revision = "2026_11_24_recovery_id"
+down_revision = "2026_11_25_found_by"
 
 
 def upgrade() -> None:
