@@ -5,6 +5,7 @@ import socket
 from dataclasses import dataclass, field
 
 from app.config import ConfigError, Settings
+from app.db.replica import Readable, Replica, ReplicaFirst
 from app.db.session import Database
 from app.outbound import AddressPolicy, OutboundClient, parse_allow_list
 from app.secrets import KeyRing, load_or_create_keys
@@ -37,12 +38,20 @@ class Parts:
     limits: Database
     keys: KeyRing
     outbound: OutboundClient
+    replica: Replica | None = None
     leaving: Draining = field(default_factory=Draining)
+
+    @property
+    def long_reads(self) -> Readable:
+        """Where the rows of exports are read."""
+        return self.exports if self.replica is None else ReplicaFirst(self.replica, self.exports)
 
     async def close(self) -> None:
         await self.outbound.aclose()
         await self.exports.close()
         await self.limits.close()
+        if self.replica is not None:
+            await self.replica.close()
         await self.database.close()
 
 
@@ -113,7 +122,29 @@ def _parts(settings: Settings, database: Database) -> Parts:
         ),
         keys=_keys(settings),
         outbound=OutboundClient(AddressPolicy(parse_allow_list(settings.outbound_allow))),
+        replica=_replica(settings),
     )
+
+
+def _replica(settings: Settings) -> Replica | None:
+    """Its connections are none of the primary's, and no pooler stands before it."""
+    if settings.replica_database_url is None:
+        return None
+    pages, files = (
+        Database(
+            settings.replica_database_url,
+            pool_size=size,
+            application_name=name,
+            limit_s=limit_s,
+            share=half(size),
+            wanted="prefer-standby",
+        )
+        for size, name, limit_s in (
+            (half(settings.web_pool), "muster replica", PAGES_S),
+            (settings.export_pool, "muster replica exports", LONG_READS_S),
+        )
+    )
+    return Replica(pages, files)
 
 
 def _keys(settings: Settings) -> KeyRing:

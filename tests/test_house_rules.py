@@ -92,7 +92,7 @@ LAYERS = {
         "ROOMS",
         "long_acts",
         "jobs",
-        "accounts simulator",
+        "accounts simulator standbys",
         "parts",
         "bodies db logs outbound secrets vendor",
         "charts config dark_sheet",

@@ -94,7 +94,7 @@ async def _source(
     which = replace(scope, survey_id=survey.id, version=wanted).responses()
     rows = table.ROWS.where(which).order_by(*lists.ordering(spec, spec.sort))
     where = PageZone.at(await zone.of(db), datetime.now(UTC))
-    return ExportSource(parts.exports, workspace, spec, rows, spec.columns, where)
+    return ExportSource(parts.long_reads, workspace, spec, rows, spec.columns, where)
 
 
 async def _write(pieces: AsyncGenerator[bytes], output: Path | None) -> None:

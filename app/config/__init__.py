@@ -34,6 +34,7 @@ class Settings:
     database_url: str | None
     owner_database_url: str | None
     direct_database_url: str | None
+    replica_database_url: str | None
     pooler: Literal["none", "session", "transaction"]
     secret_keys: str | None
     base_url: str
@@ -81,6 +82,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         database_url=_postgres_url(environ, "MUSTER_DATABASE_URL"),
         owner_database_url=_postgres_url(environ, "MUSTER_OWNER_DATABASE_URL"),
         direct_database_url=direct,
+        replica_database_url=_postgres_url(environ, "MUSTER_REPLICA_DATABASE_URL", reads_only=True),
         pooler=pooler,
         secret_keys=environ.get("MUSTER_SECRET_KEYS") or None,
         base_url=base_url,
@@ -106,7 +108,7 @@ def _refuse_missing(environ: Mapping[str, str]) -> None:
         raise ConfigError("MUSTER_DATABASE_URL and MUSTER_OWNER_DATABASE_URL must name two different roles")
 
 
-def _postgres_url(environ: Mapping[str, str], name: str) -> str | None:
+def _postgres_url(environ: Mapping[str, str], name: str, *, reads_only: bool = False) -> str | None:
     """Says nothing of the value, which holds a password."""
     value = environ.get(name)
     if not value:
@@ -117,7 +119,7 @@ def _postgres_url(environ: Mapping[str, str], name: str) -> str | None:
         address = hosts.read(value)
     except ValueError as error:
         raise ConfigError(f"{name} is not an address: {error}{_ESCAPED}") from None
-    if address.wanted not in (None, *hosts.TAKES_CHANGES):
+    if not reads_only and address.wanted not in (None, *hosts.TAKES_CHANGES):
         raise ConfigError(f"{name} must lead to a server that takes changes: target_session_attrs=read-write")
     return value
 

@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Text, case, event, func, literal, true
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 
+from app.config.hosts import Wanted
 from app.db.connecting import connecting
 from app.db.direct import Beginning, driver, refuse_if_lost, send
 from app.db.shares import Shares
@@ -67,6 +68,7 @@ class Database:
         limit_s: float | None = None,
         share: int | None = None,
         pooled: bool = False,
+        wanted: Wanted = "primary",
     ) -> None:
         self.url, self.pooled = url, pooled
         self.shares = Shares(share)
@@ -75,6 +77,7 @@ class Database:
         self._at_first = {} if pooled else AT_FIRST | _limited(limit_s)
         connect = connecting(
             url,
+            wanted=wanted,
             server_settings=None if pooled else {"application_name": application_name, **self._at_first},
             timeout=PATIENCE_S,
             command_timeout=limit_s and limit_s + SILENCE_S,
@@ -98,6 +101,10 @@ class Database:
         event.listen(self.engine.sync_engine, "handle_error", note_failure, retval=True)
         # The pool itself lets newcomers overtake waiting tasks; under heavy load a task would wait forever.
         self._places = asyncio.Semaphore(pool_size)
+
+    def leave(self) -> None:
+        """For a server that is not the one that is meant: connections from before are replaced before they are used again."""
+        self._trust.lose()
 
     def limited(self, limit_s: float) -> Self:
         """The same connections, with another limit for each statement."""

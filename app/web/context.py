@@ -1,10 +1,10 @@
 """What a handler knows about its request: the person, the workspace, the transaction. Made by the gate, one per request."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 import asyncpg
@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
 from app.dates import PageZone
+from app.db.replica import Recent
 from app.db.session import PLATFORM, alone, enter_workspace
 from app.db.shares import ShareTaken
 from app.errors import NotFound, NotSignedIn
@@ -22,6 +23,7 @@ from app.parts import Parts
 from app.texts import is_keepable_line
 
 LARGEST_ID = 2**63 - 1  # what a bigint holds
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,12 @@ class Context:
         headers = self.request.headers
         partial = headers.get("hx-request") == "true"
         return partial and "hx-boosted" not in headers and "hx-history-restore-request" not in headers
+
+    async def read_recent(self, work: Callable[[AsyncSession], Awaitable[T]]) -> Recent[T]:
+        """What `work` finds in the workspace, for figures over everything: at the replica, where there is one that is recent enough."""
+        if self.parts.replica is None:
+            return Recent(await work(self.db))
+        return await self.parts.replica.read(self.db, self.workspace, work)
 
     async def zone(self) -> PageZone:
         """The one in which this answer tells its times: the workspace's, or UTC before signing in. Asked once."""

@@ -18,7 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.dates import PageZone
-from app.db.session import Database
+from app.db.replica import Readable
 from app.errors import Busy, Invalid
 from app.texts import guarded
 from app.web.context import Context
@@ -65,7 +65,7 @@ def asked_for(context: Context) -> str | None:
 class ExportSource:
     """Rows, where they are read, and what is written of them. `zone` is of the times in Excel."""
 
-    database: Database
+    database: Readable
     workspace: str
     spec: ListSpec
     statement: Select[Any]
@@ -81,7 +81,7 @@ async def export(context: Context, spec: ListSpec, base: Select[Any], kind: str)
     statement = base.where(condition(spec, wanted)).order_by(*ordering(spec, wanted.sort))
     columns = _columns(spec, visible_columns(context, spec))
     zone = await context.zone()
-    source = ExportSource(context.parts.exports, context.workspace, spec, statement, columns, zone)
+    source = ExportSource(context.parts.long_reads, context.workspace, spec, statement, columns, zone)
     rows = written(source, kind, marked=query.get("bom") == "1")
     today = spec.today or datetime.now(UTC).date()
     return Stream(

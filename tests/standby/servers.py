@@ -75,15 +75,6 @@ class Server:
         psutil.wait_procs(family, PATIENCE_S)
         (self.folder / "data" / "postmaster.pid").unlink()
 
-    def pause(self) -> None:
-        """It keeps its connections and says nothing."""
-        for one in self._family():
-            one.suspend()
-
-    def resume(self) -> None:
-        for one in reversed(self._family()):
-            one.resume()
-
     def wait_for(self, standby: str) -> None:
         """Each commit waits for the standby of that name from now on; "": for none."""
         given = {**SETTINGS, **SAFE, **_replicating(), "port": self.port, "synchronous_standby_names": standby}

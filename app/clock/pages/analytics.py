@@ -1,14 +1,17 @@
 """`/clock_analytics`: punches of a range of local days by code, hour of the week, terminal and department; how many became
 records, and how late they arrived."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 from litestar import Response, get
 from litestar.di import NamedDependency
-from sqlalchemy import select
+from sqlalchemy import Row, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.charts.compared import PeriodPair
 from app.clock.figures import analytics as figures
@@ -60,11 +63,9 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     first, last, problem = _range(wanted.values.get("") or (None, None), today)
     problem = wanted.errors.get("", "") or problem
     pair = PeriodPair(first, last, today)
-    daily = await status_figures.daily_totals(ctx.db, first, last)
-    before = await earlier.by_day(ctx.db, pair.earlier)
-    unknown = await earlier.unknown(ctx.db, pair, zone.name)
-    drawn = Drawn(daily["days"], before, pair, unknown)
-    shape = await figures.shape(ctx.db, first, last, drawn.punches_since)
+    recent = await ctx.read_recent(partial(_figures, pair=pair, zone=zone.name))
+    read = recent.found
+    drawn, shape = read.drawn, read.shape
     may_see_punches = ctx.may("clock.transactions")
     return await page(
         ctx,
@@ -76,15 +77,40 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         periods=PERIOD_OPTIONS,
         quick=[_quick(label, days, (first, last), today) for label, days in QUICK.items()],
         exports={kind: with_query(URL, {"from": first, "to": last, "export": kind}) for kind in exports.KINDS},
-        daily=daily,
+        daily=read.daily,
+        as_of=recent.as_of,
         codes=CODES,
         punches=charts.punches(drawn),
         rate=charts.rate(drawn),
         week=charts.week(shape.hours),
         late=charts.late(drawn, shape),
-        terminals=charts.terminals(drawn, await figures.by_terminal(ctx.db, pair), links=may_see_punches),
-        departments=charts.departments(drawn, await figures.by_department(ctx.db, pair)),
+        terminals=charts.terminals(drawn, read.terminals, links=may_see_punches),
+        departments=charts.departments(drawn, read.departments),
         may_see_punches=may_see_punches,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RangeFigures:
+    """All that the page shows of a range of days. `daily` as `status.daily_totals` has it."""
+
+    daily: dict[str, Any]
+    drawn: Drawn
+    shape: figures.Shape
+    terminals: Sequence[Row[Any]]
+    departments: Sequence[Row[Any]]
+
+
+async def _figures(db: AsyncSession, *, pair: PeriodPair, zone: str) -> RangeFigures:
+    daily = await status_figures.daily_totals(db, pair.first, pair.last)
+    before = await earlier.by_day(db, pair.earlier)
+    drawn = Drawn(daily["days"], before, pair, await earlier.unknown(db, pair, zone))
+    return RangeFigures(
+        daily=daily,
+        drawn=drawn,
+        shape=await figures.shape(db, pair.first, pair.last, drawn.punches_since),
+        terminals=await figures.by_terminal(db, pair),
+        departments=await figures.by_department(db, pair),
     )
 
 

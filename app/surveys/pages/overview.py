@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from litestar import Response, get
 from litestar.di import NamedDependency
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.charts import bars, columns
 from app.charts.bars import BarHeads, BarRow
@@ -35,9 +37,8 @@ RESPONSES, RATINGS = "/surveys/responses", "/surveys/ratings"
 @get("/surveys/overview", guards=[Requires("surveys.view", module="surveys")])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     now = datetime.now(UTC)
-    found = await overview.read(ctx.db, now)
-    # In a tenant's workspace ratings are neither rendered nor queried.
-    rated = await ratings.figures(ctx.db) if ctx.on_platform else None
+    recent = await ctx.read_recent(partial(_figures, now=now, on_platform=ctx.on_platform))
+    found, rated = recent.found
     today = utc_day(now)
     pair = PeriodPair(today - timedelta(days=overview.DAYS - 1), today, today)
     return await page(
@@ -54,7 +55,15 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         stars=_stars(rated) if rated else None,
         most=MOST_LISTED,
         now=now,
+        as_of=recent.as_of,
     )
+
+
+async def _figures(
+    db: AsyncSession, *, now: datetime, on_platform: bool
+) -> tuple[overview.Overview, RatingFigures | None]:
+    """In a tenant's workspace ratings are neither rendered nor queried."""
+    return await overview.read(db, now), await ratings.figures(db) if on_platform else None
 
 
 def _chart(found: overview.Overview, pair: PeriodPair) -> columns.ColumnChart:

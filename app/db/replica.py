@@ -1,0 +1,199 @@
+"""Long reads from a copy of the database, where there is one and it is recent enough; else from the primary, which always is.
+
+A replica is a standby that follows the primary. What a person did a moment ago may not be there yet. So each read begins with the
+primary's place in its log, and waits for a moment until the replica has come so far.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Generic, Protocol, TypeVar
+
+import structlog
+from asyncpg import PostgresError
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.session import Database
+
+# Older figures are not shown: people would look in vain for what they did before they opened the page.
+MOST_LAG = timedelta(seconds=10)
+# A page says of when its figures are. A file says nothing: it has all of the moment in which it was asked for, or is read at the
+# primary.
+PAGE_WAITS_S, FILE_WAITS_S = 0.2, 5
+LOOK_S = 0.02
+# A replica that can't be used is asked again after so long. Pages do not wait for it meanwhile.
+REST_S = 15
+# For a connection and the first answer.
+PATIENCE_S = 2
+_MARK = text("SELECT pg_current_wal_flush_lsn()::text AS place, clock_timestamp() AS at")
+_STANDING = text(
+    "SELECT pg_is_in_recovery() AS follows, coalesce(pg_last_wal_replay_lsn() >= CAST(CAST(:place AS text) AS pg_lsn), false) AS has_all,"
+    " pg_last_xact_replay_timestamp() AS as_of"
+)
+FAULTS = (DBAPIError, PostgresError, PoolTimeoutError, OSError)
+_log = structlog.get_logger()
+T = TypeVar("T")
+
+
+class ReplicaUnusable(Exception):
+    """The replica can't be read now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment of the primary, and its place in the log then."""
+
+    place: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Recent(Generic[T]):
+    """`as_of`: of when the figures are that the replica gave; None where the primary gave them, which are of now."""
+
+    found: T
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaProgress:
+    """How far a replica has come. `has_all`: up to the mark. `as_of`: the newest change that it has, None where it saw none yet."""
+
+    follows: bool
+    has_all: bool
+    as_of: datetime | None
+
+    def lag(self, since: Mark) -> timedelta | None:
+        """None: not known."""
+        if self.has_all:
+            return timedelta(0)
+        return None if self.as_of is None else max(since.at - self.as_of, timedelta(0))
+
+
+async def mark(db: AsyncSession) -> Mark:
+    """Of the primary that the transaction is on."""
+    row = (await db.execute(_MARK)).one()
+    return Mark(row.place, row.at)
+
+
+async def progress(db: AsyncSession, since: Mark) -> ReplicaProgress:
+    """Of the server that the transaction is on."""
+    row = (await db.execute(_STANDING, {"place": since.place})).one()
+    return ReplicaProgress(row.follows, row.has_all, row.as_of)
+
+
+class Readable(Protocol):
+    """Where a file's rows are read."""
+
+    def transaction(self, workspace: str) -> AbstractAsyncContextManager[AsyncSession]: ...
+
+
+class Replica:
+    """`pages` and `files` are pools of their own: a page must not wait for the connection of a file."""
+
+    def __init__(self, pages: Database, files: Database) -> None:
+        self.pages, self.files = pages, files
+        self._rests_until = 0.0
+
+    async def read(self, db: AsyncSession, workspace: str, work: Callable[[AsyncSession], Awaitable[T]]) -> Recent[T]:
+        """What `work` finds at the replica; at the primary, in `db`, where the replica is away, breaks off or is too far behind."""
+        since = await mark(db)
+        try:
+            async with self._at(self.pages, workspace, since, PAGE_WAITS_S) as (there, lag):
+                return Recent(await work(there), since.at - lag)
+        except ReplicaUnusable:
+            pass
+        except FAULTS as fault:
+            self._rest(type(fault).__name__)
+        return Recent(await work(db))
+
+    @asynccontextmanager
+    async def reading(self, primary: Database, workspace: str) -> AsyncIterator[AsyncSession]:
+        """A transaction for a file, in which all of this moment is there: at the replica, or at the primary."""
+        async with AsyncExitStack() as stack:
+            try:
+                db = await stack.enter_async_context(self._with_everything(primary, workspace))
+            except ReplicaUnusable:
+                db = await stack.enter_async_context(primary.transaction(workspace))
+            yield db
+
+    async def has_everything(self, primary: Database, workspace: str) -> bool:
+        """True where `files` has all of this moment, or has it within seconds."""
+        try:
+            async with self._with_everything(primary, workspace):
+                return True
+        except ReplicaUnusable:
+            return False
+
+    @asynccontextmanager
+    async def _with_everything(self, primary: Database, workspace: str) -> AsyncIterator[AsyncSession]:
+        """Raises ReplicaUnusable; what breaks off later comes as it is."""
+        async with primary.shared_transaction() as db:
+            since = await mark(db)
+        async with AsyncExitStack() as stack:
+            try:
+                session, lag = await stack.enter_async_context(self._at(self.files, workspace, since, FILE_WAITS_S))
+            except FAULTS as fault:
+                self._rest(type(fault).__name__)
+                raise ReplicaUnusable from fault
+            if lag:
+                raise ReplicaUnusable
+            yield session
+
+    @asynccontextmanager
+    async def _at(
+        self, database: Database, workspace: str, since: Mark, patience_s: float
+    ) -> AsyncIterator[tuple[AsyncSession, timedelta]]:
+        """A transaction there, and how far it is behind the mark. Raises ReplicaUnusable, and the faults of a database."""
+        if time.monotonic() < self._rests_until:
+            raise ReplicaUnusable
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(PATIENCE_S):
+                db = await stack.enter_async_context(database.transaction(workspace))
+            async with asyncio.timeout(PATIENCE_S + patience_s):
+                found = await _caught_up(db, since, patience_s)
+            lag = found.lag(since)
+            if not found.follows:
+                database.leave()  # of several servers, the next connection finds one that follows
+                self._rest("it is no standby")
+                raise ReplicaUnusable
+            if lag is None or lag > MOST_LAG:
+                self._rest("it is too far behind")
+                raise ReplicaUnusable
+            yield db, lag
+
+    def _rest(self, reason: str) -> None:
+        if time.monotonic() >= self._rests_until:
+            _log.warning("the replica is not used", reason=reason)
+        self._rests_until = time.monotonic() + REST_S
+
+    async def close(self) -> None:
+        await self.pages.close()
+        await self.files.close()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaFirst:
+    """Rows of files come from the replica, where it has all of the moment in which a transaction begins."""
+
+    replica: Replica
+    primary: Database
+
+    def transaction(self, workspace: str) -> AbstractAsyncContextManager[AsyncSession]:
+        return self.replica.reading(self.primary, workspace)
+
+
+async def _caught_up(db: AsyncSession, since: Mark, patience_s: float) -> ReplicaProgress:
+    """How far it has come, once it has all up to the mark or the time is up."""
+    until = time.monotonic() + patience_s
+    while True:
+        found = await progress(db, since)
+        if found.has_all or not found.follows or time.monotonic() > until:
+            return found
+        await asyncio.sleep(LOOK_S)
