@@ -7,7 +7,7 @@ the end of the queue and is tried again, for a minute.
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -52,17 +52,20 @@ class Stuck(Exception):
 
 
 class Bringing:
-    """`modules`: by schema, those that may be behind. `held_up(schema, reason)` and `ended(schema)` are told."""
+    """`at`: by schema, the modules that may be behind, and where each is; None where it has no tables yet. `lacking`: the
+    schemas where the role lacks rights. `held_up(schema, reason)` and `ended(schema)` are told."""
 
     def __init__(
         self,
         engine: AsyncEngine,
         app_role: str,
-        modules: Mapping[str, Sequence[str]],
+        at: Mapping[str, dict[str, str | None]],
+        lacking: Collection[str],
+        *,
         held_up: Callable[[str, str], None],
         ended: Callable[[str], None],
     ) -> None:
-        self._engine, self._app_role, self._modules = engine, app_role, modules
+        self._engine, self._app_role, self._at, self._lacking = engine, app_role, at, lacking
         self._held_up, self._ended = held_up, ended
         self._waiting: deque[str] = deque()
         self._since: dict[str, float] = {}
@@ -71,10 +74,10 @@ class Bringing:
 
     async def all(self, jobs: int) -> list[FailedModule]:
         """Raises what a database that went away raises; what is done by then is done."""
-        self._waiting.extend(self._modules)
+        self._waiting.extend(self._at)
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(jobs, len(self._modules))):
+                for _ in range(min(jobs, len(self._at))):
                     group.create_task(self._work())
         except* Exception as several:  # noqa: BLE001 - the first one says why
             raise several.exceptions[0] from None
@@ -82,11 +85,11 @@ class Bringing:
 
     async def _work(self) -> None:
         async with self._engine.connect() as connection:
-            migrator = _Migrator(self._engine, connection, self._app_role)
+            migrator = _Migrator(self._engine, connection, self._app_role, self._lacking)
             while self._waiting:
                 schema = self._waiting.popleft()
                 try:
-                    await migrator.bring_up(schema, self._modules[schema])
+                    await migrator.bring_up(schema, self._at[schema])
                 except Stuck as stuck:
                     await self._put_back(schema, stuck)
                 else:
@@ -107,36 +110,35 @@ class Bringing:
 class _Migrator:
     """One connection, and the steps that speak to it."""
 
-    def __init__(self, engine: AsyncEngine, connection: AsyncConnection, app_role: str) -> None:
-        self._engine, self._connection, self._app_role = engine, connection, app_role
+    def __init__(
+        self, engine: AsyncEngine, connection: AsyncConnection, app_role: str, lacking: Collection[str]
+    ) -> None:
+        self._engine, self._connection, self._app_role, self._lacking = engine, connection, app_role, lacking
         self._steps: dict[str, Steps] = {}
 
-    async def bring_up(self, schema: str, modules: Sequence[str]) -> None:
-        """Raises Stuck; and what a connection that is lost raises."""
-        taken = 0
-        for module in modules:
-            steps = self._steps.setdefault(module, Steps(module))
-            with _naming(module, "The first tables"):
-                at = await self._begin(schema, steps)
-            for step in steps.after(at):
+    async def bring_up(self, schema: str, at: dict[str, str | None]) -> None:
+        """Notes each step in `at`. Raises Stuck; and what a connection that is lost raises."""
+        for module, revision in list(at.items()):
+            steps = self._steps.get(module) or self._steps.setdefault(module, Steps(module))
+            if revision is None:
+                with _naming(module, "The first tables"):
+                    at[module] = await self._make(schema, steps)
+            for step in steps.after(at[module]):
                 with _naming(module, step.revision):
                     await self._take(schema, steps, step)
-                    taken += 1
-        if not taken:
-            with _naming(modules[0], "Granting rights"):
+                at[module] = step.revision
+        if schema in self._lacking:
+            with _naming(next(iter(at)), "Granting rights"):
                 async with self._transaction(schema) as connection:
                     await connection.run_sync(rights.grant, schema, self._app_role)
 
-    async def _begin(self, schema: str, steps: Steps) -> str | None:
-        """The step that the schema is at. Where it has no tables of the module yet, no program uses them: all steps are one transaction."""
+    async def _make(self, schema: str, steps: Steps) -> str:
+        """Tables where there are none of the module yet. No program uses them: all steps are one transaction."""
         async with self._transaction(schema) as connection:
-            at = await connection.run_sync(steps.current)
-            if at is not None:
-                return at
             await connection.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema}"'))
             await connection.run_sync(steps.take_all)
             await connection.run_sync(rights.grant, schema, self._app_role)
-            return await connection.run_sync(steps.current)
+        return steps.after(None)[-1].revision
 
     async def _take(self, schema: str, steps: Steps, step: Script) -> None:
         if says(step, "CONCURRENT"):
@@ -146,7 +148,7 @@ class _Migrator:
         while not done:
             async with self._transaction(schema) as connection:
                 done = await connection.run_sync(steps.take, step)
-                if done:  # in the same transaction: a trigger may need the new table at once
+                if done and steps.may_have_made:  # in the same transaction: a trigger may need the new table at once
                     await connection.run_sync(rights.grant, schema, self._app_role)
 
     async def _take_by_itself(self, schema: str, steps: Steps, step: Script) -> None:
@@ -154,7 +156,6 @@ class _Migrator:
         async with self._engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
             await connection.execute(_SET, _set_for(schema, CONCURRENT_LOCK_MS, local=False))
             await connection.run_sync(partial(steps.take, step=step, by_itself=True))
-            await connection.run_sync(rights.grant, schema, self._app_role)
 
     @asynccontextmanager
     async def _transaction(self, schema: str) -> AsyncIterator[AsyncConnection]:

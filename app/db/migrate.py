@@ -147,8 +147,9 @@ def make_workspace(connection: Connection, workspace: str, app_role: str) -> Non
 
 @asynccontextmanager
 async def _engine(owner_url: str) -> AsyncIterator[AsyncEngine]:
-    """Each connection is opened for its user. Rows of tables stay out of errors."""
-    named = connecting(owner_url, server_settings={"application_name": "muster-migrate"})
+    """Each connection is opened for its user. Rows of tables stay out of errors. Compiling what asks the catalogue of many tenants
+    would take longer than asking it."""
+    named = connecting(owner_url, server_settings={"application_name": "muster-migrate", "jit": "off"})
     engine = create_async_engine(DIALECT, async_creator=named, poolclass=NullPool, hide_parameters=True)
     try:
         yield engine
@@ -200,13 +201,15 @@ class _Run:
         async with self._engine.begin() as connection:
             schemas = {schema for schema, _ in places}
             lacking = await connection.run_sync(rights.lacking, schemas, self._app_role)
-        modules: dict[str, list[str]] = {}
+        at: dict[str, dict[str, str | None]] = {}
         for schema, module in places:
             # One module is enough where only rights are missing.
-            if standing.judge(module, before.get((schema, module))) or (schema in lacking and schema not in modules):
-                modules.setdefault(schema, []).append(module)
-        self._watch.begins(len(modules))
-        bringing = Bringing(self._engine, self._app_role, modules, self._watch.is_held_up, self._watch.ends)
+            if standing.judge(module, before.get((schema, module))) or (schema in lacking and schema not in at):
+                at.setdefault(schema, {})[module] = before.get((schema, module), Reached(None)).revision
+        self._watch.begins(len(at))
+        bringing = Bringing(
+            self._engine, self._app_role, at, lacking, held_up=self._watch.is_held_up, ended=self._watch.ends
+        )
         return await bringing.all(jobs)
 
     async def _told(

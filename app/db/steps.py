@@ -16,7 +16,7 @@ from typing import Any
 
 from alembic.config import Config
 from alembic.operations import Operations
-from alembic.operations.ops import CreateIndexOp, DropIndexOp, MigrateOperation
+from alembic.operations.ops import AddColumnOp, AlterColumnOp, CreateIndexOp, DropIndexOp, MigrateOperation
 from alembic.runtime.migration import MigrationContext
 from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection, text
@@ -70,6 +70,8 @@ class Steps:
     """A module's steps, read for one worker alone: `op` in them is a name of their file, and speaks to one connection at a time."""
 
     def __init__(self, module: str) -> None:
+        # True where the step that was taken last may have made what the app's role needs rights on.
+        self.may_have_made = False
         self._options = {"version_table": version_table(module)}
         self._scripts = ScriptDirectory.from_config(config_of(module))
         self._in_order: Sequence[Script] = [*self._scripts.walk_revisions()][::-1]
@@ -86,14 +88,26 @@ class Steps:
         """Takes a step, or one slice of it. True when the step is done, which the version table then says. `by_itself`: each
         statement commits; otherwise all is in the caller's transaction."""
         context = MigrationContext.configure(connection, opts=self._options)
-        vars(step.module)["op"] = _Operations(context, by_itself=by_itself)
-        if step.module.upgrade() and says(step, "SLICED"):
+        vars(step.module)["op"] = operations = _Operations(context, by_itself=by_itself)
+        more = step.module.upgrade() and says(step, "SLICED")
+        self.may_have_made = operations.may_have_made
+        if more:
             return False
-        context.stamp(self._scripts, step.revision)
+        self._note(connection, context, step)
         if oldest := says(step, "CONTRACTS"):
             table = self._options["version_table"]
             connection.execute(text(f"COMMENT ON TABLE {table} IS '{FITS}{oldest}'"))
         return True
+
+    def _note(self, connection: Connection, context: MigrationContext, step: Script) -> None:
+        """That the step is taken. Raises RuntimeError where the tables are not at the step before it."""
+        if step.down_revision is None:
+            context.stamp(self._scripts, step.revision)
+            return
+        table, values = self._options["version_table"], {"now": step.revision, "before": step.down_revision}
+        noted = text(f"UPDATE {table} SET version_num = :now WHERE version_num = :before")
+        if connection.execute(noted, values).rowcount != 1:
+            raise RuntimeError(f"{table} is not at {step.down_revision}")
 
     def take_all(self, connection: Connection) -> None:
         """Every step in the caller's transaction, for tables that others see only when it ends."""
@@ -106,14 +120,24 @@ class Steps:
 FITS = "fits programs that know "
 
 
+# They make nothing that has rights of its own.
+_WITHIN_TABLES = (AddColumnOp, AlterColumnOp, CreateIndexOp, DropIndexOp)
+
+
 class _Operations(Operations):
     """What `op` is in a step. In a transaction an index is built as usual: no program uses the table yet."""
 
     def __init__(self, context: MigrationContext, *, by_itself: bool) -> None:
         super().__init__(context)
         self._by_itself = by_itself
+        self.may_have_made = False
+
+    def get_bind(self) -> Connection:
+        self.may_have_made = True
+        return super().get_bind()
 
     def invoke(self, operation: MigrateOperation) -> Any:
+        self.may_have_made |= not isinstance(operation, _WITHIN_TABLES)
         if isinstance(operation, CreateIndexOp | DropIndexOp):
             concurrently = operation.kw.pop("postgresql_concurrently", False)
             if concurrently and self._by_itself:
