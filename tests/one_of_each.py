@@ -26,6 +26,7 @@ from tests.clock.syncing import Site, site
 from tests.host.library import PNG, add_app
 from tests.host.signing_in import user_id_of
 from tests.host.staff import ALICE, hire, work
+from tests.surveys.changing import agree, badges
 from tests.surveys.drafted import drafted, published
 
 SECRET = "the-secret-of-a-link"
@@ -81,6 +82,10 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
         "/surveys/response_modal",
         {"receipt": "SELECT encode(row_hash, 'hex') FROM survey_responses ORDER BY number LIMIT 1"},
     ),
+    (
+        "/me/answers",
+        {"receipt": "SELECT encode(row_hash, 'hex') FROM survey_responses WHERE user_id = 1 AND outcome = 'agreed'"},
+    ),
     ("/me/questions", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'published' AND user_types = '{}'"}),
     ("/surveys/archive", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'published'"}),
     ("/surveys/view", {"uid": "SELECT max(uid::text) FROM surveys WHERE status <> 'draft'"}),
@@ -130,6 +135,7 @@ async def one_of_each(parts: Parts) -> AsyncIterator[Site]:
 
 async def _fill_the_host(parts: Parts, now: datetime) -> None:
     alice, nora = [await user_id_of(parts.database, short) for short in ("alice", "nora")]
+    await agree(parts.database, parts.keys, await badges(parts.database), alice)
     soon, keys = now + timedelta(hours=1), [hashlib.sha256(bytes([number])).digest() for number in range(MANY)]
     browser = {"user_id": alice, "ip": "192.0.2.1", "user_agent": "of each", "expires_at": soon}
     token = {"user_id": alice, "name": "Ours", "hint": "abcd", "scopes": ["me"]}

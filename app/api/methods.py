@@ -1,6 +1,7 @@
 """A wrong method is the last thing that an API's address refuses: 401, 403 and 404 come before it; OPTIONS names all that is offered.
 No route lives here."""
 
+import re
 from typing import Any
 
 from litestar import Litestar, Request
@@ -17,13 +18,15 @@ from app.web.transport.methods import API, names_all_methods
 
 class GuardsFirst:
     """ASGI, around the site: asks the guard of an API's address where the method is not offered. Litestar, which asks guards
-    once it has found a handler, would tell anybody 405. Only for addresses without a part that varies: an API has no other."""
+    once it has found a handler, would tell anybody 405."""
 
     def __init__(self, site: Litestar) -> None:
         self.site = site
         routes = [route for route in site.routes if isinstance(route, HTTPRoute) and route.path.startswith(API)]
         self._methods = {route.path: route.methods for route in routes}
         self._guarded = {route.path: found for route in routes if (found := _guarded(route)) is not None}
+        # Those with a part that varies, such as a receipt.
+        self._varying = [(_pattern(path), path) for path in self._guarded if "{" in path]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = await self._refused(scope) if scope["type"] == ScopeType.HTTP else None
@@ -32,8 +35,8 @@ class GuardsFirst:
 
     async def _refused(self, scope: Any) -> Any:
         """The answer of who may not come in at all, None for everybody else."""
-        path = normalize_path(scope["path"])
-        if path not in self._guarded or scope["method"] in self._methods[path]:
+        path = self._known(normalize_path(scope["path"]))
+        if path is None or scope["method"] in self._methods[path]:
             return None
         request: Request[Any, Any, Any] = Request(scope)
         try:
@@ -41,6 +44,16 @@ class GuardsFirst:
         except Exception as error:  # noqa: BLE001 - as Litestar's own exception handler takes everything
             return handle(request, error).to_asgi_response(app=None, request=request)
         return None
+
+    def _known(self, path: str) -> str | None:
+        """The route that this address is of, None where nothing guards it."""
+        if path in self._guarded:
+            return path
+        return next((known for pattern, known in self._varying if pattern.fullmatch(path)), None)
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\\{[^}]+\}", "[^/]+", re.escape(path)))
 
 
 def _guarded(route: HTTPRoute) -> HTTPRouteHandler | None:

@@ -1,6 +1,6 @@
 """OpenAPI 3.1 documents, built from the structs that the endpoints themselves read and write, so that they cannot drift."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -51,7 +51,8 @@ class Failure(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One operation. `data` is the type of the envelope's `data`, `meta` the type of its `meta` on lists, `body` of a POST."""
+    """One operation. `data` is the type of the envelope's `data`, `meta` the type of its `meta` on lists, `body` of a POST, `in_path` the
+    schemas of what the path names in braces."""
 
     method: str
     path: str
@@ -63,6 +64,7 @@ class Endpoint:
     status: int = 200
     errors: Sequence[int] = field(default=EVERY_ENDPOINT)
     scope: str | None = None
+    in_path: Mapping[str, Any] = field(default_factory=dict)
 
 
 def document(title: str, version: str, server: str, endpoints: Sequence[Endpoint]) -> dict[str, Any]:
@@ -88,10 +90,12 @@ def document(title: str, version: str, server: str, endpoints: Sequence[Endpoint
 
 
 def _operation(one: Endpoint, by_kind: dict[str, Any]) -> dict[str, Any]:
+    named = "".join("_" if letter in "/-" else letter for letter in one.path if letter not in "{}")
+    in_path = [{"name": name, "in": "path", "required": True, "schema": schema} for name, schema in one.in_path.items()]
     operation: dict[str, Any] = {
-        "operationId": f"{one.method.lower()}{one.path.replace('/', '_').replace('-', '_')}",
+        "operationId": f"{one.method.lower()}{named}",
         "summary": one.summary,
-        "parameters": _parameters(one.parameters),
+        "parameters": [*in_path, *_parameters(one.parameters)],
         "responses": {
             str(one.status): {"description": REASONS[one.status], "content": _json(_envelope(one, by_kind))},
             **{str(status): _failure(status, by_kind) for status in one.errors},

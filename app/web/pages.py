@@ -72,6 +72,7 @@ def frame(context: Context) -> dict[str, Any]:
         "keys": context.person is not None and not context.person.preferences.get(NO_KEYS),
         "lists_questions": prompting.listed(context),
         "questions_here": context.request.url.path.startswith(prompting.LIST),
+        "answers_here": context.request.url.path.startswith(prompting.ANSWERS),
         "prompts": prompting.offered(context),
         "prompt_opens": prompting.opens(context, context.request.url.path),
     }

@@ -6,9 +6,10 @@ What waits for whom is the surveys' matter; the page only asks for it (templates
 from app.accounts.policies import enabled
 from app.web.context import Context
 
-# Where one answers, gets help, or signs out.
+# Where one answers, withdraws, gets help, or signs out.
 LIST = "/me/questions"
-NEVER_COVERED = ("/survey_prompt", LIST, "/help", "/sign-out")
+ANSWERS = "/me/answers"
+NEVER_COVERED = ("/survey_prompt", LIST, ANSWERS, "/help", "/sign-out")
 AUTHORS_PAGES = "/surveys"
 
 

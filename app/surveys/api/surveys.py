@@ -18,6 +18,7 @@ from app.api.tokens import TokenGuard
 from app.bodies import fitted
 from app.errors import FieldError, InvalidBody
 from app.surveys.api import apps as api_apps
+from app.surveys.api import mine as api_mine
 from app.surveys.api import open_surveys
 from app.surveys.api.queue_rows import Action, ContentHash, Html, QueueCall, SurveyRow, Version, row_of
 from app.surveys.api.respondent import respondent_of
@@ -173,6 +174,7 @@ ENDPOINTS = (
         scope="me",
     ),
     *open_surveys.endpoints(PREFIX),
+    *api_mine.ENDPOINTS,
     *sign_in.ENDPOINTS,
 )  # fmt: skip
 
@@ -197,6 +199,14 @@ async def openapi(ctx: NamedDependency[Context]) -> dict[str, Any]:
 
 ROUTER = Router(
     path=PREFIX,
-    route_handlers=[*api_apps.ROUTES, me_surveys, me_surveys_respond, *open_surveys.ROUTES, *sign_in.ROUTES, openapi],
+    route_handlers=[
+        *api_apps.ROUTES,
+        me_surveys,
+        me_surveys_respond,
+        *open_surveys.ROUTES,
+        *api_mine.ROUTES,
+        *sign_in.ROUTES,
+        openapi,
+    ],
     request_max_body_size=bodies.LARGEST_BODY,
 )

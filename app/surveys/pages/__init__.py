@@ -20,7 +20,7 @@ from app.surveys.pages import (
     waiting,
     why,
 )
-from app.surveys.pages.me import questions
+from app.surveys.pages.me import answers, questions
 from app.surveys.pages.results import comments, versions
 from app.web.menu import MenuGroup, MenuItem
 
@@ -34,6 +34,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *bulk_acts.ROUTES,
     *prompt.ROUTES,
     *questions.ROUTES,
+    *answers.ROUTES,
     *overview.ROUTES,
     *responses.ROUTES,
     *view.ROUTES,

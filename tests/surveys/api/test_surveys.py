@@ -29,7 +29,7 @@ SWITCHES = {
     "me_app_rating": ("POST", "/v1/api/me/app-rating"),
 }
 NUL = "a\\u0000b"
-TOKEN = "/v1/api/auth/token"
+TOKEN, MINE = "/v1/api/auth/token", "/v1/api/me/responses"
 
 
 def fits(answer: Any, method: str, path: str) -> None:
@@ -235,6 +235,7 @@ class TestTheDocument:
     def test_it_holds_every_endpoint_of_the_contract(self) -> None:
         assert {(one.method, one.path) for one in ENDPOINTS} == {
             *SWITCHES.values(), ("GET", f"{QUEUE}/open"), ("GET", f"{QUEUE}/count"), ("POST", TOKEN), ("DELETE", TOKEN),
+            ("GET", MINE), ("POST", f"{MINE}/{{receipt}}/withdraw"), ("POST", f"{MINE}/{{receipt}}/agree"),
         }  # fmt: skip
 
     async def test_every_success_of_the_queue_and_of_respond_fits_it(self, nora: App, database: Database) -> None:

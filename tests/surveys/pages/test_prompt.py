@@ -148,7 +148,7 @@ async def test_it_never_opens_over_sign_out_help_or_an_authors_own_pages(
 
 async def test_whoever_has_no_menu_finds_their_own_pages_in_it(nora: Browser, database: Database) -> None:
     menu = (await nora.get("/help")).text.partition("<header")[0]
-    assert re.findall(r'<li><a href="([^"]+)"', menu) == ["/me/questions", "/account", "/help"]
+    assert re.findall(r'<li><a href="([^"]+)"', menu) == ["/me/questions", "/me/answers", "/account", "/help"]
     async with database.shared_transaction() as db:
         await policies.write(db, "main", {"module_surveys": False})
     menu = (await nora.get("/help")).text.partition("<header")[0]

@@ -18,6 +18,7 @@ from app.surveys.asking.responding import RespondResult
 from app.surveys.asking.situations import Met
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.errors import SurveyNotFound
+from app.surveys.mine import reading
 from app.surveys.pages import prompt_form
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.me import answering, words
@@ -129,15 +130,16 @@ async def _recorded(ctx: Context, met: Met) -> Response[str]:
     """What the ledger has of this person and version, the receipt, and the author's closing words."""
     async with ctx.inside(met.situation.offer.workspace) as db:
         row = await ledger.recorded(db, ctx.parts.keys, met.situation.id, met.item.version, ctx.user.id)
-    if row is None:
-        raise NotFound(words.NOT_OPEN)
+        if row is None:
+            raise NotFound(words.NOT_OPEN)
+        mine = await reading.one(db, respondent_of(ctx), ctx.parts.keys, bytes.fromhex(row.receipt))
     more = await open_surveys.count(respondent_of(ctx), ctx)
     return await page(
         ctx,
         "surveys/question_recorded.html",
         item=met.item,
         row=row,
-        sentence=words.THANKS[row.outcome],
+        sentence=words.THANKS[mine.standing if mine else row.outcome],
         open_now=more.open,
     )
 

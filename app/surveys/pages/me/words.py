@@ -6,6 +6,7 @@ THANKS: Final = {
     "answered": "Thank you. Your answer was recorded.",
     "agreed": "Thank you. It is recorded that you agree.",
     "declined": "Thank you. It is recorded that you disagree.",
+    "withdrawn": "You withdrew your agreement. It no longer counts.",
     "opted_out": "You won’t be asked this again.",
 }
 ALREADY: Final = "That was recorded already; nothing changed."
