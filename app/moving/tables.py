@@ -175,6 +175,7 @@ STAYING: Mapping[str, str] = {
     "one_time_links": "They lead to the other installation. An administrator makes new ones.",
     "request_budgets": "What an API token has used of its limit counts for minutes.",
     "clock_sign_ins": "A session of the time-clock server is of the installation that signed in.",
+    "survey_splits": "They are counted again when somebody asks for them.",
     "workspace_looks": "The schedule looks into the tenant at its next tick.",
     "worker_heartbeats": "They are of the installation.",
 }

@@ -10,7 +10,7 @@ from app import jobs
 from app.jobs import Claim, Function
 from app.parts import Parts
 from app.surveys.ledger import verifying
-from app.surveys.results import tallies
+from app.surveys.results import splits, tallies
 
 
 async def note_head(parts: Parts, claim: Claim) -> None:
@@ -26,6 +26,11 @@ async def count_up(parts: Parts, claim: Claim) -> None:
             moved = await tallies.count_up(db)
 
 
+async def count_split(parts: Parts, claim: Claim) -> None:
+    async with parts.database.transaction(claim.workspace) as db:
+        await splits.keep(db, claim.arguments["survey_id"], claim.arguments["version"], claim.arguments["split"])
+
+
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
     """Also while the module is switched off: what was recorded is still there to be proved."""
     async with parts.database.transaction(workspace) as db:
@@ -36,4 +41,8 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
         return datetime.now(UTC)
 
 
-FUNCTIONS: Mapping[str, Function] = {"surveys_head": note_head, "surveys_tally": count_up}
+FUNCTIONS: Mapping[str, Function] = {
+    "surveys_head": note_head,
+    "surveys_tally": count_up,
+    "surveys_split": count_split,
+}

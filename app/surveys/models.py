@@ -337,3 +337,16 @@ class TallyMark(Base):
     number: Mapped[int] = mapped_column(server_default="0")
     changes_number: Mapped[int] = mapped_column(server_default="0")
     shown_until: Mapped[datetime] = mapped_column(server_default=text("'1970-01-01T00:00:00Z'"))
+
+
+class KeptSplit(Base):
+    """The answers to one version by groups of people, as app.surveys.results.splits counted them in the background at `counted_at`."""
+
+    __tablename__ = "survey_splits"
+    __table_args__ = (CheckConstraint("split IN ('type', 'tenant', 'department')", name="split"),)
+
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    split: Mapped[str] = mapped_column(primary_key=True)
+    figures: Mapped[list[list[str | int | None]]] = mapped_column(JSONB)
+    counted_at: Mapped[datetime]

@@ -49,6 +49,7 @@ SUBJECTS = {
 }
 JOBS = {
     "surveys_tally": JobKind("Count survey responses", timeout=timedelta(minutes=15)),
+    "surveys_split": JobKind("Count survey responses by groups of people", timeout=timedelta(minutes=15)),
     "surveys_head": JobKind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
 }
 POLICIES = (

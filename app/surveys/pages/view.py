@@ -25,12 +25,13 @@ from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
 from app.surveys.pages.response_list import TABLES, drawn, reader
-from app.surveys.pages.results import cards
-from app.surveys.results import queries, responses, tallies
+from app.surveys.pages.results import cards, split_tables
+from app.surveys.results import queries, responses, splits, tallies
 from app.surveys.results.breakdowns import Results, results
 from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, Reading, outcomes_of
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
+from app.surveys.results.splits import SPLITS
 from app.surveys.results.tallies import ASKED, TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, STATUSES, TYPES
 from app.web import lists
@@ -100,6 +101,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
     read = reader(ctx)
     shown = outcomes_of(questions, words.enforcement, found.counters)
+    names = audience.named(survey.type_names, survey.tenant_names)
     since = _since(survey.begun_at, found)
     return await page(
         ctx,
@@ -129,10 +131,11 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
             found.counters, shown, with_query("/surveys/responses", {"survey": survey.uid, "version": version})
         ),
         may_edit=ctx.may("surveys.author") and not limits(survey.ceiling, survey.enforcement),
-        names=audience.named(survey.type_names, survey.tenant_names),
+        names=names,
         stage=stage(survey, now) if survey.status == "published" else "",
         now=now,
         **_ledger(survey.uid, version, asked, found.narrowed),
+        **await _split(ctx, scope, questions, found.counters.responses, names.types),
         **_WORDS,
     )
 
@@ -140,6 +143,25 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 async def _results(ctx: Context, scope: TallyScope, questions: Sequence[AskedQuestion]) -> Results:
     figures = [tuple(row) for row in await ctx.db.execute(tallies.figures(scope))]
     return results(figures, questions, Reading(WHOLE, ASKED, scope.outcomes, scope.days))
+
+
+async def _split(
+    ctx: Context, scope: TallyScope, questions: Sequence[AskedQuestion], responses: int, names: Mapping[str, str]
+) -> dict[str, Any]:
+    """The groups that the address asks for; a word that is none asks for none."""
+    offered = {key: label for key, label in SPLITS.items() if key != "tenant" or ctx.on_platform}
+    by = str(ctx.request.query_params.get("split") or "")
+    by = by if by in offered else ""
+    found = await splits.read(ctx.db, scope, by, questions, responses=responses, now=datetime.now(UTC)) if by else None
+    return {
+        "split_by": by,
+        "split_options": offered,
+        "split_choices": [{"value": key, "label": label} for key, label in offered.items()],
+        "split_known": found is not None,
+        "split_tables": split_tables.tables(found, questions, names if by == "type" else {}) if found else [],
+        "counted_at": found.counted_at if found else None,
+        "most_live": splits.MOST_LIVE,
+    }
 
 
 def _ledger(uid: UUID, version: int, asked: Narrowed, rows: int) -> dict[str, Any]:

@@ -4,14 +4,21 @@ import re
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select, update
 
 from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import Job, User
+from app.db.session import Database
+from app.host.models import Employee
+from app.jobs import Claim
 from app.parts import Parts
 from app.surveys import erasing
+from app.surveys import jobs as survey_jobs
 from app.surveys.authoring import actions as authoring
 from app.surveys.erasing import EvidenceOwner
-from app.surveys.results import comments, tallies
+from app.surveys.results import comments, splits, tallies
 from tests.conftest import Browser, SignIn
+from tests.host.staff import hire
 from tests.surveys.drafted import Stored, defined, published
 from tests.surveys.recording import AT, lunch, record, user_id
 
@@ -140,3 +147,66 @@ async def test_other_workspaces_strangers_and_people_without_the_right_see_neith
         assert (await nora.get(url)).status_code == 403
     block = await vera.get(f"/surveys/view/{meal.uid}/comments", headers={"HX-Request": "true"})
     assert block.text.lstrip().startswith('<div class="stack" id="survey-comments">')
+
+
+class TestSplits:
+    """The answers by groups of people, live and counted in the background."""
+
+    @pytest.fixture
+    async def kitchen(self, meal: Stored, database: Database) -> Stored:
+        """Nora and Bob work in the kitchen; Vera and Alice have no department."""
+        async with database.transaction() as db:
+            for short in ("nora", "bob"):
+                who = await db.scalar(select(User.id).where(User.email == f"{short}@example.org"))
+                employee = await hire(db, short, short, department="Kitchen")
+                await db.execute(update(Employee).where(Employee.id == employee).values(user_id=who))
+        return meal
+
+    @staticmethod
+    async def shown(browser: Browser, survey: Stored, by: str, query: str = "") -> str:
+        answer = await browser.get(f"/surveys/view/{survey.uid}?split={by}&{query}")
+        assert answer.status_code == 200, answer.text
+        page = re.sub(r"<[^>]+>", " ", answer.text.partition('id="h-split"')[2].partition('id="h-ledger"')[0])
+        return " ".join(page.split())
+
+    DEPARTMENTS = (
+        "Responses n Kitchen 2 Not known 2",
+        "Stars? Mean Median n Kitchen 1.50 1.5 2 Not known 3.50 3.5 2",
+        "How much? little much n Kitchen 50.0 % 50.0 % 2",
+        "What all? rice bread beans n Kitchen 100.0 % 0.0 % 0.0 % 2",
+    )
+
+    async def test_departments_types_and_tenants(self, kitchen: Stored, vera: Browser) -> None:
+        by_department = await self.shown(vera, kitchen, "department")
+        for words in self.DEPARTMENTS:
+            assert words in by_department
+        assert "Employee 1" in await self.shown(vera, kitchen, "type")
+        assert "Responses n main 4" in await self.shown(vera, kitchen, "tenant")
+        assert await self.shown(vera, kitchen, "shoe") == ""
+
+    async def test_days_narrow_a_live_count(self, kitchen: Stored, vera: Browser) -> None:
+        assert "Responses n Kitchen" not in await self.shown(vera, kitchen, "department", "from=2030-01-01")
+
+    async def test_an_erased_person_is_in_no_group(self, kitchen: Stored, parts: Parts, vera: Browser) -> None:
+        nora = await user_id(parts.database, "nora")
+        await erasing.erase(parts.database, COMMAND_LINE, EvidenceOwner(nora, "nora@example.org", "main"))
+        assert "Responses n Kitchen 1 Not known 3" in await self.shown(vera, kitchen, "department")
+
+    async def test_above_the_limit_a_job_counts_and_the_page_says_when(
+        self, kitchen: Stored, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(splits, "MOST_LIVE", 3)
+        assert "the groups are being counted" in await self.shown(vera, kitchen, "department")
+        async with parts.database.shared_transaction() as db:
+            (asked,) = (await db.scalars(select(Job.arguments).where(Job.name == "surveys_split"))).all()
+        assert asked == {"survey_id": kitchen.id, "version": 1, "split": "department"}
+        await survey_jobs.count_split(parts, Claim(1, 1, "main", "surveys_split", asked))
+        page = await self.shown(vera, kitchen, "department")
+        for words in (*self.DEPARTMENTS, "Of the whole version, counted"):
+            assert words in page
+
+    def test_small_groups_stand_together_when_there_are_many(self) -> None:
+        figures = [(f"Group {n:02}", str(splits.WHOLE), "answered", 100 - n) for n in range(20)]
+        found = splits._split(figures)
+        assert [name for name, _ in found.groups] == [*(f"Group {n:02}" for n in range(12)), "Others"]
+        assert dict(found.groups)["Others"] == sum(100 - n for n in range(12, 20))

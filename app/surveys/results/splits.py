@@ -1,0 +1,173 @@
+"""The answers to one version by groups of people: their user type, tenant or department, all as they are today.
+
+Up to MOST_LIVE responses they are counted when somebody asks. Above, a job counts them for the whole version, and the page says when.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, SQLColumnExpression, Text, and_, case, cast, func, literal, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app import jobs
+from app.accounts.models import Tenant, User
+from app.surveys.models import WHOLE, Answer, KeptSplit, LedgerPerson, PersonKey, Response
+from app.surveys.results import breakdowns, table
+from app.surveys.results.breakdowns import Breakdown
+from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.queries import OUTCOME
+from app.surveys.results.tallies import TallyScope
+
+SPLITS = {"type": "User type", "tenant": "Tenant", "department": "Department"}
+MOST_LIVE = 100_000
+# The largest; all others stand together.
+MOST_GROUPS = 12
+OTHERS = "Others"
+# A kept count that is older is counted again when somebody looks at it.
+FRESH_FOR = timedelta(hours=1)
+# One person has several rows in `survey_answers` for an answer to these.
+SEVERAL = ("multiple_choice", "matrix")
+# Group (None: not known), question (the nil one: outcomes), choice, people.
+GroupFigure = tuple[str | None, str, str, int]
+_GROUPS: Mapping[str, SQLColumnExpression[Any]] = {
+    "type": User.type,
+    "tenant": func.coalesce(Tenant.name, User.workspace),
+    "department": table.DEPARTMENT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """`groups` are names, largest first (None: not known), with their people; `of` finds what a question came to in a group.
+    `counted_at` is None for a live count."""
+
+    groups: Sequence[tuple[str | None, int]]
+    of: Mapping[tuple[str | None, UUID], Mapping[str, int]]
+    counted_at: datetime | None = None
+
+    def breakdown(self, question: AskedQuestion, group: str | None) -> Breakdown:
+        return breakdowns.breakdown(question, self.of.get((group, question.key), {}))
+
+    def outcomes(self, group: str | None) -> Mapping[str, int]:
+        return self.of.get((group, WHOLE), {})
+
+
+async def read(
+    db: AsyncSession,
+    scope: TallyScope,
+    split: str,
+    questions: Sequence[AskedQuestion],
+    *,
+    responses: int,
+    now: datetime,
+) -> Split | None:
+    """`responses` of the version decide whether it is counted live. None while a job counts for the first time."""
+    if responses <= MOST_LIVE:
+        return _split(await _counted(db, scope, split, questions))
+    kept = await _kept(db, scope, split)
+    if kept is None or kept.counted_at < now - FRESH_FOR:
+        about = {"survey_id": scope.survey_id, "version": scope.version, "split": split}
+        await jobs.request(
+            db, "surveys_split", key=f"surveys_split:{':'.join(map(str, about.values()))}", arguments=about
+        )
+    return kept and _split([tuple(one) for one in kept.figures], kept.counted_at)
+
+
+async def keep(db: AsyncSession, survey_id: int, version: int, split: str) -> None:
+    """Counts the whole version and keeps it. What is kept is bounded: MOST_GROUPS groups."""
+    figures = _joined(await _counted(db, TallyScope(survey_id, version), split, None))
+    values = {"survey_id": survey_id, "version": version, "split": split, "figures": figures, "counted_at": func.now()}
+    statement = insert(KeptSplit).values(**values)
+    changed = {name: statement.excluded[name] for name in ("figures", "counted_at")}
+    await db.execute(statement.on_conflict_do_update(index_elements=["survey_id", "version", "split"], set_=changed))
+
+
+async def _kept(db: AsyncSession, scope: TallyScope, split: str) -> Any:
+    which = and_(KeptSplit.survey_id == scope.survey_id, KeptSplit.version == scope.version, KeptSplit.split == split)
+    return (await db.execute(select(KeptSplit.figures, KeptSplit.counted_at).where(which))).one_or_none()
+
+
+async def _counted(
+    db: AsyncSession, scope: TallyScope, split: str, questions: Sequence[AskedQuestion] | None
+) -> list[GroupFigure]:
+    """`questions` None: people of every question are counted apart from its choices."""
+    several = None if questions is None else [one.key for one in questions if one.type in SEVERAL]
+    people = _people(scope, split)
+    found = [*await db.execute(_outcomes(people)), *await db.execute(_choices(people))]
+    if several is None or several:
+        found += await db.execute(_answered(people, several))
+    figures = [(row[0], str(row[1]), row[2], int(row[3])) for row in found]
+    return figures if several is None else [*figures, *_single(figures, {str(key) for key in several})]
+
+
+def _single(figures: Sequence[GroupFigure], several: set[str]) -> list[GroupFigure]:
+    """How many people answered, where each has one row."""
+    people: Counter[tuple[str | None, str]] = Counter()
+    for group, question, choice, number in figures:
+        if question != str(WHOLE) and choice and question not in several:
+            people[group, question] += number
+    return [(group, question, "", number) for (group, question), number in people.items()]
+
+
+def _people(scope: TallyScope, split: str) -> Any:
+    """Each response with its group; that of an erased person is not known."""
+    group = case((PersonKey.erased_at.is_(None), cast(_GROUPS[split], Text)))
+    statement = (
+        select(Response.number, group.label("grouped"), OUTCOME)
+        .outerjoin(PersonKey, PersonKey.id == Response.key_id)
+        .outerjoin(LedgerPerson, LedgerPerson.number == Response.person)
+        .outerjoin(User, User.id == LedgerPerson.user_id)
+    )
+    if split == "tenant":
+        statement = statement.outerjoin(Tenant, Tenant.key == User.workspace)
+    return statement.where(scope.responses()).cte("people")
+
+
+def _outcomes(people: Any) -> Select[Any]:
+    return select(people.c.grouped, literal(str(WHOLE)), people.c.outcome, func.count()).group_by(
+        people.c.grouped, people.c.outcome
+    )
+
+
+def _choices(people: Any) -> Select[Any]:
+    keys = (people.c.grouped, Answer.question_key, Answer.choice)
+    chosen = select(*keys, func.count()).join(Answer, Answer.number == people.c.number).where(Answer.choice != "")
+    return chosen.group_by(*keys)
+
+
+def _answered(people: Any, questions: Sequence[UUID] | None) -> Select[Any]:
+    keys = (people.c.grouped, Answer.question_key)
+    number = func.count(Answer.number.distinct())
+    found = select(*keys, literal(""), number).join(Answer, Answer.number == people.c.number).group_by(*keys)
+    return found if questions is None else found.where(Answer.question_key.in_(questions))
+
+
+def _split(figures: Sequence[GroupFigure], counted_at: datetime | None = None) -> Split:
+    joined = _joined(figures)
+    of: dict[tuple[str | None, UUID], dict[str, int]] = defaultdict(dict)
+    for group, question, choice, people in joined:
+        of[group, UUID(question)][choice] = people
+    return Split(_sizes(joined), of, counted_at)
+
+
+def _sizes(figures: Sequence[GroupFigure]) -> list[tuple[str | None, int]]:
+    sizes: Counter[str | None] = Counter()
+    for group, question, _, people in figures:
+        if question == str(WHOLE):
+            sizes[group] += people
+    return sorted(sizes.items(), key=lambda one: (one[0] in (None, OTHERS), -one[1], one[0] or ""))
+
+
+def _joined(figures: Sequence[GroupFigure]) -> list[GroupFigure]:
+    """With the small groups as one."""
+    named = [group for group, _ in _sizes(figures) if group is not None]
+    small = set(named[MOST_GROUPS:]) if len(named) > MOST_GROUPS + 1 else set()
+    sums: Counter[tuple[str | None, str, str]] = Counter()
+    for group, question, choice, people in figures:
+        sums[OTHERS if group in small else group, question, choice] += people
+    return [(group, question, choice, people) for (group, question, choice), people in sums.items()]
