@@ -32,13 +32,30 @@ def some(names: Iterable[str], most: int = NAMED) -> str:
 
 def mean(total: Decimal | int, number: int) -> Decimal | None:
     """To two places; None where there is nothing to divide by."""
-    return _divided(total, number, "0.01")
+    return _divided(total, number, 2)
 
 
 def percent(part: int, whole: int) -> Decimal | None:
     """To one place; None where there is nothing to divide by."""
-    return _divided(100 * part, whole, "0.1")
+    return _divided(100 * part, whole, 1)
 
 
-def _divided(upper: Decimal | int, lower: int, place: str) -> Decimal | None:
-    return (Decimal(upper) / lower).quantize(Decimal(place), ROUND_HALF_UP) if lower else None
+def rounded(value: Decimal | float, places: int = 0) -> Decimal:
+    """Half up, as people do it by hand: of a float its shortest decimal counts, so that 2.675 is 2.68. A half of a negative number goes
+    away from zero."""
+    exact = value if isinstance(value, Decimal) else Decimal(repr(value))
+    return exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+
+
+def nearest(value: Decimal | float) -> int:
+    """The nearest whole number, half up."""
+    return int(rounded(value))
+
+
+def near(value: float, places: int) -> float:
+    """A float that is short to write, half up."""
+    return float(rounded(value, places))
+
+
+def _divided(upper: Decimal | int, lower: int, places: int) -> Decimal | None:
+    return rounded(Decimal(upper) / lower, places) if lower else None

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.config import hosts
-from app.counting import count
+from app.counting import count, nearest
 from app.db import replica as replicas
 from app.db.replica import FAULTS, MOST_LAG, Mark, Replica, ReplicaProgress, mark, progress
 from app.parts import Parts
@@ -83,5 +83,5 @@ def standing(found: ReplicaProgress, since: Mark) -> tuple[str, str]:
         return "warning", "That server is no standby: the primary is read in its place."
     if lag is None:
         return "warning", "How far it is behind is not known: the primary is read in its place."
-    behind = f"It is {count(round(lag.total_seconds()), 'second', 'seconds')} behind"
+    behind = f"It is {count(nearest(lag.total_seconds()), 'second', 'seconds')} behind"
     return ("ok", f"{behind}.") if lag <= MOST_LAG else ("warning", f"{behind}: the primary is read in its place.")

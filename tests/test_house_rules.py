@@ -322,6 +322,10 @@ ONE_PLACE = {
         ("app/clock/punches/",),
     ),
     "stale days are noted in punches alone": (r"INTO clock_stale_days|insert\(StaleDay", ("app/clock/punches/",)),
+    "figures are rounded in one place, half up": (
+        r"(?<![\w.])round\(|func\.round\(|\.quantize\(|\bROUND_",
+        ("app/counting.py", "app/db/rounding.py"),
+    ),
     "group_key starves other jobs": (r"group_key", ()),
     "prepared random comes from secrets": (r"^import random$|^from random", ("app/simulator/", "app/outbound/")),
 }
@@ -338,6 +342,10 @@ def test_one_place_for_each_fear(rule: str) -> None:
         if re.search(pattern, line) and not line.lstrip().startswith(("#", '"""'))
     ]
     assert wrong == []
+
+
+def test_templates_round_nothing_themselves() -> None:
+    assert [path.name for path in TEMPLATES if re.search(r"\|\s*round\b|%\.\d", path.read_text())] == []
 
 
 def test_templates_hold_no_inline_style_or_script() -> None:

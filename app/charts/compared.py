@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
-from app.counting import count, percent
+from app.counting import count, percent, rounded
 
 DayRange = tuple[date, date]
 # Of a smaller number before, a percent says more than the numbers do.
@@ -108,7 +108,7 @@ def change(now: int, before: int) -> str:
     if now == before:
         return "as many as"
     way = "more than" if now > before else "fewer than"
-    by = _round(100 * Decimal(abs(now - before)) / before) if before else Decimal(0)
+    by = rounded(100 * Decimal(abs(now - before)) / before) if before else Decimal(0)
     if before < LEAST_BASE or by > MOST_PERCENT:
         return f"{abs(now - before):,} {way}"
     return f"{by} % {way}" if by else "about as many as"
@@ -144,7 +144,7 @@ def signed(now: int, before: int) -> str:
     """A change for the cell of a table: `+8 %`, `−5`, `0`; a dash where nothing was before."""
     if not before:
         return "–"
-    by = _round(100 * Decimal(now - before) / before)
+    by = rounded(100 * Decimal(now - before) / before)
     if before < LEAST_BASE or abs(by) > MOST_PERCENT:
         return _with_sign(now - before)
     return f"{_with_sign(int(by))} %"
@@ -152,7 +152,3 @@ def signed(now: int, before: int) -> str:
 
 def _with_sign(number: int) -> str:
     return f"+{number:,}" if number > 0 else f"−{-number:,}" if number else "0"
-
-
-def _round(value: Decimal) -> Decimal:
-    return value.quantize(Decimal(1), ROUND_HALF_UP)

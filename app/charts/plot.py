@@ -9,7 +9,7 @@ from datetime import date
 
 from app.charts.columns import Series
 from app.charts.scale import PERCENT, Scale, Tick, place, scale_to
-from app.counting import count
+from app.counting import count, near
 
 WIDTH = 1000
 FILLED = 0.8
@@ -166,5 +166,5 @@ def _day_label(day: date, length: int) -> str:
 
 def _short(value: float) -> float:
     """In the letters that a page has to carry; whole numbers without a point."""
-    rounded = round(value, 1)
+    rounded = near(value, 1)
     return int(rounded) if rounded == int(rounded) else rounded

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.counting import near
+
 MOST_STEPS = 4
 _ROUND = (1, 2, 5)
 _SHORT_FROM = 10_000
@@ -64,7 +66,7 @@ def _step(peak: float, most: int) -> int:
 
 def place(share: float) -> str:
     """A share of 100 as an SVG length, so that nothing stretches at any width: `33.33%`."""
-    return f"{round(share, 2):g}%"
+    return f"{near(share, 2):g}%"
 
 
 def short(value: int) -> str:

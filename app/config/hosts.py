@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 from urllib.parse import unquote
 
+from app.counting import nearest
+
 Wanted = Literal["any", "primary", "read-write", "standby", "read-only", "prefer-standby"]
 # Of what Muster writes to: any other kind of server refuses changes.
 TAKES_CHANGES: tuple[Wanted, ...] = ("primary", "read-write", "any")
@@ -71,7 +73,7 @@ def for_psycopg(url: str) -> dict[str, Any]:
     address = read(url)
     return {
         "target_session_attrs": address.wanted or "primary",
-        "connect_timeout": round(address.patience_among(2 * PATIENCE_S)),
+        "connect_timeout": nearest(address.patience_among(2 * PATIENCE_S)),
         "keepalives_idle": IDLE_S,
         "keepalives_interval": PROBE_S,
         "keepalives_count": PROBES,

@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 import psutil
 
+from app.counting import nearest
 from app.db.cluster_home import (
     POSTGRES_MAJOR,
     SOCKET_FILE,
@@ -207,7 +208,7 @@ def _launch_once(home: Home, sockets: Path, settings: Mapping[str, str], wait_s:
     pg_ctl = spawn_as(
         home.account,
         [str(home.binaries / "pg_ctl"), "-D", str(home.data.relative_to(home.folder)), "-o", options, "-s", "-w",
-         "-l", str(home.log.relative_to(home.folder)), "-t", str(max(1, round(wait_s))), "start"],
+         "-l", str(home.log.relative_to(home.folder)), "-t", str(max(1, nearest(wait_s))), "start"],
         folder=home.folder,
     )  # fmt: skip
     started = told = time.monotonic()

@@ -18,6 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 
 from app.config.hosts import Wanted
+from app.counting import nearest
 from app.db.connecting import connecting
 from app.db.direct import Beginning, driver, refuse_if_lost, send
 from app.db.shares import Shares
@@ -198,7 +199,7 @@ class Database:
 
 
 def _limited(limit_s: float | None) -> dict[str, str]:
-    return {} if limit_s is None else {"statement_timeout": str(round(limit_s * 1000))}
+    return {} if limit_s is None else {"statement_timeout": str(nearest(limit_s * 1000))}
 
 
 async def _begin(adapter: Any) -> None:

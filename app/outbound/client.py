@@ -14,6 +14,7 @@ import httpcore
 import httpx
 import msgspec
 
+from app.counting import near, nearest
 from app.outbound import strict_json
 from app.outbound.body import ends_with_the_connection, read_body
 from app.outbound.errors import SHAPE, OutboundError, network_failure
@@ -267,7 +268,7 @@ def _record(
         query=redactor.query(call.query),
         http_status=reply.status if reply else error.status if error else None,
         body_code=redactor.text(reply.body_code)[:64] if reply and reply.body_code else None,
-        duration_ms=round(_ms(started)),
+        duration_ms=nearest(_ms(started)),
         bytes=len(reply.body) if reply else 0,
         tc_code=error.code if error else None,
         excerpt=error.excerpt if error else _excerpt(reply, redactor),
@@ -279,7 +280,7 @@ def _host(call: Call) -> str:
 
 
 def _ms(started: float) -> float:
-    return round((perf_counter() - started) * 1000, 2)
+    return near((perf_counter() - started) * 1000, 2)
 
 
 def _tls_version(stream: httpcore.AsyncNetworkStream) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 from rapidfuzz import fuzz, process
 
+from app.counting import near
+
 # From this score on, of 100, two folded names are similar.
 SIMILAR = 88.0
 _WORDS = re.compile(r"[^\W_]+")
@@ -26,4 +28,4 @@ def ranked(name: str, folded: Mapping[int, str]) -> list[tuple[int, float]]:
     if not wanted:
         return []
     found = process.extract(wanted, folded, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None)
-    return [(key, -score) for score, key in sorted((-round(score, 1), key) for _, score, key in found)]
+    return [(key, -score) for score, key in sorted((-near(score, 1), key) for _, score, key in found)]

@@ -13,7 +13,7 @@ _MEASURE = text(
     UPDATE clock_devices d SET last_punch_at_utc = found.last, clock_skew_seconds = found.skew
     FROM (
         SELECT device.id, max(recent.punched_at_utc) AS last,
-            round(percentile_cont(0.5) WITHIN GROUP (
+            floor(0.5 + percentile_cont(0.5) WITHIN GROUP (
                 ORDER BY extract(epoch FROM recent.uploaded_at_utc - recent.punched_at_utc)
             ) FILTER (WHERE recent.uploaded_at_utc IS NOT NULL)) AS skew
         FROM clock_devices device CROSS JOIN LATERAL (

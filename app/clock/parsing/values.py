@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from app.counting import near
+
 CODE_LENGTH, NAME_LENGTH, REFERENCE_LENGTH, RAW_TIME_LENGTH = 64, 200, 500, 64
 LARGEST = 2**31 - 1
 
@@ -105,7 +107,7 @@ def temperature(value: float | str) -> float | None:
     except ValueError:
         raise RowError("temperature is no number") from None
     measured = 0.0 < degrees < _HIGHEST_TEMPERATURE and degrees != _NOT_MEASURED
-    return round(degrees, 2) if measured else None
+    return near(degrees, 2) if measured else None
 
 
 def enrolled(value: Any) -> bool:

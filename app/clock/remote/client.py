@@ -16,6 +16,7 @@ from app.clock.remote.judging import page_from, refuse_failure, session_from
 from app.clock.remote.page import Page
 from app.clock.remote.photo import PHOTO_BYTES, Photo, photo_of
 from app.clock.remote.session import ClockSession, Credentials, SessionStore, utc_now
+from app.counting import nearest
 from app.outbound import Call, Log, OutboundClient, OutboundError, OutboundReply, Redactor
 
 T = TypeVar("T")
@@ -131,7 +132,7 @@ class RemoteClock:
         started, name = perf_counter(), "resolve"
         try:
             async for step in self._outbound.probe(self.base_url):
-                yield TestStep(step.name, True, round(step.duration_ms), step.detail)
+                yield TestStep(step.name, True, nearest(step.duration_ms), step.detail)
                 started, name = perf_counter(), {"resolve": "connect", "connect": "tls"}.get(step.name, "sign_in")
             if not self.base_url.startswith("https:"):
                 plain = "Not encrypted: others on the network can read everything, the password too."
@@ -293,4 +294,4 @@ class RemoteClock:
 
 
 def _ms(started: float) -> int:
-    return round((perf_counter() - started) * 1000)
+    return nearest((perf_counter() - started) * 1000)

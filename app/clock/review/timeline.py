@@ -13,6 +13,7 @@ from app.clock.pairing.inputs import PairingPunch, Record
 from app.clock.pairing.shifts import Effect, Tap
 from app.clock.pairing.verdicts import CreateRecord, Judgement, Verdict
 from app.clock.review.words import EFFECT_LABELS, ROLE_LABELS
+from app.counting import near
 from app.dates import PageZone
 
 HOUR = timedelta(hours=1)
@@ -101,7 +102,7 @@ class _Scale:
 
     def x(self, at: datetime) -> float:
         """0..1000 along the line."""
-        return round(min(1000.0, max(0.0, 1000 * ((at - self.start) / (self.end - self.start)))), 1)
+        return near(min(1000.0, max(0.0, 1000 * ((at - self.start) / (self.end - self.start)))), 1)
 
     def place(self, at: datetime) -> str:
         return place(self.x(at) / 10)

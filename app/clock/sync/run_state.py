@@ -24,6 +24,7 @@ from app.clock.parsing import Parser, UnreadableRow
 from app.clock.profiles import Profile
 from app.clock.remote import RemoteClock
 from app.clock.settings import ClockSettings
+from app.counting import nearest
 from app.outbound import CallRecord
 from app.parts import Parts
 
@@ -232,7 +233,7 @@ class RunState:
             "rows": sum(counts.fetched for counts in step.counts.values()),
             "calls": self.budget.made,
             "calls_budget": self.budget.calls,
-            "seconds_left": round(self.budget.seconds_left),
+            "seconds_left": nearest(self.budget.seconds_left),
         }
 
 

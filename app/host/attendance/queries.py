@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, Date, Float, Row, Select, cast, func, literal_column, select, text, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.counting import near
 from app.db.among import among
 from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord, DayLock, Employee
@@ -174,4 +175,4 @@ def breaks(row: Any, zone: ZoneInfo) -> list[str]:
 
 def worked_hours(row: Any) -> float | None:
     worked = Hours.of(row).worked
-    return None if worked is None else round(worked.total_seconds() / 3600, 4)
+    return None if worked is None else near(worked.total_seconds() / 3600, 4)

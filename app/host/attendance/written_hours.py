@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 
+from app.counting import nearest
+
 MICROSECOND = timedelta(microseconds=1)
 HUNDREDTH, MINUTE = timedelta(seconds=36), timedelta(minutes=1)
 
@@ -29,7 +31,7 @@ def whole_minutes(worked: timedelta) -> timedelta:
 
 def _nearest(worked: timedelta, step: timedelta) -> int:
     """How many steps are nearest; half a step counts as one."""
-    return (worked + step / 2) // MICROSECOND // (step // MICROSECOND)
+    return nearest(Decimal(worked // MICROSECOND) / (step // MICROSECOND))
 
 
 # What `hours=` of an export's address may be; the first one is meant without it.

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.audit import Actor
 from app.accounts.policies import enabled
 from app.counting import count
+from app.db.rounding import half_up
 from app.db.searching import contains
 from app.errors import Conflict, NotFound
 from app.host.applications import applications
@@ -39,7 +40,7 @@ _RATED = (
     .subquery()
 )
 RATINGS = func.coalesce(_RATED.c.number, 0)
-MEAN = func.round(cast(_RATED.c.stars, Numeric) / func.nullif(_RATED.c.number, 0), 2)
+MEAN = half_up(cast(_RATED.c.stars, Numeric) / func.nullif(_RATED.c.number, 0), 2)
 _COLUMNS: tuple[Any, ...] = (
     Application.id,
     Application.uid,

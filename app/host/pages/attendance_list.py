@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Row, Select, and_, func, select
 
-from app.counting import people
+from app.counting import near, people
 from app.db.days import midnight
 from app.db.searching import contains
 from app.errors import Invalid
@@ -179,19 +179,19 @@ def bars(rows: list[Any], where: ZoneInfo) -> dict[int, dict[str, Any]]:
 
 def _bar(row: Any, span: int, where: ZoneInfo) -> dict[str, Any]:
     def at(instant: datetime) -> float:
-        return round(min(100.0, max(0.0, 100 * _hours_in(row, instant, where) / span)), 2)
+        return near(min(100.0, max(0.0, 100 * _hours_in(row, instant, where) / span)), 2)
 
     hours = Hours.of(row)
     start = at(hours.clock_in)
     end = at(hours.clock_out) if hours.clock_out else start
     return {
         "x": start,
-        "width": max(3.0 if hours.clock_out is None else 0.8, round(end - start, 2)),
+        "width": max(3.0 if hours.clock_out is None else 0.8, near(end - start, 2)),
         "open": hours.clock_out is None,
         "later": (hours.clock_out.astimezone(where).date() - row.workday).days if hours.clock_out else 0,
-        "breaks": [{"x": at(out), "width": max(0.4, round(at(back) - at(out), 2))} for out, back in hours.breaks],
-        "ticks": [round(100 * hour / span, 2) for hour in range(6, span, 6)],
-        "midnight": round(100 * 24 / span, 2) if span > 24 else None,  # noqa: PLR2004 -- hours of a day
+        "breaks": [{"x": at(out), "width": max(0.4, near(at(back) - at(out), 2))} for out, back in hours.breaks],
+        "ticks": [near(100 * hour / span, 2) for hour in range(6, span, 6)],
+        "midnight": near(100 * 24 / span, 2) if span > 24 else None,  # noqa: PLR2004 -- hours of a day
     }
 
 

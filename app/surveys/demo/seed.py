@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Select, and_, delete, exists, func, not_, select, update
+from sqlalchemy import Select, and_, delete, exists, func, not_, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -35,8 +35,11 @@ from app.surveys.results import tallies
 SEEDER = audit.Actor(None, "SurveysDemo")
 BROWSER = "Demo browser"
 _OURS = and_(Survey.demo, Survey.deleted_at.is_(None))
-# The seed shows a survey on days before it makes it, and people meet it afterwards.
-_SHOWN_BY_SEED = and_(PromptState.survey_id == Survey.id, PromptState.last_shown_at < Survey.created_at)
+# The seed shows a survey on days before it makes it, and people meet it afterwards. Of a survey that goes, every impression goes.
+_GOING = and_(
+    PromptState.survey_id == Survey.id,
+    or_(PromptState.last_shown_at < Survey.created_at, Survey.deleted_at.is_not(None)),
+)
 _REAL = exists().where(Response.survey_id == Survey.id, Response.source != "demo")
 
 
@@ -144,7 +147,7 @@ async def remove(db: AsyncSession) -> Made:
     buried = insert(Tombstone).from_select(["number"], _numbers(ids)).returning(Tombstone.number)
     gone.responses = len((await db.execute(buried)).all())
     gone.surveys = await _remove_surveys(db, ids)
-    await db.execute(delete(PromptState).where(Survey.id.in_(ids), _SHOWN_BY_SEED))
+    await db.execute(delete(PromptState).where(Survey.id.in_(ids), _GOING))
     await tallies.recount(db, ids)
     if workspace_of(db) == PLATFORM:
         gone.apps, gone.ratings = await demo_library.remove(db)

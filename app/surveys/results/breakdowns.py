@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
-from app.counting import mean, percent
+from app.counting import mean, percent, rounded
 from app.surveys.ledger.chain import BETWEEN
 from app.surveys.results import kinds
 from app.surveys.results.figures import AskedQuestion, Counters, Figure, Reading, counters
@@ -158,7 +158,7 @@ def _at(counted: Sequence[tuple[Decimal, int]], place: int) -> Decimal:
 def _short(value: Decimal) -> Decimal:
     """Without zeros at the end, and without an exponent."""
     short = value.normalize()
-    return short.quantize(Decimal(1)) if short == short.to_integral_value() else short
+    return rounded(short) if short == short.to_integral_value() else short
 
 
 def promoters(given: Mapping[str, int]) -> PromoterScore | None:
@@ -220,7 +220,7 @@ def _numbers(given: Mapping[str, int], people: int) -> tuple[Bar, ...]:
 
 def _rounded(value: Decimal, width: Decimal) -> Decimal:
     """To two digits below the width of a range."""
-    return value.quantize(Decimal(1).scaleb(min(0, width.adjusted() - 1)))
+    return rounded(value, max(0, 1 - width.adjusted()))
 
 
 def _dates(given: Mapping[str, int], people: int) -> tuple[Bar, ...]:

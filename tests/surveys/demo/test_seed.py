@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import func, insert, literal, select, text
 
 from app.accounts.models import User
 from app.host.models import Application, AppRating
@@ -167,15 +167,20 @@ async def test_an_invented_account_that_somebody_used_is_kept_and_answers_no_mor
     assert await scalar(parts, of_ada.where(User.email == ADA)) > 0
 
 
-async def test_impressions_of_real_people_stay(parts, token, visitor):
-    await seed(parts, cast=CAST, crowd=5)
-    bearer = {"Authorization": f"Bearer {await token('alice', 'me')}"}
-    await visitor.get("/v1/api/me/surveys", headers=bearer)
+async def test_impressions_go_with_their_survey_and_stay_where_it_stays(parts):
+    await seed(parts, crowd=5)
+    await _real_people_answer_and_rate(parts)
+    async with parts.database.transaction() as db:
+        alice = await db.scalar(select(User.id).where(User.email == "alice@example.org"))
+        met = select(Survey.id, Survey.version, literal(alice), literal(1), func.now(), func.now()).where(Survey.demo)
+        names = ["survey_id", "version", "user_id", "impressions", "first_shown_at", "last_shown_at"]
+        await db.execute(insert(PromptState).from_select(names, met))
     await remove(parts)
     async with parts.database.transaction() as db:
-        left = (await db.execute(select(PromptState.impressions, PromptState.user_id))).all()
-        alice = await db.scalar(select(User.id).where(User.email == "alice@example.org"))
-    assert [tuple(one) for one in left] == [(1, alice)]
+        left = await db.execute(
+            select(Survey.title, PromptState.user_id).join(Survey, Survey.id == PromptState.survey_id)
+        )
+        assert [tuple(one) for one in left] == [(WEEK.definition.title, alice)]
 
 
 async def test_nobody_is_invented_where_nothing_is_left_to_answer(parts):

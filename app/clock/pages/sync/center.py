@@ -24,6 +24,7 @@ from app.clock.profiles import RESOURCES
 from app.clock.punches import changes
 from app.clock.settings import read_settings
 from app.clock.sync import run_rows
+from app.counting import nearest
 from app.web import csrf, exports, lists
 from app.web.context import Context
 from app.web.forms import Bound, Choices, DayField, Form, Text
@@ -65,7 +66,7 @@ def _final_sum(row: Any, name: str) -> int | None:
 
 
 def _seconds(row: Any) -> int | None:
-    return round((row.finished_at - row.started_at).total_seconds()) if row.finished_at and row.started_at else None
+    return nearest((row.finished_at - row.started_at).total_seconds()) if row.finished_at and row.started_at else None
 
 
 SPEC = ListSpec(
