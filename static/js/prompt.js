@@ -32,8 +32,8 @@ function over() {
   box.setAttribute("closedby", insists() ? "none" : "closerequest");
   if (!box.open) box.showModal();
   document.getElementById("prompt-status").textContent = said();
-  focusIn();
   box.scrollTop = 0;
+  focusIn();
 }
 
 function beside() {
@@ -56,7 +56,9 @@ function said() {
 }
 
 function focusIn() {
-  (body.querySelector(".error-summary, [data-confirm]") ?? body.querySelector("[data-focus]"))?.focus({ preventScroll: true });
+  const sure = body.querySelector("[data-confirm]");
+  if (sure) return sure.focus();
+  (body.querySelector(".error-summary") ?? body.querySelector("[data-focus]"))?.focus({ preventScroll: true });
 }
 
 function putAway() {
@@ -156,6 +158,11 @@ if (box) {
   });
   body.addEventListener("htmx:sendError", () => { if (card()) tell("unreachable"); });
 }
+
+// The second press of a double click on Agree or Disagree is no answer to whether one is sure.
+document.addEventListener("click", (event) => {
+  if (event.detail > 1 && event.target.closest("[data-confirm]")) event.preventDefault();
+}, true);
 
 // A choice that need not be made can be taken back; native radios cannot do that.
 function offerClear(question) {

@@ -79,6 +79,8 @@ def test_one_answers_by_keyboard_alone_and_the_queue_goes_on(ask: Callable[..., 
     expect(nora.get_by_role("group", name="Are you sure that you disagree?")).to_be_focused()
     nora.keyboard.press("Enter")  # a second press of the same key records nothing
     nora.keyboard.press("Tab")
+    expect(nora.get_by_role("button", name="Back", exact=True)).to_be_focused()
+    nora.keyboard.press("Tab")
     expect(nora.get_by_role("button", name="Yes, I disagree")).to_be_focused()
     nora.keyboard.press("Enter")
     expect(nora.locator("#flashes")).to_contain_text("It is recorded that you disagree. Receipt")
@@ -172,6 +174,20 @@ def test_one_click_more_records_an_agreement_and_what_was_typed_comes_along(
     card.get_by_role("button", name="Agree", exact=True).click()
     card.get_by_role("button", name="Yes, I agree").click()
     expect(nora.locator("#flashes")).to_contain_text("It is recorded that you agree. Receipt")
+
+
+@pytest.mark.parametrize("name", ["Agree", "Disagree"])
+def test_a_double_click_decides_nothing(ask: Callable[..., None], nora: Page, name: str) -> None:
+    ask({"title": "Photographs", "questions": [AGREE]})
+    card = meet_card(nora, "Photographs")
+    card.get_by_role("button", name=name, exact=True).click()
+    yes = card.get_by_role("button", name="Yes, I")
+    second = "button => button.dispatchEvent(new MouseEvent('click', { detail: 2, bubbles: true, cancelable: true }))"
+    assert yes.evaluate(second) is False  # it was stopped
+    expect(card.get_by_role("group", name="Are you sure")).to_be_in_viewport()
+    expect(nora.locator("#prompt-badge")).to_have_accessible_name("Questions for you: 1 waiting")
+    yes.click()
+    expect(nora.locator("#flashes")).to_contain_text("Receipt")
 
 
 def test_a_decision_on_the_last_page_is_asked_once_more_there(ask: Callable[..., None], nora: Page) -> None:
