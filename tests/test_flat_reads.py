@@ -10,10 +10,12 @@ from app.clock.pages import transaction_list
 from app.clock.punches import daily_totals, hour_counts, queries
 from app.db.direct import driver
 from app.db.session import Database
+from app.host.pages import attendance_list
 from tests.benchmarks import bench_tenants
 from tests.benchmarks.explained import Watch, watch
 from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
+from tests.host.staff import hire
 
 FIRST, DAYS, MANY = date(2026, 3, 1), 20, 24_000
 LAST = FIRST + timedelta(days=DAYS - 1)
@@ -80,7 +82,7 @@ async def test_the_hours_of_a_range_are_read_from_kept_counts_and_are_those_of_i
     assert sum(one.punches for one in shape.late) == sum(plain.values())
     assert sum(one.punches for one in shape.late_before) == MANY // DAYS * 5 + 1
     # The one day that waits to be counted again is read, and 20 days would be 20 times as many.
-    assert blocks_of(found) < 200
+    assert blocks_of(found) < blocks_of(added_up)
 
 
 async def test_days_that_an_older_version_counted_get_their_hours_by_and_by(mirror: Database) -> None:
@@ -166,3 +168,30 @@ async def test_tenants_and_users_are_read_without_the_accounts_of_all(
     assert answer.status_code == 200
     assert len(found.reads) < 12
     assert (read := blocks_of(found)) < most, read
+
+
+_RECORDS = """
+INSERT INTO attendance_records (employee_id, workday, kind, clock_in, clock_out, status, source)
+SELECT e.id, at::date, 'regular', at, at + interval '8 hours', 'approved', 'clock'
+FROM (SELECT id FROM employees LIMIT 1) AS e, generate_series(1, :many) AS n,
+    LATERAL (SELECT timestamptz '2026-01-01 08:00Z' + n * interval '9 hours') AS made (at)
+"""
+
+
+async def test_hours_are_added_up_for_some_records_and_not_for_all_that_there_are(
+    alice: Browser, database: Database, urls: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with database.transaction() as db:
+        await hire(db)
+        await db.execute(text(_RECORDS), {"many": 3000})
+    await settle(urls, "attendance_records")
+    with watch(database.engine) as added_up:
+        assert "24,000 h 00 min worked" in (await alice.get("/attendance")).text
+    monkeypatch.setattr(attendance_list, "MOST_ADDED_UP", 2999)
+    with watch(database.engine) as found:
+        page = (await alice.get("/attendance")).text
+    assert "of <strong>3,000</strong>" in page
+    assert "hours are added up for 2,999 records at most" in page
+    assert "worked" not in page.partition("pager")[2].partition("</nav>")[0]
+    assert blocks_of(found) < 200
+    assert " h 00 min worked" in (await alice.get("/attendance?from=2026-01-03&to=2026-01-03")).text

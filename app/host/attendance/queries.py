@@ -95,6 +95,24 @@ def sums(which: ColumnElement[bool]) -> Select[Any]:
     )
 
 
+def sums_up_to(most: int, which: ColumnElement[bool]) -> Select[Any]:
+    """The sums of `which`, a condition that may name day locks too. Of more than `most` records only their number is read, and the
+    other sums are 0."""
+    # Joins that the condition does not use cost nothing.
+    number = (
+        select(func.count().label("records"))
+        .select_from(AttendanceRecord)
+        .outerjoin(Employee, Employee.id == AttendanceRecord.employee_id)
+        .outerjoin(DayLock, DayLock.day == AttendanceRecord.workday)
+        .where(LIVE, which)
+        .cte("counted")
+    )
+    few = sums(which).outerjoin(DayLock, DayLock.day == AttendanceRecord.workday).where(number.c.records <= most)
+    summed = few.lateral("summed")
+    columns = [column for column in summed.c if column.name != "records"]
+    return select(number.c.records, *columns).select_from(number.join(summed, true()))
+
+
 def by_month(employee_id: int) -> Select[Any]:
     """The sums of a person's live records for each of the newest MONTHS months that have one. `month` and `last` are its days."""
     month = cast(func.date_trunc("month", AttendanceRecord.workday), Date).label("month")

@@ -93,6 +93,10 @@ def _time(name: str, label: str, where: ZoneInfo) -> Column:
     return Column(name, label, value, getattr(AttendanceRecord, name), excel=attrgetter(name))
 
 
+# More would take longer than a page may.
+MOST_ADDED_UP = 50_000
+
+
 def spec_of(url: str, where: ZoneInfo, ctx: Context, empty: Empty, sort: str, *without: str) -> ListSpec:
     """The list at `url`, leaving out the columns and filters that the view itself decides."""
     may = ctx.may("host.attendance.decide")
@@ -134,7 +138,7 @@ async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: 
     """The page of the list, and the row of sums with `more` columns beside them: two SELECTs."""
     wanted = lists.asked(spec, ctx.request.query_params)
     which = and_(scope, lists.condition(spec, wanted))
-    statement = attendance_queries.sums(which).outerjoin(DayLock, DayLock.day == AttendanceRecord.workday)
+    statement = attendance_queries.sums_up_to(MOST_ADDED_UP, which)
     beside = (DEPARTMENTS.label("departments"), acts.newest(url=spec.url).label("acting"))
     found = (await ctx.db.execute(statement.add_columns(*beside, *more))).one()
     wanted.stay_within(found.records)
@@ -152,6 +156,8 @@ def base(scope: ColumnElement[bool]) -> Select[Any]:
 
 def note(found: Row[Any]) -> str:
     """`· 12 people, 96 h 00 min worked, 3 pending, 1 still open`, behind the number of records."""
+    if found.records > MOST_ADDED_UP:
+        return f"· hours are added up for {MOST_ADDED_UP:,} records at most: choose days or people"
     parts = [f"· {people(found.people)}", f"{worked(found.worked_s)} worked"]
     parts += [
         f"{number:,} {word}" for number, word in ((found.pending, "pending"), (found.open, "still open")) if number
