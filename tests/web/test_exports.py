@@ -18,7 +18,7 @@ from app.db import session
 from app.db.session import Database
 from app.host.models import KioskEnrolment
 from app.host.pages import attendance_list
-from app.host.pages.attendance import EVERYTHING
+from app.host.pages.attendance_views import EVERYTHING
 from app.parts import Parts
 from app.web import exports
 from app.web.lists import asked

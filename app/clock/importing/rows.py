@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing.owners import OwnedCodes
 from app.clock.mirror import devices
-from app.clock.mirror.unread import unread_spans
+from app.clock.mirror.cursors import unread_spans
 from app.clock.models import Device
 from app.clock.pairing.inputs import FOLDS, PairingEmployee, PairingPunch, Record, Rules, TimeSpan, Written
 from app.clock.punches.daily_totals import noting_days

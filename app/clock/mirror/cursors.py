@@ -1,6 +1,7 @@
-"""The rows that say how far each walk got: reading and writing them, and which days they make known. No walking here."""
+"""The rows that say how far each walk got: reading and writing them, which days they make known, and which
+spans are not read yet. No walking here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -10,8 +11,13 @@ from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock import days
 from app.clock.days import DAY, LIVE_DAYS, DaySpan
 from app.clock.models import Cursor
+from app.clock.pairing.inputs import TimeSpan
+from app.clock.pairing.shifts import AHEAD
+from app.clock.settings import ClockSettings
+from app.db.days import midnight
 
 PUNCHES = "transactions"
 LIVE = "live"
@@ -125,3 +131,25 @@ def live_reach(live: Cursor | None, first: date, zone: ZoneInfo) -> tuple[date, 
     if first <= last:
         return min(live.starts_on, first), None
     return first, DaySpan(live.starts_on, max(live.starts_on, last - LIVE_DAYS * DAY))
+
+
+async def unread_spans(db: AsyncSession, settings: ClockSettings, zone: ZoneInfo, now: datetime) -> Sequence[TimeSpan]:
+    """UTC spans of history that was not reached yet, and of stretches that were begun and are not complete: the import judges nothing
+    that follows one of them within 48 h."""
+    rows = await read_all(db)
+    today = now.astimezone(zone).date()
+    horizon = settings.horizon(today)
+    history = DaySpan(horizon, days.live_first(today, horizon))
+    missing = days.gaps(history, known_spans(rows, zone)) if rows else []
+    spans = [TimeSpan(midnight(gap.first, zone), midnight(gap.until, zone)) for gap in missing]
+    return [*spans, *_open(rows, horizon, zone, now)]
+
+
+def _open(rows: Sequence[Cursor], horizon: date, zone: ZoneInfo, now: datetime) -> Iterator[TimeSpan]:
+    """What a check found to differ, and what came since the last complete walk over the recent days while this one has not ended.
+    A backfill's rest is a gap already; the row that remembers the nightly check itself is no stretch of days."""
+    for row in rows:
+        if row.state == "open" and row.kind in ("live", "check") and row.window != CHECK:
+            end = midnight(row.ends_on + DAY, zone) if row.ends_on else now + AHEAD
+            start = midnight(row.done_until or row.starts_on or horizon, zone)
+            yield TimeSpan(max(start, row.covered_until or start), end)
