@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import asyncpg as dialects
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.rows import maker
-from app.db.trust import out_of_step, refused_a_change
+from app.db.trust import refused_a_change
 
 _NAME = re.compile(r"(?<!:):([a-z_]+)")
 _ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
@@ -105,8 +105,6 @@ def refuse_if_lost(connection: asyncpg.Connection, error: BaseException) -> None
     """The driver has errors of its own for a server that went away; everybody else knows this one."""
     if isinstance(connection, Beginning):
         connection.refused_a_change |= refused_a_change(error)
-    if isinstance(error, asyncpg.InternalClientError):
-        raise out_of_step(connection) from error
     if connection.is_closed():
         raise ConnectionError("the database server closed the connection") from error
 

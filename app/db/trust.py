@@ -34,16 +34,12 @@ def note_failure(context: Any) -> Exception | None:
         return None
     driver, error = context.connection.connection.driver_connection, context.original_exception
     driver.refused_a_change |= refused_a_change(error)
-    # SQLAlchemy's own of that name has the driver's behind it.
-    return out_of_step(driver) if isinstance(error.__cause__, asyncpg.InternalClientError) else None
+    # The server said that it ends while nothing was asked of it. The driver, out of step, refused the next statement and closed.
+    if isinstance(error.__cause__, asyncpg.InternalClientError) and driver.is_closed():
+        return ConnectionError("the database server ended the connection")
+    return None
 
 
 def refused_a_change(error: BaseException) -> bool:
     cause = getattr(error, "orig", error)
     return getattr(cause, "sqlstate", None) == READ_ONLY
-
-
-def out_of_step(driver: asyncpg.Connection) -> ConnectionError:
-    """The server said that it ends while nothing was asked of it. The driver waits for what does not come, and refuses what it is asked."""
-    driver.terminate()
-    return ConnectionError("the database server ended the connection")
