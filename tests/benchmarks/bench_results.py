@@ -67,6 +67,17 @@ SELECT row_number() OVER (ORDER BY s.id) - 1 AS place, s.id, s.uid, s.wording_id
     (SELECT array_agg(q.key ORDER BY q.position) FROM survey_questions q WHERE q.survey_id = s.id) AS keys
 FROM surveys s
 """
+# Accounts behind the first person numbers, in three user types, with an employee each in twenty departments.
+MOST_ACCOUNTS = 150_000
+_ACCOUNTS = """
+INSERT INTO users (id, workspace, email, name, type)
+SELECT n, 'main', format('person%s@example.com', n), format('Person %s', n), (ARRAY['staff', 'employee', 'client'])[n % 3 + 1]
+FROM generate_series(1000, CAST(:accounts AS bigint)) AS n ON CONFLICT DO NOTHING
+"""
+_EMPLOYEES = """
+INSERT INTO employees (name, id_number, id_number_key, department, user_id)
+SELECT format('Person %s', n), n, n, format('Department %s', n % 20), n FROM generate_series(1000, CAST(:accounts AS bigint)) AS n
+"""
 _BARE = "SELECT * FROM survey_responses ORDER BY recorded_at DESC, number DESC LIMIT 50"
 
 
@@ -77,7 +88,10 @@ async def fill(database: Database, parts: Parts, rows: int) -> str:
     given = {"rows": rows, "surveys": SURVEYS, "first": first, "apart": DAYS * 86400 / rows}
     async with database.transaction() as db:
         await db.execute(text(_SURVEYS))
-        for name, statement in (("rows", _RESPONSES), ("answers", _ANSWERS), ("impressions", _IMPRESSIONS)):
+        given["accounts"] = min(rows, MOST_ACCOUNTS)
+        made = {"accounts": _ACCOUNTS, "employees": _EMPLOYEES}
+        made |= {"rows": _RESPONSES, "answers": _ANSWERS, "impressions": _IMPRESSIONS}
+        for name, statement in made.items():
             began = time.perf_counter()
             await db.execute(text(statement), {key: one for key, one in given.items() if f":{key}" in statement})
             print(f"{name} made in {time.perf_counter() - began:.0f} s", flush=True)
@@ -101,7 +115,15 @@ async def settle(owner: Database) -> None:
     async with owner.engine.connect() as connection:
         alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
         await alone.execute(text("SET search_path TO main"))
-        for table in ("survey_responses", "survey_answers", "survey_prompt_state", "survey_tallies"):
+        for table in (
+            "shared.users",
+            "employees",
+            "survey_people",
+            "survey_responses",
+            "survey_answers",
+            "survey_prompt_state",
+            "survey_tallies",
+        ):
             await alone.execute(text(f"VACUUM ANALYZE {table}"))
 
 
@@ -113,6 +135,10 @@ def pages(uid: str, receipt: str) -> dict[str, str]:
         "detail": detail,
         "detail, a month": f"{detail}?from={day}&to={AT.year}-04-01",
         "detail, rare outcome": f"{detail}?outcome=declined",
+        "detail, split by type": f"{detail}?split=type",
+        "detail, by department": f"{detail}?split=department",
+        "versions": f"{detail}/versions",
+        "comments": f"{detail}/comments",
         "surveys": "/surveys/list",
         "response": f"/surveys/response_modal/{receipt}",
         "responses": ledger,
@@ -126,6 +152,7 @@ def pages(uid: str, receipt: str) -> dict[str, str]:
         "version that is none": f"{ledger}?version=7",
         "one person": f"{ledger}?user=1042",
         "searched person": f"{ledger}?q=b%40example",
+        "table": f"{ledger}?survey={uid}&shape=table",
     }
 
 
@@ -207,6 +234,10 @@ async def _measured(parts: Parts, session: str, wanted: dict[str, str], sealed: 
     async with _served(site, session, parts.settings) as client:
         missed += await export(client, "opened evidence", f"/surveys/responses?export=csv&survey={sealed}")
         missed += await export(client, "everything", "/surveys/responses?export=jsonl")
+        one = wanted["table"]
+        missed += await export(client, "table, CSV", f"{one}&export=csv")
+        missed += await export(client, "table, JSON Lines", f"{one}&export=jsonl")
+        missed += await export(client, "table, Excel", f"{one}&export=xlsx&to={AT.year - 1}-12-31")
     return missed
 
 

@@ -104,7 +104,16 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
     page, faults, seen = page_of("alice", color_scheme="light"), [], []
     page.goto("/surveys/list")
     survey = page.locator("a[href*='/surveys/view/']").first.get_attribute("href")
-    for address in walk(page, "/clock", "/clock_settings/setup", "/surveys", f"{survey}/why", *rare):
+    for address in walk(
+        page,
+        "/clock",
+        "/clock_settings/setup",
+        "/surveys",
+        f"{survey}/why",
+        f"{survey}/comments",
+        f"{survey}/versions",
+        *rare,
+    ):
         look = violations_apart_from_shell if seen else violations
         page.evaluate(_SHORTEN)
         faults += [f"{address}: {fault}" for fault in _at_a_desk(page, look)]
