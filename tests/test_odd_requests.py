@@ -74,6 +74,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/clock_transactions/{punch_id}/terminal": ("agreed",),
     "/clock_transactions/{punch_id}/unsettle": (),
     "/clock_transactions/{punch_id}/use": (),
+    "/me/answers/{receipt}/agree": (),
     "/sign-in": ("email", "password", "otp", "passkey", "next"),
     "/surveys/preview": ("title", "message", "revision", "label-1", "options-1"),
     "/surveys/preview/{uid}": ("title", "message", "revision", "label-1", "options-1"),
