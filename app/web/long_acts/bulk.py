@@ -33,7 +33,7 @@ from app.web.templating import with_query
 
 # What a page does at once, and how far a question counts.
 INLINE_LIMIT = acts.INLINE_LIMIT
-MOST_COUNTED = 1_000_000
+MOST_COUNTED = 100_000
 # What an address says beside its filter.
 NO_FILTER = {"sort", "page", "per_page", "back", "export"}
 HOW = "A job does it in small parts. Its page shows how far it is, which stay and why, and can stop it."
