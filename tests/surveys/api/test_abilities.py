@@ -48,6 +48,15 @@ async def test_a_survey_that_needs_more_than_the_app_can_show_is_not_handed_out_
     assert (len(handed), pending) == (5, 6)
 
 
+async def test_the_list_of_open_surveys_leaves_them_out_too(nora: App, database: Database) -> None:
+    await publish(database, "plain", questions=[LUNCH])
+    await publish(database, "scored", questions=[NEW["nps"]])
+    for can, expected in (("", ["plain"]), ("?can=date", ["plain"]), ("?can=nps", ["plain", "scored"])):
+        answer = (await nora.get(f"/v1/api/me/surveys/open{can}")).json()
+        assert sorted(row["title"] for row in answer["data"]) == expected
+        assert answer["meta"]["total"] == len(expected)
+
+
 async def test_a_survey_that_needs_two_things_wants_both(nora: App, database: Database) -> None:
     await publish(database, "both", questions=[NEW["nps"], NEW["date"]])
     assert await titles(nora, "nps") == await titles(nora, "date") == ([], 0)
