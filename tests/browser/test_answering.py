@@ -110,6 +110,33 @@ def test_what_is_refused_opens_on_its_page(ask: Callable[..., None], nora: Page)
     expect(nora.get_by_label("How far do you walk?")).to_be_focused()
 
 
+def test_an_agreement_at_the_end_is_asked_once_more_behind_the_last_page(ask: Callable[..., None], nora: Page) -> None:
+    ask({"title": "Canteen", "questions": [FAR, {**asking.AGREE, "page": True}], **asking.REQUIRED})
+    begin(nora)
+    agree = nora.get_by_role("button", name="Agree", exact=True)
+    expect(agree).to_be_hidden()
+    nora.get_by_label("How far do you walk?").fill("3")
+    go_on(nora)
+    agree.click()
+    expect(nora.get_by_role("button", name="Yes, I agree")).to_be_visible()
+    expect(nora.get_by_text("Page 2 of 2")).to_be_visible()
+    nora.get_by_role("button", name="Yes, I agree").click()
+    expect(nora.get_by_text("It is recorded that you agree.").first).to_be_visible()
+
+
+def test_what_was_answered_on_two_pages_survives_a_reload(ask: Callable[..., None], nora: Page) -> None:
+    ask(canteen())
+    begin(nora)
+    nora.get_by_role("radio", name="No").check()
+    nora.get_by_label("Why not?").fill("Too far")
+    go_on(nora)
+    nora.get_by_role("radio", name="10").check()
+    nora.reload()
+    expect(nora.get_by_label("Why not?")).to_have_value("Too far")
+    go_on(nora)
+    expect(nora.get_by_role("radio", name="10")).to_be_checked()
+
+
 def test_the_enter_key_turns_the_page_and_decides_nothing(ask: Callable[..., None], nora: Page) -> None:
     ask({"title": "Canteen", "questions": [FAR, {**SINCE, "page": True}], **asking.REQUIRED})
     begin(nora)

@@ -12,7 +12,7 @@ from app.surveys.ledger.chain import MatrixCell
 from app.surveys.question_details import Condition, QuestionDetails
 from app.surveys.results import worded
 from app.surveys.results.figures import AskedQuestion
-from tests.conftest import Browser
+from tests.conftest import Browser, SignIn
 from tests.markup import squeezed
 from tests.surveys.drafted import LUNCH, published
 from tests.surveys.recording import record, user_id
@@ -83,3 +83,13 @@ def test_what_was_not_shown_is_known_from_the_answers() -> None:
     assert worded.hidden([first, second], {str(first.key): ["a", "b"]}) == frozenset()
     assert worded.hidden([first, second], {str(first.key): ["b"]}) == {str(second.key)}
     assert showing.notes([first, second], first) == ()
+
+
+async def test_the_person_reads_the_same_words_in_my_answers(sign_in: SignIn, parts: Parts) -> None:
+    async with parts.database.transaction() as db:
+        survey = await published(db, title="All", questions=ASKED)
+    nora = await user_id(parts.database, "nora")
+    receipt = (await record(parts.database, parts.keys, survey, nora, *VALUES)).receipt
+    text = squeezed((await (await sign_in("nora")).get(f"/me/answers/{receipt}")).text)
+    for value in ("4 of 5", "0 of 10", "0.000001 km", "Wed 25 Nov 2026", "Soup: Bad Cake: Good", "Not asked after"):
+        assert value in text, value

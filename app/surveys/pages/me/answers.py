@@ -16,7 +16,7 @@ from app.surveys.authoring import content
 from app.surveys.mine import reading, records, withdrawing, words
 from app.surveys.mine.reading import MyAnswer
 from app.surveys.mine.withdrawing import ChangeNotAllowed, ChangeResult
-from app.surveys.results import responses
+from app.surveys.results import worded
 from app.texts import instant, whole
 from app.web.context import Context
 from app.web.guards import Requires
@@ -71,7 +71,12 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         one=one,
         # Sanitised when it was written, and once more: what is shown here was kept for years.
         message=content.sanitise(one.words.message).html,
-        values={key: responses.plain(told.value) for key, told in one.answers.items()},
+        values={
+            str(asked.key): worded.told(asked, one.answers[str(asked.key)].value)
+            for asked in one.questions
+            if str(asked.key) in one.answers
+        },
+        hidden=worded.hidden(one.questions, {key: told.value for key, told in one.answers.items()}),
         standings=words.STANDINGS,
         changes=words.CHANGES,
         ways=words.WAYS,
