@@ -86,7 +86,13 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
         "/me/answers",
         {"receipt": "SELECT encode(row_hash, 'hex') FROM survey_responses WHERE user_id = 1 AND outcome = 'agreed'"},
     ),
-    ("/me/questions", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'published' AND user_types = '{}'"}),
+    (
+        "/me/questions",
+        {
+            "uid": "SELECT max(s.uid::text) FROM surveys s JOIN survey_questions q ON q.survey_id = s.id"
+            " WHERE s.status = 'published' AND s.user_types = '{}' AND q.type = 'free_text' AND s.ends_at IS NULL"
+        },
+    ),
     ("/surveys/archive", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'published'"}),
     ("/surveys/view", {"uid": "SELECT max(uid::text) FROM surveys WHERE status <> 'draft'"}),
     ("/surveys", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'draft' AND deleted_at IS NULL"}),
