@@ -14,8 +14,8 @@ from sqlalchemy import Insert, Select
 from sqlalchemy.dialects.postgresql import asyncpg as dialects
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.connecting import refused_a_change
 from app.db.rows import maker
-from app.db.trust import refused_a_change
 
 _NAME = re.compile(r"(?<!:):([a-z_]+)")
 _ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
@@ -23,7 +23,7 @@ _DIALECT = cast("Any", dialects.dialect)(json_deserializer=msgspec.json.decode)
 
 
 class Beginning(asyncpg.Connection):
-    """Takes what the next transaction sets for itself to the server together with its BEGIN. What its pool asks of it: app.db.trust."""
+    """Takes what the next transaction sets for itself to the server together with its BEGIN. What its pool asks of it: app.db.connecting."""
 
     begins_with = ""
     refused_a_change = False

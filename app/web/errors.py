@@ -14,8 +14,8 @@ from litestar.types import Scope, Send
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.db.connecting import READ_ONLY
 from app.db.shares import ShareTaken
-from app.db.trust import READ_ONLY
 from app.errors import (
     Busy,
     Conflict,
