@@ -35,10 +35,20 @@ async def show_keys(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/help/{name:str}", guards=[signed_in])
 async def show_page(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[Any]:
+    return await _page_of(ctx, name)
+
+
+@get("/help/api", guards=[signed_in])
+async def show_apis(ctx: NamedDependency[Context]) -> Response[Any]:
+    """A page of docs/ like the others. With the references below it, the router takes `api` for no name."""
+    return await _page_of(ctx, "api")
+
+
+async def _page_of(ctx: Context, name: str) -> Response[Any]:
     found = manual.pages().get(name)
     if found is None:
         raise NotFound("Help has no such page. Its pages are listed under Help.")
     return await page(ctx, "host/help_page.html", found=found)
 
 
-ROUTES = [show, show_keys, show_page]
+ROUTES = [show, show_keys, show_page, show_apis]
