@@ -94,6 +94,8 @@ def read(stored: Mapping[str, Any] | None) -> QuestionDetails:
     if not stored:
         return NO_DETAILS
     condition = stored.get("show_if")
+    if condition and len(stored) == 1:
+        return QuestionDetails(show_if=_condition(condition))
     return QuestionDetails(
         low_label=stored.get("low_label", ""),
         high_label=stored.get("high_label", ""),

@@ -8,7 +8,7 @@ import msgspec
 from app.api.envelope import Instant
 from app.surveys import decimals, question_details
 from app.surveys.authoring import content
-from app.surveys.question_details import NO_DETAILS
+from app.surveys.question_details import NO_DETAILS, QuestionDetails
 from app.surveys.words import (
     LONGEST_CATEGORY,
     LONGEST_END,
@@ -133,8 +133,9 @@ def _question_row(item: Any, one: Any, *, detailed: bool) -> QuestionRow:
     )
     if not detailed or one.details is NO_DETAILS:
         return row
-    for name, value in question_details.written(one.details).items():
-        setattr(row, name, value)
+    if one.details.show_if is None or one.details != QuestionDetails(show_if=one.details.show_if):
+        for name, value in question_details.written(one.details).items():
+            setattr(row, name, value)
     if condition := one.details.show_if:
         asked = item.questions[condition.question - 1].key
         row.show_if = ShowIf(question=asked, is_=condition.word, values=list(condition.values))
