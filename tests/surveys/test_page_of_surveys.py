@@ -12,6 +12,7 @@ from app.surveys.authoring.definition import Definition, QuestionDefinition
 from app.surveys.authoring.differences import need_new_version
 from app.surveys.module import POLICIES
 from app.surveys.pages.acts_allowed import limits
+from app.surveys.question_details import Condition, QuestionDetails
 from tests.test_docs import pages, subpart
 
 _CHOICE = QuestionDefinition(UUID(int=1), "Which?", "single_choice", ("a", "b"), required=False)
@@ -58,16 +59,19 @@ def test_the_page_of_surveys_says_which_changes_need_a_new_version() -> None:
     correct, agreed = re.findall(r"(?ms)^\* (.+?)(?=^\* |\n\n)", said)
     free, needs = " ".join(correct.split()).split(". ")
     assert free == (
-        "An author may correct its title, its message and the text of its questions, and change audience, window, pacing and category"
+        "An author may correct its title, its message, its closing words and the text of its questions, and change audience, window,"
+        " pacing and category"
     )
     assert (
         needs
-        == "Type, enforcement, and the number, order, types, options and required flags of its questions need a new version."
+        == "Type, enforcement, and the number, order, types, options, required flags, ends, bounds, rows, pages and conditions of its"
+        " questions need a new version."
     )
     assert agreed.startswith("With an Agreement question, title, message and texts need a new version too")
     corrected = (
         {"title": "Other"},
         {"message": "<p>Other</p>"},
+        {"closing_html": "<p>Other</p>"},
         {"questions": (replace(_CHOICE, label="Other"), _TEXT)},
     )
     changed = (
@@ -88,6 +92,9 @@ def test_the_page_of_surveys_says_which_changes_need_a_new_version() -> None:
         {"questions": (replace(_CHOICE, type="scale"), _TEXT)},
         {"questions": (replace(_CHOICE, options=("a", "c")), _TEXT)},
         {"questions": (replace(_CHOICE, required=True), _TEXT)},
+        {"questions": (_CHOICE, replace(_TEXT, details=QuestionDetails(page=True)))},
+        {"questions": (_CHOICE, replace(_TEXT, details=QuestionDetails(show_if=Condition(1, ("a",)))))},
+        {"questions": (replace(_CHOICE, details=QuestionDetails(low_label="never")), _TEXT)},
     )
     assert [one for one in (*corrected, *changed) if need_new_version(_SURVEY, replace(_SURVEY, **one))] == []
     assert [one for one in refused if not need_new_version(_SURVEY, replace(_SURVEY, **one))] == []
