@@ -70,6 +70,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/clock_sync/runs/{run_id}/stop": (),
     "/clock_transactions/{punch_id}/accept": ("agreed",),
     "/clock_transactions/{punch_id}/keep": (),
+    "/clock_transactions/{punch_id}/retry": (),
     "/clock_transactions/{punch_id}/settle": ("note",),
     "/clock_transactions/{punch_id}/terminal": ("agreed",),
     "/clock_transactions/{punch_id}/unsettle": (),

@@ -148,13 +148,14 @@ async def _results(ctx: Context, scope: TallyScope, questions: Sequence[AskedQue
 async def _split(
     ctx: Context, scope: TallyScope, questions: Sequence[AskedQuestion], responses: int, names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The groups that the address asks for; a word that is none asks for none."""
+    """The groups that the address asks for; a word that is none asks for none, and is refused in words."""
     offered = {key: label for key, label in SPLITS.items() if key != "tenant" or ctx.on_platform}
-    by = str(ctx.request.query_params.get("split") or "")
-    by = by if by in offered else ""
+    asked = str(ctx.request.query_params.get("split") or "")
+    by = asked if asked in offered else ""
     found = await splits.read(ctx.db, scope, by, questions, responses=responses, now=datetime.now(UTC)) if by else None
     return {
         "split_by": by,
+        "split_problem": "Choose from the list." if asked != by else "",
         "split_options": offered,
         "split_choices": [{"value": key, "label": label} for key, label in offered.items()],
         "split_known": found is not None,

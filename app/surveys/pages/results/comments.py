@@ -24,7 +24,7 @@ from app.web.templating import with_query
 
 SEE = Requires("surveys.view", module="surveys")
 LONGEST_NUMBER = 18
-UNREADABLE = "The filter can't be read: choose from the lists, and search for at most 200 plain characters."
+UNREADABLE = "The filter can't be read. Choose from the list. A search takes at most 200 plain characters."
 
 
 @get("/surveys/view/{uid:str}/comments", guards=[SEE])
