@@ -29,8 +29,6 @@ DEPARTMENT = (
     select(func.min(Employee.department))
     .where(Employee.user_id == User.id, Employee.deleted_at.is_(None))
     .correlate(User)
-    .order_by(Employee.id)
-    .limit(1)
     .scalar_subquery()
 )
 
