@@ -9,7 +9,6 @@ from typing import Any
 
 import asyncpg
 from sqlalchemy import BigInteger, ColumnElement, ScalarSelect, bindparam, case, exists, func, select
-from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.direct import Direct
 from app.db.session import schema_of
@@ -39,11 +38,6 @@ def number() -> ScalarSelect[Any]:
 def number_to_be() -> ColumnElement[Any]:
     """The number of the account `user`, or the one that it will have. Null where another person has that one."""
     return func.coalesce(number(), case((~exists().where(_people.c.number == _user), _user)))
-
-
-def of_account(person: InstrumentedAttribute[int], user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
-    """True where a person number of the ledger is that of an account."""
-    return person == select(_people.c.number).where(_people.c.user_id == user).scalar_subquery()
 
 
 async def give(connection: asyncpg.Connection, workspace: str, user_id: int) -> int:

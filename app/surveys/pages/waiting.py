@@ -12,8 +12,7 @@ from app.db.searching import contains
 from app.host.models import Employee
 from app.surveys.authoring import audience
 from app.surveys.authoring.stored import Stored, load
-from app.surveys.ledger.people import of_account
-from app.surveys.models import PromptState
+from app.surveys.models import LedgerPerson, PromptState
 from app.surveys.models import Response as LedgerRow
 from app.surveys.pages.addresses import uid_of
 from app.surveys.words import Names
@@ -46,7 +45,10 @@ async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[A
 
 def _people(ctx: Context, stored: Stored) -> Select[Any]:
     answered = exists().where(
-        LedgerRow.survey_id == stored.id, LedgerRow.version == stored.version, of_account(LedgerRow.person, User.id)
+        LedgerRow.survey_id == stored.id,
+        LedgerRow.version == stored.version,
+        LedgerRow.person == LedgerPerson.number,
+        LedgerPerson.user_id == User.id,
     )
     shown = and_(
         PromptState.user_id == User.id, PromptState.survey_id == stored.id, PromptState.version == stored.version

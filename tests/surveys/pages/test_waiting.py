@@ -28,10 +28,14 @@ async def names(browser: Browser, uid: Any, query: str = "") -> list[str]:
 
 
 async def test_those_who_answered_the_version_are_left_out(alice: Browser, database: Database) -> None:
-    bob, vera = await user_id(database, "bob"), await user_id(database, "vera")
+    bob, vera, nora = [await user_id(database, short) for short in ("bob", "vera", "nora")]
     async with database.transaction() as db:
         stored = await published(db, user_types=["staff"])
         await db.execute(update(User).where(User.id == vera).values(active=False))
+        other = await published(db)
+    # Who answered another survey is still waited for.
+    await record(database, KeyRing.from_text(KEYS), other, nora, None)
+    await record(database, KeyRing.from_text(KEYS), other, bob, None)
     before = await names(alice, stored.uid)
     assert "Bob Brandt" in before
     assert "Vera Voss" not in before, "a deactivated account is not asked"
