@@ -91,6 +91,8 @@ def test_the_database_is_restored_to_a_moment_and_the_ledger_verifies(server: Se
     dump = kept()[0]
     dump.restore(urls)
     asyncio.run(migrate(urls.owner, urlsplit(urls.app).username or ""))
+    with psycopg.connect(f"postgresql://{server.place}/postgres", autocommit=True) as db:
+        db.execute("ALTER SYSTEM SET synchronous_standby_names = 'db2'")  # without a reload: the backup alone has it
     server.run("base-backup.sh", str(server.folder / "base"), f"--dbname=postgresql://{server.place}/postgres")
 
     with psycopg.connect(urls.owner, autocommit=True) as db:
@@ -116,6 +118,7 @@ def test_the_database_is_restored_to_a_moment_and_the_ledger_verifies(server: Se
             time.sleep(0.1)
         noted = db.execute("SELECT act FROM shared.audit_entries WHERE actor_name = 'backup' ORDER BY id").fetchall()
         assert noted == [("before the moment",)]
+        assert db.execute("SHOW synchronous_standby_names").fetchone() == ("",), "its first commit would wait for ever"
         assert db.execute("SELECT to_regclass('main.attendance_records') IS NOT NULL").fetchone() == (True,)
         assert db.execute(HEAD).fetchone() == head
         assert head
