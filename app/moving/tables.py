@@ -182,6 +182,7 @@ STAYING: Mapping[str, str] = {
 
 # How COPY writes days and times, whatever the server's settings are.
 FORMATS = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL intervalstyle TO 'postgres'; SET LOCAL timezone TO 'UTC'"
+_OVER_SHARED = "split_part(kind, '.', 1) IN ('users', 'tokens', 'jobs')"
 # What was under way in the old installation is over here: the next run continues from the cursors.
 SETTLE: tuple[str, ...] = (
     "UPDATE clock_sync_lease SET fence = fence + 1, run_id = NULL, expires_at = NULL",
@@ -189,4 +190,10 @@ SETTLE: tuple[str, ...] = (
         "UPDATE clock_sync_runs SET status = 'truncated', finished_at = now(), error_code = 'TC-TRUNCATED',"
         " error_message = 'The tenant was moved during this run. The next run continues.' WHERE status IN ('queued', 'running')"
     ),
+    # Acts over shared tables have the ids of the old installation: here these may be accounts of another tenant.
+    (
+        "UPDATE clock_long_acts SET finished_at = now(), problem = 'The tenant was moved during this act.'"
+        f" WHERE finished_at IS NULL AND {_OVER_SHARED}"
+    ),
+    f"DELETE FROM clock_long_act_items WHERE act_id IN (SELECT id FROM clock_long_acts WHERE {_OVER_SHARED})",
 )

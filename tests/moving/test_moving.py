@@ -97,6 +97,11 @@ async def _prepare(here: Left) -> None:
             "DELETE FROM jobs WHERE workspace = 'acme'",
             "INSERT INTO jobs (workspace, name, key, status, attempt) VALUES ('acme', 'clock_import', 'clock_import', 'running', 2)",
             "INSERT INTO jobs (workspace, name, key) VALUES ('acme', 'clock_sync', 'clock_sync:1')",
+            "INSERT INTO clock_long_acts (kind, actor_name, emp_codes) VALUES ('users.deactivate', 'Ida', '{}'), ('people.deactivate', 'Ida', '{}')",
+            (
+                "INSERT INTO clock_long_act_items (act_id, item_id, became)"
+                " SELECT id, 1, 'beyond' FROM clock_long_acts WHERE kind IN ('users.deactivate', 'people.deactivate')"
+            ),
         ):
             values = {"ida": IDA} if ":ida" in statement else {}
             await db.execute(text(statement), values)
@@ -152,7 +157,14 @@ async def test_everything_reads_as_before(left: Left, parts_there: Parts) -> Non
 @pytest.mark.parametrize("one", tables.TRAVELLING, ids=lambda one: one.name)
 def test_each_table_has_the_same_rows(left: Left, arrived: Installation, one: tables.MovingTable) -> None:
     changed = {*one.refers, *one.instead, *([one.numbers] if one.is_shared else [])}
-    if one.name in ("clock_sync_runs", "clock_sync_lease", "jobs", tables.TOKENS):
+    if one.name in (
+        "clock_sync_runs",
+        "clock_sync_lease",
+        "clock_long_acts",
+        "clock_long_act_items",
+        "jobs",
+        tables.TOKENS,
+    ):
         return  # below
     columns = [name for name in one.columns if name not in changed]
     where = "" if one.which is None else one.which.replace("$1", f"'{TENANT}'")
@@ -206,6 +218,19 @@ def test_a_run_that_was_under_way_is_over_and_work_that_waited_waits(left: Left,
     assert arrived.rows("SELECT run_id, expires_at FROM clock_sync_lease") == [(None, None)]
     assert arrived.rows("SELECT name, status, attempt FROM jobs") == [("clock_import", "queued", 0)]
     assert arrived.rows("SELECT tokens FROM clock_connections") == [(None,)]
+
+
+def test_an_act_over_accounts_is_over_and_names_no_account_of_here(left: Left, arrived: Installation) -> None:
+    acts = (
+        "SELECT kind, finished_at IS NOT NULL, problem, (SELECT count(*) FROM clock_long_act_items WHERE act_id = a.id)"
+        " FROM clock_long_acts a WHERE actor_name = 'Ida' ORDER BY kind"
+    )
+    people = ("people.deactivate", False, None, 1)
+    assert left.rows(acts) == [people, ("users.deactivate", False, None, 1)]
+    moved = "The tenant was moved during this act."
+    assert arrived.rows(acts) == [people, ("users.deactivate", True, moved, 0)]
+    others = "SELECT ROW(id, kind, finished_at)::text FROM clock_long_acts WHERE kind NOT LIKE 'users.%' ORDER BY id"
+    assert arrived.rows(others) == left.rows(others)
 
 
 def test_ids_continue_where_they_were(left: Left, arrived: Installation) -> None:

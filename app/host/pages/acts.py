@@ -113,8 +113,9 @@ async def _left(ctx: Context, act_id: int, bulk: LongBulk) -> list[LeftItem]:
     left = await acts.left(ctx.db, act_id)
     names: dict[int, str] = {}
     if left and bulk.names is not None:
-        key = bulk.names.selected_columns[0]
-        rows = await ctx.db.execute(bulk.names.where(among(key, [one.item_id for one in left])))
+        named = bulk.names(ctx)
+        key = named.selected_columns[0]
+        rows = await ctx.db.execute(named.where(among(key, [one.item_id for one in left])))
         names = {row[0]: row[1] for row in rows}
     reasons = {**REASONS, **bulk.left}
     return [_item(bulk, one, names, one.note or reasons.get(one.became, one.became).capitalize()) for one in left]

@@ -160,7 +160,7 @@ def _long(action: str, doing: str) -> LongBulk:
         rows,
         changes,
         left={"locked": "on a locked day"},
-        names=names,
+        names=lambda _: names,
         page="/attendance",
         sees="host.attendance",
     )

@@ -145,10 +145,16 @@ def _long(action: str, doing: str) -> LongBulk:
     async def rows(ctx: Context, query: Query, _: str) -> BulkRows:
         return BulkRows(await _spec(ctx), _base(query).where(chosen.open_to))
 
-    what, names = ("person", "people"), select(Employee.id, Employee.name)
-    changes = each(chosen.verb)
     return LongBulk(
-        f"people.{action}", doing, chosen.past, what, "host.people", rows, changes, names=names, page="/people"
+        f"people.{action}",
+        doing,
+        chosen.past,
+        ("person", "people"),
+        "host.people",
+        rows,
+        each(chosen.verb),
+        names=lambda _: select(Employee.id, Employee.name),
+        page="/people",
     )
 
 

@@ -77,7 +77,7 @@ def _long(act: str, doing: str) -> LongBulk:
         module="surveys",
         sees="surveys.view",
         left={"hindered": "not in a state for it"},
-        names=select(Survey.id, Survey.title),
+        names=lambda _: select(Survey.id, Survey.title),
         at_once=50,
     )
 

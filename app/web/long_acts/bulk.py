@@ -48,6 +48,7 @@ class BulkRows:
 
 
 Rows = Callable[[Context, Query, str], Awaitable[BulkRows]]
+Names = Callable[[Context], Select[*tuple[Any, ...]]]
 Changes = Callable[[Context, Sequence[Any], Mapping[str, Any]], Awaitable[SliceOutcome]]
 
 
@@ -55,9 +56,9 @@ Changes = Callable[[Context, Sequence[Any], Mapping[str, Any]], Awaitable[SliceO
 class LongBulk:
     """`kind` names the act for ever. `what` are its rows, one and several; `doing` and `past` say what is done to them. `rows` takes
     the filter and the list's address. `changes` carries out a slice of `at_once` keys, told what the form gave. `left` says in words
-    why rows stay, `names` selects keys and names of rows, and `page` is where one row is shown, by its key. Who begins or stops it needs `permission`, who watches it
-    `sees` (else the same), and both the switch of `module`;
-    with `on_platform` they belong to the platform."""
+    why rows stay, `names` selects keys and names of rows of the reader's workspace, and `page` is where one row is shown, by its key.
+    Who begins or stops it needs `permission`, who watches it `sees` (else the same), and both the switch of `module`; with
+    `on_platform` they belong to the platform."""
 
     kind: str
     doing: str
@@ -68,7 +69,7 @@ class LongBulk:
     changes: Changes
     module: str | None = None
     left: Mapping[str, str] = field(default_factory=dict)
-    names: Select[*tuple[Any, ...]] | None = None
+    names: Names | None = None
     page: str = ""
     on_platform: bool = False
     sees: str = ""

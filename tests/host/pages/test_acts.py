@@ -9,7 +9,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select, text, update
 
-from app.accounts.models import AuditEntry, Job, Role
+from app.accounts.models import AuditEntry, Job, Role, User
 from app.db.session import Database
 from app.host import jobs as host_jobs
 from app.host.attendance import day_locks
@@ -282,6 +282,23 @@ async def test_every_bulk_act_of_every_list_can_be_a_jobs(
             begun[kind] = over.done
     assert len(begun) > 25, begun
     assert sum(done > 0 for done in begun.values()) > 15, begun
+
+
+async def test_what_an_act_left_names_no_account_of_another_tenant(database: Database, alice: Browser) -> None:
+    async with database.transaction() as db:
+        act = LongAct(
+            kind="users.deactivate", list_query="", actor_name="Alice Ahn", emp_codes=[], counts={"beyond": 2}
+        )
+        act.arguments = {"url": "/admin/users"}
+        db.add(act)
+        await db.flush()
+        eve, bob = [await db.scalar(select(User.id).where(User.name == name)) for name in ("Eve Egger", "Bob Brandt")]
+        db.add_all([LongActItem(act_id=act.id, item_id=one, became="beyond") for one in (eve, bob)])
+        act_id = act.id
+    told = (await alice.get(f"/acts/{act_id}")).text
+    assert f'href="/admin/users/{bob}"' in told
+    assert "Eve Egger" not in told
+    assert f'href="/admin/users/{eve}"' not in told
 
 
 LEFT_BY_RULES = {"refused", "decided", "edited", "overlaps", "date_locked"}

@@ -6,7 +6,7 @@ from typing import Any
 
 from litestar import Response, post
 from litestar.di import NamedDependency
-from sqlalchemy import SQLColumnExpression, select
+from sqlalchemy import Select, SQLColumnExpression, select
 
 from app.accounts import accounts
 from app.accounts.models import User
@@ -56,9 +56,13 @@ def _long(action: str, doing: str) -> LongBulk:
         rows,
         changes,
         left={"beyond": "left, because the account may do more than who asked"},
-        names=select(User.id, User.name),
+        names=_names,
         page="/admin/users",
     )
+
+
+def _names(ctx: Context) -> Select[*tuple[Any, ...]]:
+    return select(User.id, User.name).where(User.workspace == ctx.workspace)
 
 
 LONG = {
