@@ -10,8 +10,8 @@ MOST_DECIMALS: Final = 6
 # With six decimals that is fifteen digits: as many as every JSON reader keeps exactly.
 LARGEST: Final = 999_999_999
 _TYPED = re.compile(r"[-+\u2212]?(\d+([.,]\d*)?|[.,]\d+)", re.ASCII)
-# "1,000" is a thousand to one person and one to another.
-_AMBIGUOUS = re.compile(r".*\d,\d{3}")
+# "1.000" and "1,000" are a thousand to one person and one to another. After a zero only decimals can stand: "0,125".
+_AMBIGUOUS = re.compile(r"[-+\u2212]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
 
 
 def exact(value: object) -> Number | None:
@@ -31,9 +31,27 @@ def written(value: Number) -> str:
 
 
 def typed(text: str) -> Number | None:
-    """What a person typed, with a point or a comma before the decimals. None where it is no number, or could be two."""
+    """What a person typed, with a point or a comma before the decimals. None where it is no number, and where a thousand and a
+    one with three decimals look the same: see `is_ambiguous`."""
     text = text.strip()
-    if not _TYPED.fullmatch(text) or _AMBIGUOUS.fullmatch(text):
+    if not _TYPED.fullmatch(text) or is_ambiguous(text):
         return None
     decimal = Decimal(text.replace(",", ".").replace("\u2212", "-"))
     return exact(int(decimal) if decimal == decimal.to_integral_value() else float(decimal))
+
+
+def is_ambiguous(text: str) -> bool:
+    """True for one to three digits, a point or a comma, and three digits: "1.000", "12,500". A guess would be kept forever."""
+    return _AMBIGUOUS.fullmatch(text.strip()) is not None
+
+
+def both_ways(text: str) -> tuple[str, str]:
+    """How to type the large number and the small one that an ambiguous text can mean: "1000" and "1.0000"."""
+    text = text.strip()
+    return re.sub("[.,]", "", text), f"{text}0"
+
+
+def typeable(value: Number) -> str:
+    """As `written`, but for a field of a form: `typed` reads it back, so 1.234 becomes "1.2340"."""
+    text = written(value)
+    return both_ways(text)[1] if is_ambiguous(text) else text

@@ -61,9 +61,17 @@ def test_each_kept_number_has_one_text_which_is_that_of_rfc_8785(decimal: Decima
         ("5.", 5),
         ("007", 7),
         ("0,25", 0.25),
-        ("1.000", 1),
+        ("0,125", 0.125),
+        ("0.125", 0.125),
+        (",125", 0.125),
+        ("1.0000", 1),
+        ("1000.125", 1000.125),
+        ("1.000", None),
         ("1,000", None),
+        ("12.500", None),
         ("12,345", None),
+        (" -999.999 ", None),
+        ("1.000.000", None),
         ("1.000,5", None),
         ("1 000", None),
         ("1e3", None),
@@ -76,3 +84,18 @@ def test_each_kept_number_has_one_text_which_is_that_of_rfc_8785(decimal: Decima
 )
 def test_a_typed_number_may_have_a_comma_and_is_never_guessed(text: str, number: object) -> None:
     assert decimals.typed(text) == number
+
+
+@pytest.mark.parametrize("text", ["1.000", "12,500", " -1.234 "])
+def test_both_ways_to_read_an_ambiguous_number_can_be_typed(text: str) -> None:
+    large, small = (decimals.typed(one) for one in decimals.both_ways(text))
+    assert large is not None
+    assert small is not None
+    assert large == small * 1000
+
+
+@given(st.decimals(-1_000, 1_000, places=3))
+def test_a_number_that_a_form_shows_is_read_back_as_it_was(decimal: Decimal) -> None:
+    number = decimals.exact(float(decimal))
+    assert number is not None
+    assert decimals.typed(decimals.typeable(number)) == number

@@ -23,6 +23,7 @@ TAKEN_BY: Final = {
     "unit": frozenset({"number"}),
     "rows": frozenset({"matrix"}),
 }
+_THREE_DIGITS: Final = "Write a thousand as 1000, and three decimals with a zero behind them: 1.2340."
 _CALLED: Final = {
     "low_label": "words for its ends",
     "high_label": "words for its ends",
@@ -100,8 +101,9 @@ def _texts(field: str, details: QuestionDetails) -> Iterator[FieldError]:
 def _numbers(field: str, details: QuestionDetails) -> Iterator[FieldError]:
     wrong = [name for name in ("min", "max") if getattr(details, name) is not None and _is_odd(getattr(details, name))]
     for name in wrong:
-        most = f"{decimals.LARGEST:,}"
-        yield FieldError(f"{field}.{name}", f"Give a number from -{most} to {most}, with at most six decimals.")
+        most = decimals.LARGEST
+        message = f"Give a number from -{most} to {most}, with at most six decimals. {_THREE_DIGITS}"
+        yield FieldError(f"{field}.{name}", message)
     if not wrong and details.min is not None and details.max is not None and details.min > details.max:
         yield FieldError(f"{field}.max", "The largest number is below the smallest one.")
 

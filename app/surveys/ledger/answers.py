@@ -161,6 +161,11 @@ def _whole(value: Any, least: int, most: int) -> int:
 
 def _number(details: QuestionDetails, value: Any) -> decimals.Number:
     number = decimals.exact(value)
+    if isinstance(value, str) and decimals.is_ambiguous(value):
+        large, small = decimals.both_ways(value)
+        raise _Wrong(
+            f"“{value.strip()}” can mean two numbers. Write {large} for the large one, or {small} for the small one."
+        )
     if number is None:
         raise _Wrong(f"Give a number with at most {decimals.MOST_DECIMALS} decimals, such as 12 or 3.5.")
     if details.min is not None and number < details.min:

@@ -19,7 +19,7 @@ from app.surveys.authoring import detail_rules
 from app.surveys.authoring.definition import QuestionDefinition
 from app.surveys.question_details import Condition, QuestionDetails
 from app.surveys.words import WITH_OPTIONS
-from app.texts import uuid_of
+from app.texts import uuid_of, whole
 
 NEW_TYPE = "star_rating"
 MOST_ROWS = 200
@@ -93,8 +93,14 @@ def _condition(row: Row, kept: Sequence[Row]) -> Condition:
     """0 stands for a question that is gone: the rules then say so at its field."""
     number = next((number for number, one in enumerate(kept, 1) if one.name == row.show_if), 0)
     counts = number > 0 and kept[number - 1].type in ("star_rating", "nps")
-    values = tuple(int(one) if counts and one.isascii() and one.isdigit() else one for one in row.values)
+    values = tuple(_choice(one) if counts else one for one in row.values)
     return Condition(number, values, row.negated)
+
+
+def _choice(text: str) -> int | str:
+    """Stars or a score. What is no short number stays a text: the rules then say so at its field."""
+    number = whole(text, 9)
+    return text if number is None else number
 
 
 def read(posted: FormMultiDict) -> list[Row]:
@@ -120,8 +126,8 @@ def _shown(name: str, one: QuestionDefinition) -> Row:
         one.required,
         low_label=details.low_label,
         high_label=details.high_label,
-        min="" if details.min is None else decimals.written(details.min),
-        max="" if details.max is None else decimals.written(details.max),
+        min="" if details.min is None else decimals.typeable(details.min),
+        max="" if details.max is None else decimals.typeable(details.max),
         unit=details.unit,
         rows="\n".join(details.rows),
         page=details.page,

@@ -72,7 +72,16 @@ async def test_every_new_value_is_taken_from_the_form(nora: Browser, database: D
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("q1_number", "1,000", "Give a number with at most 6 decimals, such as 12 or 3.5."),
+        (
+            "q1_number",
+            "1.000",
+            "“1.000” can mean two numbers. Write 1000 for the large one, or 1.0000 for the small one.",
+        ),
+        (
+            "q1_number",
+            "12,500",
+            "“12,500” can mean two numbers. Write 12500 for the large one, or 12,5000 for the small one.",
+        ),
         ("q1_number", "many", "Give a number with at most 6 decimals, such as 12 or 3.5."),
         ("q1_number", "100", "Give at most 99.5."),
         ("q2", "25.11.2026", "Give a day such as 2026-11-25."),

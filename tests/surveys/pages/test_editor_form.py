@@ -163,7 +163,7 @@ def test_details_are_read_by_the_type_of_their_question_and_stay_in_the_form() -
 @pytest.mark.parametrize(
     ("fields", "anchor", "told"),
     [
-        ({"type__a": "number", "min__a": "1,000"}, "min-a", "Give a number"),
+        ({"type__a": "number", "min__a": "1,000"}, "min-a", "Write a thousand as 1000"),
         ({"type__a": "number", "max__a": "many"}, "max-a", "Give a number"),
         ({"type__a": "free_text", "show_if__a": "gone"}, "show_if-a", "an earlier question"),
         ({"type__a": "free_text", "show_if__a": "a"}, "show_if-a", "an earlier question"),
@@ -173,6 +173,21 @@ def test_a_detail_that_can_not_stand_is_said_at_its_field(fields: dict[str, str]
     draft = typed(question="a", label__a="So?", **fields)
     assert [name for name, _ in draft.summary] == [anchor]
     assert told in draft.summary[0][1]
+
+
+def test_an_answer_of_thousands_of_digits_is_refused_at_its_condition() -> None:
+    draft = typed(
+        question=["a", "b"],
+        label__a="Stars?", type__a="star_rating",
+        label__b="Why?", type__b="free_text", show_if__b="a", is__b="in", values__b=["9" * 5_000],
+    )  # fmt: skip
+    assert [name for name, _ in draft.summary] == ["show_if-b"]
+
+
+def test_a_bound_with_three_decimals_stays_what_it_is_when_the_form_is_saved_again() -> None:
+    saved = defined(questions=[{"label": "How far?", "type": "number", "min": 1.234}])
+    (row,) = editor_questions.show(saved.questions)
+    assert editor_questions.questions([row])[0].details.min == 1.234
 
 
 def test_a_condition_follows_its_question_wherever_it_goes_and_says_when_it_is_gone() -> None:
