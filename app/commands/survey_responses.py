@@ -1,10 +1,10 @@
 """`surveys:responses`: the responses of one survey as a table, in a file or on standard output."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 from uuid import UUID
 
 import click
@@ -106,22 +106,23 @@ async def _write(pieces: AsyncGenerator[bytes], output: Path | None) -> None:
             async for piece in pieces:
                 click.echo(piece.decode(), nl=False)
             return
-        try:
-            await _fill(output, first, pieces)
-        except BaseException:
-            _remove(output)
-            raise
+        with _file(output) as file:
+            file.write(first)
+            async for piece in pieces:
+                file.write(piece)
 
 
-async def _fill(output: Path, first: bytes, pieces: AsyncGenerator[bytes]) -> None:
+@contextmanager
+def _file(output: Path) -> Iterator[IO[bytes]]:
+    """Removed where what is written to it fails. One that can't be opened stays as it is, and so does a device or a pipe."""
     with output.open("wb") as file:
-        file.write(first)
-        async for piece in pieces:
-            file.write(piece)
-
-
-def _remove(output: Path) -> None:
-    output.unlink(missing_ok=True)
+        try:
+            yield file
+            file.flush()
+        except BaseException:
+            if output.is_file():
+                output.unlink()
+            raise
 
 
 COMMANDS = (surveys_responses,)

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import socket
+from collections.abc import AsyncGenerator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from sqlalchemy import insert, select, update
 
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import User
+from app.commands import survey_responses
 from app.db.session import Database
 from app.host.models import Employee
 from app.parts import Parts
@@ -221,6 +224,26 @@ class TestCommand:
         missing = await muster("surveys:responses", meal.uid, "--version", 9, "--output", other)
         assert (missing.code, other.exists()) == (0, True)
         assert read(other.read_text()) == []
+
+    async def test_a_file_that_it_can_not_open_stays_as_it_is(
+        self, muster: CommandLine, meal: Stored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)  # the address of a socket is short
+        with socket.socket(socket.AF_UNIX) as held:
+            held.bind("held")  # also root opens no socket
+            ended = await muster("surveys:responses", meal.uid, "--output", tmp_path / "held")
+        assert ended.refusal.startswith(f"{tmp_path / 'held'} can't be used: ")
+        assert (tmp_path / "held").is_socket()
+
+    async def test_a_file_that_is_not_complete_is_removed(self, tmp_path: Path) -> None:
+        async def breaks_off() -> AsyncGenerator[bytes]:
+            yield b"Stars?"
+            yield b",Comment"
+            raise ConnectionError("gone")
+
+        with pytest.raises(ConnectionError, match="gone"):
+            await survey_responses._write(breaks_off(), tmp_path / "half.csv")
+        assert not (tmp_path / "half.csv").exists()
 
     async def test_it_refuses_what_is_not_there_and_both_versions_at_once(
         self, muster: CommandLine, meal: Stored
