@@ -4,6 +4,7 @@ import asyncio
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,23 @@ async def test_a_replica_that_breaks_off_is_replaced_by_the_primary(parts: Parts
         again = await replica.read(db, "main", work)
     assert (found.found, found.as_of, again.found) == ("read", None, "read")
     assert places == [True, False, False], "for a while nobody waits for it"
+
+
+@pytest.mark.parametrize("holders", [["main"] * 2, ["acme", "acme", "globex", "globex", "initech"]])
+async def test_a_replica_whose_connections_are_all_held_is_not_taken_for_a_dead_one(
+    parts: Parts, replica: Replica, holders: list[str]
+) -> None:
+    """The workspace has its share of five connections, or others have all of them."""
+
+    async def work(db: AsyncSession) -> bool:
+        return bool(await db.scalar(text("SELECT pg_is_in_recovery()")))
+
+    async with parts.database.transaction() as db:
+        async with AsyncExitStack() as held:
+            for holder in holders:
+                await held.enter_async_context(replica.pages.transaction(holder))
+            assert (await replica.read(db, "main", work)).found is False, "nobody waits for long"
+        assert (await replica.read(db, "main", work)).found is True, "and the next one is read there"
 
 
 async def test_the_ledger_is_verified_at_the_replica(

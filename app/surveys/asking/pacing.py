@@ -18,7 +18,7 @@ from app.surveys.words import BARE_KEYS, Names, Shown
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _DONE = {
     "answered": "They have answered this version.",
-    "agreed": "They have agreed to this version.",
+    "agreed": "They have agreed to this version; Responses says whether they withdrew it since.",
     "declined": "They have declined this version.",
     "opted_out": "They have opted out of this version.",
 }

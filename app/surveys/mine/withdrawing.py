@@ -75,7 +75,10 @@ async def _change(who: Respondent, within: Transactions, receipt: str, source: s
             return ChangeResult("recorded", receipt, wanted, made.recorded_at, made.receipt)
         # Somebody was faster: another tab, or an author. What they did decides now.
         async with within.parts.database.transaction(found.workspace) as db:
-            found = await reading.one(db, who, within.parts.keys, bytes.fromhex(receipt)) or found
+            now = await reading.one(db, who, within.parts.keys, bytes.fromhex(receipt))
+        if now is None:  # a demo answer that was removed meanwhile
+            raise NotFound(NO_SUCH_ANSWER)
+        found = now
         alone_in = partial(_alone, within, found.workspace)
     # What another request appended a moment ago can be read before it is on the disk: no receipt is given before that.
     async with alone_in():

@@ -103,7 +103,7 @@ def _spec(ctx: Context, stored: Stored, names: Names) -> ListSpec:
         columns=columns,
         filters=filters,
         key=User.id,
-        sort="department",
+        sort="name",  # by an index; a department is looked up for each person
         empty=_empty(stored),
     )
 

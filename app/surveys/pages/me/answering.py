@@ -1,7 +1,7 @@
 """What becomes of an answer that a browser sends, wherever its form stands: over a page, on `/survey_prompt`, or under
 *Questions for you*. Each place says how it draws a survey, and where it leads after an answer."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 from uuid import UUID
@@ -19,6 +19,7 @@ from app.surveys.asking.responding import RespondResult, SentReply
 from app.surveys.asking.situations import Met
 from app.surveys.item import Item
 from app.surveys.ledger.errors import ActionNotAllowed, InvalidAnswers, SurveyNotFound, VersionSuperseded
+from app.surveys.mine import reading
 from app.surveys.pages import prompt_form
 from app.surveys.pages.me import words
 from app.surveys.pages.prompt_form import Kept, Sent
@@ -64,15 +65,15 @@ async def take(ctx: Context, place: FormPlace) -> Response[Any] | Redirect:
     sent = prompt_form.read(await ctx.form())
     try:
         answer = await _respond(ctx, sent) if not sent.asks else await _check(ctx, sent)
+        if answer is None:
+            return await _ask(ctx, place, sent)
     except SurveyNotFound:
         return await place.go_on(ctx, PromptNotice(words.GONE, "warning"), None)
     except VersionSuperseded as refused:
         return await _show_anew(ctx, place, sent, refused.status)
     except (ActionNotAllowed, Invalid) as refused:
         return await _show_again(ctx, place, sent, refused)
-    if answer is None:
-        return await _ask(ctx, place, sent)
-    return await place.go_on(ctx, thanks(answer, await ctx.zone()), answer)
+    return await place.go_on(ctx, await _said(ctx, answer), answer)
 
 
 async def met(ctx: Context, uid: UUID) -> Met:
@@ -82,6 +83,15 @@ async def met(ctx: Context, uid: UUID) -> Met:
             if found := await situations.one(db, ctx.user.id, uid):
                 return found
     raise SurveyNotFound
+
+
+async def _said(ctx: Context, answer: RespondResult) -> PromptNotice:
+    """Of an agreement that was recorded before, also what became of it since: a tab may have been open for long."""
+    said = thanks(answer, await ctx.zone())
+    if answer.status != "already_recorded" or answer.outcome != "agreed" or not answer.receipt:
+        return said
+    mine = await reading.find(respondent_of(ctx), ctx, bytes.fromhex(answer.receipt))
+    return replace(said, text=words.THANKS["withdrawn"], closing_html="") if mine.standing == "withdrawn" else said
 
 
 def thanks(answer: RespondResult, zone: PageZone) -> PromptNotice:
@@ -121,8 +131,11 @@ def _reply(sent: Sent) -> SentReply:
 
 
 async def _ask(ctx: Context, place: FormPlace, sent: Sent) -> Response[Any]:
-    """The same item with the question whether the person is sure; after *Back* as it was."""
+    """The same item with the question whether the person is sure; after *Back* as it was. Raises VersionSuperseded where the words
+    are others by now."""
     item = (await met(ctx, sent.survey)).item
+    if (item.version, item.content_hash) != (sent.version, sent.content_hash):
+        raise VersionSuperseded
     shown = Shown(item, sent.number, sent.total, sent.kept, confirms=sent.asks)
     return await place.draw(ctx, shown, PromptNotice(), 200)
 

@@ -134,12 +134,14 @@ async def _recorded(ctx: Context, met: Met) -> Response[str]:
             raise NotFound(words.NOT_OPEN)
         mine = await reading.one(db, respondent_of(ctx), ctx.parts.keys, bytes.fromhex(row.receipt))
     more = await open_surveys.count(respondent_of(ctx), ctx)
+    standing = mine.standing if mine else row.outcome
     return await page(
         ctx,
         "surveys/question_recorded.html",
         item=met.item,
         row=row,
-        sentence=words.THANKS[mine.standing if mine else row.outcome],
+        sentence=words.THANKS[standing],
+        closing_html="" if standing in ("opted_out", "withdrawn") else met.item.closing_html,
         open_now=more.open,
     )
 
