@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import ColumnElement, Select, delete, func, insert, select, text
@@ -18,10 +17,11 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app import jobs
 from app.accounts.audit import Actor
 from app.db.session import workspace_of
-from app.errors import Refusal
+from app.errors import Invalid, Refusal
 from app.long_acts.acts import DONE, ItemOutcome, finish
 from app.long_acts.models import LongAct, LongActItem
 from app.parts import Parts
+from app.texts import is_keepable_line, whole
 
 # Of what was left, as many are kept by name.
 MOST_LEFT = 1000
@@ -123,19 +123,23 @@ async def resume(db: AsyncSession, act_id: int, open_act: Open) -> bool:
         return False
     try:
         rows = await open_act(db, act)
+        meant = _meant(act, rows)
     except Refusal as refused:
         await finish(db, act_id, refused.message)
         return False
-    return await _step(db, act, rows)
+    return await _step(db, act, rows, meant)
 
 
-async def _step(db: AsyncSession, act: LongAct, rows: MeantRows) -> bool:
-    meant = rows.keys if act.last_key is None else rows.keys.where(rows.key <= _key(act.last_key, rows.key))
+def _meant(act: LongAct, rows: MeantRows) -> Select[Any]:
+    return rows.keys if act.last_key is None else rows.keys.where(rows.key <= key_of(act.last_key, rows.key))
+
+
+async def _step(db: AsyncSession, act: LongAct, rows: MeantRows, meant: Select[Any]) -> bool:
     if act.total is None:
         act.total = await db.scalar(select(func.count()).select_from(meant.order_by(None).subquery())) or 0
         return True
     if act.reached is not None:
-        meant = meant.where(rows.key > _key(act.reached, rows.key))
+        meant = meant.where(rows.key > key_of(act.reached, rows.key))
     keys = list(await db.scalars(meant.order_by(rows.key).limit(rows.at_once)))
     if not keys:
         await finish(db, act.id)
@@ -178,7 +182,9 @@ def _told(key: Any) -> str | None:
     return key if key is None else str(key)
 
 
-def _key(told: str, column: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Any:
-    """A key as it was told, in the type of the list's key."""
-    kind = column.type.python_type
-    return date.fromisoformat(told) if kind is date else kind(told)
+def key_of(told: str, column: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Any:
+    """A key as it was told, in the type of the list's key. Raises Invalid for a text that can't be one."""
+    key = whole(told, 18) if column.type.python_type is int else told
+    if key is None or not is_keepable_line(told):
+        raise Invalid("The last row that this act means can't be read. Reload the list, then begin the act again.")
+    return key

@@ -129,7 +129,7 @@ async def at_length(
     """Asks about the act, or begins it, where a whole filter of more than INLINE_LIMIT rows is meant; else None: the page acts at once.
 
     `ask` gets the rows in words and gives the values of `ask_to` or `ask_first`, or of `asks` in their place. `what`: what the form gave
-    besides, for the act. Raises Invalid for a filter that can't be read.
+    besides, for the act. Raises Invalid for a filter or a last row that can't be read.
     """
     form = await ctx.form()
     if form.get("all") != "1":
@@ -139,6 +139,7 @@ async def at_length(
     if await _number(ctx.db, keys, INLINE_LIMIT + 1) <= INLINE_LIMIT:
         return None
     upto = str(form.get("last") or await ctx.db.scalar(select(func.max(rows.spec.key))))
+    over_lists.key_of(upto, rows.spec.key)
     number = await _number(ctx.db, keys, MOST_COUNTED)
     if _agreed(form, number):
         asked = Asked(bulk.kind, url, _filter(ctx), upto, number if number < MOST_COUNTED else None, what or {})

@@ -1,6 +1,7 @@
 """Bulk acts over a whole filter: above a thousand rows a job carries them out in slices, which one can watch, stop and join; what a
 killed worker left is continued by another."""
 
+import html
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -106,6 +107,34 @@ async def test_the_request_notes_the_filter_and_the_job_does_the_rest(
     assert await number(database, acts) == MANY
     assert f"{MANY:,} people were deactivated." in (await alice.get(f"/acts/{act_id}")).text
     assert f'hx-get="/acts/{act_id}"' not in (await alice.get("/people")).text
+
+
+@pytest.mark.parametrize("last", ["abc", "-1", "1e3", "9" * 19, "9" * 5000, "٣", "1\x00"])
+async def test_a_last_row_that_is_no_key_is_refused_before_anything_is_noted(
+    database: Database, alice: Browser, monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 0)
+    await employ_many(database, 1, 2)
+    form = {**EVERYBODY, "confirmed": "1", "number": "2", "last": last}
+    refused = await alice.submit("/people/bulk", form)
+    assert refused.status_code == 422
+    assert "Reload the list, then begin the act again." in html.unescape(refused.text)
+    assert await number(database, select(func.count()).select_from(LongAct)) == 0
+    tenants = await alice.submit("/admin/tenants", {**form, "action": "deactivate", "number": "9", "last": "a\x00"})
+    assert tenants.status_code == 422
+
+
+async def test_an_act_whose_last_row_can_not_be_read_ends(database: Database, parts: Parts, alice: Browser) -> None:
+    """As one that an older version noted."""
+    await employ_many(database, 1, MANY)
+    act_id = await begin(alice)
+    async with database.transaction() as db:
+        await db.execute(update(LongAct).values(last_key="abc"))
+    await carry_on(parts, act_id)
+    over = await progress(database, act_id)
+    assert over.finished_at is not None
+    assert over.problem is not None
+    assert over.done == 0
 
 
 async def test_a_thousand_rows_are_done_at_once(database: Database, alice: Browser) -> None:
