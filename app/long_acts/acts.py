@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, ScalarSelect, Select, TextualSelect, func, insert, literal, or_, select, text, update
+from sqlalchemy import Row, ScalarSelect, Select, TextualSelect, case, func, insert, literal, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -22,6 +22,8 @@ INLINE_LIMIT = 1000
 SLICE = 200
 DONE = "done"
 NAMED = 200
+# The jobs that carry acts out: on named items, and over a list.
+NAMED_JOB, LISTED_JOB = "clock_long_act", "long_act"
 _NOTE_ITEMS = text(
     "UPDATE clock_long_act_items i SET became = g.became, note = g.note"
     " FROM unnest(CAST(:ids AS bigint[]), CAST(:words AS text[]), CAST(:notes AS text[])) AS g (id, became, note)"
@@ -110,10 +112,15 @@ async def start(db: AsyncSession, act: LongActWork, work: Work, most: int | None
     """Does the act at once when it has at most `most` items (INLINE_LIMIT); otherwise queues the job that does it."""
     progress = await read(db, act.id)
     if progress.total > (INLINE_LIMIT if most is None else most):
-        await jobs.request(db, "clock_long_act", key=f"clock_long_act:{act.id}", arguments={"act_id": act.id})
+        await request_job(db, NAMED_JOB, act.id)
         return progress
     await _step(db, act, work, INLINE_LIMIT)
     return await read(db, act.id)
+
+
+async def request_job(db: AsyncSession, name: str, act_id: int) -> None:
+    """Where the act's job waits or runs already, that one is enough."""
+    await jobs.request(db, name, key=f"{name}:{act_id}", arguments={"act_id": act_id})
 
 
 async def resume(db: AsyncSession, act_id: int, works: Mapping[str, Work]) -> bool:
@@ -147,12 +154,16 @@ async def finish(db: AsyncSession, act_id: int, problem: str | None = None) -> N
 
 
 async def stop(db: AsyncSession, actor: Actor, act_id: int) -> None:
-    """What was done stays; nothing more is. Raises NotFound, and Conflict for an act that is over."""
+    """What was done stays; nothing more is. An act whose job failed for good gets one that ends it. Raises NotFound, and Conflict for an
+    act that is over."""
     ended = (LongAct.id == act_id, LongAct.finished_at.is_(None), LongAct.stop_requested.is_(False))
     values = {"stop_requested": True, "stopped_by": actor.name}
-    if await db.scalar(update(LongAct).where(*ended).values(values).returning(LongAct.id)) is None:
+    job = case((LongAct.list_query.is_(None), NAMED_JOB), else_=LISTED_JOB)
+    name = await db.scalar(update(LongAct).where(*ended).values(values).returning(job))
+    if name is None:
         await read(db, act_id)
         raise Conflict("This act is over, or it is being stopped already.")
+    await request_job(db, name, act_id)
     await audit.record(db, actor, "long_act.stop", "long_act", act_id)
 
 

@@ -14,11 +14,10 @@ from sqlalchemy import ColumnElement, Select, delete, func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app import jobs
 from app.accounts.audit import Actor
 from app.db.session import workspace_of
 from app.errors import Invalid, Refusal
-from app.long_acts.acts import DONE, ItemOutcome, finish
+from app.long_acts.acts import DONE, LISTED_JOB, ItemOutcome, finish, request_job
 from app.long_acts.models import LongAct, LongActItem
 from app.parts import Parts
 from app.texts import is_keepable_line, whole
@@ -93,7 +92,7 @@ async def begin(db: AsyncSession, actor: Actor, asked: Asked) -> int:
     act.last_key, act.reached = _told(asked.last), None
     act.total = None if asked.total is None else asked.total + sum(act.counts.values())
     await db.flush()
-    await jobs.request(db, "long_act", key=f"long_act:{act.id}", arguments={"act_id": act.id})
+    await request_job(db, LISTED_JOB, act.id)
     return act.id
 
 

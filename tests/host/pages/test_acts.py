@@ -16,7 +16,7 @@ from app.host import jobs as host_jobs
 from app.host.attendance import day_locks
 from app.host.models import AttendanceRecord, Employee
 from app.jobs import Claim
-from app.long_acts import over_lists
+from app.long_acts import acts, over_lists
 from app.long_acts.acts import INLINE_LIMIT, Progress, read
 from app.long_acts.models import LongAct, LongActItem
 from app.parts import Parts
@@ -203,6 +203,28 @@ async def test_a_person_stops_it_and_what_was_done_stays(database: Database, par
     assert await number(database, select(func.count()).where(AuditEntry.act == "long_act.stop")) == 1
     await employ_many(database, 7001, 7600)
     assert await begin(alice) != act_id, "a stopped act is not joined"
+
+
+@pytest.mark.usefixtures("many")
+async def test_stop_ends_an_act_whose_job_failed_for_good(database: Database, parts: Parts, alice: Browser) -> None:
+    act_id = await begin(alice)
+    async with database.shared_transaction() as db:
+        await db.execute(update(Job).where(Job.name == "long_act").values(status="failed"))
+    await alice.submit(f"/acts/{act_id}/stop")
+    waiting = select(Job.id).where(Job.key == f"long_act:{act_id}", Job.status == "queued")
+    async with database.shared_transaction() as db:
+        assert len((await db.scalars(waiting)).all()) == 1
+    await carry_on(parts, act_id)
+    assert (await progress(database, act_id)).finished_at is not None
+    assert "Alice Ahn stopped it." in (await alice.get(f"/acts/{act_id}")).text
+
+
+async def test_stop_ends_an_act_on_named_items_whose_job_failed_for_good(database: Database) -> None:
+    async with database.transaction() as db:
+        act = await acts.note(db, ALICE, "use", select(Employee.id))
+        await acts.stop(db, ALICE, act.id)
+        keys = list(await db.scalars(select(Job.key).where(Job.name == "clock_long_act")))
+    assert keys == [f"clock_long_act:{act.id}"]
 
 
 @pytest.mark.usefixtures("many")
