@@ -52,7 +52,7 @@ class FoundComments:
 
 
 async def find(db: AsyncSession, wanted: CommentSearch, texts_of: Callable[[Any], Texts]) -> FoundComments:
-    """One page. `texts_of` opens the texts of a row."""
+    """One page. `texts_of` opens the texts of a row. One more than a page is looked for: it says that there are older ones."""
     found: list[tuple[Any, Texts]] = []
     before = wanted.before
     for _ in range(MOST_READ // STEP):
@@ -61,8 +61,8 @@ async def find(db: AsyncSession, wanted: CommentSearch, texts_of: Callable[[Any]
             before = row.number
             if texts := wanted.matching(texts_of(row)):
                 found.append((row, texts))
-            if len(found) == PER_PAGE:
-                return FoundComments(found, before)
+            if len(found) > PER_PAGE:
+                return FoundComments(found[:PER_PAGE], found[PER_PAGE - 1][0].number)
         if len(rows) < STEP:
             return FoundComments(found, None)
     return FoundComments(found, before, is_cut=True)

@@ -86,6 +86,25 @@ async def test_they_are_paged_and_a_long_search_says_where_it_stopped(
     assert ">Older" in cut
 
 
+@pytest.mark.parametrize("per_page", [4, 5])
+async def test_a_page_that_holds_all_comments_offers_no_older_ones(
+    meal: Stored, vera: Browser, monkeypatch: pytest.MonkeyPatch, per_page: int
+) -> None:
+    monkeypatch.setattr(comments, "PER_PAGE", per_page)
+    assert await written(vera, meal) == ["alice", "vera", "bob", "nora"]
+    assert ">Older" not in (await vera.get(f"/surveys/view/{meal.uid}/comments")).text
+
+
+@pytest.mark.parametrize("query", ["before=1", "before=1&q=nora"])
+async def test_before_the_first_comment_the_page_says_that_there_are_no_older_ones(
+    meal: Stored, vera: Browser, query: str
+) -> None:
+    page = (await vera.get(f"/surveys/view/{meal.uid}/comments?{query}")).text
+    assert "There are no older comments." in page
+    assert "Nobody has written anything" not in page
+    assert ">Newest" in page
+
+
 async def test_what_erased_people_wrote_is_gone_here_too(meal: Stored, parts: Parts, vera: Browser) -> None:
     nora = await user_id(parts.database, "nora")
     await erasing.erase(parts.database, COMMAND_LINE, EvidenceOwner(nora, "nora@example.org", "main"))
