@@ -55,7 +55,8 @@ async def submit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
     except Invalid as refused:
         problems, otherwise = prompt_form.problems(item, refused.details)
         message = otherwise if refused.details else refused.message
-        return await _page(ctx, stored, item, status=422, given=sent.kept, problems=problems, message=message)
+        kept, problems = prompt_form.without_hidden(sent.kept, problems)
+        return await _page(ctx, stored, item, status=422, given=kept, problems=problems, message=message)
     if sent.asks:
         return await _page(ctx, stored, item, given=sent.kept, confirms=sent.asks)
     return await _page(ctx, stored, item, tried=_tried(item, action, given))

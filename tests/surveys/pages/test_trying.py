@@ -9,6 +9,7 @@ from app.db.session import Database
 from app.surveys.authoring.stored import Stored
 from app.surveys.models import PromptState
 from app.surveys.models import Response as LedgerRow
+from app.surveys.pages import prompt_form
 from tests.conftest import Browser
 from tests.markup import squeezed
 from tests.surveys.drafted import CONSENT, LUNCH, drafted, published
@@ -52,6 +53,16 @@ async def test_answers_are_judged_as_real_ones_and_kept(database: Database, alic
     assert "It was cold" in refused.text
     nothing = await alice.submit(f"/surveys/try/{stored.uid}", sent(stored, ""))
     assert (nothing.status_code, "Nothing was sent yet." in nothing.text) == (422, True)
+
+
+async def test_an_answer_to_a_hidden_question_is_taken_out_as_in_life(database: Database, alice: Browser) -> None:
+    hidden = {"label": "Why?", "type": "free_text", "show_if": {"question": 1, "is": "in", "values": ["Good"]}}
+    stored = await made(database, questions=[LUNCH, hidden])
+    refused = await alice.submit(f"/surveys/try/{stored.uid}", sent(stored, "answer", q1="Bad", q2="It was cold"))
+    assert refused.status_code == 422
+    assert prompt_form.TAKEN_OUT in refused.text
+    assert "It was cold" not in refused.text
+    assert 'value="Bad" checked' in squeezed(refused.text)
 
 
 async def test_agreeing_disagreeing_and_putting_off_say_what_they_would_do(database: Database, alice: Browser) -> None:
