@@ -133,10 +133,13 @@ function answerBox(row, text, checked, lost) {
   return label;
 }
 
-// Another question has other answers.
+// Another question has other answers, also where they read the same: ticks belong to the question that they were made for.
 list.addEventListener("change", (event) => {
   const row = event.target.closest(".question");
-  if (event.target.matches("[data-asked]")) drawAnswers(row, [], []);
+  if (event.target.matches("[data-asked]")) {
+    delete part(row, "answers").dataset.drawn;
+    drawAnswers(row, [], []);
+  }
   if (event.target.matches("[data-ready-made]")) fill(row, event.target);
   settleConditions();
 });

@@ -60,6 +60,21 @@ def test_a_survey_is_written_and_published_by_keyboard_and_seen_meanwhile(page_o
     expect(page.get_by_role("button", name="Actions for Summer outing")).to_be_focused()
 
 
+def test_ticks_of_a_condition_go_when_another_question_with_the_same_answers_is_chosen(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/surveys/new")
+    page.locator("#f-label-q1").fill("Stars for the soup?")
+    for label in ("Stars for the cake?", "Why?"):
+        add(page, label)
+    page.locator("[data-row=q3] .question-more > summary").click()
+    asked, answers = page.locator("#f-show_if-q3"), page.locator("[data-row=q3] [data-answers] input")
+    asked.select_option("q1")
+    answers.first.check()
+    asked.select_option("q2")
+    expect(answers).to_have_count(5)
+    expect(page.locator("[data-row=q3] [data-answers] input:checked")).to_have_count(0)
+
+
 def test_a_row_is_dragged_and_leaving_unsaved_asks_first(page_of: SignedIn) -> None:
     page = page_of("alice")
     page.goto("/surveys/new")
