@@ -143,8 +143,9 @@ async def _find(db: AsyncSession, session_id: str, now: datetime) -> Any:
     return found.one_or_none()
 
 
-async def begin(context: Context, user_id: int, *, carried: str | None = None) -> None:
-    """Signs `user_id` in on this browser under a new id. The old id, if any, ends. `carried` as in app.web.drafts.carrying."""
+async def begin(context: Context, user_id: int, *, carried: str | None = None, warning: str = "") -> None:
+    """Signs `user_id` in on this browser under a new id. The old id, if any, ends. `carried` as in app.web.drafts.carrying; their next
+    page shows the `warning`, if any."""
     await end(context)
     session_id = secrets.token_urlsafe(32)
     now = datetime.now(UTC)
@@ -155,6 +156,7 @@ async def begin(context: Context, user_id: int, *, carried: str | None = None) -
             ip=context.ip,
             user_agent=context.user_agent[:300],
             carried=carried,
+            flash=[{"text": warning, "level": "warning"}] if warning else [],
             expires_at=now + ABSOLUTE,
         )
     )

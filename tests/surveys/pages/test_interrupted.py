@@ -12,6 +12,7 @@ from sqlalchemy import delete, select
 
 from app.accounts.models import Session
 from app.db.session import Database
+from app.host.pages.admin.sign_in import NOT_KEPT
 from app.parts import Parts
 from app.web.drafts import carrying
 from app.web.drafts.carrying import Carried
@@ -87,6 +88,7 @@ async def test_it_comes_back_filled_in_and_nothing_was_sent(
 async def test_once_it_was_sent_nothing_is_kept(nora: Browser, database: Database, survey: Stored) -> None:
     back = await come_back(nora, await send(nora, survey))
     page = (await nora.get(back.headers["location"])).text
+    assert NOT_KEPT not in page
     (answer,) = [one for one in Rendered(page, "/").forms if one.action == back.headers["location"]]
     sent = await nora.post(answer.action, data={**answer.untouched(), "action": "answer"})
     assert sent.status_code == 303
@@ -98,10 +100,25 @@ async def test_once_it_was_sent_nothing_is_kept(nora: Browser, database: Databas
 async def test_another_person_who_signs_in_never_sees_it(nora: Browser, database: Database, survey: Stored) -> None:
     back = await come_back(nora, await send(nora, survey), short="vera")
     assert back.headers["location"] == "/"
+    assert NOT_KEPT in await home(nora)
+    assert NOT_KEPT not in await home(nora)
     page = (await nora.get(f"/me/questions/{survey.uid}")).text
     assert "Lunch" in page
     assert "A long story" not in page
     assert "checked" not in page.partition("<main")[2]
+
+
+async def test_who_comes_back_too_late_reads_that_it_was_not_kept(nora: Any, parts: Parts, survey: Stored) -> None:
+    shown = await send(nora, survey)
+    written = Carried(f"/me/questions/{survey.uid}", FormMultiDict([(named(survey, 2), TYPED)]))
+    old = carrying.seal(parts.keys, nora.mark, written, datetime.now(UTC) - timedelta(hours=2))
+    back = await come_back(nora, shown, **{carrying.FIELD: old})
+    assert (back.status_code, back.headers["location"]) == (303, "/")
+    assert NOT_KEPT in await home(nora)
+
+
+async def home(browser: Browser) -> str:
+    return (await browser.get("/", follow_redirects=True)).text
 
 
 async def test_it_travels_through_a_wrong_password_and_the_second_step(

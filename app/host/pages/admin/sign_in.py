@@ -38,6 +38,9 @@ PASSED = Text("passed", "Password", longest=1000)
 DIGITS = Form(EMAIL, replace(OTP, required=True), PASSED)
 PASSKEY = Form(EMAIL, OTP, PASSED, Text("passkey", "Passkey", required=True, longest=passkeys.LONGEST_ANSWER))
 TOO_LATE = "Your sign-in has expired, or the account is locked for some minutes. Sign in again."
+NOT_KEPT = (
+    "What was written before this sign-in could not be kept: it is older than an hour, or another person wrote it."
+)
 NEW_PASSWORD = Password(
     "password",
     "New password",
@@ -95,10 +98,12 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _let_in(ctx: Context, user_id: int, posted: FormMultiDict) -> Redirect:
-    """On to where they wanted to go. What somebody else wrote here is dropped, and so is the way to it."""
+    """On to where they wanted to go. What another person wrote here, or long ago, is dropped with the way to it, and the next
+    page says so."""
     sealed = str(posted.get(carrying.FIELD, ""))
     found = carrying.opened(ctx.parts.keys, sealed, user_id, datetime.now(UTC)) if sealed else None
-    await sessions.begin(ctx, user_id, carried=sealed if found else None)
+    warning = NOT_KEPT if sealed and not found else ""
+    await sessions.begin(ctx, user_id, carried=sealed if found else None, warning=warning)
     if sealed:
         return go(found.page if found else "/")
     return go(_next(str(posted.get("next", ""))))
