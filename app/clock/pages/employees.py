@@ -34,6 +34,8 @@ SEE = Requires("clock.employees", module="clock")
 ACT = Requires("clock.employees.edit", module="clock")
 # Making an employee needs the right to keep people as well.
 ADDS = "host.people"
+# What an act takes besides the right to keep bindings.
+ALSO = {"add": (ADDS,)}
 BY_HAND = "Bind a code by hand where one person really has two."
 
 
@@ -153,7 +155,6 @@ def _long(act: str, doing: str) -> LongBulk:
         return BulkRows(around.spec, employee_list.base(query).where(Binding.state.in_(bindings.OPEN_TO[act])))
 
     async def changes(ctx: Context, ids: Sequence[int], given: Mapping[str, Any]) -> SliceOutcome:
-        refuse_unless_allowed(ctx, act)
         if given["records"] == "take_back":
             return SliceOutcome(len((await undoing.clear(ctx.db, ctx.actor, ids))[0]))
         acted = await IN_PARTS.get(act, ACTS[act].verb)(ctx.db, ctx.actor, ids)
@@ -170,6 +171,7 @@ def _long(act: str, doing: str) -> LongBulk:
         changes,
         module="clock",
         sees="clock.employees",
+        also=ALSO.get(act, ()),
         page="/clock_employees",
     )
 
@@ -216,8 +218,9 @@ async def _take_back(ctx: Context, ids: Sequence[int]) -> Response[Any]:
 
 def refuse_unless_allowed(ctx: Context, act: str) -> None:
     """Raises Forbidden for an act that takes another right than the one to keep bindings."""
-    if act == "add" and not ctx.may(ADDS):
-        raise Forbidden(needed(ADDS))
+    for right in ALSO.get(act, ()):
+        if not ctx.may(right):
+            raise Forbidden(needed(right))
 
 
 def told(act: str, acted: list[str] | Accepting | Adding) -> str:

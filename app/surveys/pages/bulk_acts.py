@@ -54,10 +54,11 @@ WHAT_MANY_DO = {
 
 def _long(act: str, doing: str) -> LongBulk:
     async def rows(ctx: Context, _: Query, __: str) -> BulkRows:
+        await _may(ctx, act)
         return BulkRows(spec_of(await around(ctx)), select(Survey.id).where(Survey.deleted_at.is_(None), *_MAY_DO[act]))
 
     async def changes(ctx: Context, ids: Sequence[int], _: Mapping[str, Any]) -> SliceOutcome:
-        ceiling, now = await _may(ctx, act), datetime.now(UTC)
+        ceiling, now = await ceiling_of(ctx.db), datetime.now(UTC)
         left: dict[int, ItemOutcome] = {}
         for stored in await load_all(ctx.db, ids):
             if why := hindrance(act, stored, ceiling, now):

@@ -58,7 +58,8 @@ class LongBulk:
     the filter and the list's address. `changes` carries out a slice of `at_once` keys, told what the form gave. `left` says in words
     why rows stay, `names` selects keys and names of rows of the reader's workspace, and `page` is where one row is shown, by its key.
     Who begins or stops it needs `permission`, who watches it `sees` (else the same), and both the switch of `module`; with
-    `on_platform` they belong to the platform."""
+    `on_platform` they belong to the platform. Without one of the rights `also` it begins no longer, and ends. It ends, too, when `rows`
+    raises a Refusal; what `changes` raises is about single rows."""
 
     kind: str
     doing: str
@@ -73,6 +74,7 @@ class LongBulk:
     page: str = ""
     on_platform: bool = False
     sees: str = ""
+    also: tuple[str, ...] = ()
     at_once: int = 500
 
     def allows(self, ctx: Context) -> bool:
@@ -91,7 +93,7 @@ class LongBulk:
         by = act.arguments["by"]
         ctx = Context(parts, db, by["request_id"] or "", by["ip"] or "", "", token_name=by["token"])
         await sessions.stand_in(ctx, act.actor_id, workspace)
-        if ctx.person is None or not self.allows(ctx):
+        if ctx.person is None or not self.allows(ctx) or not all(map(ctx.may, self.also)):
             raise Forbidden(f"{act.actor_name} may no longer do this.")
         ctx.tell_times_in(by["zone"])
         query = MultiDict(parse_qsl(act.list_query or ""))

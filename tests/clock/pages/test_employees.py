@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import Role
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import undoing
 from app.clock.importing.import_due import import_due
@@ -17,8 +18,11 @@ from app.clock.review import long_work
 from app.host.attendance import records as attendance
 from app.host.models import AttendanceRecord
 from app.long_acts import acts as long_acts
+from app.long_acts.models import LongActItem
+from app.web.long_acts import bulk
 from tests.clock.mirrored import connect, employ, mirror_person, outcomes, punch
 from tests.clock.syncing import site
+from tests.host.pages.test_acts import begin, carry_on
 
 HTMX = {"HX-Request": "true"}
 
@@ -397,6 +401,19 @@ class TestTakingBack:
         now = (await bob.fragment(link)).text
         assert ("2 records were taken back." in now, "hx-trigger" in now) == (True, False)
         assert "acts/" not in (await bob.get("/clock_employees")).text
+
+    async def test_it_ends_when_the_person_may_no_longer_add_employees(self, bob, floor, database, parts, monkeypatch):
+        monkeypatch.setattr(bulk, "INLINE_LIMIT", 0)
+        act_id = await begin(bob, "/clock_employees/bulk", {"action": "add", "all": "1"})
+        async with database.shared_transaction() as db:
+            kept = func.array_remove(Role.permissions, "host.people")
+            await db.execute(update(Role).where(Role.name == "Operator").values(permissions=kept))
+        await carry_on(parts, act_id)
+        async with database.transaction() as db:
+            over = await long_acts.read(db, act_id)
+            assert await db.scalar(select(func.count()).where(LongActItem.act_id == act_id)) == 0
+        assert over.problem == "Bob Brandt may no longer do this."
+        assert (over.done, over.looked_at) == (0, 0)
 
     async def test_acts_belong_to_their_workspace_and_to_who_may_see_people(self, eve, vera, visitor, worked, database):
         async with database.transaction() as db:

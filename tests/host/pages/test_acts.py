@@ -63,8 +63,8 @@ async def begin(browser: Browser, url: str = "/people/bulk", form: Mapping[str, 
     return int(begun.headers["location"].removeprefix("/acts/"))
 
 
-async def carry_on(parts: Parts, act_id: int) -> None:
-    await host_jobs.carry_on(parts, Claim(1, 1, "main", "long_act", {"act_id": act_id}))
+async def carry_on(parts: Parts, act_id: int, workspace: str = "main") -> None:
+    await host_jobs.carry_on(parts, Claim(1, 1, workspace, "long_act", {"act_id": act_id}))
 
 
 async def slices(parts: Parts, act_id: int, number: int) -> None:

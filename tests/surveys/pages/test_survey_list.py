@@ -11,11 +11,14 @@ from sqlalchemy import func, select, update
 from app.accounts.models import AuditEntry, Tenant
 from app.dates import local_time
 from app.db.session import Database
+from app.long_acts.acts import read
 from app.parts import Parts
 from app.surveys.authoring.stored import Stored
 from app.surveys.models import PromptState, Survey
 from app.surveys.pages.acts_allowed import allowed, hindrance
+from app.web.long_acts import bulk
 from tests.conftest import Browser, SignIn
+from tests.host.pages.test_acts import begin, carry_on
 from tests.surveys.calling import statements
 from tests.surveys.drafted import drafted, published
 from tests.surveys.recording import lunch, record, user_id
@@ -368,3 +371,22 @@ async def test_boxes_and_bulk_acts_are_for_whoever_may(database: Database, vera:
     assert (await statuses(database), await statuses(database, "globex")) == (
         {"Lunch": "published"}, {"Lunch": "archived"},
     )  # fmt: skip
+
+
+async def test_a_long_act_ends_when_the_ceiling_falls(
+    database: Database, parts: Parts, eve: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 0)
+    await set_ceiling(database, "full")
+    await made(database, "globex", title="Doors")
+    await made(database, "globex", title="Lunch")
+    act_id = await begin(eve, "/surveys/list/bulk", {"action": "delete", "all": "1"})
+    await set_ceiling(database, "none")
+    await carry_on(parts, act_id, "globex")
+    async with database.transaction("globex") as db:
+        over = await read(db, act_id)
+    assert (
+        over.problem == "This workspace can't make surveys: its authoring ceiling is “none”. The platform can raise it."
+    )
+    assert over.looked_at == 0
+    assert len(await statuses(database, "globex")) == 2
