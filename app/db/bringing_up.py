@@ -1,7 +1,7 @@
 """Brings the modules of schemas to their newest steps, several schemas at a time, beside a program that runs.
 
 A step waits a quarter of a second for each lock, since requests that come behind it wait as long. Where it gets none, the schema joins
-the end of the queue and is tried again, for a minute.
+the end of the queue and is tried again, for a minute. The minute begins again with each step and each slice that it takes.
 """
 
 import asyncio
@@ -85,7 +85,7 @@ class Bringing:
 
     async def _work(self) -> None:
         async with self._engine.connect() as connection:
-            migrator = _Migrator(self._engine, connection, self._app_role, self._lacking)
+            migrator = _Migrator(self._engine, connection, self._app_role, self._lacking, self._moved)
             while self._waiting:
                 schema = self._waiting.popleft()
                 try:
@@ -94,6 +94,11 @@ class Bringing:
                     await self._put_back(schema, stuck)
                 else:
                     self._ended(schema)
+
+    def _moved(self, schema: str) -> None:
+        """What holds it up next is another lock, with a minute of its own."""
+        self._since.pop(schema, None)
+        self._tries.pop(schema, None)
 
     async def _put_back(self, schema: str, stuck: Stuck) -> None:
         now = time.monotonic()
@@ -108,12 +113,18 @@ class Bringing:
 
 
 class _Migrator:
-    """One connection, and the steps that speak to it."""
+    """One connection, and the steps that speak to it. `moved(schema)` is told of each step and slice that is taken."""
 
     def __init__(
-        self, engine: AsyncEngine, connection: AsyncConnection, app_role: str, lacking: Collection[str]
+        self,
+        engine: AsyncEngine,
+        connection: AsyncConnection,
+        app_role: str,
+        lacking: Collection[str],
+        moved: Callable[[str], None],
     ) -> None:
         self._engine, self._connection, self._app_role, self._lacking = engine, connection, app_role, lacking
+        self._moved = moved
         self._steps: dict[str, Steps] = {}
 
     async def bring_up(self, schema: str, at: dict[str, str | None]) -> None:
@@ -123,6 +134,7 @@ class _Migrator:
             if revision is None:
                 with _naming(module, "The first tables"):
                     at[module] = await self._make(schema, steps)
+                self._moved(schema)
             for step in steps.after(at[module]):
                 with _naming(module, step.revision):
                     await self._take(schema, steps, step)
@@ -143,6 +155,7 @@ class _Migrator:
     async def _take(self, schema: str, steps: Steps, step: Script) -> None:
         if says(step, "CONCURRENT"):
             await self._take_by_itself(schema, steps, step)
+            self._moved(schema)
             return
         done = False
         while not done:
@@ -150,6 +163,7 @@ class _Migrator:
                 done = await connection.run_sync(steps.take, step)
                 if done and steps.may_have_made:  # in the same transaction: a trigger may need the new table at once
                     await connection.run_sync(rights.grant, schema, self._app_role)
+            self._moved(schema)
 
     async def _take_by_itself(self, schema: str, steps: Steps, step: Script) -> None:
         """On a connection of its own, where each statement commits."""

@@ -305,6 +305,33 @@ async def test_slices_that_are_done_stay_done(
     assert at(owner, "host")["tenant_acme"] == step
 
 
+async def test_the_patience_begins_again_with_each_step_and_each_slice(
+    more: MoreSteps,
+    urls: DatabaseUrls,
+    cluster: TestCluster,
+    owner: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each is held up once, for longer than what is left of the patience with the one before."""
+    monkeypatch.setattr(bringing_up, "PATIENCE_S", 0.3)
+    owner.execute(
+        "INSERT INTO main.employees (id_number, id_number_key, name) SELECT n::text, n::text, 'Ada' FROM generate_series(1, 4) n"
+    )
+    lock = 'op.execute("SELECT pg_advisory_xact_lock(88, {})")\n'
+    more.add("host", "a_mark", lock.format("1") + ADD_MARK)
+    by_slice = lock.format("2 + (SELECT count(mark) FROM employees)::int")
+    last = more.add("host", "b_fill", by_slice + SLICE.format(""), says="SLICED = True")
+    locks = [1, 2, 4, 6]
+    for key in locks:
+        owner.execute("SELECT pg_advisory_lock(88, %s)", [key])
+
+    def let_go(_schema: str, _reason: str) -> None:
+        owner.execute("SELECT pg_advisory_unlock(88, %s)", [locks.pop(0)])
+
+    await migrate(urls.owner, cluster.app_role, workspaces=["main"], watch=MigrationWatch(is_held_up=let_go))
+    assert (at(owner, "host")["main"], locks) == (last, [])
+
+
 async def test_a_run_that_is_killed_goes_on_where_it_ended(
     more: MoreSteps, urls: DatabaseUrls, cluster: TestCluster, owner: psycopg.Connection
 ) -> None:
