@@ -94,10 +94,17 @@ class Steps:
         if more:
             return False
         self._note(connection, context, step)
-        if oldest := says(step, "CONTRACTS"):
+        if says(step, "CONTRACTS"):
             table = self._options["version_table"]
-            connection.execute(text(f"COMMENT ON TABLE {table} IS '{FITS}{oldest}'"))
+            connection.execute(text(f"COMMENT ON TABLE {table} IS '{FITS}{self._needed_after(step)}'"))
         return True
+
+    def _needed_after(self, step: Script) -> str:
+        """What a program must know once `step` is taken: the newest that any contraction names. The last one may name an older step."""
+        order = [one.revision for one in self._in_order]
+        taken = self._in_order[: order.index(step.revision) + 1]
+        named: list[str] = [says(one, "CONTRACTS") for one in taken if says(one, "CONTRACTS")]
+        return max(named, key=order.index)
 
     def _note(self, connection: Connection, context: MigrationContext, step: Script) -> None:
         """That the step is taken. Raises RuntimeError where the tables are not at the step before it."""

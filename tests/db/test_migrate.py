@@ -386,6 +386,22 @@ async def test_a_step_that_takes_away_tells_which_programs_still_fit(
         assert found == (standing and {(schema, "host"): standing for schema in ("main", "tenant_globex")})
 
 
+async def test_a_later_contraction_of_something_older_lets_no_older_program_in(
+    more: MoreSteps, urls: DatabaseUrls, cluster: TestCluster, database: Database, tmp_path: Path
+) -> None:
+    first = more.add("host", "a_given_up", "op.execute('SELECT 1')")
+    knows_the_first = MoreSteps.copied(tmp_path / "knows_the_first")
+    second = more.add("host", "b_given_up", "op.execute('SELECT 1')")
+    knows_both = MoreSteps.copied(tmp_path / "knows_both")
+    more.add("host", "c_taken", "op.execute('SELECT 1')", says=f"CONTRACTS = {second!r}")
+    more.add("host", "d_taken", "op.execute('SELECT 1')", says=f"CONTRACTS = {first!r}")
+    await migrate(urls.owner, cluster.app_role)
+    for steps_of, standing in ((knows_both, "ahead"), (knows_the_first, "outgrown")):
+        steps_of.use()
+        async with database.shared_transaction() as db:
+            assert await out_of_step(db, "main") == {("main", "host"): standing}
+
+
 def rights(owner: psycopg.Connection, role: str) -> Any:
     query = (
         "SELECT has_table_privilege(%(r)s, 'tenant_acme.employees', 'UPDATE'), has_table_privilege(%(r)s,"
