@@ -10,7 +10,7 @@ from app import jobs
 from app.jobs import Claim, Function
 from app.parts import Parts
 from app.surveys.ledger import verifying
-from app.surveys.results import splits, tallies
+from app.surveys.results import queries, responses, splits, tallies
 
 
 async def note_head(parts: Parts, claim: Claim) -> None:
@@ -27,8 +27,14 @@ async def count_up(parts: Parts, claim: Claim) -> None:
 
 
 async def count_split(parts: Parts, claim: Claim) -> None:
+    """Nothing for a survey that was deleted meanwhile."""
+    survey_id, version, split = (claim.arguments[name] for name in ("survey_id", "version", "split"))
     async with parts.database.transaction(claim.workspace) as db:
-        await splits.keep(db, claim.arguments["survey_id"], claim.arguments["version"], claim.arguments["split"])
+        uid = await queries.uid_of(db, survey_id)
+        if uid is None:
+            return
+        _, questions = responses.definition(await queries.survey(db, uid, version), version)
+        await splits.keep(db, survey_id, version, split, questions)
 
 
 async def schedule(parts: Parts, workspace: str) -> datetime | None:

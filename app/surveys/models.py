@@ -340,7 +340,8 @@ class TallyMark(Base):
 
 
 class KeptSplit(Base):
-    """The answers to one version by groups of people, as app.surveys.results.splits counted them in the background at `counted_at`."""
+    """The answers to one version by groups of people, as app.surveys.results.splits counted them in the background at `counted_at`:
+    `people` per group, question and choice, and `middles`, means and medians of numbers per group and question."""
 
     __tablename__ = "survey_splits"
     __table_args__ = (CheckConstraint("split IN ('type', 'tenant', 'department')", name="split"),)
@@ -348,5 +349,5 @@ class KeptSplit(Base):
     survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True)
     split: Mapped[str] = mapped_column(primary_key=True)
-    figures: Mapped[list[list[str | int | None]]] = mapped_column(JSONB)
+    figures: Mapped[dict[str, list[list[str | int | None]]]] = mapped_column(JSONB)
     counted_at: Mapped[datetime]

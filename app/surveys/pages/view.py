@@ -95,7 +95,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     asked = narrowed(ctx, utc_day(now))
     survey = await queries.survey(ctx.db, uid_of(uid), asked.version)
     version = asked.version or survey.version
-    words, questions = definition(survey, version)
+    words, questions = responses.definition(survey, version)
     scope = TallyScope(survey.id, version, asked.outcomes, asked.days)
     found = await _results(ctx, scope, questions)
     rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
@@ -198,18 +198,6 @@ def version_asked_for(ctx: Context) -> int | None:
     if number and not _VERSION.fullmatch(number):
         raise NotFound("There is no such version.")
     return int(number) if number else None
-
-
-def definition(survey: Any, version: int) -> tuple[responses.ReadWording, tuple[AskedQuestion, ...]]:
-    """The words of a version: of the current one as they stand, of an older one as they were last. Raises NotFound."""
-    if version == survey.version:
-        rows = survey.questions or []
-        words = responses.wording_of(survey, rows)
-        return words, responses.questions(words, [row["key"] for row in rows])
-    if survey.wording is None:
-        raise NotFound(f"This survey has no version {version}.")
-    words = responses.wording(survey.wording)
-    return words, responses.questions(words, survey.wording_keys)
 
 
 def comments(rows: Sequence[Any], read: Any) -> dict[str, list[dict[str, Any]]]:

@@ -249,6 +249,12 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
     return found
 
 
+async def uid_of(db: AsyncSession, survey_id: int) -> UUID | None:
+    """None for a survey that is gone or was deleted."""
+    found: UUID | None = await db.scalar(select(Survey.uid).where(Survey.id == survey_id, Survey.deleted_at.is_(None)))
+    return found
+
+
 def _questions() -> ScalarSelect[Any]:
     """Those of a survey as they are now: a list of objects, in order."""
     fields = (Question.key, Question.label, Question.type, Question.options, Question.required, Question.details)

@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 
 from app.accounts.erased import ERASED_PERSON
+from app.errors import NotFound
 from app.secrets import KeyRing, SecretError
 from app.surveys import decimals, question_details
 from app.surveys.ledger import chain, evidence
@@ -143,6 +144,19 @@ def wording_of(survey: Any, rows: Sequence[Mapping[str, Any]]) -> ReadWording:
     """The words of a survey as it stands; `rows` are its questions."""
     asked = [{**row, **(row["details"] or {})} for row in rows]
     return ReadWording(survey.title, survey.message, survey.type, survey.enforcement, asked, survey.closing_html)
+
+
+def definition(survey: Any, version: int) -> tuple[ReadWording, tuple[AskedQuestion, ...]]:
+    """The words of a version: of the current one as they stand, of an older one as they were last. `survey` is a row of
+    queries.survey for that version. Raises NotFound."""
+    if version == survey.version:
+        rows = survey.questions or []
+        words = wording_of(survey, rows)
+        return words, questions(words, [row["key"] for row in rows])
+    if survey.wording is None:
+        raise NotFound(f"This survey has no version {version}.")
+    words = wording(survey.wording)
+    return words, questions(words, survey.wording_keys)
 
 
 def questions(words: ReadWording, keys: Sequence[str]) -> tuple[AskedQuestion, ...]:

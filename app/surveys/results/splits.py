@@ -5,8 +5,9 @@ Up to MOST_LIVE responses they are counted when somebody asks. Above, a job coun
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from app import jobs
 from app.accounts.models import Tenant, User
 from app.surveys.models import WHOLE, Answer, KeptSplit, LedgerPerson, PersonKey, Response
 from app.surveys.results import breakdowns, table
-from app.surveys.results.breakdowns import Breakdown
+from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, Middle
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.queries import OUTCOME
 from app.surveys.results.tallies import TallyScope
@@ -31,8 +32,10 @@ MOST_GROUPS = 12
 OTHERS = "Others"
 # A kept count that is older is counted again when somebody looks at it.
 FRESH_FOR = timedelta(hours=1)
-# One person has several rows in `survey_answers` for an answer to these.
-SEVERAL = ("multiple_choice", "matrix")
+# Their answers have no table: free texts and agreements nothing to count, days and cells of a matrix too many.
+UNSPLIT = (*WITHOUT_BARS, "matrix", "date")
+# One person has several rows in `survey_answers` for an answer to this.
+SEVERAL = "multiple_choice"
 # Group (None: not known), question (the nil one: outcomes), choice, people.
 GroupFigure = tuple[str | None, str, str, int]
 _GROUPS: Mapping[str, SQLColumnExpression[Any]] = {
@@ -45,14 +48,17 @@ _GROUPS: Mapping[str, SQLColumnExpression[Any]] = {
 @dataclass(frozen=True, slots=True)
 class Split:
     """`groups` are names, largest first (None: not known), with their people; `of` finds what a question came to in a group.
-    `counted_at` is None for a live count."""
+    `counted_at` is None for a live count. `middles` are of numbers in a kept count, which does not keep each of them."""
 
     groups: Sequence[tuple[str | None, int]]
     of: Mapping[tuple[str | None, UUID], Mapping[str, int]]
     counted_at: datetime | None = None
+    middles: Mapping[tuple[str | None, UUID], Middle] = field(default_factory=dict)
 
     def breakdown(self, question: AskedQuestion, group: str | None) -> Breakdown:
-        return breakdowns.breakdown(question, self.of.get((group, question.key), {}))
+        found = breakdowns.breakdown(question, self.of.get((group, question.key), {}))
+        kept = self.middles.get((group, question.key))
+        return replace(found, middle=kept) if kept else found
 
     def outcomes(self, group: str | None) -> Mapping[str, int]:
         return self.of.get((group, WHOLE), {})
@@ -76,12 +82,12 @@ async def read(
         await jobs.request(
             db, "surveys_split", key=f"surveys_split:{':'.join(map(str, about.values()))}", arguments=about
         )
-    return kept and _split([tuple(one) for one in kept.figures], kept.counted_at)
+    return kept and _read(kept.figures, kept.counted_at)
 
 
-async def keep(db: AsyncSession, survey_id: int, version: int, split: str) -> None:
-    """Counts the whole version and keeps it. What is kept is bounded: MOST_GROUPS groups."""
-    figures = _joined(await _counted(db, TallyScope(survey_id, version), split, None))
+async def keep(db: AsyncSession, survey_id: int, version: int, split: str, questions: Sequence[AskedQuestion]) -> None:
+    """Counts the whole version and keeps it. What is kept is bounded: MOST_GROUPS groups, and of numbers their mean and median."""
+    figures = _kept_of(await _counted(db, TallyScope(survey_id, version), split, questions), questions)
     values = {"survey_id": survey_id, "version": version, "split": split, "figures": figures, "counted_at": func.now()}
     statement = insert(KeptSplit).values(**values)
     changed = {name: statement.excluded[name] for name in ("figures", "counted_at")}
@@ -89,21 +95,55 @@ async def keep(db: AsyncSession, survey_id: int, version: int, split: str) -> No
 
 
 async def _kept(db: AsyncSession, scope: TallyScope, split: str) -> Any:
-    which = and_(KeptSplit.survey_id == scope.survey_id, KeptSplit.version == scope.version, KeptSplit.split == split)
+    """None also for the older form, a list with each number and day: it is counted again."""
+    which = and_(
+        KeptSplit.survey_id == scope.survey_id,
+        KeptSplit.version == scope.version,
+        KeptSplit.split == split,
+        func.jsonb_typeof(KeptSplit.figures) == "object",
+    )
     return (await db.execute(select(KeptSplit.figures, KeptSplit.counted_at).where(which))).one_or_none()
 
 
+def _kept_of(figures: Sequence[GroupFigure], questions: Sequence[AskedQuestion]) -> dict[str, Any]:
+    """As `_read` takes it."""
+    numbers = [one for one in questions if one.type == "number"]
+    found = _split(figures)
+    middles = [
+        (group, str(one.key), middle.people, *map(str, (middle.mean, middle.median, middle.lowest, middle.highest)))
+        for one in numbers
+        for group, _ in found.groups
+        if (middle := found.breakdown(one, group).middle)
+    ]
+    many = {str(one.key) for one in numbers}
+    people = [one for one in _joined(figures) if one[1] not in many or not one[2]]
+    return {"people": people, "middles": middles}
+
+
+def _read(kept: Mapping[str, Any], counted_at: datetime) -> Split:
+    middles = {
+        (group, UUID(question)): Middle(people, *map(Decimal, places))
+        for group, question, people, *places in kept["middles"]
+    }
+    return replace(_split([tuple(one) for one in kept["people"]], counted_at), middles=middles)
+
+
 async def _counted(
-    db: AsyncSession, scope: TallyScope, split: str, questions: Sequence[AskedQuestion] | None
+    db: AsyncSession, scope: TallyScope, split: str, questions: Sequence[AskedQuestion]
 ) -> list[GroupFigure]:
-    """`questions` None: people of every question are counted apart from its choices."""
-    several = None if questions is None else [one.key for one in questions if one.type in SEVERAL]
+    shown = split_by(questions)
+    several = [one.key for one in shown if one.type == SEVERAL]
     people = _people(scope, split)
-    found = [*await db.execute(_outcomes(people)), *await db.execute(_choices(people))]
-    if several is None or several:
+    found = [*await db.execute(_outcomes(people)), *await db.execute(_choices(people, [one.key for one in shown]))]
+    if several:
         found += await db.execute(_answered(people, several))
     figures = [(row[0], str(row[1]), row[2], int(row[3])) for row in found]
-    return figures if several is None else [*figures, *_single(figures, {str(key) for key in several})]
+    return [*figures, *_single(figures, {str(key) for key in several})]
+
+
+def split_by(questions: Sequence[AskedQuestion]) -> list[AskedQuestion]:
+    """Those whose answers are counted by groups."""
+    return [one for one in questions if one.type not in UNSPLIT]
 
 
 def _single(figures: Sequence[GroupFigure], several: set[str]) -> list[GroupFigure]:
@@ -135,17 +175,17 @@ def _outcomes(people: Any) -> Select[Any]:
     )
 
 
-def _choices(people: Any) -> Select[Any]:
+def _choices(people: Any, questions: Sequence[UUID]) -> Select[Any]:
     keys = (people.c.grouped, Answer.question_key, Answer.choice)
-    chosen = select(*keys, func.count()).join(Answer, Answer.number == people.c.number).where(Answer.choice != "")
-    return chosen.group_by(*keys)
+    chosen = select(*keys, func.count()).join(Answer, Answer.number == people.c.number)
+    return chosen.where(Answer.choice != "", Answer.question_key.in_(questions)).group_by(*keys)
 
 
-def _answered(people: Any, questions: Sequence[UUID] | None) -> Select[Any]:
+def _answered(people: Any, questions: Sequence[UUID]) -> Select[Any]:
     keys = (people.c.grouped, Answer.question_key)
     number = func.count(Answer.number.distinct())
-    found = select(*keys, literal(""), number).join(Answer, Answer.number == people.c.number).group_by(*keys)
-    return found if questions is None else found.where(Answer.question_key.in_(questions))
+    found = select(*keys, literal(""), number).join(Answer, Answer.number == people.c.number)
+    return found.where(Answer.question_key.in_(questions)).group_by(*keys)
 
 
 def _split(figures: Sequence[GroupFigure], counted_at: datetime | None = None) -> Split:

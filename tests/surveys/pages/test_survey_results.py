@@ -16,6 +16,8 @@ from app.surveys import erasing
 from app.surveys import jobs as survey_jobs
 from app.surveys.authoring import actions as authoring
 from app.surveys.erasing import EvidenceOwner
+from app.surveys.ledger.chain import MatrixCell
+from app.surveys.models import KeptSplit, Survey
 from app.surveys.results import comments, splits, tallies
 from tests.conftest import Browser, SignIn
 from tests.host.staff import hire
@@ -24,6 +26,11 @@ from tests.surveys.recording import AT, lunch, record, user_id
 
 WRITTEN = re.compile(r"<p>(.*?)</p>")
 CAST = ("nora", "bob", "vera", "alice")
+MEASURED = [
+    {"label": "How far?", "type": "number"},
+    {"label": "Since when?", "type": "date"},
+    {"label": "How is it?", "type": "matrix", "options": ["Good", "Bad"], "rows": ["Soup"]},
+]
 
 
 @pytest.fixture
@@ -223,6 +230,49 @@ class TestSplits:
         page = await self.shown(vera, kitchen, "department")
         for words in (*self.DEPARTMENTS, "Of the whole version, counted"):
             assert words in page
+
+    async def test_a_kept_count_has_means_and_medians_in_place_of_each_number_day_and_cell(
+        self, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with parts.database.transaction() as db:
+            survey = await published(db, title="Ways", questions=MEASURED)
+        for n, short in enumerate(CAST):
+            cells = (MatrixCell("Soup", "Bad"),)
+            values = (1000.25 + n * n, f"2026-11-{20 + n}", cells)
+            await record(parts.database, parts.keys, survey, await user_id(parts.database, short), *values)
+        live = await self.shown(vera, survey, "tenant")
+        assert "How far? Mean Median n main 1003.75 1002.75 4" in live
+        monkeypatch.setattr(splits, "MOST_LIVE", 3)
+        await self.keep(parts, survey, "tenant")
+        assert live.partition("Responses n")[2] in await self.shown(vera, survey, "tenant")
+        async with parts.database.transaction() as db:
+            kept = await db.scalar(select(KeptSplit.figures))
+        assert kept is not None
+        assert [one[2:] for one in kept["middles"]] == [[4, "1003.75", "1002.75", "1000.25", "1009.25"]]
+        assert {choice for _, _, choice, _ in kept["people"]} == {"answered", ""}
+
+    async def test_a_count_that_was_kept_with_each_number_is_counted_again(
+        self, kitchen: Stored, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(splits, "MOST_LIVE", 3)
+        await self.keep(parts, kitchen, "department")
+        async with parts.database.transaction() as db:
+            await db.execute(update(KeptSplit).values(figures=[[None, str(splits.WHOLE), "answered", 4]]))
+        assert "the groups are being counted" in await self.shown(vera, kitchen, "department")
+
+    async def test_nothing_is_counted_for_a_survey_that_was_deleted_meanwhile(
+        self, kitchen: Stored, parts: Parts
+    ) -> None:
+        async with parts.database.transaction() as db:
+            await db.execute(update(Survey).values(deleted_at=AT))
+        await self.keep(parts, kitchen, "department")
+        async with parts.database.transaction() as db:
+            assert await db.scalar(select(KeptSplit.figures)) is None
+
+    @staticmethod
+    async def keep(parts: Parts, survey: Stored, split: str) -> None:
+        about = {"survey_id": survey.id, "version": 1, "split": split}
+        await survey_jobs.count_split(parts, Claim(1, 1, "main", "surveys_split", about))
 
     def test_small_groups_stand_together_when_there_are_many(self) -> None:
         figures = [(f"Group {n:02}", str(splits.WHOLE), "answered", 100 - n) for n in range(20)]

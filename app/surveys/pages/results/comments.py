@@ -10,7 +10,7 @@ from litestar.params import FromPath
 
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.response_list import reader
-from app.surveys.pages.view import definition, version_asked_for
+from app.surveys.pages.view import version_asked_for
 from app.surveys.results import comments, kinds, queries, responses
 from app.surveys.results.comments import CommentSearch, FoundComments
 from app.surveys.results.figures import AskedQuestion
@@ -32,7 +32,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     asked = version_asked_for(ctx)
     survey = await queries.survey(ctx.db, uid_of(uid), asked)
     version = asked or survey.version
-    words, questions = definition(survey, version)
+    words, questions = responses.definition(survey, version)
     written = [one for one in questions if one.type == "free_text"]
     query = {name: str(ctx.request.query_params.get(name) or "").strip() for name in ("question", "by", "q", "before")}
     search = _search(query, questions, TallyScope(survey.id, version))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from app.counting import percent
-from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown
+from app.surveys.results.breakdowns import Breakdown
 from app.surveys.results.figures import DECIDED, AskedQuestion
-from app.surveys.results.splits import Split
+from app.surveys.results.splits import Split, split_by
 
 NOT_KNOWN = "Not known"
 # Of more options than this, the most frequent is named in place of all shares.
@@ -26,8 +26,7 @@ class SplitTable:
 
 def tables(split: Split, questions: Sequence[AskedQuestion], names: Mapping[str, str]) -> list[SplitTable]:
     """`names` are of groups that have a key."""
-    asked = [one for one in questions if one.type not in (*WITHOUT_BARS, "matrix", "date")]
-    return [_responses(split, questions, names), *(_table(split, one, names) for one in asked)]
+    return [_responses(split, questions, names), *(_table(split, one, names) for one in split_by(questions))]
 
 
 def _responses(split: Split, questions: Sequence[AskedQuestion], names: Mapping[str, str]) -> SplitTable:
