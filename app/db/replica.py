@@ -29,7 +29,7 @@ PAGE_WAITS_S, FILE_WAITS_S = 0.2, 5
 LOOK_S = 0.02
 # A replica that can't be used is asked again after so long. Pages do not wait for it meanwhile.
 REST_S = 15
-# For a connection and the first answer.
+# For those who have the connections, for a connection, and for the first answer.
 PATIENCE_S = 2
 _MARK = text("SELECT pg_current_wal_flush_lsn()::text AS place, clock_timestamp() AS at")
 _STANDING = text(
@@ -154,8 +154,7 @@ class Replica:
         if time.monotonic() < self._rests_until:
             raise ReplicaUnusable
         async with AsyncExitStack() as stack:
-            async with asyncio.timeout(PATIENCE_S):
-                db = await stack.enter_async_context(database.transaction(workspace))
+            db = await _begun(stack, database, workspace)
             async with asyncio.timeout(PATIENCE_S + patience_s):
                 found = await _caught_up(db, since, patience_s)
             lag = found.lag(since)
@@ -187,6 +186,29 @@ class ReplicaFirst:
 
     def transaction(self, workspace: str) -> AbstractAsyncContextManager[AsyncSession]:
         return self.replica.reading(self.primary, workspace)
+
+
+async def _begun(stack: AsyncExitStack, database: Database, workspace: str) -> AsyncSession:
+    """Raises ReplicaUnusable while others have all the connections that there may be: that says nothing of the replica."""
+    patience = _Patience()
+    try:
+        async with patience.limit:
+            return await stack.enter_async_context(database.transaction(workspace, patience.begin))
+    except (TimeoutError, PoolTimeoutError):
+        if patience.begun:
+            raise
+        raise ReplicaUnusable from None
+
+
+class _Patience:
+    """PATIENCE_S for those before us, and as much again for the server, once it is our turn."""
+
+    def __init__(self) -> None:
+        self.limit, self.begun = asyncio.timeout(PATIENCE_S), False
+
+    def begin(self) -> None:
+        self.begun = True
+        self.limit.reschedule(asyncio.get_running_loop().time() + PATIENCE_S)
 
 
 async def _caught_up(db: AsyncSession, since: Mark, patience_s: float) -> ReplicaProgress:

@@ -113,16 +113,19 @@ class Database:
         return other
 
     @asynccontextmanager
-    async def transaction(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
-        """A transaction in `workspace`, with the shared tables behind it."""
-        async with self.shares.place(workspace), self._begun(_path_of(workspace)) as session:
+    async def transaction(
+        self, workspace: str = PLATFORM, in_turn: Callable[[], None] | None = None
+    ) -> AsyncIterator[AsyncSession]:
+        """A transaction in `workspace`, with the shared tables behind it. `in_turn` is told when its turn has come, so that it waits
+        for the server alone."""
+        async with self.shares.place(workspace), self._begun(_path_of(workspace), in_turn) as session:
             session.info["workspace"] = workspace
             yield session
 
     @asynccontextmanager
     async def snapshot(self, workspace: str = PLATFORM) -> AsyncIterator[AsyncSession]:
         """A transaction in `workspace` that only reads, and sees one and the same moment however long it takes."""
-        one_moment = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        one_moment: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         async with self.shares.place(workspace), self._begun(_path_of(workspace), **one_moment) as session:
             session.info["workspace"] = workspace
             yield session
@@ -134,9 +137,11 @@ class Database:
             yield session
 
     @asynccontextmanager
-    async def _begun(self, path: str | None, **options: Any) -> AsyncIterator[AsyncSession]:
+    async def _begun(
+        self, path: str | None, in_turn: Callable[[], None] | None = None, **options: Any
+    ) -> AsyncIterator[AsyncSession]:
         """Its session costs little while it is asked nothing: direct statements go past it."""
-        async with self._place(), self.engine.connect() as held:
+        async with self._place(in_turn), self.engine.connect() as held:
             if options:
                 await held.execution_options(**options)
             adapter: Any = (await held.get_raw_connection()).dbapi_connection
@@ -182,13 +187,15 @@ class Database:
         )
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
+    async def _place(self, in_turn: Callable[[], None] | None) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await self._places.acquire()
         except TimeoutError:
             raise PoolTimeoutError(f"no connection came free within {PATIENCE_S} s") from None
         try:
+            if in_turn is not None:
+                in_turn()
             yield
         finally:
             self._places.release()
