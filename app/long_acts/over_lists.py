@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import ColumnElement, Select, delete, func, insert, select, text
@@ -20,7 +21,7 @@ from app.errors import Invalid, Refusal
 from app.long_acts.acts import DONE, LISTED_JOB, ItemOutcome, finish, request_job
 from app.long_acts.models import LongAct, LongActItem
 from app.parts import Parts
-from app.texts import is_keepable_line, whole
+from app.texts import instant, is_keepable_line, whole
 
 # Of what was left, as many are kept by name.
 MOST_LEFT = 1000
@@ -89,11 +90,18 @@ async def begin(db: AsyncSession, actor: Actor, asked: Asked) -> int:
         db.add(act)
     else:
         await _forget_left(db, act)
+    act.arguments = {**act.arguments, "asked_at": instant(await db.scalar(select(func.now())))}
     act.last_key, act.reached = _told(asked.last), None
     act.total = None if asked.total is None else asked.total + sum(act.counts.values())
     await db.flush()
     await request_job(db, LISTED_JOB, act.id)
     return act.id
+
+
+def asked_at(act: LongAct) -> datetime:
+    """When it was begun, or begun once more. Acts of older versions kept the first alone."""
+    told = act.arguments.get("asked_at")
+    return datetime.fromisoformat(told) if told else act.begun_at
 
 
 async def _forget_left(db: AsyncSession, act: LongAct) -> None:

@@ -163,6 +163,7 @@ def _long(action: str, doing: str) -> LongBulk:
         names=lambda _: names,
         page="/attendance",
         sees="host.attendance",
+        changed_at=AttendanceRecord.updated_at,
     )
 
 

@@ -6,18 +6,20 @@ How far an act is, and the button that stops it: `/acts/ID`. The walk itself: ap
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 from zoneinfo import ZoneInfo
 
 from litestar import Response
 from litestar.datastructures import MultiDict
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, SQLColumnExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.policies import enabled
 from app.counting import count_up_to
 from app.dates import PageZone
+from app.db.among import among
 from app.errors import Forbidden, Invalid
 from app.long_acts import acts, over_lists
 from app.long_acts.models import LongAct
@@ -48,6 +50,7 @@ class BulkRows:
 
 
 Rows = Callable[[Context, Query, str], Awaitable[BulkRows]]
+Moment = SQLColumnExpression[datetime]
 Names = Callable[[Context], Select[*tuple[Any, ...]]]
 Changes = Callable[[Context, Sequence[Any], Mapping[str, Any]], Awaitable[SliceOutcome]]
 
@@ -59,7 +62,8 @@ class LongBulk:
     why rows stay, `names` selects keys and names of rows of the reader's workspace, and `page` is where one row is shown, by its key.
     Who begins or stops it needs `permission`, who watches it `sees` (else the same), and both the switch of `module`; with
     `on_platform` they belong to the platform. Without one of the rights `also` it begins no longer, and ends. It ends, too, when `rows`
-    raises a Refusal; what `changes` raises is about single rows."""
+    raises a Refusal; what `changes` raises is about single rows. `made_at`: when a row was made, where keys don't grow; younger
+    rows are not meant. `changed_at`: a row that changed after it was asked is left."""
 
     kind: str
     doing: str
@@ -75,6 +79,8 @@ class LongBulk:
     on_platform: bool = False
     sees: str = ""
     also: tuple[str, ...] = ()
+    made_at: Moment | None = None
+    changed_at: Moment | None = None
     at_once: int = 500
 
     def allows(self, ctx: Context) -> bool:
@@ -101,11 +107,20 @@ class LongBulk:
         # *Last week* is that of the day on which the person asked.
         asked_on = PageZone.at(ZoneInfo(by["zone"]), act.begun_at).today
         spec = replace(rows.spec, today=asked_on) if rows.spec.today else rows.spec
+        since = over_lists.asked_at(act)
+        base = rows.base if self.made_at is None else rows.base.where(self.made_at <= since)
 
         async def carry_out(some: Sequence[Any]) -> SliceOutcome:
-            return await self.changes(ctx, some, act.arguments["what"])
+            same = await self._unchanged(db, rows.spec, some, since)
+            return await self.changes(ctx, same, act.arguments["what"]) if same else SliceOutcome(0)
 
-        return MeantRows(_keys(BulkRows(spec, rows.base), query), rows.spec.key, carry_out, self.at_once)
+        return MeantRows(_keys(BulkRows(spec, base), query), rows.spec.key, carry_out, self.at_once)
+
+    async def _unchanged(self, db: AsyncSession, spec: ListSpec, keys: Sequence[Any], since: datetime) -> Sequence[Any]:
+        """The person who asked saw the others as they were before."""
+        if self.changed_at is None:
+            return keys
+        return list(await db.scalars(select(spec.key).where(among(spec.key, keys), self.changed_at <= since)))
 
 
 def each(

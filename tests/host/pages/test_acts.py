@@ -10,10 +10,10 @@ import httpx
 import pytest
 from sqlalchemy import func, select, text, update
 
-from app.accounts.models import AuditEntry, Job, Role, User
+from app.accounts.models import AuditEntry, Job, Role, Tenant, User
 from app.db.session import Database
 from app.host import jobs as host_jobs
-from app.host.attendance import day_locks
+from app.host.attendance import day_locks, records
 from app.host.models import AttendanceRecord, Employee
 from app.jobs import Claim
 from app.long_acts import acts, over_lists
@@ -25,7 +25,7 @@ from app.web.long_acts import bulk
 from tests.clock.clock_worker import start_worker, until
 from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
-from tests.host.staff import ALICE, at, hire, work
+from tests.host.staff import ALICE, at, hire, hours, work
 from tests.one_of_each import one_of_each
 
 MANY = INLINE_LIMIT + 201
@@ -267,6 +267,44 @@ async def test_records_on_locked_days_stay_and_the_page_says_which(
     told = (await alice.get(f"/acts/{act_id}")).text
     assert "1 record was approved. 1 stays: 1 on a locked day." in told
     assert re.search(r'href="/attendance/\d+"[^>]*>Ada Lovelace<', told)
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_a_tenant_made_meanwhile_stays_unless_the_act_is_begun_once_more(
+    database: Database, parts: Parts, alice: Browser, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    """Its key may sort before the last one."""
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 0)
+    form = {"action": "deactivate", "all": "1"}
+    act_id = await begin(alice, "/admin/tenants", form)
+    async with database.shared_transaction() as db:
+        db.add(Tenant(key="aaa", name="Made meanwhile"))
+    if again:
+        assert await begin(alice, "/admin/tenants", form) == act_id
+    await carry_on(parts, act_id)
+    async with database.shared_transaction() as db:
+        active = list(await db.scalars(select(Tenant.key).where(Tenant.active)))
+    assert active == ([] if again else ["aaa"])
+
+
+@pytest.mark.parametrize("action", ["approved", "delete"])
+async def test_a_record_that_changed_after_the_act_began_is_left(
+    database: Database, parts: Parts, alice: Browser, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 1)
+    async with database.transaction() as db:
+        ada = await hire(db)
+        for day in ("17", "18", "19"):
+            await work(db, ada, f"08:00 2026-11-{day}", f"12:00 2026-11-{day}")
+    act_id = await begin(alice, "/attendance/bulk", {"action": action, "all": "1"})
+    async with database.transaction() as db:
+        first = await db.scalar(select(func.min(AttendanceRecord.id))) or 0
+        await records.edit(db, ALICE, first, hours("08:00 2026-11-17", "20:00 2026-11-17"))
+    await carry_on(parts, act_id)
+    untouched = (AttendanceRecord.status == "pending", AttendanceRecord.deleted_at.is_(None))
+    async with database.transaction() as db:
+        assert list(await db.scalars(select(AttendanceRecord.id).where(*untouched))) == [first]
+    assert "1 stays: 1 changed meanwhile." in (await alice.get(f"/acts/{act_id}")).text
 
 
 @pytest.mark.slow

@@ -104,7 +104,16 @@ def _long(action: str, doing: str) -> LongBulk:
 
     what = ("tenant", "tenants")
     return LongBulk(
-        f"tenants.{action}", doing, f"{action}d", what, "admin.tenants", rows, changes, on_platform=True, at_once=50
+        f"tenants.{action}",
+        doing,
+        f"{action}d",
+        what,
+        "admin.tenants",
+        rows,
+        changes,
+        on_platform=True,
+        at_once=50,
+        made_at=Tenant.created_at,
     )
 
 
