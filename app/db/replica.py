@@ -110,7 +110,8 @@ class Replica:
         except ReplicaUnusable:
             pass
         except FAULTS as fault:
-            self._rest(type(fault).__name__)
+            if _is_away(fault):
+                self._rest(type(fault).__name__)
         return Recent(await work(db))
 
     @asynccontextmanager
@@ -219,3 +220,8 @@ async def _caught_up(db: AsyncSession, since: Mark, patience_s: float) -> Replic
         if found.has_all or not found.follows or time.monotonic() > until:
             return found
         await asyncio.sleep(LOOK_S)
+
+
+def _is_away(fault: Exception) -> bool:
+    """False where the server answered that it ended one statement, as it does for one that takes too long."""
+    return not isinstance(fault, DBAPIError) or fault.connection_invalidated

@@ -192,20 +192,31 @@ async def test_a_dead_or_promoted_replica_is_not_read(
     assert "the primary is read in its place" in line["sentence"]
 
 
-async def test_a_replica_that_breaks_off_is_replaced_by_the_primary(parts: Parts, replica: Replica) -> None:
+@pytest.mark.parametrize(
+    ("fault", "at_replica"),
+    [
+        # For a while nobody waits for it.
+        ("SELECT pg_terminate_backend(pg_backend_pid())", [True, False, False]),
+        # One statement was ended, so the next read asks it again.
+        ("SELECT pg_cancel_backend(pg_backend_pid())", [True, False, True, False]),
+    ],
+)
+async def test_a_replica_that_breaks_off_is_replaced_by_the_primary(
+    parts: Parts, replica: Replica, fault: str, at_replica: list[bool]
+) -> None:
     places: list[Any] = []
 
     async def work(db: AsyncSession) -> str:
         places.append(await db.scalar(text("SELECT pg_is_in_recovery()")))
         if places[-1]:
-            await db.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+            await db.execute(text(fault))
         return "read"
 
     async with parts.database.transaction() as db:
         found = await replica.read(db, "main", work)
         again = await replica.read(db, "main", work)
     assert (found.found, found.as_of, again.found) == ("read", None, "read")
-    assert places == [True, False, False], "for a while nobody waits for it"
+    assert places == at_replica
 
 
 @pytest.mark.parametrize("holders", [["main"] * 2, ["acme", "acme", "globex", "globex", "initech"]])
