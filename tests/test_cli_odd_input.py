@@ -158,6 +158,10 @@ CASES = [
     ("employees:import", NO_FILE),
     ("employees:import", "/"),
     *((f"surveys:{act}", uid) for act in ("export", "publish", "archive") for uid in (UID, "x", "", LONG)),
+    *(("surveys:responses", uid) for uid in (UID, "x", "", LONG)),
+    ("surveys:responses", UID, "--output", NO_FILE),
+    ("surveys:responses", UID, "--format", "xlsx"),
+    ("surveys:responses", UID, "--version", "0"),
     ("surveys:create", NO_FILE),
     ("surveys:create", "/"),
     ("surveys:update", UID, NO_FILE),
@@ -258,9 +262,10 @@ async def test_what_the_simulator_refuses_is_told_in_words_of_the_command(muster
 
 
 def test_every_command_that_gives_a_result_gives_it_as_one_json_document_on_request() -> None:
-    """Contract: "Commands". Those that run until they are ended, and the tests of a module, have none to give."""
+    """Contract: "Commands". Those that run until they are ended, and the tests of a module, have none to give; a table of responses may
+    be larger than one document, so it comes as JSON Lines (`--format jsonl`)."""
     without = {name for name, one in cli.commands.items() if not any(p.name == "as_json" for p in one.params)}
-    assert without == {"serve", "worker", "demo", "clock:simulate", "module:test"}
+    assert without == {"serve", "worker", "demo", "clock:simulate", "module:test", "surveys:responses"}
 
 
 @pytest.mark.parametrize("name", sorted(cli.commands))

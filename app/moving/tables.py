@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from app.db.base import Base
+from app.long_acts import models as long_acts  # noqa: F401 - its tables are named below, and nothing else here loads them
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from app.counting import near
 from app.simulator import punch_control
 from app.simulator.calls import Answer, Call
 from app.simulator.cast import Person, Terminal
@@ -108,7 +107,7 @@ def state(simulator: "Simulator") -> dict[str, Any]:
             {
                 "at": noted.at, "method": noted.method, "path": noted.path, "query": noted.query,
                 "resource": noted.resource, "status": noted.status, "bytes": noted.size,
-                "took_ms": near(noted.took_ms, 3), "faults": noted.struck,
+                "took_ms": int(noted.took_ms * 1000 + 0.5) / 1000, "faults": noted.struck,
             }
             for noted in list(simulator.calls)[-50:]
         ],

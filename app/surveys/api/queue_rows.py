@@ -17,6 +17,7 @@ from app.surveys.words import (
     LONGEST_OPTION,
     LONGEST_TITLE,
     LONGEST_UNIT,
+    MOST_NPS,
     MOST_OPTIONS,
     MOST_QUESTIONS,
 )
@@ -47,12 +48,16 @@ End = Annotated[str, msgspec.Meta(max_length=LONGEST_END)]
 Bound = Annotated[float, msgspec.Meta(ge=-decimals.LARGEST, le=decimals.LARGEST)]
 
 
+# Of stars or a score, which a condition may name.
+Score = Annotated[int, msgspec.Meta(ge=0, le=MOST_NPS)]
+
+
 class ShowIf(msgspec.Struct, kw_only=True):
     """`question` is the id of an earlier question. Without an answer to it, and while it is hidden itself, this question is hidden."""
 
     question: UUID
     is_: Literal["in", "not_in"] = msgspec.field(name="is")
-    values: Annotated[list[int | Option], msgspec.Meta(min_length=1, max_length=MOST_OPTIONS)]
+    values: Annotated[list[Score | Option], msgspec.Meta(min_length=1, max_length=MOST_OPTIONS)]
 
 
 class QuestionRow(msgspec.Struct, kw_only=True):

@@ -52,11 +52,12 @@ async def fifty(database):
 
 @pytest.mark.usefixtures("fifty")
 @pytest.mark.parametrize("address", ["/clock_transactions", "/clock_employees"])
-async def test_fifty_rows_weigh_ten_kilobytes_at_most(alice, address):
+async def test_fifty_rows_weigh_little_more_than_ten_kilobytes(alice, address):
     plain = await alice.get(address)
     assert plain.text.count("<tr") == 51
     for encoding in ("br", "gzip"):
         async with alice.stream("GET", address, headers={"Accept-Encoding": encoding}) as answer:
             size = len(b"".join([piece async for piece in answer.aiter_raw()]))
         assert answer.headers["content-encoding"] == encoding
-        assert size <= 10_000
+        # Every page carries what a survey's card needs (its words, and how to keep what is typed): some 200 bytes of it.
+        assert size <= 10_400

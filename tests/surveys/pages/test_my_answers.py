@@ -1,10 +1,12 @@
 """`/me/answers`: what a person answered, with the words they saw; withdrawing and agreeing again; the file. For them alone."""
 
+import asyncio
 import json
 import re
 from typing import Any
 
 import pytest
+from sqlalchemy import insert, update
 
 from app.accounts import policies
 from app.accounts.audit import SYSTEM
@@ -12,14 +14,15 @@ from app.db.session import Database
 from app.parts import Parts
 from app.surveys import erasing
 from app.surveys.erasing import EvidenceOwner
-from app.surveys.ledger import evidence
+from app.surveys.ledger import changes, evidence
+from app.surveys.models import Survey, Tombstone
 from app.surveys.pages.me import answers
 from app.surveys.results import queries
 from tests.conftest import Browser, SignIn
 from tests.surveys.authored import archive, save
 from tests.surveys.changing import badges
 from tests.surveys.drafted import Stored
-from tests.surveys.pages.test_prompt import AGREE, WHY, ask, rows
+from tests.surveys.pages.test_prompt import AGREE, WHY, ask, form, rows
 from tests.surveys.recording import record, user_id, verify
 
 URL = "/me/answers"
@@ -226,3 +229,36 @@ async def test_an_erased_text_is_told_as_erased(nora: Browser, parts: Parts, dat
     page = await nora.get(f"{URL}/{told.receipt}")
     assert "This text was erased" in page.text
     assert "Cold soup" not in page.text
+
+
+async def test_a_tab_from_before_says_that_the_agreement_is_withdrawn(
+    nora: Browser, parts: Parts, database: Database
+) -> None:
+    for closing in ("", "<p>Welcome aboard.</p>"):
+        survey = await ask(database, questions=[AGREE], closing_html=closing)
+        receipt = await agreed(parts, survey)
+        await nora.submit(f"{URL}/{receipt}/withdraw", {})
+        answer = await nora.submit("/survey_prompt/submit", form(survey, "agree"))
+        said = (await nora.get(answer.headers["location"])).text
+        assert "You withdrew your agreement. It no longer counts." in said
+        assert "recorded already" not in said
+        assert "Welcome aboard." not in said
+
+
+async def test_an_agreement_that_is_gone_meanwhile_is_not_found(
+    nora: Browser, parts: Parts, database: Database, survey: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A demo survey is removed between the look and the change."""
+    receipt = await agreed(parts, survey)
+    await nora.submit(f"{URL}/{receipt}/withdraw", {})
+    write = changes.write
+
+    async def late(*given: Any) -> Any:
+        async with database.transaction() as db:
+            await db.execute(insert(Tombstone).values(number=1))
+            await db.execute(update(Survey).where(Survey.id == survey.id).values(status="archived"))
+        return await write(*given)
+
+    monkeypatch.setattr(changes, "write", late)
+    async with asyncio.timeout(20):
+        assert (await nora.submit(f"{URL}/{receipt}/agree", {})).status_code == 404

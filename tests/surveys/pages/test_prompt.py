@@ -179,6 +179,15 @@ async def test_a_decision_is_asked_once_more_and_not_recorded_before(
     assert [row[0] for row in await outcomes(database)] == [{"agree": "agreed", "decline": "declined"}[chosen]]
 
 
+async def test_back_says_that_the_text_was_changed_meanwhile(nora: Browser, database: Database) -> None:
+    survey = await ask(database, questions=[WHY, AGREE])
+    await reply(nora, survey, "", {"ask": "agree"})
+    back = await reply(nora, survey, "", {"ask": "back", "content_hash": "0" * 64, named(survey, 0): "Because"})
+    assert back.status_code == 409
+    assert "The text was changed" in back.text
+    assert "Because</textarea>" in back.text
+
+
 async def test_what_would_be_refused_is_refused_before_it_is_asked_once_more(nora: Browser, database: Database) -> None:
     survey = await ask(database, questions=[STARS, AGREE])
     refused = await reply(nora, survey, "", {"ask": "agree"})
