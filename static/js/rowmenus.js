@@ -14,7 +14,9 @@ document.addEventListener("toggle", (event) => {
   menu.style.inset = "auto";
   menu.style.margin = "0";
   menu.style.left = `${Math.max(8, button.right - menu.offsetWidth)}px`;
-  menu.style.top = `${above ? button.top - menu.offsetHeight - 4 : button.bottom + 4}px`;
+  // In a low window with room on neither side it covers the button, and scrolls in itself where it is higher than the window.
+  const below = Math.max(8, Math.min(button.bottom + 4, document.documentElement.clientHeight - menu.offsetHeight - 8));
+  menu.style.top = `${above ? button.top - menu.offsetHeight - 4 : below}px`;
   if (!menu.contains(document.activeElement)) menu.querySelector(".menu-item").focus();
 }, true);
 

@@ -73,7 +73,7 @@ def test_it_survives_a_reload_and_a_lost_connection(
     expect_filled_in(nora)
     nora.get_by_role("button", name="Send").click()
     expect(nora.locator("#flashes")).to_contain_text("Your answer was recorded. Receipt")
-    assert nora.evaluate(DRAFTS) == []
+    nora.wait_for_function(f"{DRAFTS}.length === 0")
 
 
 def test_the_same_on_its_own_page_and_on_that_of_the_prompt(ask: Callable[..., None], page_of: SignedIn) -> None:
