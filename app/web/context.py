@@ -60,7 +60,8 @@ class Transaction(Protocol):
 class Context:
     """`db` is the request's transaction: it commits when the answer's status is below 400, else it rolls back. `token_id` is
     the number of the token that was sent, 0 without one, and `token_name` its name; `token_made_by` is who made it, where that was
-    not its owner. `kept`: something of what was asked for may have been saved, even if the answer is a refusal."""
+    not its owner. `signed_out` says why the browser's
+    session is over, "" where it sent none. `kept`: something of what was asked for may have been saved, even if the answer is a refusal."""
 
     parts: Parts
     db: AsyncSession
@@ -74,6 +75,7 @@ class Context:
     policies: dict[str, Any] = field(default_factory=dict)
     flashes: list[dict[str, str]] = field(default_factory=list)
     cookies: list[str] = field(default_factory=list)
+    signed_out: str = ""
     kept: bool = False
     _transaction: Transaction | None = field(default=None, repr=False)
     _request: Request[Any, Any, Any] | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ARRAY, LargeBinary, any_, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import ARRAY, LargeBinary, and_, any_, bindparam, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -23,6 +23,12 @@ IDLE = timedelta(minutes=30)
 ABSOLUTE = timedelta(hours=12)
 # A click a second must not be a write a second.
 SEEN_EVERY = timedelta(minutes=1)
+# What the sign-in page says to a browser whose session is over.
+LEFT_IDLE = "You were signed out after 30 minutes without activity."
+LASTED = "You were signed out after 12 hours. No sign-in lasts longer."
+ENDED = (
+    "You are signed out. A sign-in ends after 12 hours, with a new password, or when another of your browsers ends it."
+)
 
 # The tables themselves: every request asks this, and selecting a model's attributes costs half as much again.
 _user, _user_role, _role = User.__table__, UserRole.__table__, Role.__table__
@@ -58,10 +64,11 @@ _HOLDS = (
     _user.c.active,
     func.coalesce(_tenant.c.active, _user.c.workspace == PLATFORM),
 )
+_OWN_COLUMNS = (_session.c.public_id, _session.c.flash, _session.c.last_seen_at, _session.c.expires_at)
 _FIND = (
-    select(*PERSON_COLUMNS, _session.c.public_id, _session.c.flash, _session.c.last_seen_at)
+    select(*PERSON_COLUMNS, *_OWN_COLUMNS, and_(*_HOLDS).label("holds"))
     .select_from(_WITH_THEIR_PEOPLE)
-    .where(_session.c.id_hash == bindparam("id_hash"), *_HOLDS)
+    .where(_session.c.id_hash == bindparam("id_hash"))
 )
 _RIGHTS = (
     select(_session.c.id_hash, _permissions.label("permissions"), _policies.label("policies"))
@@ -85,14 +92,17 @@ def cookie_name(settings: Settings) -> str:
 
 async def is_known(db: AsyncSession, session_id: str) -> bool:
     """True when a session cookie would sign somebody in."""
-    return await _find(db, session_id, datetime.now(UTC)) is not None
+    row = await _find(db, session_id, datetime.now(UTC))
+    return row is not None and row.holds
 
 
 async def resume(context: Context, session_id: str) -> None:
-    """Fills the context's person from a session cookie; an unknown, idle or expired one is as good as none."""
+    """Fills the context's person from a session cookie; an unknown, idle or expired one is as good as none,
+    and leaves its reason for the sign-in page."""
     key, now = _hash(session_id), datetime.now(UTC)
     row = await _find(context.db, session_id, now)
-    if row is None:
+    if row is None or not row.holds:
+        context.signed_out = _why_over(row, now)
         return
     context.person = person_of(row, session_id=row.public_id, session_key=key)
     context.policies, context.flashes = row.policies, row.flash
@@ -141,6 +151,12 @@ def _words(text: str | None) -> frozenset[str]:
 async def _find(db: AsyncSession, session_id: str, now: datetime) -> Any:
     found = await db.execute(_FIND, {"id_hash": _hash(session_id), "now": now, "idle_since": now - IDLE})
     return found.one_or_none()
+
+
+def _why_over(row: Any, now: datetime) -> str:
+    if row is None or (row.expires_at > now and row.last_seen_at > now - IDLE):
+        return ENDED
+    return LASTED if row.expires_at <= now else LEFT_IDLE
 
 
 async def begin(context: Context, user_id: int, *, carried: str | None = None, warning: str = "") -> None:

@@ -75,7 +75,7 @@ REVOKE = Flag(
 async def show(ctx: NamedDependency[Context]) -> Response[Any]:
     if ctx.person is not None:
         return go(_next(ctx.request.query_params.get("next", "")))
-    return await _form(ctx, FORM.fill())
+    return await _form(ctx, FORM.fill(), signed_out=ctx.signed_out)
 
 
 @post("/sign-in", guards=[public], status_code=200)
