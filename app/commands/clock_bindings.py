@@ -83,7 +83,7 @@ def _answer_undone(progress: "Progress | None", document: dict[str, Any], *lines
     if progress is None:
         frame.answer(document, *lines, as_json=as_json)
         return
-    records = {"records": progress.total, "done": progress.done, "left": progress.left}
+    records = {"records": progress.total if progress.counted else None, "done": progress.done, "left": progress.left}
     finished = {"undone": {**records, "finished": progress.finished_at is not None}}
     frame.answer({**document, **finished}, *lines, told(progress), as_json=as_json)
 

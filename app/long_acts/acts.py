@@ -2,8 +2,12 @@
 
 Up to INLINE_LIMIT items are done in the transaction that asked; more are left to a job, which any worker can resume: an item that
 has an answer is not touched again. So nothing here depends on how often a slice is tried.
+
+A slice holds an advisory lock of its act, and the act's row only at its end. So a person who stops or joins an act never waits for
+a slice.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import jobs
 from app.accounts import audit
 from app.accounts.audit import Actor
+from app.db.session import workspace_of
 from app.errors import Conflict, NotFound
 from app.long_acts.models import LongAct, LongActItem
 
@@ -24,6 +29,7 @@ DONE = "done"
 NAMED = 200
 # The jobs that carry acts out: on named items, and over a list.
 NAMED_JOB, LISTED_JOB = "clock_long_act", "long_act"
+_ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('long act ' || :workspace || ' ' || :act, 0))")
 _NOTE_ITEMS = text(
     "UPDATE clock_long_act_items i SET became = g.became, note = g.note"
     " FROM unnest(CAST(:ids AS bigint[]), CAST(:words AS text[]), CAST(:notes AS text[])) AS g (id, became, note)"
@@ -86,46 +92,69 @@ class Progress:
         return {word: number for word, number in self.counts.items() if word not in (None, DONE)}
 
 
+Items = TextualSelect | Select[int]
 Work = Callable[[AsyncSession, LongActWork, Sequence[int]], Awaitable[Mapping[int, ItemOutcome]]]
+# Selects (`id`) what an act means that was begun without naming its items: those up to the id that was the last one then.
+Naming = Callable[[LongActWork, int], Items]
 
 
 async def note(
     db: AsyncSession,
     actor: Actor,
     kind: str,
-    items: TextualSelect | Select[int],
+    items: Items,
     *,
     emp_codes: Iterable[str] = (),
     host_employee_id: int | None = None,
 ) -> LongActWork:
     """Writes down what is meant: the ids (`id`) that `items` selects now."""
+    act = await _write(db, actor, kind, emp_codes=sorted(emp_codes), host_employee_id=host_employee_id)
+    await _name(db, act.id, items)
+    return act
+
+
+async def note_unnamed(
+    db: AsyncSession, actor: Actor, kind: str, last: int, *, emp_codes: Iterable[str], host_employee_id: int | None
+) -> LongActWork:
+    """Leaves even the naming of the items to the job, where they are too many for a request. `last`: the last id that is meant."""
     codes = sorted(emp_codes)
-    values = {"kind": kind, "emp_codes": codes, "host_employee_id": host_employee_id}
+    return await _write(db, actor, kind, emp_codes=codes, host_employee_id=host_employee_id, last_key=str(last))
+
+
+async def _write(db: AsyncSession, actor: Actor, kind: str, **values: Any) -> LongActWork:
     by = {"actor_id": actor.id, "actor_name": actor.name}
-    act_id = (await db.execute(insert(LongAct).values(**values, **by).returning(LongAct.id))).scalar_one()
+    act_id = (await db.execute(insert(LongAct).values(kind=kind, **by, **values).returning(LongAct.id))).scalar_one()
+    return LongActWork(act_id, kind, tuple(values["emp_codes"]), values["host_employee_id"], actor)
+
+
+async def _name(db: AsyncSession, act_id: int, items: Items) -> None:
     rows = select(literal(act_id), items.subquery().c.id)
-    await db.execute(insert(LongActItem).from_select([LongActItem.act_id, LongActItem.item_id], rows))
-    return LongActWork(act_id, kind, tuple(codes), host_employee_id, actor)
+    named = insert(LongActItem).from_select([LongActItem.act_id, LongActItem.item_id], rows).returning(1)
+    total = select(func.count()).select_from(named.cte())
+    await db.execute(update(LongAct).where(LongAct.id == act_id).values(total=total.scalar_subquery()))
 
 
 async def start(db: AsyncSession, act: LongActWork, work: Work, most: int | None = None) -> Progress:
     """Does the act at once when it has at most `most` items (INLINE_LIMIT); otherwise queues the job that does it."""
     progress = await read(db, act.id)
-    if progress.total > (INLINE_LIMIT if most is None else most):
+    if not progress.counted or progress.total > (INLINE_LIMIT if most is None else most):
         await request_job(db, NAMED_JOB, act.id)
         return progress
     await _step(db, act, work, INLINE_LIMIT)
     return await read(db, act.id)
 
 
-async def request_job(db: AsyncSession, name: str, act_id: int) -> None:
-    """Where the act's job waits or runs already, that one is enough."""
-    await jobs.request(db, name, key=f"{name}:{act_id}", arguments={"act_id": act_id})
+async def request_job(db: AsyncSession, name: str, act_id: int) -> bool:
+    """False where the act's job waits or runs already: that one is enough."""
+    return await jobs.request(db, name, key=f"{name}:{act_id}", arguments={"act_id": act_id}) is not None
 
 
-async def resume(db: AsyncSession, act_id: int, works: Mapping[str, Work]) -> bool:
+async def resume(
+    db: AsyncSession, act_id: int, works: Mapping[str, Work], namings: Mapping[str, Naming] | None = None
+) -> bool:
     """The next slice. True while more is to do. Two workers at the same act wait for each other."""
-    row = await db.scalar(select(LongAct).where(LongAct.id == act_id).with_for_update())
+    await hold(db, act_id)
+    row = await db.scalar(select(LongAct).where(LongAct.id == act_id).execution_options(populate_existing=True))
     if row is None or row.finished_at is not None:
         return False
     if row.stop_requested:
@@ -133,7 +162,15 @@ async def resume(db: AsyncSession, act_id: int, works: Mapping[str, Work]) -> bo
         return False
     actor = Actor(row.actor_id, row.actor_name)
     act = LongActWork(row.id, row.kind, tuple(row.emp_codes), row.host_employee_id, actor)
+    if row.last_key is not None and row.total is None:
+        await _name(db, act_id, (namings or {})[act.kind](act, int(row.last_key)))
+        return True
     return await _step(db, act, works[act.kind], SLICE)
+
+
+async def hold(db: AsyncSession, act_id: int) -> None:
+    """Until the end of the transaction, no other slice of this act runs."""
+    await db.execute(_ALONE, {"workspace": workspace_of(db), "act": str(act_id)})
 
 
 async def _step(db: AsyncSession, act: LongActWork, work: Work, most: int) -> bool:
@@ -143,10 +180,23 @@ async def _step(db: AsyncSession, act: LongActWork, work: Work, most: int) -> bo
         answers = await work(db, act, ids)
         words, notes = zip(*(answers[one] for one in ids), strict=True)
         await db.execute(_NOTE_ITEMS, {"act": act.id, "ids": ids, "words": list(words), "notes": list(notes)})
+        await _count(db, act.id, Counter(words))
     if await db.scalar(waiting.limit(1)) is not None:
         return True
     await finish(db, act.id)
     return False
+
+
+async def _count(db: AsyncSession, act_id: int, became: Counter[str]) -> None:
+    row = await at_the_end(db, act_id)
+    row.counts = dict(Counter(row.counts) + became)
+    await db.flush()
+
+
+async def at_the_end(db: AsyncSession, act_id: int) -> LongAct:
+    """The act as it is now, locked for the little that is left of the slice."""
+    newest = select(LongAct).where(LongAct.id == act_id).with_for_update().execution_options(populate_existing=True)
+    return (await db.scalars(newest)).one()
 
 
 async def finish(db: AsyncSession, act_id: int, problem: str | None = None) -> None:
@@ -154,8 +204,7 @@ async def finish(db: AsyncSession, act_id: int, problem: str | None = None) -> N
 
 
 async def stop(db: AsyncSession, actor: Actor, act_id: int) -> None:
-    """What was done stays; nothing more is. An act whose job failed for good gets one that ends it. Raises NotFound, and Conflict for an
-    act that is over."""
+    """What was done stays; nothing more is. Raises NotFound, and Conflict for an act that is over."""
     ended = (LongAct.id == act_id, LongAct.finished_at.is_(None), LongAct.stop_requested.is_(False))
     values = {"stop_requested": True, "stopped_by": actor.name}
     job = case((LongAct.list_query.is_(None), NAMED_JOB), else_=LISTED_JOB)
@@ -163,7 +212,9 @@ async def stop(db: AsyncSession, actor: Actor, act_id: int) -> None:
     if name is None:
         await read(db, act_id)
         raise Conflict("This act is over, or it is being stopped already.")
-    await request_job(db, name, act_id)
+    if not await request_job(db, name, act_id):
+        # The job that runs may be at its last attempt, and fail before it sees this. This one ends the act in any case.
+        await jobs.request(db, name, key=f"{name}:{act_id}:stop", arguments={"act_id": act_id})
     await audit.record(db, actor, "long_act.stop", "long_act", act_id)
 
 
@@ -186,7 +237,12 @@ async def read(db: AsyncSession, act_id: int) -> Progress:
     act = await db.scalar(select(LongAct).where(LongAct.id == act_id).execution_options(populate_existing=True))
     if act is None:
         raise NotFound("There is no such act.")
-    return told_of(act, await _items(db, act) if act.list_query is None else _of_list(act))
+    return told_of(act, await _items(db, act) if _was_not_counted(act) else counted(act))
+
+
+def _was_not_counted(act: LongAct) -> bool:
+    """True before its first slice, and for an act that a worker of an older version carried out."""
+    return act.list_query is None and act.last_key is None and not act.counts
 
 
 def told_of(act: LongAct, counts: Mapping[str | None, int]) -> Progress:
@@ -201,7 +257,7 @@ def told_of(act: LongAct, counts: Mapping[str | None, int]) -> Progress:
         stops=act.stop_requested,
         stopped_by=act.stopped_by,
         problem=act.problem,
-        counted=act.list_query is None or act.total is not None,
+        counted=act.total is not None or _was_not_counted(act),
     )
 
 
@@ -210,8 +266,8 @@ async def _items(db: AsyncSession, act: LongAct) -> Mapping[str | None, int]:
     return {became: number for became, number in await db.execute(items)}  # noqa: C416 - rows are no pairs to the type checker
 
 
-def _of_list(act: LongAct) -> Mapping[str | None, int]:
-    """Rows that left the filter before their turn are missing from the counts. Once an act is over, no row waits for its turn."""
+def counted(act: LongAct) -> Mapping[str | None, int]:
+    """As the act keeps it. Rows that left the filter before their turn are missing from the counts. Once an act is over, no row waits for its turn."""
     counts: dict[str | None, int] = {}
     counts.update(act.counts)
     if act.finished_at is None or act.stop_requested or act.problem:

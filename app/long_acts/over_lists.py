@@ -18,7 +18,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.accounts.audit import Actor
 from app.db.session import workspace_of
 from app.errors import Invalid, Refusal
-from app.long_acts.acts import DONE, LISTED_JOB, ItemOutcome, finish, request_job
+from app.long_acts.acts import DONE, LISTED_JOB, ItemOutcome, at_the_end, finish, hold, request_job
 from app.long_acts.models import LongAct, LongActItem
 from app.parts import Parts
 from app.texts import instant, is_keepable_line, whole
@@ -122,7 +122,8 @@ async def carry_on(
 
 async def resume(db: AsyncSession, act_id: int, open_act: Open) -> bool:
     """The next slice. True while more is to do. Two workers at the same act wait for each other."""
-    act = await db.scalar(select(LongAct).where(LongAct.id == act_id).with_for_update())
+    await hold(db, act_id)
+    act = await db.scalar(select(LongAct).where(LongAct.id == act_id).execution_options(populate_existing=True))
     if act is None or act.finished_at is not None:
         return False
     if act.stop_requested:
@@ -142,19 +143,32 @@ def _meant(act: LongAct, rows: MeantRows) -> Select[Any]:
 
 
 async def _step(db: AsyncSession, act: LongAct, rows: MeantRows, meant: Select[Any]) -> bool:
+    seen = _stand(act)
     if act.total is None:
-        act.total = await db.scalar(select(func.count()).select_from(meant.order_by(None).subquery())) or 0
+        total = await db.scalar(select(func.count()).select_from(meant.order_by(None).subquery())) or 0
+        act = await at_the_end(db, act.id)
+        act.total = total if act.total is None and _stand(act) == seen else act.total
         return True
     if act.reached is not None:
         meant = meant.where(rows.key > key_of(act.reached, rows.key))
     keys = list(await db.scalars(meant.order_by(rows.key).limit(rows.at_once)))
+    outcome = await _carried_out(db, rows, keys) if keys else SliceOutcome(0)
+    act = await at_the_end(db, act.id)
+    if _stand(act) != seen:
+        # Begun once more meanwhile: it starts over, and looks at what stayed once more.
+        await _note(db, act, SliceOutcome(outcome.done), outcome.done)
+        return True
     if not keys:
         await finish(db, act.id)
         return False
-    outcome = await _carried_out(db, rows, keys)
     await _note(db, act, outcome, len(keys))
     act.reached = _told(keys[-1])
     return True
+
+
+def _stand(act: LongAct) -> tuple[str | None, str | None]:
+    """Of which beginning it is, and how far it is."""
+    return act.arguments.get("asked_at"), act.reached
 
 
 async def _carried_out(db: AsyncSession, rows: MeantRows, keys: Sequence[Any]) -> SliceOutcome:

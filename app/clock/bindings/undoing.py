@@ -1,6 +1,7 @@
 """Undoing what a code's punches made: their records are taken back, or moved to the employee whom the code has now.
 
 It belongs to the act that ends or changes the link, in the same transaction; beyond `long_acts.INLINE_LIMIT` records a job follows.
+Where the codes have very many punches, even naming the records is left to the job, and the request costs the same however many there are.
 Which records stay, and why, is one statement here, asked before the act for the question and under the employees' locks for each
 slice. Binding itself is bindings/actions.py's.
 """
@@ -9,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import BigInteger, or_, select, text
+from sqlalchemy import BigInteger, Select, TextualSelect, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
@@ -28,6 +29,8 @@ from app.long_acts import acts as long_acts
 from app.long_acts.acts import DONE, ItemOutcome, LongActWork, Progress
 
 Undo = Literal["leave", "take_back", "move"]
+# So many punches that belong to records does a request look at: those of INLINE_LIMIT records with ten punches each.
+MOST_LINKED = 10 * long_acts.INLINE_LIMIT
 # Why a record is left.
 LEFT: Mapping[str, str] = {
     "decided": "approved, rejected or auto-closed",
@@ -49,6 +52,10 @@ _OWNERS = text(
     UNION SELECT b.host_employee_id FROM clock_employee_bindings b
     WHERE b.emp_code = ANY(CAST(:codes AS text[])) AND b.host_employee_id IS NOT NULL
     """
+)
+_LINKED = text(
+    "SELECT count(*) FROM (SELECT FROM clock_transactions WHERE emp_code = ANY(CAST(:codes AS text[]))"
+    " AND host_attendance_id IS NOT NULL LIMIT :most) linked"
 )
 _MEANT = f"""
     SELECT r.id FROM ({_MADE_BY_CODES}) made JOIN attendance_records r USING (id)
@@ -97,9 +104,14 @@ _FORETELL = text(f"WITH meant AS ({_MEANT}), {_WHY_LEFT} SELECT why, count(*) FR
 
 @dataclass(frozen=True, slots=True)
 class Undoable:
-    """How many records could be undone, None, and how many would be left, by the reason."""
+    """How many records could be undone, None, and how many would be left, by the reason. Not known where they are too many to look at
+    each in a request."""
 
     why: Mapping[str | None, int]
+    is_known: bool = True
+
+    def __bool__(self) -> bool:
+        return bool(self.why) or not self.is_known
 
     @property
     def total(self) -> int:
@@ -117,8 +129,15 @@ class Undoable:
 
 async def foretell(db: AsyncSession, emp_codes: Collection[str], target: int | None = None) -> Undoable:
     """What could be undone of these codes; records of `target`, whom a code is to be bound to, are not meant."""
+    if await _are_many(db, emp_codes):
+        return Undoable({}, is_known=False)
     rows = await db.execute(_FORETELL, {"codes": sorted(emp_codes), "target": target})
     return Undoable({why: number for why, number in rows})  # noqa: C416 - rows are no pairs to the type checker
+
+
+async def _are_many(db: AsyncSession, emp_codes: Collection[str]) -> bool:
+    """True where the punches of these codes belong to more records than a request looks at."""
+    return (await db.scalar(_LINKED, {"codes": sorted(emp_codes), "most": MOST_LINKED + 1}) or 0) > MOST_LINKED
 
 
 async def clear(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> tuple[list[str], Progress]:
@@ -140,12 +159,24 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
 
 
 async def _note(db: AsyncSession, actor: Actor, undo: Undo, codes: list[str], target: int | None) -> LongActWork:
-    """Locks the people concerned before a punch is marked, as the import does: otherwise the two could wait for each
-    other."""
+    """Where the records are few, it locks the people concerned before a punch is marked, as the import does: otherwise the two could
+    wait for each other."""
+    if await _are_many(db, codes):
+        last = await db.scalar(select(func.max(AttendanceRecord.id))) or 0
+        return await long_acts.note_unnamed(db, actor, undo, last, emp_codes=codes, host_employee_id=target)
     owners = set(await db.scalars(_OWNERS, {"codes": codes}))
     await attendance.hold(db, owners | {target} if target else owners)
-    meant = text(_MEANT).bindparams(codes=codes, target=target).columns(id=BigInteger)
-    return await long_acts.note(db, actor, undo, meant, emp_codes=codes, host_employee_id=target)
+    return await long_acts.note(db, actor, undo, _meant(codes, target), emp_codes=codes, host_employee_id=target)
+
+
+def _meant(codes: Collection[str], target: int | None) -> TextualSelect:
+    return text(_MEANT).bindparams(codes=sorted(codes), target=target).columns(id=BigInteger)
+
+
+def name_records(act: LongActWork, last: int) -> Select[int]:
+    """A `Naming` of long_acts. Records that were made since are of the new owner."""
+    meant = _meant(act.emp_codes, act.host_employee_id).subquery()
+    return select(meant.c.id).where(meant.c.id <= last)
 
 
 async def take_back(db: AsyncSession, act: LongActWork, record_ids: Sequence[int]) -> dict[int, ItemOutcome]:
@@ -178,6 +209,7 @@ async def move(db: AsyncSession, act: LongActWork, record_ids: Sequence[int]) ->
 
 
 WORKS: Mapping[str, long_acts.Work] = {"take_back": take_back, "move": move}
+NAMINGS: Mapping[str, long_acts.Naming] = dict.fromkeys(WORKS, name_records)
 
 
 async def _sorted_out(

@@ -24,7 +24,7 @@ OFFERED: Mapping[str, tuple[str, ...]] = {"clear": ("take_back",), "bind": ("tak
 async def ask(ctx: Context, act: str, ids: Collection[int], **values: Any) -> Response[Any]:
     """The question before `act`, as `web.bulk.ask_first`; clearing offers to take the records back."""
     undoable = await _of(ctx, act, ids)
-    if not undoable.total:
+    if not undoable:
         return await ask_first(ctx, **values)
     here = with_its_query(ctx.request.url.path, ctx.request.url.query)
     fields = [*values.pop("fields", []), ("foretold", signature(undoable))]
@@ -35,12 +35,7 @@ async def ask(ctx: Context, act: str, ids: Collection[int], **values: Any) -> Re
 async def ask_unforetold(ctx: Context, **values: Any) -> Response[Any]:
     """The question before very many codes are cleared: their records are not counted first."""
     here = with_its_query(ctx.request.url.path, ctx.request.url.query)
-    says = "They are deleted, and their punches are “Not bound”. Those that were decided, edited or shared, or lie on a locked day, stay."
-    choices = [
-        {"value": "leave", "label": "Leave their records as they are", "hint": _hint_of_leaving(None)},
-        {"value": "take_back", "label": "Take back the records that their punches made", "hint": says},
-    ]
-    values = {"url": here, "choices": choices, "cannot": "", **values}
+    values = {"url": here, **offer(Undoable({}, is_known=False)), **values}
     return await page(ctx, "clock/undo_ask.html", fragment="dialog", **values)
 
 
@@ -74,13 +69,15 @@ async def _saw(ctx: Context, undoable: Undoable) -> bool:
 
 def signature(undoable: Undoable) -> str:
     """The numbers that a question showed, carried by its answer."""
+    if not undoable.is_known:
+        return "many"
     return ",".join(f"{word or 'free'}:{number}" for word, number in sorted(undoable.why.items(), key=str))
 
 
 def offer(undoable: Undoable, host: str | None = None) -> dict[str, Any]:
     """What can be done with the records, as the radios `choices`, and why something can't. `host` is whom the code is bound to
     next; without one nothing is moved."""
-    if not undoable.total:
+    if not undoable:
         return {"choices": [], "cannot": ""}
     judged = f"judged again as {host}'s" if host else "“Not bound”"
     acts: dict[Undo, tuple[str, str, str]] = {
@@ -88,6 +85,8 @@ def offer(undoable: Undoable, host: str | None = None) -> dict[str, Any]:
     }
     if host:
         acts["move"] = (f"Move {{}} to {host}", "moved", "Their punches stay imported.")
+    if not undoable.is_known:
+        return {"choices": _choices_of_many(host, acts), "cannot": ""}
     able = {undo: words for undo, words in acts.items() if undoable.done_by(undo)}
     return {
         "choices": [
@@ -100,6 +99,19 @@ def offer(undoable: Undoable, host: str | None = None) -> dict[str, Any]:
             if undo not in able
         ),
     }
+
+
+def _choices_of_many(host: str | None, acts: Mapping[Undo, tuple[str, str, str]]) -> list[dict[str, str]]:
+    leave = {"value": "leave", "label": "Leave their records as they are", "hint": _hint_of_leaving(host)}
+    stays = "Those that were decided, edited or shared, or lie on a locked day, stay."
+    made = "the records that their punches made"
+    return [
+        leave,
+        *(
+            {"value": undo, "label": label.format(made), "hint": f"{does} {stays}"}
+            for undo, (label, _, does) in acts.items()
+        ),
+    ]
 
 
 def _choice(undoable: Undoable, undo: Undo, label: str, does: str) -> dict[str, str]:

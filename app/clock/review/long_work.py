@@ -17,4 +17,4 @@ async def carry_on(open_transaction: Callable[[], AbstractAsyncContextManager[As
     more = True
     while more:
         async with open_transaction() as db:
-            more = await long_acts.resume(db, act_id, WORKS)
+            more = await long_acts.resume(db, act_id, WORKS, undoing.NAMINGS)

@@ -38,6 +38,8 @@ class LongActView:
     def sentence(self) -> str:
         """What it did and what it left, or that a job does it."""
         words, progress = self.words, self.progress
+        if not self.is_over and not progress.counted:
+            return "A job does it, and the page shows its progress."
         if not self.is_over:
             return f"{count(progress.total, words.one, words.several)}: a job does it, and the page shows its progress."
         was = "was" if progress.done == 1 else "were"

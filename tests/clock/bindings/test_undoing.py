@@ -319,6 +319,29 @@ class TestInSlices:
         await self.carry_on(database, progress.id)
         assert await left(database, progress.id) == {first: "gone"}
 
+    async def test_where_the_punches_are_very_many_the_job_names_the_records_too(
+        self, database: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(undoing, "MOST_LINKED", 5)
+        await ada_works(database, WEEK)
+        ben = await hire(database, "Ben")
+        async with database.transaction() as db:
+            assert not (await undoing.foretell(db, ["100"])).is_known
+        progress = await clear(database)
+        assert not progress.counted
+        async with database.transaction() as db:
+            assert await db.scalar(select(func.count()).select_from(LongActItem)) == 0
+            await bindings.bind(db, BOB, await bindings.id_of_code(db, "100"), ben)
+        # What the import makes for the new owner before the job begins is not meant.
+        await then(database, "I Thu 08:00, O Thu 17:00")
+        await import_all(database)
+        assert [one for one, _ in await records_of(database)].count(ben) == 1
+        await self.carry_on(database, progress.id)
+        async with database.transaction() as db:
+            done = await long_acts.read(db, progress.id)
+        assert (done.total, done.done, done.left, done.finished_at is not None) == (3, 3, {}, True)
+        assert {one for one, _ in await records_of(database)} == {ben}
+
     async def test_an_act_that_is_over_does_nothing(self, database: Database) -> None:
         async with database.transaction() as db:
             nothing = text("SELECT id FROM attendance_records WHERE id < 0").columns(id=BigInteger)

@@ -1,14 +1,17 @@
 """Bulk acts over a whole filter: above a thousand rows a job carries them out in slices, which one can watch, stop and join; what a
 killed worker left is continued by another."""
 
+import asyncio
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import func, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import AuditEntry, Job, Role, Tenant, User
 from app.db.session import Database
@@ -19,6 +22,7 @@ from app.jobs import Claim
 from app.long_acts import acts, over_lists
 from app.long_acts.acts import INLINE_LIMIT, Progress, read
 from app.long_acts.models import LongAct, LongActItem
+from app.long_acts.over_lists import MeantRows, SliceOutcome
 from app.parts import Parts
 from app.registry import modules
 from app.web.long_acts import bulk
@@ -76,6 +80,23 @@ async def slices(parts: Parts, act_id: int, number: int) -> None:
             assert await over_lists.resume(
                 db, act_id, lambda db, act: kinds[act.kind].opened(parts, "main", db, act)
             ), act
+
+
+async def interrupted_slice(parts: Parts, act_id: int, meanwhile: Callable[[], Awaitable[None]]) -> None:
+    """The next one; `meanwhile` happens while it changes its rows."""
+    kinds = {one.kind: one for module in modules() for one in module.site().long_acts}
+
+    async def opened(db: AsyncSession, act: LongAct) -> MeantRows:
+        rows = await kinds[act.kind].opened(parts, "main", db, act)
+
+        async def carry_out(keys: Sequence[Any]) -> SliceOutcome:
+            await meanwhile()
+            return await rows.carry_out(keys)
+
+        return replace(rows, carry_out=carry_out)
+
+    async with parts.database.transaction() as db:
+        assert await over_lists.resume(db, act_id, opened)
 
 
 async def progress(database: Database, act_id: int) -> Progress:
@@ -217,6 +238,47 @@ async def test_stop_ends_an_act_whose_job_failed_for_good(database: Database, pa
     await carry_on(parts, act_id)
     assert (await progress(database, act_id)).finished_at is not None
     assert "Alice Ahn stopped it." in (await alice.get(f"/acts/{act_id}")).text
+
+
+@pytest.mark.usefixtures("many")
+async def test_stop_ends_an_act_whose_job_fails_for_good_meanwhile(
+    database: Database, parts: Parts, alice: Browser
+) -> None:
+    """The job that ran did not see that a person stopped the act, and nobody can stop it once more."""
+    act_id = await begin(alice)
+    async with database.shared_transaction() as db:
+        await db.execute(update(Job).where(Job.name == "long_act").values(status="running", attempt=3))
+    await alice.submit(f"/acts/{act_id}/stop")
+    async with database.shared_transaction() as db:
+        await db.execute(update(Job).where(Job.status == "running").values(status="failed"))
+        waiting = await db.scalars(select(Job.arguments).where(Job.name == "long_act", Job.status == "queued"))
+        assert list(waiting) == [{"act_id": act_id}]
+    await carry_on(parts, act_id)
+    assert (await progress(database, act_id)).stopped_by == "Alice Ahn"
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("what", ["joins", "stops"])
+async def test_a_person_who_joins_or_stops_an_act_does_not_wait_for_its_slice(
+    database: Database, parts: Parts, alice: Browser, what: str
+) -> None:
+    act_id = await begin(alice)
+
+    async def meanwhile() -> None:
+        async with asyncio.timeout(10):
+            if what == "joins":
+                await employ_many(database, 0, 0)
+                assert await begin(alice) == act_id
+            else:
+                assert (await alice.submit(f"/acts/{act_id}/stop")).status_code == 303
+
+    await interrupted_slice(parts, act_id, meanwhile)
+    after = await progress(database, act_id)
+    assert (after.done, after.total) == (500, MANY + 1 if what == "joins" else MANY)
+    await carry_on(parts, act_id)
+    over = await progress(database, act_id)
+    assert (over.done, over.left) == (MANY + 1 if what == "joins" else 500, {})
+    assert over.finished_at is not None
 
 
 async def test_stop_ends_an_act_on_named_items_whose_job_failed_for_good(database: Database) -> None:
