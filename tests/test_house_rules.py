@@ -41,6 +41,7 @@ PURE = {
     "app/db/located.py",
     "app/errors.py",
     "app/host/applications/application_words.py",
+    "app/languages.py",
     "app/outbound/spellings.py",
     "app/surveys/asking/pacing.py",
     "app/surveys/authoring/content.py",
@@ -98,7 +99,7 @@ LAYERS = {
         "parts",
         "bodies db logs outbound secrets vendor",
         "charts config dark_sheet",
-        "counting dates errors faults garbage pace periods registry texts",
+        "counting dates errors faults garbage languages pace periods registry texts",
     ),
     "app.clock": (
         "module",

@@ -28,6 +28,7 @@ class User(Base):
 
     `totp_used_step` is the latest time step whose code was used: none works twice. `recovery_codes` are hashes; a used one goes.
     `recovery_id` is the id that they were hashed with, null for the own: the account came from another installation since.
+    `language` is the tag of that in which they want to be asked, null for what their browser says.
     """
 
     __tablename__ = "users"
@@ -50,6 +51,7 @@ class User(Base):
     locked_until: Mapped[datetime | None]
     last_sign_in_at: Mapped[datetime | None]
     preferences: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
+    language: Mapped[str | None]
     created_at: Mapped[Created]
 
 

@@ -13,6 +13,7 @@ from litestar.datastructures import FormMultiDict
 from litestar.types import Scope
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import languages
 from app.accounts.audit import Actor
 from app.dates import PageZone
 from app.db.replica import Recent
@@ -28,7 +29,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who is asking. `session_id` is the public number of their browser session, None for a token."""
+    """Who is asking. `session_id` is the public number of their browser session, None for a token. `language` is a tag: in which they
+    want to be asked, None for what their browser says."""
 
     id: int
     workspace: str
@@ -40,6 +42,7 @@ class Person:
     preferences: dict[str, Any]
     session_id: int | None
     session_key: bytes = field(repr=False)
+    language: str | None = None
 
 
 class Transaction(Protocol):
@@ -80,6 +83,7 @@ class Context:
     _transaction: Transaction | None = field(default=None, repr=False)
     _request: Request[Any, Any, Any] | None = None
     _zone: PageZone | None = field(default=None, repr=False)
+    _languages: tuple[str, ...] | None = field(default=None, repr=False)
 
     def meet(self, request: Request[Any, Any, Any]) -> None:
         """Once routing is done, or has failed."""
@@ -134,6 +138,16 @@ class Context:
         if self.parts.replica is None:
             return Recent(await work(self.db))
         return await self.parts.replica.read(self.db, self.workspace, work)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Tags of what the caller reads, best first: `?lang=`, their choice in *Account*, what their browser or app prefers."""
+        if self._languages is None:
+            choice = self.person.language if self.person else None
+            asked = self._request.query_params.get("lang", "") if self._request else ""
+            preferred = self._request.headers.get("accept-language", "") if self._request else ""
+            self._languages = languages.wanted(asked, choice, preferred)
+        return self._languages
 
     async def zone(self) -> PageZone:
         """The one in which this answer tells its times: the workspace's, or UTC before signing in. Asked once."""

@@ -1,4 +1,5 @@
-"""What a person has arranged for themselves: the columns of each list, and whether single keys act."""
+"""What a person has arranged for themselves: the columns of each list, whether single keys act, and the language in which they are
+asked."""
 
 from litestar import post
 from litestar.di import NamedDependency
@@ -7,7 +8,8 @@ from litestar.response import Redirect
 from sqlalchemy import update
 
 from app.accounts.models import User
-from app.errors import NotFound
+from app.errors import Invalid, NotFound
+from app.languages import TAGS
 from app.texts import is_keepable_line
 from app.web.context import Context
 from app.web.guards import signed_in
@@ -47,4 +49,14 @@ async def choose_keys(ctx: NamedDependency[Context]) -> Redirect:
     return await done(ctx, "/account", f"Single keys are {'on' if is_on else 'off'}.")
 
 
-ROUTES = [choose_columns, choose_keys]
+@post("/preferences/language", guards=[signed_in], status_code=200)
+async def choose_language(ctx: NamedDependency[Context]) -> Redirect:
+    """One in which Muster speaks; "" for what the browser says. Raises Invalid for another."""
+    tag = str((await ctx.form()).get("language", ""))
+    if tag not in ("", *TAGS):
+        raise Invalid("Muster does not speak that language. Choose one of the list.")
+    await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(language=tag or None))
+    return await done(ctx, "/account", "The language of questions and answers was saved.")
+
+
+ROUTES = [choose_columns, choose_keys, choose_language]

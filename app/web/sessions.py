@@ -51,6 +51,7 @@ PERSON_COLUMNS = (
     _user.c.name,
     _user.c.type,
     _user.c.preferences,
+    _user.c.language,
     func.coalesce(_tenant.c.name, "Platform").label("workspace_name"),
     _permissions.label("permissions"),
     _policies.label("policies"),
@@ -141,6 +142,7 @@ def person_of(row: Any, *, session_id: int | None, session_key: bytes) -> Person
         preferences=row.preferences,
         session_id=session_id,
         session_key=session_key,
+        language=row.language,
     )
 
 

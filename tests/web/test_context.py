@@ -1,6 +1,10 @@
 """The transactions of one request: its own, and the one in another workspace in between."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
+from litestar import Request
 from sqlalchemy import select
 
 from app.db.session import PLATFORM, workspace_of
@@ -28,3 +32,22 @@ async def test_a_refusal_in_another_workspace_leaves_the_request_its_own_transac
 async def assert_at_home(ctx: Context) -> None:
     assert workspace_of(ctx.db) == "globex"
     assert await ctx.db.scalar(select(1)) == 1
+
+
+async def test_a_person_reads_what_the_address_says_then_their_choice_then_what_the_browser_prefers(
+    parts: Parts,
+) -> None:
+    async with request_of(parts, "bob", 1) as ctx:
+        ctx.person = replace(ctx.user, language="de")
+        scope: Any = {
+            "type": "http",
+            "query_string": b"lang=ar&page=2",
+            "headers": [(b"accept-language", b"tr;q=0.5, fr-CA")],
+        }
+        ctx.meet(Request(scope))
+        assert ctx.languages == ("ar", "de", "fr-CA", "tr")
+
+
+async def test_work_without_a_request_knows_the_choice_alone(parts: Parts) -> None:
+    async with request_of(parts, "bob", 1) as ctx:
+        assert ctx.languages == ()

@@ -44,6 +44,7 @@ NO_EDIT = {
     "/account/passkeys/{passkey_id}/rename": OWN,
     "/preferences/columns/{name}": OWN,
     "/preferences/keys": OWN,
+    "/preferences/language": OWN,
     "/views/{name}": OWN,
     "/clock_employees/{employee_id}/bind": ACTS,
     "/clock_sync/backfill": ACTS,

@@ -19,6 +19,7 @@ from app.counting import count
 from app.errors import Invalid, NotFound
 from app.host.pages.admin import tokens as token_pages
 from app.host.pages.admin.sign_in import new_password_form, revoke_if_asked
+from app.languages import LANGUAGES
 from app.web import sessions
 from app.web.context import Context
 from app.web.forms import Bound, Form, Password, Text
@@ -60,6 +61,7 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
         maker=_maker,
         described=browsers.described,
         now=now,
+        languages=LANGUAGES,
     )
 
 

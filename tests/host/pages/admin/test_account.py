@@ -491,3 +491,16 @@ async def test_new_codes_want_the_password_and_a_second_factor(bob: Browser, par
     assert "None: make some" in (await bob.get("/account")).text
     assert (await bob.submit("/account/second-factor/recovery", {"current": "wrong"})).status_code == 422
     assert (await user_of(database, "bob")).recovery_codes == []
+
+
+async def test_a_person_chooses_the_language_in_which_they_are_asked(bob: Browser, database: Database) -> None:
+    page = (await bob.get("/account")).text
+    assert '<option value="ar" lang="ar" dir="rtl">العربية</option>' in page
+    await bob.submit("/preferences/language", {"language": "ar"})
+    assert (await user_of(database, "bob")).language == "ar"
+    assert '<option value="ar" lang="ar" dir="rtl" selected>العربية</option>' in (await bob.get("/account")).text
+    refused = await bob.submit("/preferences/language", {"language": "xx"})
+    assert refused.status_code == 422
+    assert (await user_of(database, "bob")).language == "ar"
+    await bob.submit("/preferences/language", {"language": ""})
+    assert (await user_of(database, "bob")).language is None
