@@ -127,6 +127,7 @@ LAYERS = {
         "results",
         "asking",
         "authoring",
+        "anonymous",
         "ledger",
         "models item",
         "showing",

@@ -96,6 +96,8 @@ def canonical(
     enforcement: str,
     questions: Iterable[WordedQuestion],
     closing_html: str = "",
+    anonymity: str = "named",
+    split: str | None = None,
 ) -> str:
     """The RFC 8785 text that the content hash is of. Message and closing words are sanitised; what came after the first
     version of this form stands in it only where a survey has it, so that older content keeps its hash."""
@@ -118,6 +120,8 @@ def canonical(
     }
     if closing_html:
         content["closing_html"] = closing_html
+    if anonymity != "named":
+        content |= {"anonymity": anonymity, **({"split": split} if split else {})}
     return rfc8785.dumps(content).decode()
 
 

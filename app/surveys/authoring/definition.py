@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.errors import FieldError, Invalid
 from app.surveys import words
-from app.surveys.authoring import content, detail_rules
+from app.surveys.authoring import anonymity, content, detail_rules
 from app.surveys.authoring.bounds import line, lines, text
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
 from app.texts import trimmed
@@ -35,7 +35,7 @@ class QuestionDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """`message` and `closing_html`, the author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
+    """`split` is the group of people that an anonymous answer keeps, None for none. `message` and `closing_html`, the author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
     and is always None in a required survey."""
 
     title: str
@@ -43,6 +43,8 @@ class Definition:
     enforcement: str
     message: str = ""
     closing_html: str = ""
+    anonymity: str = "named"
+    split: str | None = None
     category: str | None = None
     user_types: tuple[str, ...] = ()
     tenants: tuple[str, ...] = ()
@@ -63,7 +65,13 @@ class Definition:
             type=self.type,
             enforcement=self.enforcement,
             questions=self.questions,
+            anonymity=self.anonymity,
+            split=self.split,
         )
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.anonymity == "anonymous"
 
     @property
     def content_hash(self) -> str:
@@ -141,6 +149,7 @@ def problems(definition: Definition) -> list[FieldError]:
         *_one_of("enforcement", definition.enforcement, words.ENFORCEMENTS),
         *_html("message", definition.message),
         *_html("closing_html", definition.closing_html),
+        *anonymity.problems(definition),
         *line("category", definition.category or "", words.LONGEST_CATEGORY),
         *_window(definition.starts_at, definition.ends_at),
         *_between("snooze_hours", definition.snooze_hours, words.SNOOZE_HOURS, "hours"),
@@ -222,6 +231,7 @@ def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
 def unaskable(definition: Definition) -> list[FieldError]:
     """What keeps a checked definition from being asked at all, whenever that is."""
     found = [] if definition.questions else [FieldError("questions", "Add at least one question.")]
+    found += anonymity.unaskable(definition)
     for number, one in enumerate(definition.questions):
         if one.type in words.WITH_OPTIONS and len(one.options) < words.FEWEST_OPTIONS:
             needed = f"Give at least {words.FEWEST_OPTIONS} options, one a line."
@@ -237,6 +247,8 @@ _NAMES: Final = {
     "enforcement": "Enforcement",
     "message": "Message",
     "closing_html": "Closing words",
+    "anonymity": "Anonymity",
+    "split": "Split",
     "category": "Category",
     "user_types": "User types",
     "tenants": "Tenants",
