@@ -61,8 +61,8 @@ def wanted(lang: str, choice: str | None, accept_language: str) -> tuple[str, ..
 
 def best(offered: Collection[str], wanted: Iterable[str], default: str) -> str:
     """Which of `offered` to use, as it is spelled there (RFC 4647, lookup): `de-AT` finds `de`, never `de-CH`."""
-    spelled = {one.lower(): one for one in offered}
-    found = (spelled[shorter] for tag in wanted for shorter in _shorter(tag.lower()) if shorter in spelled)
+    spelled = {tag.lower(): tag for tag in offered}
+    found = (spelled[one] for tag in wanted for one in shortened(tag.lower()) if one in spelled)
     return next(found, default)
 
 
@@ -84,7 +84,7 @@ def _weighed(header: str) -> Iterator[tuple[float, str]]:
             yield float(quality[1]) if quality else 1.0, tag
 
 
-def _shorter(tag: str) -> Iterator[str]:
+def shortened(tag: str) -> Iterator[str]:
     """`zh-hant-tw`, `zh-hant`, `zh`: cut from the end, a lone letter together with what follows it."""
     while tag:
         yield tag

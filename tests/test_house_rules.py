@@ -127,11 +127,11 @@ LAYERS = {
         "results",
         "asking",
         "authoring",
-        "anonymous",
         "ledger",
+        "languages_shown",
         "models item",
         "showing",
-        "question_details",
+        "question_details translations",
         "words decimals",
     ),
     "app.host": (

@@ -26,17 +26,14 @@ class Survey(Base):
     Pacing is null where `enforcement` is required. `published_at` is the first publish of the current version, `wording_id`
     the text in force while published. Deleted ones are demo rows that were removed. `unnoted_version` is one that went out to
     apps before `handed_out_at` was kept. `closing_html` is the author's words after an answer. `needs` is what an app must be able
-    to show to be handed it (`question_details.needs`). `split` is the group that a ballot of an anonymous one keeps.
+    to show to be handed it (`question_details.needs`). `language` is the tag of its texts; `translations` holds those of other languages by tag
+    (app.surveys.translations), null where it has none: every other language stands there, even one in which only questions have texts.
     """
 
     __tablename__ = "surveys"
     __table_args__ = (
         CheckConstraint("type IN ('rating', 'consent', 'poll', 'feedback')", name="type"),
         CheckConstraint("enforcement IN ('optional', 'required')", name="enforcement"),
-        CheckConstraint("anonymity IN ('named', 'anonymous')", name="anonymity"),
-        CheckConstraint(
-            "split IS NULL OR (anonymity = 'anonymous' AND split IN ('type', 'tenant', 'department'))", name="split"
-        ),
         CheckConstraint("status IN ('draft', 'published', 'archived')", name="status"),
         CheckConstraint("starts_at < ends_at", name="window"),
         CheckConstraint(
@@ -54,8 +51,6 @@ class Survey(Base):
     enforcement: Mapped[str]
     message: Mapped[str] = mapped_column(server_default="")
     closing_html: Mapped[str] = mapped_column(server_default="")
-    anonymity: Mapped[str] = mapped_column(server_default="named")
-    split: Mapped[str | None]
     category: Mapped[str | None]
     user_types: Mapped[Words]
     tenants: Mapped[Words]
@@ -73,6 +68,8 @@ class Survey(Base):
     demo: Mapped[bool] = mapped_column(server_default=text("false"))
     unnoted_version: Mapped[int | None]
     needs: Mapped[Words]
+    language: Mapped[str] = mapped_column(server_default="en")
+    translations: Mapped[dict[str, dict[str, str]] | None] = mapped_column(JSONB(none_as_null=True))
     created_by: Mapped[str]
     created_at: Mapped[Created]
     updated_by: Mapped[str]
@@ -82,7 +79,7 @@ class Survey(Base):
 
 class Question(Base):
     """A question of the definition as it is now; `key` is its id for life, in both APIs and in the ledger. `details` are those of
-    app.surveys.question_details, null where it has none."""
+    app.surveys.question_details, `translations` its texts in other languages by tag; null where it has none."""
 
     __tablename__ = "survey_questions"
     __table_args__ = (
@@ -102,6 +99,7 @@ class Question(Base):
     options: Mapped[Words]
     required: Mapped[bool]
     details: Mapped[dict[str, object] | None] = mapped_column(JSONB(none_as_null=True))
+    translations: Mapped[dict[str, dict[str, object]] | None] = mapped_column(JSONB(none_as_null=True))
 
 
 class Wording(Base):
@@ -290,6 +288,17 @@ class PromptState(Base):
     snoozed_until: Mapped[datetime | None]
     shown_in: Mapped[int | None]
     handed_out_at: Mapped[datetime | None]
+
+
+class LanguageShown(Base):
+    """A language other than its own in which this version was shown to somebody: its texts are content from then on."""
+
+    __tablename__ = "survey_languages_shown"
+
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    language: Mapped[str] = mapped_column(primary_key=True)
+    shown_at: Mapped[Created]
 
 
 class Tally(Base):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from app.errors import FieldError
 from app.surveys import words
 from app.surveys.authoring import content
+from app.texts import trimmed
 
 
 def lines(field: str, texts: Sequence[str], what: str) -> Iterator[FieldError]:
@@ -24,6 +25,22 @@ def line(field: str, value: str, longest: int, *, needed: str = "") -> Iterator[
         yield FieldError(field, "Write this on one line, without tabs.")
     else:
         yield from text(field, value, longest, needed=needed)
+
+
+def html(field: str, markup: str) -> Iterator[FieldError]:
+    """Of a message or closing words."""
+    if content.too_much_to_read(markup) and len(markup) <= content.LONGEST_RAW:
+        yield FieldError(field, f"There is too much markup in here: at most {content.MOST_MARKUP:,} tags. Simplify it.")
+    else:
+        yield from text(field, markup, words.LONGEST_MESSAGE)
+
+
+def sanitised(markup: str) -> str:
+    """Left as it is where it can't be read; `html` says why. It is measured as it is stored, in NFC."""
+    markup = trimmed(markup)
+    if content.too_much_to_read(markup) or content.unkeepable(markup):
+        return markup
+    return content.sanitise(markup).html
 
 
 def text(field: str, value: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:

@@ -3,15 +3,16 @@
 import hashlib
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import rfc8785
 from bleach.sanitizer import Cleaner
 
-from app.surveys import question_details
+from app.surveys import question_details, translations
 from app.surveys.question_details import QuestionDetails
+from app.surveys.translations import QuestionTexts, SurveyTexts
 from app.texts import trimmed
 
 TAGS: Final = frozenset({"p", "br", "strong", "em", "u", "s", "ul", "ol", "li", "blockquote", "h3", "h4", "a", "code"})
@@ -52,6 +53,8 @@ class WordedQuestion(Protocol):
     def required(self) -> bool: ...
     @property
     def details(self) -> QuestionDetails: ...
+    @property
+    def translations(self) -> Mapping[str, QuestionTexts]: ...
 
 
 def unkeepable(text: str) -> bool:
@@ -96,11 +99,12 @@ def canonical(
     enforcement: str,
     questions: Iterable[WordedQuestion],
     closing_html: str = "",
-    anonymity: str = "named",
-    split: str | None = None,
+    language: str = "",
+    translations: Mapping[str, SurveyTexts] | None = None,
 ) -> str:
     """The RFC 8785 text that the content hash is of. Message and closing words are sanitised; what came after the first
     version of this form stands in it only where a survey has it, so that older content keeps its hash."""
+    every = tuple(questions)
     asked: list[dict[str, Any]] = [
         {
             "label": one.label,
@@ -109,7 +113,7 @@ def canonical(
             "required": one.required,
             **question_details.written(one.details),
         }
-        for one in questions
+        for one in every
     ]
     content: dict[str, Any] = {
         "title": title,
@@ -120,9 +124,21 @@ def canonical(
     }
     if closing_html:
         content["closing_html"] = closing_html
-    if anonymity != "named":
-        content |= {"anonymity": anonymity, **({"split": split} if split else {})}
+    if translations:
+        content |= {"language": language, "translations": _translated(translations, every)}
     return rfc8785.dumps(content).decode()
+
+
+def _translated(by_tag: Mapping[str, SurveyTexts], questions: Sequence[WordedQuestion]) -> dict[str, Any]:
+    """By language; the questions that have texts in it by their numbers, from 1, since this form holds no ids."""
+    found = {}
+    for tag, texts in by_tag.items():
+        numbered = {
+            str(number): one.translations[tag] for number, one in enumerate(questions, 1) if tag in one.translations
+        }
+        asked = {number: translations.written(one) for number, one in numbered.items()}
+        found[tag] = {**translations.written(texts), **({"questions": asked} if asked else {})}
+    return found
 
 
 def content_hash(canonical_text: str) -> str:

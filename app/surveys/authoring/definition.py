@@ -1,17 +1,19 @@
 """A survey's definition: its fields, their bounds, and what publishing needs. Pure."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from app.errors import FieldError, Invalid
+from app.languages import tag_of
 from app.surveys import words
-from app.surveys.authoring import anonymity, content, detail_rules
-from app.surveys.authoring.bounds import line, lines, text
+from app.surveys.authoring import content, detail_rules, translation_rules
+from app.surveys.authoring.bounds import html, line, lines, sanitised, text
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
+from app.surveys.translations import DEFAULT, QuestionTexts, SurveyTexts
 from app.texts import trimmed
 
 # Times outside of it can't be told in every zone.
@@ -23,7 +25,8 @@ HTML_FIELDS: Final = ("message", "closing_html")
 
 @dataclass(frozen=True, slots=True)
 class QuestionDefinition:
-    """`key` is its id for life; None until it is first saved. `options` are in the order in which they are shown."""
+    """`key` is its id for life; None until it is first saved. `options` are in the order in which they are shown;
+    `translations` are the texts of other languages by their tags."""
 
     key: UUID | None
     label: str
@@ -31,20 +34,20 @@ class QuestionDefinition:
     options: tuple[str, ...] = ()
     required: bool = False
     details: QuestionDetails = NO_DETAILS
+    translations: Mapping[str, QuestionTexts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """`split` is the group of people that an anonymous answer keeps, None for none. `message` and `closing_html`, the author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
-    and is always None in a required survey."""
+    """`message` and `closing_html`, the author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
+    and is always None in a required survey. `language` is the tag of the texts here; `translations`, in a tidied one, has every other language
+    in which there is a text, be it of a question alone."""
 
     title: str
     type: str
     enforcement: str
     message: str = ""
     closing_html: str = ""
-    anonymity: str = "named"
-    split: str | None = None
     category: str | None = None
     user_types: tuple[str, ...] = ()
     tenants: tuple[str, ...] = ()
@@ -53,6 +56,8 @@ class Definition:
     snooze_hours: int | None = None
     cooldown_days: int | None = None
     max_prompts: int | None = None
+    language: str = DEFAULT
+    translations: Mapping[str, SurveyTexts] = field(default_factory=dict)
     questions: tuple[QuestionDefinition, ...] = ()
 
     @property
@@ -65,13 +70,9 @@ class Definition:
             type=self.type,
             enforcement=self.enforcement,
             questions=self.questions,
-            anonymity=self.anonymity,
-            split=self.split,
+            language=self.language,
+            translations=self.translations,
         )
-
-    @property
-    def is_anonymous(self) -> bool:
-        return self.anonymity == "anonymous"
 
     @property
     def content_hash(self) -> str:
@@ -102,18 +103,21 @@ def refusal(what: str, found: list[FieldError], called: Callable[[str], str] | N
 def tidy(definition: Definition) -> Definition:
     """As it is stored: texts in NFC and trimmed, message and closing words sanitised, an agreement required, pacing where it belongs."""
     required = definition.enforcement == "required"
+    questions = tuple(_tidy_question(one, place) for place, one in enumerate(definition.questions))
     return replace(
         definition,
         title=trimmed(definition.title),
-        message=_sanitised(definition.message),
-        closing_html=_sanitised(definition.closing_html),
+        message=sanitised(definition.message),
+        closing_html=sanitised(definition.closing_html),
         category=trimmed(definition.category or "") or None,
         user_types=tuple(sorted(set(definition.user_types))),
         tenants=tuple(sorted(set(definition.tenants))),
         snooze_hours=_pace(definition.snooze_hours, words.DEFAULT_SNOOZE_HOURS, required),
         cooldown_days=_pace(definition.cooldown_days, words.DEFAULT_COOLDOWN_DAYS, required),
         max_prompts=_pace(definition.max_prompts, words.DEFAULT_MAX_PROMPTS, required),
-        questions=tuple(_tidy_question(one, place) for place, one in enumerate(definition.questions)),
+        language=tag_of(trimmed(definition.language)) or definition.language,
+        translations=translation_rules.tidy_survey(definition.translations, questions),
+        questions=questions,
     )
 
 
@@ -124,15 +128,8 @@ def _tidy_question(question: QuestionDefinition, place: int) -> QuestionDefiniti
         options=tuple(filter(None, map(trimmed, question.options))),
         required=question.required or question.type == "agreement",
         details=detail_rules.tidy(question.details, first=place == 0),
+        translations=translation_rules.tidy_question(question.translations),
     )
-
-
-def _sanitised(message: str) -> str:
-    """Left as it is where it can't be read; `problems` says why. It is measured as it is stored, in NFC."""
-    message = trimmed(message)
-    if content.too_much_to_read(message) or content.unkeepable(message):
-        return message
-    return content.sanitise(message).html
 
 
 def _pace(value: int | None, default: int, required: bool) -> int | None:  # noqa: FBT001 - the survey's enforcement
@@ -147,23 +144,16 @@ def problems(definition: Definition) -> list[FieldError]:
         *line("title", definition.title, words.LONGEST_TITLE, needed="Give the survey a title."),
         *_one_of("type", definition.type, words.TYPES),
         *_one_of("enforcement", definition.enforcement, words.ENFORCEMENTS),
-        *_html("message", definition.message),
-        *_html("closing_html", definition.closing_html),
-        *anonymity.problems(definition),
+        *html("message", definition.message),
+        *html("closing_html", definition.closing_html),
         *line("category", definition.category or "", words.LONGEST_CATEGORY),
         *_window(definition.starts_at, definition.ends_at),
         *_between("snooze_hours", definition.snooze_hours, words.SNOOZE_HOURS, "hours"),
         *_between("cooldown_days", definition.cooldown_days, words.COOLDOWN_DAYS, "days"),
         *_between("max_prompts", definition.max_prompts, words.MAX_PROMPTS, "times"),
         *_questions(definition.questions),
+        *translation_rules.problems(definition.language, definition.translations, definition.questions),
     ]
-
-
-def _html(field: str, markup: str) -> Iterator[FieldError]:
-    if content.too_much_to_read(markup) and len(markup) <= content.LONGEST_RAW:
-        yield FieldError(field, f"There is too much markup in here: at most {content.MOST_MARKUP:,} tags. Simplify it.")
-    else:
-        yield from text(field, markup, words.LONGEST_MESSAGE)
 
 
 def _questions(questions: tuple[QuestionDefinition, ...]) -> Iterator[FieldError]:
@@ -231,7 +221,6 @@ def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
 def unaskable(definition: Definition) -> list[FieldError]:
     """What keeps a checked definition from being asked at all, whenever that is."""
     found = [] if definition.questions else [FieldError("questions", "Add at least one question.")]
-    found += anonymity.unaskable(definition)
     for number, one in enumerate(definition.questions):
         if one.type in words.WITH_OPTIONS and len(one.options) < words.FEWEST_OPTIONS:
             needed = f"Give at least {words.FEWEST_OPTIONS} options, one a line."
@@ -247,8 +236,6 @@ _NAMES: Final = {
     "enforcement": "Enforcement",
     "message": "Message",
     "closing_html": "Closing words",
-    "anonymity": "Anonymity",
-    "split": "Split",
     "category": "Category",
     "user_types": "User types",
     "tenants": "Tenants",
@@ -258,6 +245,8 @@ _NAMES: Final = {
     "cooldown_days": "Cooldown",
     "max_prompts": "Max prompts",
     "questions": "Questions",
+    "language": "Language",
+    "translations": "Translations",
 }
 _PARTS: Final = {
     "label": "text",
@@ -271,8 +260,10 @@ _PARTS: Final = {
 
 
 def name_of(field: str) -> str:
-    """A field as people call it: "Title", "Question 2, options"."""
+    """A field as people call it: "Title", "Question 2, options", "Translation (de): Question 2, options"."""
     first, *rest = field.split(".")
+    if first == "translations" and rest:
+        return f"Translation ({rest[0]})" + (f": {name_of('.'.join(rest[1:]))}" if rest[1:] else "")
     if first == "questions" and rest and rest[0].isdecimal():
         part = f", {_PARTS.get(rest[1], rest[1])}" if len(rest) > 1 else ""
         return f"Question {int(rest[0]) + 1}{part}"

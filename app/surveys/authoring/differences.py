@@ -1,6 +1,6 @@
 """How two definitions of a survey differ, and which differences need a new version. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -8,19 +8,19 @@ from uuid import UUID
 
 from app.dates import utc_time
 from app.surveys import decimals, showing, words
+from app.surveys.authoring import translation_differences
 from app.surveys.authoring.content import plain_text
 from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition, name_of
 
-_CONTENT: Final = frozenset({"title", "message", "closing_html", "type", "enforcement", "anonymity", "split"})
-_CORRECTABLE: Final = frozenset({"title", "message", "closing_html"})
+_CONTENT: Final = frozenset({"title", "message", "closing_html", "type", "enforcement"})
+# Its language is the name of the texts, which stay: it counts as content only where there are others to choose from.
+_CORRECTABLE: Final = frozenset({"title", "message", "closing_html", "language"})
 _PLAIN: Final = (
     "title",
     "type",
     "enforcement",
     "message",
     "closing_html",
-    "anonymity",
-    "split",
     "category",
     "user_types",
     "tenants",
@@ -29,15 +29,10 @@ _PLAIN: Final = (
     "snooze_hours",
     "cooldown_days",
     "max_prompts",
+    "language",
 )
 _DETAILS: Final = ("low_label", "high_label", "min", "max", "unit", "rows", "page")
 NOTHING: Final = "–"
-_LABELS: Final = {
-    "type": words.TYPES,
-    "enforcement": words.ENFORCEMENTS,
-    "anonymity": words.ANONYMITIES,
-    "split": words.SPLITS,
-}
 _ALWAYS: Final = "Always shown"
 # A question among all of its survey.
 _Placed = tuple[Sequence[QuestionDefinition], QuestionDefinition]
@@ -46,7 +41,7 @@ _Placed = tuple[Sequence[QuestionDefinition], QuestionDefinition]
 @dataclass(frozen=True, slots=True)
 class DefinitionDifference:
     """`field` is where the form shows it, `name` what people call it; `content` says whether people are asked something else,
-    `correction` whether a version that has answers may take it."""
+    `correction` whether a version that has answers may take it, `language` in whose translation it is, "" for the survey's own texts."""
 
     field: str
     name: str
@@ -54,17 +49,18 @@ class DefinitionDifference:
     after: str
     content: bool = False
     correction: bool = False
+    language: str = ""
 
 
 def compare(old: Definition, new: Definition, names: words.Names = words.BARE_KEYS) -> tuple[DefinitionDifference, ...]:
     """Of two tidied definitions, in the order of the form; an audience by `names`."""
-    return (*_fields(old, new, names), *_questions(old.questions, new.questions))
+    return (*_fields(old, new, names), *_questions(old.questions, new.questions), *_translations(old, new))
 
 
 def merge(then: Definition, typed: Definition, now: Definition) -> tuple[Definition, frozenset[str]]:
     """What a form shows that was opened over `then` and finds `now`: what was typed, and the new values in the fields that were
     left alone. The questions are one field. Second: the fields that both sides changed, each to something else."""
-    fields = (*_PLAIN, "questions")
+    fields = (*_PLAIN, "questions", "translations")
     alone = {field for field in fields if _to_seconds(getattr(typed, field)) == _to_seconds(getattr(then, field))}
     contested = {
         field
@@ -74,10 +70,12 @@ def merge(then: Definition, typed: Definition, now: Definition) -> tuple[Definit
     return replace(typed, **{field: getattr(now, field) for field in alone}), frozenset(contested)
 
 
-def need_new_version(old: Definition, new: Definition) -> tuple[DefinitionDifference, ...]:
-    """What a version with answers can't take: everything but corrections, and any change of content where people agree to it."""
+def need_new_version(old: Definition, new: Definition, shown: Collection[str] = ()) -> tuple[DefinitionDifference, ...]:
+    """What a version with answers can't take: everything but corrections, and any change of content where people agree to it. `shown` are
+    the languages, beside its own, in which people met it: the texts of others may change."""
     agreed = old.agreement or new.agreement
-    return tuple(one for one in compare(old, new) if one.content and (agreed or not one.correction))
+    met = (one for one in compare(old, new) if not one.language or one.language in shown)
+    return tuple(one for one in met if one.content and (agreed or not one.correction))
 
 
 def _fields(old: Definition, new: Definition, names: words.Names) -> Iterator[DefinitionDifference]:
@@ -86,7 +84,17 @@ def _fields(old: Definition, new: Definition, names: words.Names) -> Iterator[De
         if before != after:
             both = (_shown(field, before, names), _shown(field, after, names))
             shown = _messages(before, after) if field in HTML_FIELDS else both
-            yield DefinitionDifference(field, name_of(field), *shown, field in _CONTENT, field in _CORRECTABLE)
+            content = field in _CONTENT or (field == "language" and bool(old.translations))
+            yield DefinitionDifference(field, name_of(field), *shown, content, field in _CORRECTABLE)
+
+
+def _translations(old: Definition, new: Definition) -> Iterator[DefinitionDifference]:
+    for one in translation_differences.compare(old, new):
+        before, after = _messages(one.before, one.after) if one.is_html else (one.before, one.after)
+        shown = (before or NOTHING, after or NOTHING)
+        yield DefinitionDifference(
+            one.field, one.name, *shown, content=True, correction=one.correction, language=one.language
+        )
 
 
 def _to_seconds(value: Any) -> Any:
@@ -107,7 +115,7 @@ def _shown(field: str, value: Any, names: words.Names) -> str:
         return names.of_workspaces(value) or "Everyone"
     if isinstance(value, datetime):
         return utc_time(value, None)
-    labels = _LABELS.get(field, {})
+    labels = {"type": words.TYPES, "enforcement": words.ENFORCEMENTS}.get(field, {})
     return NOTHING if value in (None, "") else labels.get(value, str(value))
 
 

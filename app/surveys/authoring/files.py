@@ -14,8 +14,11 @@ from app.bodies import fitted
 from app.errors import FieldError, Invalid, InvalidBody
 from app.outbound import strict_json
 from app.surveys import question_details
+from app.surveys.authoring import file_translations
 from app.surveys.authoring.definition import Definition, QuestionDefinition, refusal
+from app.surveys.authoring.file_translations import FileLanguage
 from app.surveys.question_details import Condition, QuestionDetails
+from app.surveys.translations import DEFAULT
 from app.texts import instant, uuid_of
 
 if TYPE_CHECKING:
@@ -59,8 +62,6 @@ class _File(msgspec.Struct):
     format: str = FORMAT
     message: str | None = None
     closing_html: str | None = None
-    anonymity: str | None = None
-    split: str | None = None
     category: str | None = None
     user_types: list[str] | None = None
     tenants: list[str] | None = None
@@ -70,6 +71,8 @@ class _File(msgspec.Struct):
     cooldown_days: int | None = None
     max_prompts: int | None = None
     questions: list[_Question] | None = None
+    language: str | None = None
+    translations: dict[str, Any] | None = None
 
 
 def read(raw: bytes) -> Definition:
@@ -96,14 +99,14 @@ def from_document(document: dict[str, Any]) -> Definition:
         raise _refusal(list(wrong.details)) from None
     if file.format != FORMAT:
         raise _wrong("format", f"Only {FORMAT} can be read.")
+    asked = file.questions or []
+    languages = _languages(file, [one.question for one in asked])
     return Definition(
         title=file.title,
         type=file.type,
         enforcement=file.enforcement,
         message=file.message or "",
         closing_html=file.closing_html or "",
-        anonymity=file.anonymity or "named",
-        split=file.split,
         category=file.category,
         user_types=tuple(file.user_types or ()),
         tenants=tuple(file.tenants or ()),
@@ -112,8 +115,17 @@ def from_document(document: dict[str, Any]) -> Definition:
         snooze_hours=file.snooze_hours,
         cooldown_days=file.cooldown_days,
         max_prompts=file.max_prompts,
-        questions=_questions(file.questions or []),
+        language=file.language or DEFAULT,
+        translations=file_translations.around(languages),
+        questions=file_translations.given(languages, [one.question for one in asked], _questions(asked)),
     )
+
+
+def _languages(file: _File, names: list[str | None]) -> dict[str, FileLanguage]:
+    try:
+        return file_translations.read(file.translations or {}, names)
+    except InvalidBody as wrong:
+        raise _refusal(list(wrong.details)) from None
 
 
 def _questions(asked: list[_Question]) -> tuple[QuestionDefinition, ...]:
@@ -179,8 +191,6 @@ def document(definition: Definition) -> dict[str, Any]:
         "enforcement": definition.enforcement,
         "message": definition.message,
         "closing_html": definition.closing_html,
-        "anonymity": definition.anonymity,
-        "split": definition.split,
         "category": definition.category,
         "user_types": list(definition.user_types),
         "tenants": list(definition.tenants),
@@ -200,12 +210,15 @@ def document(definition: Definition) -> dict[str, Any]:
             }
             for name, one in zip(names, definition.questions, strict=True)
         ],
+        "language": definition.language,
+        "translations": file_translations.written(definition, names),
     }
 
 
 def _names(questions: Sequence[QuestionDefinition]) -> list[str | None]:
-    """The ids of the questions; where a condition names one that was never saved, a word that is no id stands for it."""
+    """The ids of the questions; where a condition or a translation names one that was never saved, a word that is no id stands for it."""
     named = {one.details.show_if.question for one in questions if one.details.show_if}
+    named |= {number for number, one in enumerate(questions, 1) if one.translations}
     return [
         str(one.key) if one.key else f"q{number}" if number in named else None
         for number, one in enumerate(questions, 1)

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.surveys import question_details
 from app.surveys.authoring.definition import Definition
 from app.surveys.models import Question, Wording
+from app.surveys.translations import written_all
 
 
 def columns(definition: Definition) -> dict[str, Any]:
@@ -17,7 +18,14 @@ def columns(definition: Definition) -> dict[str, Any]:
     values = {name: getattr(definition, name) for name in Definition.__dataclass_fields__ if name != "questions"}
     lists = {"user_types": list(definition.user_types), "tenants": list(definition.tenants)}
     needed = list(question_details.needs(definition.questions))
-    return {**values, **lists, "needs": needed, "content_hash": definition.content_hash}
+    translated = written_all(definition.translations)
+    return {
+        **values,
+        **lists,
+        "needs": needed,
+        "translations": translated,
+        "content_hash": definition.content_hash,
+    }
 
 
 async def write_questions(db: AsyncSession, survey_id: int, definition: Definition) -> None:
@@ -34,12 +42,13 @@ async def write_questions(db: AsyncSession, survey_id: int, definition: Definiti
             "options": list(one.options),
             "required": one.required,
             "details": question_details.written(one.details) or None,
+            "translations": written_all(one.translations),
         }
         for position, one in enumerate(definition.questions)
     ]
     if rows:
         statement = insert(Question)
-        changed = ("position", "label", "type", "options", "required", "details")
+        changed = ("position", "label", "type", "options", "required", "details", "translations")
         new = {name: statement.excluded[name] for name in changed}
         await db.execute(statement.on_conflict_do_update(index_elements=[Question.key], set_=new), rows)
 

@@ -15,6 +15,7 @@ from app.errors import NotFound
 from app.surveys import question_details
 from app.surveys.authoring.definition import Definition, QuestionDefinition
 from app.surveys.models import Question, Response, Survey
+from app.surveys.translations import question_texts, survey_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,8 @@ def _missing() -> NotFound:
 
 def _question(row: Question) -> QuestionDefinition:
     details = question_details.read(row.details)
-    return QuestionDefinition(row.key, row.label, row.type, tuple(row.options), row.required, details)
+    texts = {tag: question_texts(one) for tag, one in (row.translations or {}).items()}
+    return QuestionDefinition(row.key, row.label, row.type, tuple(row.options), row.required, details, texts)
 
 
 def _stored(workspace: str, row: Survey, responses: int, questions: tuple[QuestionDefinition, ...]) -> Stored:
@@ -109,8 +111,6 @@ def _stored(workspace: str, row: Survey, responses: int, questions: tuple[Questi
         enforcement=row.enforcement,
         message=row.message,
         closing_html=row.closing_html,
-        anonymity=row.anonymity,
-        split=row.split,
         category=row.category,
         user_types=tuple(row.user_types),
         tenants=tuple(row.tenants),
@@ -119,6 +119,8 @@ def _stored(workspace: str, row: Survey, responses: int, questions: tuple[Questi
         snooze_hours=row.snooze_hours,
         cooldown_days=row.cooldown_days,
         max_prompts=row.max_prompts,
+        language=row.language,
+        translations={tag: survey_texts(one) for tag, one in (row.translations or {}).items()},
         questions=questions,
     )
     return Stored(

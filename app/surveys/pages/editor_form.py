@@ -8,13 +8,16 @@ from typing import Any, Final
 from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError
+from app.languages import LONGEST_TAG
 from app.surveys import words
 from app.surveys.authoring import content, differences
 from app.surveys.authoring.definition import Definition, problems, tidy
+from app.surveys.authoring.translating import with_translations
 from app.surveys.authoring.typed import typed_message
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.editor_questions import Row
+from app.surveys.translations import DEFAULT
 from app.texts import trimmed, whole
 from app.web.forms import Bound, Choice, Choices, Form, LocalTime, Number, Text
 
@@ -42,19 +45,13 @@ CLOSING = Text(
     lines=3,
     help="Shown after an answer was recorded, for example what happens next. The same HTML as in the message.",
 )
-ANONYMITY = Choice(
-    "anonymity",
-    "Anonymity",
-    options=words.ANONYMITIES,
-    help="Anonymous answers are kept apart from names, and shown once the survey is over and five people have answered.",
-)
-SPLIT = Choice(
-    "split",
-    "Split",
-    options={"": "No split", **words.SPLITS},
-    help="Anonymous surveys only: what an answer keeps of its person. Small groups are shown together.",
-)
 CATEGORY = Text("category", "Category", longest=words.LONGEST_CATEGORY, help="What it is about: Canteen, Safety …")
+LANGUAGE = Text(
+    "language",
+    "Language",
+    longest=LONGEST_TAG,
+    help="The language of these texts, as a tag: en, de, pt-BR. Other languages are translated on a page of their own.",
+)
 SNOOZE = Number(
     "snooze_hours",
     "Snooze",
@@ -82,7 +79,7 @@ MOST_PROMPTS = Number(
 NEW: Final = {
     "type": "feedback",
     "enforcement": "optional",
-    "anonymity": "named",
+    "language": DEFAULT,
     "snooze_hours": words.DEFAULT_SNOOZE_HOURS,
     "cooldown_days": words.DEFAULT_COOLDOWN_DAYS,
     "max_prompts": words.DEFAULT_MAX_PROMPTS,
@@ -92,13 +89,12 @@ NEW: Final = {
 @dataclass(frozen=True, slots=True)
 class Offered:
     """What this workspace's form offers. `tenants` None: the survey is a tenant's, and asks its own people only. `categories` are those
-    of its surveys. `fixed` is a survey that was published: who may know what is answered to it stays as it is."""
+    of its surveys."""
 
     types: Mapping[str, str]
     tenants: Mapping[str, str] | None
     ceiling: str
     categories: tuple[str, ...] = ()
-    fixed: Definition | None = None
 
     @property
     def names(self) -> words.Names:
@@ -117,8 +113,8 @@ class Offered:
             Choice("enforcement", "Enforcement", required=True, options=kinds),
             MESSAGE,
             CLOSING,
-            *self._anonymity,
             CATEGORY,
+            LANGUAGE,
             *audience,
             LocalTime("starts_at", "Starts"),
             LocalTime("ends_at", "Ends"),
@@ -126,18 +122,6 @@ class Offered:
             COOLDOWN,
             MOST_PROMPTS,
         )
-
-    @property
-    def _anonymity(self) -> tuple[Choice, Choice]:
-        """What a published survey can't change has one option."""
-        kinds, groups = (dict(one.options) for one in (ANONYMITY, SPLIT))
-        if self.tenants is None:
-            del groups["tenant"]
-        if self.fixed:
-            kinds, groups = (
-                {key: each[key]} for each, key in ((kinds, self.fixed.anonymity), (groups, self.fixed.split or ""))
-            )
-        return replace(ANONYMITY, options=kinds), replace(SPLIT, options=groups)
 
     def including(self, definition: Definition) -> "Offered":
         """With the types and tenants that the survey has already, though the lists lost them: no filter becomes empty."""
@@ -240,6 +224,8 @@ def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = No
         before = getattr(stored, name) if stored else None
         if before and getattr(typed, name) == before.replace(microsecond=0):
             typed = replace(typed, **{name: before})
+    if stored:
+        typed = with_translations(typed, stored)
     draft = Draft(form, rows, tidy(typed), whole(str(posted.get("revision") or ""), 9))
     draft.stripped = (
         *_stripped(typed.message),
@@ -257,21 +243,23 @@ def _marked_up(text: str, before: str) -> str:
 def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> Definition:
     """What the form means so far; a field with an error counts as empty. In a tenant's form any tenant is refused by name."""
     values: dict[str, Any] = {name: form.values.get(name) for name in form.fields}
-    at = {name: values[name].replace(tzinfo=UTC) if isinstance(values[name], datetime) else None for name in WINDOW}
+    paces: dict[str, Any] = {name: values[name] for name in PACING}
+    at: dict[str, Any] = {
+        name: values[name].replace(tzinfo=UTC) if isinstance(values[name], datetime) else None for name in WINDOW
+    }
     return Definition(
         title=values["title"] or "",
         type=values["type"] or "",
         enforcement=values["enforcement"] or "",
         message=values["message"] or "",
         closing_html=values["closing_html"] or "",
-        anonymity=values["anonymity"] or "named",
-        split=(values["split"] or None) if values["anonymity"] == "anonymous" else None,
         category=values["category"],
         user_types=tuple(values["user_types"] or ()),
         tenants=tuple(values["tenants"] or ()) if "tenants" in form.fields else tenants,
         questions=editor_questions.questions(rows),
+        language=values["language"] or DEFAULT,
         **at,
-        **{name: values[name] for name in PACING},
+        **paces,
     )
 
 

@@ -1,1 +1,0 @@
-"""What was answered to anonymous surveys: ballots while a version is open, results once it is closed."""
