@@ -57,6 +57,17 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditedField:
+    """A field in the values before and after an act, as pages call it. `values` are the words for what is kept; `unit` stands behind
+    a number; `id_of` names the kind of person, `employee` or `user`, whose id the value is."""
+
+    label: str
+    values: Mapping[Any, str] = field(default_factory=dict)
+    unit: str = ""
+    id_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class JobKind:
     """What one kind of job may take; what it does is in `app/MODULE/jobs.py`. `timeout` is for
     one attempt. `attempts` counts the first; `pause` is doubled with each further one."""
@@ -94,7 +105,8 @@ class ListRights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """`acts` and `subjects` are what the audit calls by these words. `site` gives an app.web.site.Site; `work` gives the module's
+    """`acts` and `subjects` are what the audit calls by these words; `audited` loads those for its fields, by `field`, or by
+    `subject.field` where one word means several things. `site` gives an app.web.site.Site; `work` gives the module's
     jobs.py, which has FUNCTIONS, one for each of `jobs`, and `schedule`, which asks for the jobs that are due in a workspace and says
     when it wants to be asked again (None: some minutes later); `connect` registers listeners, and may be called twice.
     """
@@ -102,6 +114,7 @@ class Module:
     permissions: tuple[PermissionGroup, ...]
     acts: Mapping[str, str]
     subjects: Mapping[str, Subject]
+    audited: Callable[[], Mapping[str, AuditedField]]
     policies: tuple[PolicySwitch, ...] = ()
     jobs: Mapping[str, JobKind] = field(default_factory=dict)
     lists: tuple[ListRights, ...] = ()

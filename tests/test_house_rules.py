@@ -103,6 +103,7 @@ LAYERS = {
     ),
     "app.clock": (
         "module",
+        "audited",
         "pages",
         "api jobs",
         "figures",
@@ -118,6 +119,7 @@ LAYERS = {
     ),
     "app.surveys": (
         "module",
+        "audited",
         "pages",
         "api jobs",
         "demo",
@@ -136,6 +138,7 @@ LAYERS = {
     ),
     "app.host": (
         "module",
+        "audited",
         "pages jobs",
         "subjects erased_names",
         "attendance people applications saved_views",
@@ -198,7 +201,8 @@ def part_of(module: str, whole: str) -> str | None:
         if reaches(module, "workers"):
             return "workers"
         if inside := next((one for one in MODULES if reaches(module, one)), None):
-            return {"pages": "PAGES", "api": "PAGES", "module": "MODULES"}.get(part_of(module, inside) or "", "ROOMS")
+            rows = {"pages": "PAGES", "api": "PAGES", "module": "MODULES", "audited": "MODULES"}
+            return rows.get(part_of(module, inside) or "", "ROOMS")
     return module.split(".")[whole.count(".") + 1] if module.startswith(f"{whole}.") else None
 
 

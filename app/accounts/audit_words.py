@@ -4,14 +4,16 @@ An act or a subject that a later version wrote keeps its own name. Each module n
 """
 
 import re
+from collections.abc import Mapping
 from datetime import date, datetime
+from functools import cache
 from typing import Any
 from urllib.parse import quote
 
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.erased import ERASED_PERSON
 from app.dates import PageZone, local_exact
-from app.registry import modules
+from app.registry import AuditedField, modules
 
 ACTS = {act: words for module in modules() for act, words in module.acts.items()}
 # Who acts, as the filter of the audit names them.
@@ -76,36 +78,64 @@ def subject_page(kind: str, subject: str) -> str | None:
 
 
 def differences(
-    before: dict[str, Any] | None, after: dict[str, Any] | None, zone: PageZone
+    kind: str, before: dict[str, Any] | None, after: dict[str, Any] | None, zone: PageZone
 ) -> list[tuple[str, str | None, str | None]]:
-    """(field, before, after) as ui.diff draws them, instants and days in words; None where the act had no such side."""
+    """(field, before, after) as ui.diff draws them, of an act on that kind of subject: fields, instants, days and values in words;
+    None where the act had no such side."""
     was, is_now = before or {}, after or {}
-    return [(_words(name), _side(was, name, zone), _side(is_now, name, zone)) for name in _fields(was, is_now)]
+    return [
+        (field_of(kind, name).label, _side(kind, was, name, zone), _side(kind, is_now, name, zone))
+        for name in _fields(was, is_now)
+    ]
 
 
-def changes_of(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
-    """The names of what changed, for a row: `name, roles`."""
-    return ", ".join(map(_words, _fields(before or {}, after or {})))
+def changes_of(kind: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
+    """The names of what changed, for a row: `Name, Roles`."""
+    return ", ".join(field_of(kind, name).label for name in _fields(before or {}, after or {}))
+
+
+def field_of(kind: str, name: str) -> AuditedField:
+    """One that a later version wrote keeps its own name."""
+    known = _audited()
+    unknown = AuditedField(_words(name).capitalize())
+    return known.get(f"{kind}.{name}") or known.get(name, unknown)
+
+
+@cache
+def _audited() -> Mapping[str, AuditedField]:
+    return {name: one for module in modules() for name, one in module.audited().items()}
 
 
 def _fields(was: dict[str, Any], is_now: dict[str, Any]) -> list[str]:
     return [*was, *(name for name in is_now if name not in was)]
 
 
-def _side(side: dict[str, Any], name: str, zone: PageZone) -> str | None:
-    return _shown(name, side[name], zone) if name in side else None
+def _side(kind: str, side: dict[str, Any], name: str, zone: PageZone) -> str | None:
+    return _shown(field_of(kind, name), name, side[name], zone) if name in side else None
 
 
-def _shown(name: str, value: Any, zone: PageZone) -> str:
-    if value is None or value in ("", []):
+def _shown(known: AuditedField, name: str, value: Any, zone: PageZone) -> str:
+    if value is None or value in ("", [], {}):
         return "nothing"
+    if isinstance(value, list):
+        return _several(known, name, value, zone)
+    if isinstance(value, dict):
+        parts = {str(key): _shown(known, str(key), one, zone) for key, one in value.items()}
+        return "; ".join(f"{known.values.get(key, _words(key))}: {part}" for key, part in parts.items())
+    return known.values[value] if value in known.values else _single(known, name, value, zone)
+
+
+def _single(known: AuditedField, name: str, value: Any, zone: PageZone) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(_shown(name, one, zone) for one in value)
-    if isinstance(value, dict):
-        return "; ".join(f"{_words(str(key))}: {_shown(str(key), one, zone)}" for key, one in value.items())
-    return _in_words(name, value, zone) if isinstance(value, str) else str(value)
+    return _in_words(name, value, zone) if isinstance(value, str) else f"{value} {known.unit}".rstrip()
+
+
+def _several(known: AuditedField, name: str, values: list[Any], zone: PageZone) -> str:
+    """A break is a pair, from and to."""
+    if name == "breaks":
+        return ", ".join("–".join(_shown(known, name, end, zone) for end in pair) for pair in values)
+    return ", ".join(_shown(known, name, one, zone) for one in values)
 
 
 def days_in_words(text: str, zone: PageZone) -> str:

@@ -169,6 +169,12 @@ POLICIES = (
 )
 
 
+def _audited() -> Any:
+    from app.clock import audited
+
+    return audited.FIELDS
+
+
 def _site() -> "Site":
     from app.clock import pages
     from app.clock.api.routes import DOCUMENT, ROUTER
@@ -225,6 +231,7 @@ MODULE = Module(
     permissions=PERMISSIONS,
     acts=ACTS,
     subjects=SUBJECTS,
+    audited=_audited,
     policies=POLICIES,
     jobs=JOBS,
     lists=LISTS,

@@ -1,21 +1,34 @@
-"""Takes the names of erased people out of the values before and after an act, as the audit shows them. The stored values stay."""
+"""Who stands in the values before and after an act, as the audit shows them: people by name instead of by id, former ones too, and
+erased people without one. The stored values stay."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import literal, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts.audit_words import differences
-from app.accounts.erased import ERASED_PERSON
+from app.accounts.audit_words import differences, field_of, subject_label
+from app.accounts.erased import ERASED_PERSON, was_erased
+from app.accounts.models import User
 from app.dates import PageZone
+from app.db.among import among
 from app.db.session import workspace_of
+from app.host.models import Employee
 
 Values = Mapping[str, Any]
+# The kind of subject, and the values before and after.
+Act = tuple[str, Values | None, Values | None]
+Names = Mapping[tuple[str, int], str]
 Differences = list[tuple[str, str | None, str | None]]
 # Fields that hold words of Muster itself, such as the role Administrator: a person may be called so.
 _NOT_NAMES = frozenset({"roles", "permissions", "scopes", "type", "kind", "status", "state", "outcome", "method"})
+_ASKED = {
+    "employee": select(
+        literal("employee").label("kind"), Employee.id, Employee.name, was_erased(Employee.user_id).label("erased")
+    ),
+    "user": select(literal("user").label("kind"), User.id, User.name, was_erased(User.id).label("erased")),
+}
 # Every name and e-mail address that an erased person has or had here, as far as it occurs in a text. People of all workspaces:
 # the platform makes administrators of tenants, and its operators act in both.
 _FIND = text("""
@@ -41,12 +54,38 @@ SELECT name FROM names WHERE length(name) > 1 AND position(lower(name) IN lower(
 """)
 
 
-async def differences_of(
-    db: AsyncSession, acts: Sequence[tuple[Values | None, Values | None]], zone: PageZone
-) -> list[Differences]:
-    """What each act changed, from its values before and after, without the names of erased people."""
-    names = await _names_in(db, (side for act in acts for side in act))
-    return [differences(_without(names, before), _without(names, after), zone) for before, after in acts]
+async def differences_of(db: AsyncSession, acts: Sequence[Act], zone: PageZone) -> list[Differences]:
+    """What each act changed, with people by name, and without the names of erased people."""
+    known = await _people_in(db, acts)
+    named = [(kind, _named(known, kind, before), _named(known, kind, after)) for kind, before, after in acts]
+    names = await _names_in(db, (side for _, *sides in named for side in sides))
+    return [differences(kind, _without(names, before), _without(names, after), zone) for kind, before, after in named]
+
+
+async def _people_in(db: AsyncSession, acts: Sequence[Act]) -> Names:
+    """(kind, id) → name of the people whose ids stand in these values; no statement where there are none."""
+    ids: dict[str, set[int]] = {"employee": set(), "user": set()}
+    for kind, *sides in acts:
+        for side in filter(None, sides):
+            for name, value in side.items():
+                if (whose := field_of(kind, name).id_of) and isinstance(value, int):
+                    ids[whose].add(value)
+    asked = [_ASKED[whose].where(among(_ASKED[whose].selected_columns.id, some)) for whose, some in ids.items() if some]
+    rows = [row for one in asked for row in await db.execute(one)]
+    return {(row.kind, row.id): ERASED_PERSON if row.erased else row.name for row in rows}
+
+
+def _named(known: Names, kind: str, values: Values | None) -> Values | None:
+    """The same values with names in the place of ids; an id that is gone is told as one."""
+    if values is None:
+        return None
+    return {name: _person(known, field_of(kind, name).id_of, value) for name, value in values.items()}
+
+
+def _person(known: Names, whose: str, value: Any) -> Any:
+    if not whose or not isinstance(value, int):
+        return value
+    return known.get((whose, value)) or subject_label(whose, str(value))
 
 
 async def _names_in(db: AsyncSession, values: Iterable[Values | None]) -> Sequence[str]:

@@ -152,6 +152,12 @@ JOBS = {
 }
 
 
+def _audited() -> Any:
+    from app.host import audited
+
+    return audited.FIELDS
+
+
 def _site() -> "Site":
     from app.host import pages
     from app.host.pages import health, metrics
@@ -181,4 +187,13 @@ LISTS = (
     ListRights("audit", "Audit", "/admin/audit", "admin.audit"),
     ListRights("jobs", "Jobs", "/admin/jobs", "admin.jobs", "admin.jobs"),
 )
-MODULE = Module(permissions=PERMISSIONS, acts=ACTS, subjects=SUBJECTS, jobs=JOBS, lists=LISTS, site=_site, work=_work)
+MODULE = Module(
+    permissions=PERMISSIONS,
+    acts=ACTS,
+    subjects=SUBJECTS,
+    audited=_audited,
+    jobs=JOBS,
+    lists=LISTS,
+    site=_site,
+    work=_work,
+)

@@ -71,6 +71,12 @@ POLICIES = (
 )
 
 
+def _audited() -> Any:
+    from app.surveys import audited
+
+    return audited.FIELDS
+
+
 def _site() -> "Site":
     from app.surveys import pages
     from app.surveys.api.surveys import DOCUMENT, ROUTER
@@ -104,6 +110,7 @@ MODULE = Module(
     permissions=PERMISSIONS,
     acts=ACTS,
     subjects=SUBJECTS,
+    audited=_audited,
     policies=POLICIES,
     jobs=JOBS,
     lists=LISTS,

@@ -230,7 +230,7 @@ def unaskable(definition: Definition) -> list[FieldError]:
     return found
 
 
-_NAMES: Final = {
+NAMES: Final = {
     "title": "Title",
     "type": "Type",
     "enforcement": "Enforcement",
@@ -267,4 +267,4 @@ def name_of(field: str) -> str:
     if first == "questions" and rest and rest[0].isdecimal():
         part = f", {_PARTS.get(rest[1], rest[1])}" if len(rest) > 1 else ""
         return f"Question {int(rest[0]) + 1}{part}"
-    return _NAMES.get(first, first)
+    return NAMES.get(first, first)

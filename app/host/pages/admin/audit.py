@@ -36,7 +36,8 @@ async def show(ctx: NamedDependency[Context], entry_id: FromPath[int]) -> Respon
     entry = (await ctx.db.execute(rows(ctx.workspace).where(AuditEntry.id == entry_id))).one_or_none()
     if entry is None:
         raise NotFound("There is no such entry.")
-    [changes] = await erased_names.differences_of(ctx.db, [(entry.before, entry.after)], await ctx.zone())
+    act = (entry.subject_type, entry.before, entry.after)
+    [changes] = await erased_names.differences_of(ctx.db, [act], await ctx.zone())
     return await page(ctx, "host/admin/audit_entry.html", fragment="drawer", entry=entry, rows=changes, **WORDS)
 
 

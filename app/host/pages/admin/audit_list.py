@@ -160,7 +160,7 @@ SPEC = ListSpec(
         Column("act", "Act", lambda row: act_label(row.act)),
         Column("code", "Code", lambda row: row.act, shown=False, hint="The name of the act that never changes"),
         Column("subject", "On", on_what),
-        Column("changes", "What changed", lambda row: changes_of(row.before, row.after)),
+        Column("changes", "What changed", lambda row: changes_of(row.subject_type, row.before, row.after)),
         Column("ip", "From", lambda row: row.ip, shown=False, hint="Network address of the person who acted"),
         Column("request", "Request", lambda row: row.request_id, shown=False),
     ),

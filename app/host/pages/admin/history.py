@@ -39,7 +39,7 @@ async def history(ctx: Context, kind: str, subject: object) -> list[Done]:
     )
     entries = (await ctx.db.execute(asked.order_by(AuditEntry.id.desc()).limit(_MOST))).all()
     sides = [(one.before, one.after) if one.before and one.after else (None, None) for one in entries]
-    changed = await erased_names.differences_of(ctx.db, sides, await ctx.zone())
+    changed = await erased_names.differences_of(ctx.db, [(kind, *both) for both in sides], await ctx.zone())
     return [
         Done(one.at, one.actor_name, act_label(one.act), changes) for one, changes in zip(entries, changed, strict=True)
     ]

@@ -2,6 +2,8 @@
 
 import ast
 import re
+from collections.abc import Iterator
+from dataclasses import fields
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
@@ -24,10 +26,13 @@ from app.accounts.audit_words import (
 )
 from app.accounts.models import AuditEntry, Role
 from app.clock.bindings import actions as bindings
+from app.clock.settings import ClockSettings
 from app.dates import PageZone
 from app.db.session import Database
 from app.host.applications import applications
 from app.host.people import people
+from app.host.people.people import EmployeeDetails
+from app.registry import modules
 from tests.cluster import ROOT
 from tests.conftest import Browser
 from tests.host.staff import ALICE, hire
@@ -240,13 +245,13 @@ def test_the_page_of_every_kind_of_subject_is_there(site: Litestar) -> None:
 def test_differences_name_every_field_of_either_side() -> None:
     before: dict[str, object] = {"active": True, "note": None, "tags": []}
     after = {"active": False, "note": "x", "more_of_it": {"a_b": [1, 2]}}
-    assert differences(before, after, ZURICH) == [
-        ("active", "yes", "no"),
-        ("note", "nothing", "x"),
-        ("tags", "nothing", None),
-        ("more of it", None, "a b: 1, 2"),
+    assert differences("user", before, after, ZURICH) == [
+        ("Active", "yes", "no"),
+        ("Note", "nothing", "x"),
+        ("Tags", "nothing", None),
+        ("More of it", None, "a b: 1, 2"),
     ]
-    assert differences(None, None, ZURICH) == []
+    assert differences("user", None, None, ZURICH) == []
 
 
 @pytest.mark.parametrize(
@@ -256,7 +261,7 @@ def test_differences_name_every_field_of_either_side() -> None:
         ("clock_in", "2026-11-22T08:00:05+01:00", "Sun 22 Nov, 08:00:05"),
         ("workday", "2025-11-22", "Sat 22 Nov 2025"),
         ("starts_at", "2026-11-22T07:00:00+00:00", "Sun 22 Nov, 07:00 UTC"),
-        ("breaks", [["2026-11-22T11:00:00Z", "2026-11-22T11:30:00Z"]], "Sun 22 Nov, 12:00, Sun 22 Nov, 12:30"),
+        ("breaks", [["2026-11-22T11:00:00Z", "2026-11-22T11:30:00Z"]], "Sun 22 Nov, 12:00–Sun 22 Nov, 12:30"),
         ("punched_at_local", "2026-11-22T08:00:05", "Sun 22 Nov, 08:00:05"),
         ("note", "Since 2026-11-22", "Since 2026-11-22"),
         ("id_number", "2026-11-22", "2026-11-22"),
@@ -265,7 +270,59 @@ def test_differences_name_every_field_of_either_side() -> None:
     ],
 )
 def test_instants_and_days_are_told_in_words_and_typed_texts_as_they_are(name: str, kept: object, words: str) -> None:
-    assert differences(None, {name: kept}, ZURICH) == [(name.replace("_", " "), None, words)]
+    [(_, before, after)] = differences("attendance", None, {name: kept}, ZURICH)
+    assert (before, after) == (None, words)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "kept", "field", "words"),
+    [
+        ("attendance", "status", "auto_closed", "Status", "Auto-closed"),
+        ("attendance", "kind", "overtime", "Kind", "Overtime"),
+        ("clock_binding", "state", "auto_matched", "State", "Auto-matched"),
+        ("clock_binding", "method", "id_number", "Decided by", "ID number"),
+        ("clock_settings", "repeat_tap_seconds", 12, "Repeat tap within", "12 seconds"),
+        ("clock_settings", "default_direction", "in", "Default direction of a terminal", "Always in"),
+        ("punch", "outcomes", {"only_one_punch": 2}, "Outcomes", "Only one punch: 2"),
+        ("role", "permissions", ["host.people", "gone.since"], "Permissions", "Keep people, gone.since"),
+        ("policy", "web_prompts", False, "Web prompts", "off"),
+        ("policy", "optional_gap_hours", 5, "Pause between two optional surveys", "5 hours"),
+        ("survey", "status", "draft", "Status", "Draft"),
+        ("survey", "enforcement", "required", "Enforcement", "Required"),
+        ("terminal", "direction", "undirected", "Direction", "Undirected"),
+        ("later", "what_came_later", "x_y", "What came later", "x_y"),
+    ],
+)
+def test_fields_and_values_are_told_in_the_words_of_the_pages(
+    kind: str, name: str, kept: object, field: str, words: str
+) -> None:
+    assert differences(kind, None, {name: kept}, ZURICH) == [(field, None, words)]
+
+
+def test_every_field_that_an_act_may_leave_has_a_name() -> None:
+    """The fields that stand in the code, and those of the values that are told whole."""
+    literal = {name for path in sorted((ROOT / "app").rglob("*.py")) for name in _told_in(ast.parse(path.read_text()))}
+    whole = {one.name for kind in (EmployeeDetails, ClockSettings) for one in fields(kind)}
+    assert len(literal) > 30
+    named = {name.rpartition(".")[2] for module in modules() for name in module.audited()}
+    assert sorted((literal | whole) - named) == []
+
+
+def _told_in(tree: ast.AST) -> Iterator[str]:
+    """The keys of each dictionary that a call takes as `before` or `after`, that AuditedChange takes, or that has such a name first."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="record"), keywords=named):
+                sides = [one.value for one in named if one.arg in ("before", "after")]
+            case ast.Call(func=ast.Name(id="AuditedChange") | ast.Attribute(attr="AuditedChange"), args=[_, *sides]):
+                pass
+            case ast.Assign(targets=[ast.Name(id="before" | "after" | "told")], value=value):
+                sides = [value]
+            case _:
+                continue
+        for side in sides:
+            keys = side.keys if isinstance(side, ast.Dict) else ()
+            yield from (key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
 
 
 def test_locked_days_are_named_in_words() -> None:

@@ -1,5 +1,7 @@
 """The audit names people: also former ones, and never one who was erased. And it says by what a person acted."""
 
+from typing import Any
+
 import pytest
 from sqlalchemy import delete, update
 
@@ -77,6 +79,29 @@ async def test_former_people_keep_their_names(alice: Browser, database: Database
     assert "Nora Nemo" in (await alice.get(f"/admin/audit/{left}")).text
 
 
+async def test_people_in_the_values_have_their_names_too_and_erased_ones_none(
+    alice: Browser, database: Database, nora: int
+) -> None:
+    async with database.transaction() as db:
+        ada, bram = await hire(db, "Ada Lovelace"), await hire(db, "Bram Evermint")
+        await people.remove(db, ALICE, [bram])
+    values: dict[str, Any] = {"subject_type": "attendance", "subject_id": "9"}
+    moved = [
+        await entry(database, "clock.move_record", **values, before={"employee_id": was}, after={"employee_id": now})
+        for was, now in ((ada, bram), (nora, 987))
+    ]
+    linked = await entry(database, "employee.edit", subject_type="employee", before={"user_id": BOB}, after={})
+    shown = [squeezed((await alice.get(f"/admin/audit/{one}")).text) for one in (*moved, linked)]
+    for text, names in zip(
+        shown, (("Ada Lovelace", "Bram Evermint"), ("Nora Nemo", "Person 987"), ("Bob",)), strict=True
+    ):
+        assert all(name in text for name in names)
+    await erase(database, NORA)
+    hidden = squeezed((await alice.get(f"/admin/audit/{moved[1]}")).text)
+    assert "Nora" not in hidden
+    assert ERASED_PERSON in hidden
+
+
 async def seen_everywhere(browser: Browser, database: Database, query: str = "") -> str:
     """All that the audit shows: list, exports and each entry."""
     pages = [(await browser.get(f"/admin/audit?{EVERY}&{query}")).text]
@@ -117,7 +142,7 @@ async def test_an_erased_person_is_named_nowhere_in_the_audit(alice: Browser, da
     assert "Nora" not in str(told), "the names do not even leave the database"
     page = " ".join((await alice.get(f"/people/{ada}")).text.partition("<main")[2].split())
     assert f"· {ERASED_PERSON} · <strong>Person edited</strong>" in page
-    assert f"position: {ERASED_PERSON}&#39;s desk → Clerk" in page
+    assert f"Position: {ERASED_PERSON}&#39;s desk → Clerk" in page
     assert "nora" not in page.casefold()
 
 
