@@ -12,6 +12,7 @@ from app.clock.models import Connection
 from app.db.base import Base
 from app.db.session import PLATFORM, Database
 from app.secrets import KeyRing, Place, SecretError
+from app.surveys.anonymous.models import BallotKey
 from app.surveys.models import PersonKey
 
 BATCH = 200
@@ -55,6 +56,7 @@ SEALED: tuple[Sealed, ...] = (
     Sealed(_table(Connection), "password"),
     Sealed(_table(Connection), "tokens"),
     Sealed(_table(PersonKey), "sealed_key", bound_to="user_id"),
+    Sealed(_table(BallotKey), "sealed_key", bound_to="survey_id"),
 )
 OF_ALL: tuple[Sealed, ...] = (Sealed(_table(ClockSignIn), "tokens"),)
 

@@ -333,11 +333,12 @@ def test_every_sealed_column_is_known_to_the_rotation() -> None:
                 words = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
                 places |= {".".join(map(str, words))} if len(words) == 2 else set()
     # The secret of an authenticator being set up and what stands for a password live in a form alone; evidence is sealed under
-    # its person's own key; answers that are carried over a sign-in live for an hour.
+    # its person's own key, a ballot under that of its version; answers that are carried over a sign-in live for an hour.
     assert places - {
         "sessions.carried",
         "users.totp_setup",
         "users.password_passed",
         "survey_responses.sealed",
         "survey_changes.sealed",
+        "survey_ballots.sealed",
     } == {one.name for one in (*sealed.SEALED, *sealed.OF_ALL)}

@@ -129,6 +129,7 @@ LAYERS = {
         "results",
         "asking",
         "authoring",
+        "anonymous",
         "ledger",
         "languages_shown",
         "models item",

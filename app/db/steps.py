@@ -26,7 +26,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "shared": ("app.accounts.models",),
     "host": ("app.host.models",),
     "clock": ("app.clock.models", "app.long_acts.models"),
-    "surveys": ("app.surveys.models",),
+    "surveys": ("app.surveys.models", "app.surveys.anonymous.models"),
 }
 SHARED = "shared"
 _INVALID = text(

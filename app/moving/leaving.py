@@ -110,7 +110,8 @@ async def _copy(connection: asyncpg.Connection, wanted: TenantExport, writer: Bo
     which = "false" if one.name == tables.TOKENS and not wanted.with_tokens else one.which
     columns = ", ".join(f'"{name}"' for name in one.columns)
     # Append-only and numbered rows arrive in the order in which they came.
-    order = f' ORDER BY "{one.numbers}"' if one.is_shared and one.numbers else ""
+    by = one.numbers if one.is_shared else one.order
+    order = f' ORDER BY "{by}"' if by else ""
     query = f'SELECT {columns} FROM "{one.name}" WHERE {which or "true"}{order}'
     values = [wanted.key] if which and "$1" in which else []
     told: str = await connection.copy_from_query(query, *values, output=take, encoding="utf-8")

@@ -18,7 +18,7 @@ class MovingTable:
     become the new ones. A row whose account is gone stays behind where `gone` is `drop`, loses the id where it is `null`, and keeps it
     as a negative one, which no account has, where it is `keep`: it still counts. `sealed` columns travel beside the rows, resealed;
     `left` ones stay behind, and have their default on arrival. `instead` is SQL that takes the place of a column on arrival, over the
-    row `s`.
+    row `s`. Rows travel in the order of the column `order`, None for any.
     """
 
     name: str
@@ -28,6 +28,7 @@ class MovingTable:
     sealed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     instead: Mapping[str, str] = field(default_factory=dict)
+    order: str | None = None
 
     @property
     def table(self) -> Any:
@@ -159,6 +160,10 @@ SURVEYS: tuple[MovingTable, ...] = (
     MovingTable("survey_responses"),
     MovingTable("survey_answers"),
     MovingTable("survey_changes"),
+    # Ballots go with the key that opens them, in the order of their random ids.
+    MovingTable("survey_ballot_keys", sealed=("sealed_key",)),
+    MovingTable("survey_ballots", order="id"),
+    MovingTable("survey_results", order="id"),
     MovingTable("survey_ledger_head"),
     MovingTable("survey_tombstones"),
     # `shown_in` is the number of a session, and sessions stay behind.

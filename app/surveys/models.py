@@ -27,13 +27,18 @@ class Survey(Base):
     the text in force while published. Deleted ones are demo rows that were removed. `unnoted_version` is one that went out to
     apps before `handed_out_at` was kept. `closing_html` is the author's words after an answer. `needs` is what an app must be able
     to show to be handed it (`question_details.needs`). `language` is the tag of its texts; `translations` holds those of other languages by tag
-    (app.surveys.translations), null where it has none: every other language stands there, even one in which only questions have texts.
+    (app.surveys.translations), null where it has none: every other language stands there, even one in which only questions have texts. `split` is the group
+    that a ballot of an anonymous one keeps.
     """
 
     __tablename__ = "surveys"
     __table_args__ = (
         CheckConstraint("type IN ('rating', 'consent', 'poll', 'feedback')", name="type"),
         CheckConstraint("enforcement IN ('optional', 'required')", name="enforcement"),
+        CheckConstraint("anonymity IN ('named', 'anonymous')", name="anonymity"),
+        CheckConstraint(
+            "split IS NULL OR (anonymity = 'anonymous' AND split IN ('type', 'tenant', 'department'))", name="split"
+        ),
         CheckConstraint("status IN ('draft', 'published', 'archived')", name="status"),
         CheckConstraint("starts_at < ends_at", name="window"),
         CheckConstraint(
@@ -51,6 +56,8 @@ class Survey(Base):
     enforcement: Mapped[str]
     message: Mapped[str] = mapped_column(server_default="")
     closing_html: Mapped[str] = mapped_column(server_default="")
+    anonymity: Mapped[str] = mapped_column(server_default="named")
+    split: Mapped[str | None]
     category: Mapped[str | None]
     user_types: Mapped[Words]
     tenants: Mapped[Words]

@@ -6,6 +6,9 @@ from typing import Literal
 
 TYPES = {"rating": "Rating", "consent": "Consent", "poll": "Poll", "feedback": "Feedback"}
 ENFORCEMENTS = {"optional": "Optional", "required": "Required"}
+ANONYMITIES = {"named": "Named", "anonymous": "Anonymous"}
+# By what answers can be told apart in groups.
+SPLITS = {"type": "User type", "tenant": "Tenant", "department": "Department"}
 STATUSES = {"draft": "Draft", "published": "Published", "archived": "Archived"}
 QUESTION_TYPES = {
     "agreement": "Agreement",

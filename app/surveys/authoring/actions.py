@@ -20,7 +20,7 @@ from app.dates import utc_time
 from app.db.session import PLATFORM, workspace_of
 from app.errors import Conflict, FieldError
 from app.surveys import languages_shown, words
-from app.surveys.authoring import history
+from app.surveys.authoring import anonymity, audience, history
 from app.surveys.authoring import rows as definition_rows
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
 from app.surveys.authoring.definition import Definition, problems, refusal, tidy, unaskable, unpublishable
@@ -130,25 +130,28 @@ async def save(
         raise Conflict("Only a published survey gets a new version. Publish it first.")
     wanted = await _checked(db, definition, stored)
     met = await languages_shown.shown(db, stored.id, stored.version) if stored.answered else frozenset()
-    _refuse_unasked(stored, wanted, met, new_version=new_version)
+    await _refuse_unasked(db, stored, wanted, met, new_version=new_version)
     return await _overwrite(db, actor, stored, wanted, new_version=new_version)
 
 
 async def publish(db: AsyncSession, actor: Actor, uid: UUID, now: datetime, ceiling: str) -> bool:
     """Returns whether anything changed: a published one stays as it is, an archived one comes back with its answers.
 
-    Raises Forbidden above the ceiling, NotFound, Invalid for what can't be asked.
+    An anonymous one that was archived comes back as its next version: what was closed stays closed. Raises Forbidden above the ceiling,
+    NotFound, Invalid for what can't be asked.
     """
     refuse_above(ceiling)
     stored = await lock(db, uid)
     refuse_above(ceiling, stored.definition.enforcement)
     if stored.status == "published":
         return False
-    if found := unpublishable(stored.definition, now):
+    if found := [*unpublishable(stored.definition, now), *await _too_few(db, stored.definition)]:
         raise refusal("The survey can't be published", found)
-    wording_id = await definition_rows.wording(db, stored.uid, stored.version, stored.definition)
-    published_at = stored.published_at or now
-    values = {"status": "published", "published_at": published_at, "wording_id": wording_id}
+    is_next = stored.definition.is_anonymous and stored.published_at is not None
+    version = stored.version + 1 if is_next else stored.version
+    wording_id = await definition_rows.wording(db, stored.uid, version, stored.definition)
+    published_at = now if is_next else stored.published_at or now
+    values = {"status": "published", "version": version, "published_at": published_at, "wording_id": wording_id}
     await _act(db, actor, "publish", stored, values)
     return True
 
@@ -202,6 +205,8 @@ async def _checked(db: AsyncSession, definition: Definition, stored: Stored | No
     """Tidied, with the keys that are this survey's; every other question gets a new one. Raises Invalid."""
     tidied = tidy(definition)
     found = [*problems(tidied), *await _unknown_audience(db, tidied, stored)]
+    if tidied.split == "tenant" and workspace_of(db) != PLATFORM:
+        found.append(FieldError("split", "Only surveys of the platform are split by tenant; choose another group."))
     if found:
         raise refusal("The survey can't be saved", found)
     known = await _own_keys(db, tidied, stored) if stored else set()
@@ -237,15 +242,25 @@ def _listed(words_: set[str]) -> str:
     return ", ".join(f"“{one[:60]}”" for one in sorted(words_)[:5])
 
 
-def _refuse_unasked(stored: Stored, wanted: Definition, met: frozenset[str], *, new_version: bool) -> None:
+async def _refuse_unasked(
+    db: AsyncSession, stored: Stored, wanted: Definition, met: frozenset[str], *, new_version: bool
+) -> None:
     """What people are being asked must stay something to ask, and what they answered must stay what they answered. `met` are the other languages
     in which they met it."""
+    now = datetime.now(UTC)
+    found = anonymity.fixed(stored.definition, wanted) if stored.published_at else []
     if stored.status == "published":
-        found = unpublishable(wanted, datetime.now(UTC)) if new_version else unaskable(wanted)
-        if found:
-            raise refusal("A published survey can't be saved like this", found)
+        found += unpublishable(wanted, now) if new_version else unaskable(wanted)
+        found += [] if new_version else anonymity.closed_end(stored.definition, wanted, now)
+        found += await _too_few(db, wanted)
+    if found:
+        raise refusal("A published survey can't be saved like this", found)
     if stored.answered and not new_version and (needed := need_new_version(stored.definition, wanted, met)):
         raise NeedsNewVersion(stored, needed)
+
+
+async def _too_few(db: AsyncSession, definition: Definition) -> list[FieldError]:
+    return anonymity.too_few(definition, await audience.size(db, definition)) if definition.is_anonymous else []
 
 
 async def _overwrite(db: AsyncSession, actor: Actor, stored: Stored, wanted: Definition, *, new_version: bool) -> Saved:

@@ -101,6 +101,8 @@ def canonical(
     closing_html: str = "",
     language: str = "",
     translations: Mapping[str, SurveyTexts] | None = None,
+    anonymity: str = "named",
+    split: str | None = None,
 ) -> str:
     """The RFC 8785 text that the content hash is of. Message and closing words are sanitised; what came after the first
     version of this form stands in it only where a survey has it, so that older content keeps its hash."""
@@ -126,6 +128,8 @@ def canonical(
         content["closing_html"] = closing_html
     if translations:
         content |= {"language": language, "translations": _translated(translations, every)}
+    if anonymity != "named":
+        content |= {"anonymity": anonymity, **({"split": split} if split else {})}
     return rfc8785.dumps(content).decode()
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from app.errors import FieldError, Invalid
 from app.languages import tag_of
 from app.surveys import words
-from app.surveys.authoring import content, detail_rules, translation_rules
+from app.surveys.authoring import anonymity, content, detail_rules, translation_rules
 from app.surveys.authoring.bounds import html, line, lines, sanitised, text
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
 from app.surveys.translations import DEFAULT, QuestionTexts, SurveyTexts
@@ -39,7 +39,7 @@ class QuestionDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """`message` and `closing_html`, the author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
+    """`split` is the group of people that an anonymous answer keeps, None for none. `message` and `closing_html`, the author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
     and is always None in a required survey. `language` is the tag of the texts here; `translations`, in a tidied one, has every other language
     in which there is a text, be it of a question alone."""
 
@@ -48,6 +48,8 @@ class Definition:
     enforcement: str
     message: str = ""
     closing_html: str = ""
+    anonymity: str = "named"
+    split: str | None = None
     category: str | None = None
     user_types: tuple[str, ...] = ()
     tenants: tuple[str, ...] = ()
@@ -72,7 +74,13 @@ class Definition:
             questions=self.questions,
             language=self.language,
             translations=self.translations,
+            anonymity=self.anonymity,
+            split=self.split,
         )
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.anonymity == "anonymous"
 
     @property
     def content_hash(self) -> str:
@@ -146,6 +154,7 @@ def problems(definition: Definition) -> list[FieldError]:
         *_one_of("enforcement", definition.enforcement, words.ENFORCEMENTS),
         *html("message", definition.message),
         *html("closing_html", definition.closing_html),
+        *anonymity.problems(definition),
         *line("category", definition.category or "", words.LONGEST_CATEGORY),
         *_window(definition.starts_at, definition.ends_at),
         *_between("snooze_hours", definition.snooze_hours, words.SNOOZE_HOURS, "hours"),
@@ -221,6 +230,7 @@ def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
 def unaskable(definition: Definition) -> list[FieldError]:
     """What keeps a checked definition from being asked at all, whenever that is."""
     found = [] if definition.questions else [FieldError("questions", "Add at least one question.")]
+    found += anonymity.unaskable(definition)
     for number, one in enumerate(definition.questions):
         if one.type in words.WITH_OPTIONS and len(one.options) < words.FEWEST_OPTIONS:
             needed = f"Give at least {words.FEWEST_OPTIONS} options, one a line."
@@ -236,6 +246,8 @@ NAMES: Final = {
     "enforcement": "Enforcement",
     "message": "Message",
     "closing_html": "Closing words",
+    "anonymity": "Anonymity",
+    "split": "Split",
     "category": "Category",
     "user_types": "User types",
     "tenants": "Tenants",

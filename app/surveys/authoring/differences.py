@@ -12,7 +12,7 @@ from app.surveys.authoring import translation_differences
 from app.surveys.authoring.content import plain_text
 from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition, name_of
 
-_CONTENT: Final = frozenset({"title", "message", "closing_html", "type", "enforcement"})
+_CONTENT: Final = frozenset({"title", "message", "closing_html", "type", "enforcement", "anonymity", "split"})
 # Its language is the name of the texts, which stay: it counts as content only where there are others to choose from.
 _CORRECTABLE: Final = frozenset({"title", "message", "closing_html", "language"})
 _PLAIN: Final = (
@@ -21,6 +21,8 @@ _PLAIN: Final = (
     "enforcement",
     "message",
     "closing_html",
+    "anonymity",
+    "split",
     "category",
     "user_types",
     "tenants",
@@ -33,6 +35,12 @@ _PLAIN: Final = (
 )
 _DETAILS: Final = ("low_label", "high_label", "min", "max", "unit", "rows", "page")
 NOTHING: Final = "–"
+_LABELS: Final = {
+    "type": words.TYPES,
+    "enforcement": words.ENFORCEMENTS,
+    "anonymity": words.ANONYMITIES,
+    "split": words.SPLITS,
+}
 _ALWAYS: Final = "Always shown"
 # A question among all of its survey.
 _Placed = tuple[Sequence[QuestionDefinition], QuestionDefinition]
@@ -115,7 +123,7 @@ def _shown(field: str, value: Any, names: words.Names) -> str:
         return names.of_workspaces(value) or "Everyone"
     if isinstance(value, datetime):
         return utc_time(value, None)
-    labels = {"type": words.TYPES, "enforcement": words.ENFORCEMENTS}.get(field, {})
+    labels = _LABELS.get(field, {})
     return NOTHING if value in (None, "") else labels.get(value, str(value))
 
 

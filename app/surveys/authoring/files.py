@@ -62,6 +62,8 @@ class _File(msgspec.Struct):
     format: str = FORMAT
     message: str | None = None
     closing_html: str | None = None
+    anonymity: str | None = None
+    split: str | None = None
     category: str | None = None
     user_types: list[str] | None = None
     tenants: list[str] | None = None
@@ -107,6 +109,8 @@ def from_document(document: dict[str, Any]) -> Definition:
         enforcement=file.enforcement,
         message=file.message or "",
         closing_html=file.closing_html or "",
+        anonymity=file.anonymity or "named",
+        split=file.split,
         category=file.category,
         user_types=tuple(file.user_types or ()),
         tenants=tuple(file.tenants or ()),
@@ -191,6 +195,8 @@ def document(definition: Definition) -> dict[str, Any]:
         "enforcement": definition.enforcement,
         "message": definition.message,
         "closing_html": definition.closing_html,
+        "anonymity": definition.anonymity,
+        "split": definition.split,
         "category": definition.category,
         "user_types": list(definition.user_types),
         "tenants": list(definition.tenants),

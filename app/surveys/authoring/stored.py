@@ -111,6 +111,8 @@ def _stored(workspace: str, row: Survey, responses: int, questions: tuple[Questi
         enforcement=row.enforcement,
         message=row.message,
         closing_html=row.closing_html,
+        anonymity=row.anonymity,
+        split=row.split,
         category=row.category,
         user_types=tuple(row.user_types),
         tenants=tuple(row.tenants),

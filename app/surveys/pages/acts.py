@@ -13,7 +13,7 @@ from app.counting import people
 from app.dates import utc_time
 from app.errors import Conflict
 from app.surveys.authoring import actions as authoring
-from app.surveys.authoring import audience
+from app.surveys.authoring import anonymity, audience
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
 from app.surveys.authoring.definition import name_of, unpublishable
 from app.surveys.authoring.stored import Stored
@@ -32,8 +32,9 @@ async def ask_publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Resp
     stored = await authoring.load(ctx.db, uid_of(uid))
     refuse_above(await ceiling_of(ctx.db), stored.definition.enforcement)
     _refuse_again(stored, "published")
-    missing = unpublishable(stored.definition, datetime.now(UTC))
     sizes = await audience.sizes(ctx.db, stored.definition)
+    missing = unpublishable(stored.definition, datetime.now(UTC))
+    missing += anonymity.too_few(stored.definition, sum(sizes.values()))
     return await _ask(
         ctx,
         stored,

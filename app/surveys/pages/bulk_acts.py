@@ -17,7 +17,7 @@ from app.errors import Conflict, Forbidden
 from app.long_acts.acts import ItemOutcome
 from app.long_acts.over_lists import SliceOutcome
 from app.surveys.authoring import actions as authoring
-from app.surveys.authoring import audience
+from app.surveys.authoring import anonymity, audience
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
 from app.surveys.authoring.stored import Stored, load_all
 from app.surveys.models import Survey
@@ -61,7 +61,7 @@ def _long(act: str, doing: str) -> LongBulk:
         ceiling, now = await ceiling_of(ctx.db), datetime.now(UTC)
         left: dict[int, ItemOutcome] = {}
         for stored in await load_all(ctx.db, ids):
-            if why := hindrance(act, stored, ceiling, now):
+            if why := await _hindrance(ctx, act, stored, ceiling, now):
                 left[stored.id] = ItemOutcome("hindered", f"It {why[0]}.")
             else:
                 await _do(ctx, act, stored, now, ceiling)
@@ -110,7 +110,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return answer
     chosen = await load_all(ctx.db, await chosen_ids(ctx, spec_of(await around(ctx)), there))
     now = datetime.now(UTC)
-    hindered = {one.uid: why for one in chosen if (why := hindrance(act, one, ceiling, now))}
+    hindered = {one.uid: why for one in chosen if (why := await _hindrance(ctx, act, one, ceiling, now))}
     able = [one for one in chosen if one.uid not in hindered]
 
     async def ask() -> dict[str, Any]:
@@ -134,6 +134,15 @@ async def _may(ctx: Context, act: str) -> str:
     if act != "archive":
         refuse_above(ceiling)
     return ceiling
+
+
+async def _hindrance(ctx: Context, act: str, stored: Stored, ceiling: str, now: datetime) -> Hindrance | None:
+    """As `hindrance`; an anonymous survey also needs people enough."""
+    why = hindrance(act, stored, ceiling, now)
+    if why or act != "publish" or not stored.definition.is_anonymous:
+        return why
+    few = anonymity.too_few(stored.definition, await audience.size(ctx.db, stored.definition))
+    return ("asks too few people to be anonymous", "ask too few people to be anonymous") if few else None
 
 
 async def _do(ctx: Context, act: str, stored: Stored, now: datetime, ceiling: str) -> None:

@@ -1,6 +1,6 @@
 """What the editor works on: the survey as it is stored, and what this workspace's form offers. Forbidden above the ceiling."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from sqlalchemy import Text, func, null, select
@@ -60,7 +60,8 @@ async def _desk(ctx: Context, uid: UUID) -> Desk:
     stored = await survey_rows.load(ctx.db, uid)
     offered = await _offered(ctx)
     refuse_above(offered.ceiling, stored.definition.enforcement)
-    return Desk(offered.including(stored.definition), stored)
+    fixed = stored.definition if stored.published_at else None
+    return Desk(replace(offered.including(stored.definition), fixed=fixed), stored)
 
 
 async def _offered(ctx: Context) -> Offered:

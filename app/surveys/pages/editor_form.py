@@ -45,6 +45,18 @@ CLOSING = Text(
     lines=3,
     help="Shown after an answer was recorded, for example what happens next. The same HTML as in the message.",
 )
+ANONYMITY = Choice(
+    "anonymity",
+    "Anonymity",
+    options=words.ANONYMITIES,
+    help="Anonymous answers are kept apart from names, and shown once the survey is over and five people have answered.",
+)
+SPLIT = Choice(
+    "split",
+    "Split",
+    options={"": "No split", **words.SPLITS},
+    help="Anonymous surveys only: what an answer keeps of its person. Small groups are shown together.",
+)
 CATEGORY = Text("category", "Category", longest=words.LONGEST_CATEGORY, help="What it is about: Canteen, Safety …")
 LANGUAGE = Text(
     "language",
@@ -80,6 +92,7 @@ NEW: Final = {
     "type": "feedback",
     "enforcement": "optional",
     "language": DEFAULT,
+    "anonymity": "named",
     "snooze_hours": words.DEFAULT_SNOOZE_HOURS,
     "cooldown_days": words.DEFAULT_COOLDOWN_DAYS,
     "max_prompts": words.DEFAULT_MAX_PROMPTS,
@@ -89,12 +102,13 @@ NEW: Final = {
 @dataclass(frozen=True, slots=True)
 class Offered:
     """What this workspace's form offers. `tenants` None: the survey is a tenant's, and asks its own people only. `categories` are those
-    of its surveys."""
+    of its surveys. `fixed` is a survey that was published: who may know what is answered to it stays as it is."""
 
     types: Mapping[str, str]
     tenants: Mapping[str, str] | None
     ceiling: str
     categories: tuple[str, ...] = ()
+    fixed: Definition | None = None
 
     @property
     def names(self) -> words.Names:
@@ -113,6 +127,7 @@ class Offered:
             Choice("enforcement", "Enforcement", required=True, options=kinds),
             MESSAGE,
             CLOSING,
+            *self._anonymity,
             CATEGORY,
             LANGUAGE,
             *audience,
@@ -122,6 +137,18 @@ class Offered:
             COOLDOWN,
             MOST_PROMPTS,
         )
+
+    @property
+    def _anonymity(self) -> tuple[Choice, Choice]:
+        """What a published survey can't change has one option."""
+        kinds, groups = (dict(one.options) for one in (ANONYMITY, SPLIT))
+        if self.tenants is None:
+            del groups["tenant"]
+        if self.fixed:
+            kinds, groups = (
+                {key: each[key]} for each, key in ((kinds, self.fixed.anonymity), (groups, self.fixed.split or ""))
+            )
+        return replace(ANONYMITY, options=kinds), replace(SPLIT, options=groups)
 
     def including(self, definition: Definition) -> "Offered":
         """With the types and tenants that the survey has already, though the lists lost them: no filter becomes empty."""
@@ -253,6 +280,8 @@ def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> D
         enforcement=values["enforcement"] or "",
         message=values["message"] or "",
         closing_html=values["closing_html"] or "",
+        anonymity=values["anonymity"] or "named",
+        split=(values["split"] or None) if values["anonymity"] == "anonymous" else None,
         category=values["category"],
         user_types=tuple(values["user_types"] or ()),
         tenants=tuple(values["tenants"] or ()) if "tenants" in form.fields else tenants,

@@ -31,9 +31,8 @@ from app.surveys.results.breakdowns import Results, results
 from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, Reading, outcomes_of
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
-from app.surveys.results.splits import SPLITS
 from app.surveys.results.tallies import ASKED, TallyScope
-from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, STATUSES, TYPES
+from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, SPLITS, STATUSES, TYPES
 from app.web import lists
 from app.web.context import Context
 from app.web.guards import Requires

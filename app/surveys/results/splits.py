@@ -24,7 +24,6 @@ from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.queries import OUTCOME
 from app.surveys.results.tallies import TallyScope
 
-SPLITS = {"type": "User type", "tenant": "Tenant", "department": "Department"}
 # A live count of as many takes a tenth of a second or two.
 MOST_LIVE = 3_000
 # The largest; all others stand together.

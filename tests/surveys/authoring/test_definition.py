@@ -352,6 +352,8 @@ DEFINITIONS = st.builds(
     enforcement=st.sampled_from(["optional", "required"]),
     message=st.sampled_from(["", "a", "e\u0301", "é"]),
     closing_html=st.sampled_from(["", "a", "é"]),
+    anonymity=st.sampled_from(["named", "anonymous"]),
+    split=st.sampled_from([None, "type"]),
     category=st.none() | TEXTS,
     user_types=st.sampled_from([(), ("staff",)]),
     starts_at=st.none() | st.just(NOW),
@@ -362,7 +364,9 @@ DEFINITIONS = st.builds(
 
 def content_of(definition: Definition) -> Any:
     asked = [(one.label, one.type, one.options, one.required, one.details) for one in definition.questions]
-    return definition.title, definition.message, definition.closing_html, definition.type, definition.enforcement, asked
+    whose = (definition.anonymity, definition.split if definition.is_anonymous else None)
+    words = definition.title, definition.message, definition.closing_html
+    return *words, definition.type, definition.enforcement, whose, asked
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,0 +1,64 @@
+"""The rules of anonymous surveys, as far as an author meets them: what they refuse, and what stays fixed. Pure."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from app.errors import FieldError
+from app.surveys import words
+
+if TYPE_CHECKING:
+    from app.surveys.authoring.definition import Definition
+
+# Of fewer people, an answer says too much about each.
+FEWEST_PEOPLE: Final = 10
+FIELDS: Final = ("anonymity", "split")
+_AGREES: Final = "An agreement needs the name of the person. Remove the Agreement question, or make the survey named."
+_NEEDS_END: Final = "Give the survey an end: the results of an anonymous survey appear when it is over."
+_FEW: Final = (
+    "An anonymous survey needs an audience of at least {least} people; this one has {people}. Widen the audience."
+)
+_FIXED: Final = (
+    "This was published, so it can't change, not even in a new version. Duplicate the survey to ask in another way."
+)
+_OVER: Final = "This version is over and its results are shown, so its end can't change. Publish a new version."
+
+
+def problems(definition: "Definition") -> Iterator[FieldError]:
+    """What keeps a tidied definition from being saved."""
+    if definition.anonymity not in words.ANONYMITIES:
+        yield FieldError("anonymity", f"Choose one of {', '.join(words.ANONYMITIES)}.")
+    elif definition.is_anonymous and definition.agreement:
+        yield FieldError("anonymity", _AGREES)
+    if definition.split is not None and definition.split not in words.SPLITS:
+        yield FieldError("split", f"Choose one of {', '.join(words.SPLITS)}, or leave it out.")
+    elif definition.split is not None and not definition.is_anonymous:
+        yield FieldError(
+            "split", "Only an anonymous survey has a split. Leave it out: a named one is split on its page."
+        )
+
+
+def unaskable(definition: "Definition") -> list[FieldError]:
+    """What keeps a checked definition from being asked."""
+    if not definition.is_anonymous:
+        return []
+    missing = [FieldError("ends_at", _NEEDS_END)] if definition.ends_at is None else []
+    return [*missing, FieldError("anonymity", "Anonymous surveys can't be published yet.")]
+
+
+def too_few(definition: "Definition", people: int) -> list[FieldError]:
+    """`people` are in its audience."""
+    if not definition.is_anonymous or people >= FEWEST_PEOPLE:
+        return []
+    return [FieldError("user_types", _FEW.format(least=FEWEST_PEOPLE, people=people))]
+
+
+def fixed(was: "Definition", wanted: "Definition") -> list[FieldError]:
+    """What a survey that was ever published can't change."""
+    return [FieldError(one, _FIXED) for one in FIELDS if getattr(was, one) != getattr(wanted, one)]
+
+
+def closed_end(was: "Definition", wanted: "Definition", now: datetime) -> list[FieldError]:
+    """An end that has passed stays, within a version that is published."""
+    is_over = was.is_anonymous and was.ends_at is not None and was.ends_at <= now
+    return [FieldError("ends_at", _OVER)] if is_over and wanted.ends_at != was.ends_at else []
