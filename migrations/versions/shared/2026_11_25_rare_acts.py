@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_25_rare_acts"
-down_revision = "2026_11_25_carried_answers"
+down_revision = "2026_11_25_languages"
 CONCURRENT = True
 
 
