@@ -7,6 +7,7 @@ import click
 from app import garbage
 from app.commands import (
     accounts,
+    acts,
     attendance,
     clock,
     clock_bindings,
@@ -41,6 +42,7 @@ FILES = (
     surveys,
     survey_responses,
     ledger,
+    acts,
     upkeep,
 )
 

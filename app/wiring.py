@@ -14,7 +14,8 @@ def connect_pages() -> None:
     """The same for what only pages ask. It loads them, which costs a worker or a command as much as all that it needs itself."""
     from app.host import subjects
     from app.host.attendance import queries
-    from app.host.pages import acts, api_reference, palette, person_parts
+    from app.host.pages import api_reference, palette, person_parts
+    from app.web.long_acts import known
 
     for site in (module.site() for module in modules()):
         for links in site.behind_records:
@@ -27,4 +28,4 @@ def connect_pages() -> None:
         palette.ACTS.extend(act for act in site.acts if act not in palette.ACTS)
         for kind, rows in site.subjects.items():
             subjects.offer(kind, rows)
-        acts.offer(site.long_acts, site.named_acts)
+        known.offer(site.long_acts, site.named_acts)

@@ -29,6 +29,8 @@ BACKWARDS = ("2026-02-02", "2026-02-01")
 CASES = [
     *(("attendance:edit", number, "--in", "2026-02-02T08:00") for number in (HUGE, "9" * 5000, "0", "1e3", "٣٣٣")),
     *(("attendance:decide", number, "approved") for number in (HUGE, "9" * 5000, "0", "--", "x")),
+    ("acts:list", "extra"),
+    *(("acts:stop", number) for number in (HUGE, "0", "", "1.5")),
     *(("attendance:delete", number) for number in (HUGE, "9" * 5000, "0", "", "1.5")),
     ("attendance:delete", "--", f"-{HUGE}"),
     ("attendance:delete", "--", NEGATIVE),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -19,6 +20,7 @@ import pytest
 from app.accounts.audit import SYSTEM
 from app.clock.sync import run_rows
 from app.db.session import Database
+from tests.clock.clock_worker import until
 from tests.cluster import DatabaseUrls
 from tests.command_line import CommandLine
 
@@ -163,8 +165,15 @@ class Counting:
         return counted("\n".join(line for line in text.splitlines() if "/health/live" in line), "muster_requests_total")
 
 
+async def database_knows(urls: DatabaseUrls, number: int) -> bool:
+    """True once `muster doctor` would count so many web processes."""
+    names = "SELECT count(DISTINCT application_name) FROM pg_stat_activity WHERE application_name LIKE 'muster web %'"
+    with psycopg.connect(urls.app) as db:
+        return db.execute(names).fetchone() == (number,)
+
+
 async def test_a_scrape_of_either_process_shows_the_counts_of_both_and_of_one_that_died(
-    start: Start, tmp_path: Path
+    start: Start, tmp_path: Path, urls: DatabaseUrls
 ) -> None:
     port = free_port()
     left = tmp_path / "muster-metrics-left"
@@ -173,6 +182,8 @@ async def test_a_scrape_of_either_process_shows_the_counts_of_both_and_of_one_th
     serving = start("serve", "--port", port, "--workers", 2, "--no-worker", TMPDIR=str(tmp_path))
     await serving.says("Application startup complete", times=2)
     assert not left.exists()
+    # Neither was asked anything yet.
+    await until(partial(database_knows, urls, 2))
     both = Counting(port, tmp_path)
     await both.ask_until(processes=2)
     assert {await both.said() for _ in range(10)} == {both.asked}

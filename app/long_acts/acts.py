@@ -225,6 +225,13 @@ def newest(*kinds: str, url: str = "") -> ScalarSelect[int | None]:
     return select(func.max(LongAct.id)).where(LongAct.finished_at.is_(None), theirs).scalar_subquery()
 
 
+async def newest_of_all(db: AsyncSession, most: int, *, over: bool) -> list[Progress]:
+    """The newest acts of the workspace, in one statement: those under way, or with `over` those that ended too."""
+    which = [] if over else [LongAct.finished_at.is_(None)]
+    rows = await db.scalars(select(LongAct).where(*which).order_by(LongAct.id.desc()).limit(most))
+    return [told_of(one, counted(one)) for one in rows]
+
+
 async def latest_of_code(db: AsyncSession, emp_code: str) -> Progress | None:
     """The newest act on what this code's punches made."""
     of_code = select(func.max(LongAct.id)).where(LongAct.emp_codes.contains([emp_code]))

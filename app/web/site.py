@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.policies import enabled
 from app.web.context import Context
 from app.web.long_acts.bulk import LongBulk
+from app.web.long_acts.words import LongActWords
 from app.web.menu import MenuGroup, MenuItem
 
 MOST_EACH = 6
@@ -77,9 +78,9 @@ class ApiDocument:
 
 @dataclass(frozen=True, slots=True)
 class NamedActPage:
-    """Where acts of a kind on named items are shown: the number follows. Who stops them needs the permission to edit the list."""
+    """What a kind of acts on named items is called, and where one is shown. Who stops them needs the permission to edit the list."""
 
-    url: str
+    words: LongActWords
     permission: str
     module: str
 

@@ -22,11 +22,13 @@ from app.clock.figures.dashboard import BAR_DAYS, GROUPS, PERSON_DAYS, DayBar, P
 from app.clock.mirror import cursors, set_aside
 from app.clock.pages import failure_words, health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
+from app.clock.punches import changes
 from app.clock.sync import run_rows
 from app.dates import PageZone, day_words
 from app.web.context import Context
 from app.web.formats import ago, instant, number
 from app.web.guards import Requires
+from app.web.long_acts import known
 from app.web.pages import page
 from app.web.templating import with_query
 
@@ -94,6 +96,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         since=punches.since,
         person_days=PERSON_DAYS,
         causes=[_cause(ctx, one) for one in await causes.causes(ctx.db, today)],
+        under_way=await _under_way(ctx),
         warnings=[_warning(ctx, one) for one in await completeness.warnings(ctx.db, now)],
     )
 
@@ -224,6 +227,13 @@ def _cause(ctx: Context, one: Cause) -> dict[str, str]:
         url, verb, permission = f"/clock_employees{url}", "Add or bind them", "clock.employees"
     there = url.format(subject=quote(one.subject, safe="")) if ctx.may(permission) else ""
     return {"sentence": sentence, "url": there, "verb": verb}
+
+
+async def _under_way(ctx: Context) -> list[dict[str, str]]:
+    """Changes that concern very many punches, and acts on many rows. `url` is empty when the person may not open it."""
+    watches = ctx.may("clock.sync.view")
+    found = [{"sentence": one.line, "url": one.url if watches else ""} for one in await changes.under_way(ctx.db)]
+    return [*found, *({"sentence": one.line, "url": one.url} for one in await known.under_way(ctx))]
 
 
 def _warning(ctx: Context, one: completeness.Warning) -> dict[str, str]:

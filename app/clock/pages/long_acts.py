@@ -62,9 +62,10 @@ async def _show(ctx: Context, act_id: int, shown: LongActPage) -> Response[Any]:
         raise NotFound
     return await page(
         ctx,
-        "clock/long_act.html",
+        "host/act.html",
         fragment="now",
         act=told(progress),
+        may_stop=PAGES[progress.kind].allows(ctx),
         left=await shown.rows(ctx, await long_acts.left(ctx.db, act_id)),
         of=shown.of,
         columns=shown.columns,
@@ -108,7 +109,7 @@ OF_PUNCHES = LongActPage(
     ("Attendance Transactions", "/clock_transactions"), ("Punch", "Employee", "Local time", "Why"), _left_punches
 )
 PAGES = {
-    kind: NamedActPage(words.url, f"clock.{words.url.split('/')[1].removeprefix('clock_')}", "clock")
+    kind: NamedActPage(words, f"clock.{words.url.split('/')[1].removeprefix('clock_')}", "clock")
     for kind, words in KINDS.items()
 }
 ROUTES = [show_records, show_punches]

@@ -79,6 +79,16 @@ class UnderWay:
         return f"Punches judged by {by}"
 
     @property
+    def line(self) -> str:
+        """What is done, and how far it is."""
+        far = f"{self.judged:,} of {self.total:,}" if self.total is not None else "the import begins soon"
+        return f"{self.label}: {far}"
+
+    @property
+    def url(self) -> str:
+        return "/clock_sync#rejudging"
+
+    @property
     def note(self) -> str:
         """What people should know while it lasts."""
         if self.owners:

@@ -1,7 +1,7 @@
 """`/acts/ID`: how far an act over a list is, what it left and why, and the button that stops it. Acts on named items have pages of their
 own, and an address here that leads there."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +13,13 @@ from sqlalchemy import select
 from app.db.among import among
 from app.errors import NotFound
 from app.long_acts import acts
-from app.long_acts.acts import Progress
 from app.long_acts.models import LongAct
-from app.long_acts.over_lists import CHANGED, REFUSED
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.long_acts.bulk import LongBulk
-from app.web.long_acts.words import LeftItem, LongActView, LongActWords
+from app.web.long_acts.known import KINDS, NO_ACT, REASONS, kind_of, view
+from app.web.long_acts.words import LeftItem, LongActView
 from app.web.pages import done, go, page
-from app.web.site import NamedActPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,33 +30,20 @@ class ActLine:
     url: str
 
 
-NO_ACT = "There is no such act."
-REASONS = {CHANGED: "changed meanwhile", REFUSED: "refused"}
-_BULKS: dict[str, LongBulk] = {}
-_NAMED: dict[str, NamedActPage] = {}
-
-
-def offer(bulks: Sequence[LongBulk], named: Mapping[str, NamedActPage]) -> None:
-    """For the composition root: what is known of the acts of each module."""
-    _BULKS.update({one.kind: one for one in bulks})
-    _NAMED.update(named)
-
-
 @get("/acts/{act_id:int}", guards=[signed_in])
 async def show(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response[Any]:
     progress = await acts.read(ctx.db, act_id)
-    known = _known(progress.kind)
-    if not known.shows(ctx):
+    bulk = kind_of(progress)
+    if not bulk.shows(ctx):
         raise NotFound(NO_ACT)
-    if progress.kind in _NAMED:
-        return go(f"{_NAMED[progress.kind].url}/{act_id}")
-    bulk = _BULKS[progress.kind]
+    if not isinstance(bulk, LongBulk):
+        return go(f"{bulk.words.url}/{act_id}")
     return await page(
         ctx,
         "host/act.html",
         fragment="now",
         act=view(progress),
-        may_stop=known.allows(ctx),
+        may_stop=bulk.allows(ctx),
         left=await _left(ctx, act_id, bulk),
         of=(bulk.what[1].capitalize(), progress.listed),
         columns=(bulk.what[0].capitalize(), "Why"),
@@ -68,17 +53,10 @@ async def show(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response
 @post("/acts/{act_id:int}/stop", guards=[signed_in], status_code=200)
 async def stop(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response[Any]:
     progress = await acts.read(ctx.db, act_id)
-    if not _known(progress.kind).allows(ctx):
+    if not kind_of(progress).allows(ctx):
         raise NotFound(NO_ACT)
     await acts.stop(ctx.db, ctx.actor, act_id)
     return await done(ctx, f"/acts/{act_id}", "It stops after the part that it is at. What was done stays done.")
-
-
-def view(progress: Progress) -> LongActView:
-    """An act over a list, in words. Of `_BULKS` alone."""
-    bulk = _BULKS[progress.kind]
-    words = LongActWords("/acts", bulk.doing, bulk.past, *bulk.what, {**REASONS, **bulk.left})
-    return LongActView(progress, words)
 
 
 async def told(ctx: Context, act_ids: Collection[int]) -> dict[int, ActLine]:
@@ -86,27 +64,11 @@ async def told(ctx: Context, act_ids: Collection[int]) -> dict[int, ActLine]:
     if not act_ids:
         return {}
     rows = await ctx.db.scalars(select(LongAct).where(among(LongAct.id, act_ids)))
-    return {one.id: line for one in rows if (line := _line(ctx, one))}
+    return {one.id: _line(ctx, view(acts.told_of(one, acts.counted(one)))) for one in rows if one.kind in KINDS}
 
 
-def _line(ctx: Context, act: LongAct) -> ActLine | None:
-    known = _BULKS.get(act.kind) or _NAMED.get(act.kind)
-    if known is None:
-        return None
-    url = f"/acts/{act.id}" if known.shows(ctx) else ""
-    if not isinstance(known, LongBulk):
-        return ActLine("How far it is", url)
-    far, several = sum(act.counts.values()), known.what[1]
-    of = f": {far:,} of {act.total:,} {several}" if act.total is not None else ""
-    return ActLine(f"{known.doing}{of}", url)
-
-
-def _known(kind: str) -> LongBulk | NamedActPage:
-    """Raises NotFound for a kind that no module knows."""
-    known = _BULKS.get(kind) or _NAMED.get(kind)
-    if known is None:
-        raise NotFound(NO_ACT)
-    return known
+def _line(ctx: Context, act: LongActView) -> ActLine:
+    return ActLine(act.line, f"/acts/{act.progress.id}" if kind_of(act.progress).shows(ctx) else "")
 
 
 async def _left(ctx: Context, act_id: int, bulk: LongBulk) -> list[LeftItem]:

@@ -1,4 +1,4 @@
-"""`/palette`, behind Ctrl-K: finds pages, acts, people, users and apps. Modules add what they hold to PALETTE_SOURCES, and their acts to
+"""`/palette`, behind Ctrl-K: finds pages, acts, what is under way, people, users and apps. Modules add what they hold to PALETTE_SOURCES, and their acts to
 ACTS (app.wiring)."""
 
 from typing import Any
@@ -15,6 +15,7 @@ from app.host.models import Application, Employee
 from app.web import menu, prompting
 from app.web.context import Context
 from app.web.guards import signed_in
+from app.web.long_acts import known
 from app.web.pages import page
 from app.web.site import MOST_EACH, Found, PaletteAct, PaletteSource
 
@@ -24,7 +25,7 @@ LONGEST = 100
 @get("/palette", guards=[signed_in])
 async def show(ctx: NamedDependency[Context]) -> Response[Any]:
     asked = " ".join(ctx.request.query_params.get("q", "").replace("\x00", "").split())[:LONGEST]
-    answers = [await find(ctx, asked) for find in (PALETTE_SOURCES if asked else PALETTE_SOURCES[:1])]
+    answers = [await find(ctx, asked) for find in (PALETTE_SOURCES if asked else UNASKED)]
     groups = [{"label": label, "items": found} for label, found in answers if found]
     return await page(ctx, "host/palette.html", fragment="results", groups=groups, asked=asked)
 
@@ -98,8 +99,20 @@ async def apps(ctx: Context, asked: str) -> tuple[str, list[Found]]:
     ]
 
 
+async def under_way(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    """Acts on many rows that a job carries out now."""
+    words = asked.casefold().split()
+    return "Under way", [
+        Found(one.url, one.words.doing, one.far, "progress")
+        for one in await known.under_way(ctx)
+        if all(word in f"{one.words.doing} {one.words.several} act under way".casefold() for word in words)
+    ][:MOST_EACH]
+
+
 ACTS: list[PaletteAct] = []
-PALETTE_SOURCES: list[PaletteSource] = [pages, acts, people, users, apps]
+PALETTE_SOURCES: list[PaletteSource] = [pages, under_way, acts, people, users, apps]
+# Those that answer while nothing is typed.
+UNASKED: tuple[PaletteSource, ...] = (under_way, pages)
 
 
 def offer(source: PaletteSource) -> None:

@@ -31,6 +31,19 @@ class LongActView:
         return f"{self.words.url}/{self.progress.id}"
 
     @property
+    def line(self) -> str:
+        """What is done, and how far it is."""
+        return f"{self.words.doing}: {self.far}" if self.progress.counted else self.words.doing
+
+    @property
+    def far(self) -> str:
+        """`500 of 1,201 people`, or nothing while they are not counted."""
+        progress = self.progress
+        if not progress.counted:
+            return ""
+        return f"{progress.looked_at:,} of {count(progress.total, self.words.one, self.words.several)}"
+
+    @property
     def is_over(self) -> bool:
         return self.progress.finished_at is not None
 

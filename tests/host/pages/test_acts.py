@@ -27,8 +27,10 @@ from app.parts import Parts
 from app.registry import modules
 from app.web.long_acts import bulk
 from tests.clock.clock_worker import start_worker, until
+from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
-from tests.conftest import Browser
+from tests.command_line import CommandLine
+from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE, at, hire, hours, work
 from tests.one_of_each import one_of_each
 
@@ -128,6 +130,37 @@ async def test_the_request_notes_the_filter_and_the_job_does_the_rest(
     assert await number(database, acts) == MANY
     assert f"{MANY:,} people were deactivated." in (await alice.get(f"/acts/{act_id}")).text
     assert f'hx-get="/acts/{act_id}"' not in (await alice.get("/people")).text
+
+
+@pytest.mark.usefixtures("many")
+async def test_what_is_under_way_is_told_where_people_look_for_it(
+    database: Database, parts: Parts, alice: Browser, sign_in: SignIn, muster: CommandLine
+) -> None:
+    """The Sync Center, the Dashboard, the palette and a command; but not to who may not watch it."""
+    async with database.transaction() as db:
+        await connect(db)
+    act_id = await begin(alice)
+    await slices(parts, act_id, 1)
+    far = f"Deactivating people: 500 of {MANY:,} people"
+    assert f'hx-get="/acts/{act_id}"' in (await alice.get("/clock_sync")).text
+    assert far in (await alice.get("/clock")).text
+    for asked in ("", "under way", "deactivating"):
+        assert f'href="/acts/{act_id}"' in (await alice.fragment("/palette", params={"q": asked})).text, asked
+    assert f'href="/acts/{act_id}"' not in (await alice.fragment("/palette?q=approving")).text
+    nora = await sign_in("nora")
+    assert f"/acts/{act_id}" not in (await nora.fragment("/palette")).text
+    assert far in (await muster("acts:list")).out
+    told = (await muster("acts:list", "--json")).json
+    assert [(one["id"], one["looked_at"], one["total"], one["by"]) for one in told["acts"]] == [
+        (act_id, 500, MANY, ALICE.name)
+    ]
+    assert (await muster("acts:list", "--workspace", "globex")).out == "Nothing is under way.\n"
+    assert (await muster("acts:stop", act_id, "--workspace", "globex")).refusal == "There is no such act."
+    assert (await muster("acts:stop", act_id, "--json")).json == {"id": act_id, "stops": True}
+    await carry_on(parts, act_id)
+    assert "Command line stopped it." in (await muster("acts:list", "--all")).out
+    assert (await muster("acts:stop", act_id)).refusal == "This act is over, or it is being stopped already."
+    assert far not in (await alice.get("/clock")).text
 
 
 @pytest.mark.parametrize("last", ["abc", "-1", "1e3", "9" * 19, "9" * 5000, "٣", "1\x00"])

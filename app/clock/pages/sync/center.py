@@ -30,6 +30,7 @@ from app.web.context import Context
 from app.web.forms import Bound, Choices, DayField, Form, Text
 from app.web.guards import Requires
 from app.web.list_spec import Column, Empty, Filter, ListSpec
+from app.web.long_acts import known
 from app.web.pages import page
 from app.web.templating import render_fragment
 from app.web.transport import streams
@@ -164,6 +165,7 @@ async def _standing(ctx: Context, now: datetime) -> dict[str, Any]:
         "held_back_by": held_back_by,
         "may_run": ctx.may("clock.sync.run"),
         "rejudged": await changes.under_way(ctx.db),
+        "acting": await known.under_way(ctx),
     }
 
 
