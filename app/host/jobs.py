@@ -21,7 +21,8 @@ from app.registry import modules
 
 
 async def tidy(parts: Parts, _: Claim) -> None:
-    await housekeeping.tidy(parts.database.shared_transaction)
+    async with parts.database.shared_transaction() as db:
+        await housekeeping.tidy(db)
 
 
 async def carry_on(parts: Parts, claim: Claim) -> None:

@@ -170,6 +170,8 @@ SURVEYS: tuple[MovingTable, ...] = (
     MovingTable("survey_prompt_state", refers=_ACCOUNT, gone="keep", left=("shown_in",)),
     MovingTable("survey_languages_shown"),
     MovingTable("survey_tallies"),
+    MovingTable("survey_rounds"),
+    MovingTable("survey_invitations", refers=_ACCOUNT, gone="drop"),
     MovingTable("survey_tally_mark"),
 )
 WORKSPACE = HOST + CLOCK + SURVEYS

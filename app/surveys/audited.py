@@ -2,19 +2,21 @@
 
 from app.registry import AuditedField
 from app.surveys import words
-from app.surveys.authoring.definition import NAMES
+from app.surveys.authoring.field_names import NAMES
 
 FIELDS = {
     **{name: AuditedField(label) for name, label in NAMES.items()},
     "changes": AuditedField("Changes"),
     "comments": AuditedField("Comments on ratings"),
     "content_hash": AuditedField("Hash of the content"),
+    "day": AuditedField("Day of the round"),
     "enforcement": AuditedField("Enforcement", words.ENFORCEMENTS),
     "evidence": AuditedField("Responses with evidence"),
     "head": AuditedField("Head of the chain"),
     "keys": AuditedField("Keys"),
     "people": AuditedField("People"),
     "ratings": AuditedField("Ratings"),
+    "remind_days": AuditedField(NAMES["remind_days"], unit="days"),
     "responses": AuditedField("Responses"),
     "revision": AuditedField("Number of the change"),
     "snooze_hours": AuditedField(NAMES["snooze_hours"], unit="hours"),
@@ -24,4 +26,5 @@ FIELDS = {
     "surveys": AuditedField("Surveys"),
     "texts": AuditedField("Typed texts"),
     "version": AuditedField("Version"),
+    "why": AuditedField("Reason"),
 }

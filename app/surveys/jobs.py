@@ -6,9 +6,15 @@ Their labels and longest times are in `app/surveys/module.py`; a job is asked fo
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from app import jobs
+from app.accounts import policies
+from app.errors import NotFound
+from app.host import zone as host_zone
 from app.jobs import Claim, Function
 from app.parts import Parts
+from app.surveys.authoring import opening
 from app.surveys.ledger import verifying
 from app.surveys.results import queries, responses, splits, tallies
 
@@ -37,18 +43,51 @@ async def count_split(parts: Parts, claim: Claim) -> None:
         await splits.keep(db, survey_id, version, split, questions)
 
 
+async def open_rounds(parts: Parts, claim: Claim) -> None:
+    """Each in a transaction of its own: one that fails keeps no other from opening, and the job tries it again."""
+    now, failed = datetime.now(UTC), []
+    async with parts.database.transaction(claim.workspace) as db:
+        zone = await host_zone.of(db)
+        uids = [one.uid for one in await opening.repeating(db) if one.is_due(now, zone)]
+    for uid in uids:
+        try:
+            async with parts.database.transaction(claim.workspace) as db:
+                await opening.open_due(db, uid, now)
+        except NotFound:
+            continue  # it was removed meanwhile
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others open
+            failed.append(error)
+    if failed:
+        raise failed[0]
+
+
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
-    """Also while the module is switched off: what was recorded is still there to be proved."""
+    """Also while the module is switched off: what was recorded is still there to be proved. Rounds wait until it is on again."""
+    now = datetime.now(UTC)
     async with parts.database.transaction(workspace) as db:
         await jobs.request_daily(db, "surveys_head")
-        if not await tallies.is_due(db):
-            return None
-        await jobs.request(db, "surveys_tally")
-        return datetime.now(UTC)
+        wanted = await _next_round(db, workspace, now)
+        if wanted and wanted <= now:
+            await jobs.request(db, "surveys_rounds")
+        if await tallies.is_due(db):
+            await jobs.request(db, "surveys_tally")
+            return now
+        return wanted
+
+
+async def _next_round(db: AsyncSession, workspace: str, now: datetime) -> datetime | None:
+    """When a round opens here next; a moment that has passed where one is due."""
+    found = await opening.repeating(db)
+    if not found or not policies.enabled(await policies.read(db, workspace), "module_surveys"):
+        return None
+    zone = await host_zone.of(db)
+    coming = [opens.starts_at for one in found if (opens := one.following(now, zone))]
+    return min(coming, default=None)
 
 
 FUNCTIONS: Mapping[str, Function] = {
     "surveys_head": note_head,
+    "surveys_rounds": open_rounds,
     "surveys_tally": count_up,
     "surveys_split": count_split,
 }

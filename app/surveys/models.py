@@ -29,6 +29,11 @@ class Survey(Base):
     to show to be handed it (`question_details.needs`). `language` is the tag of its texts; `translations` holds those of other languages by tag
     (app.surveys.translations), null where it has none: every other language stands there, even one in which only questions have texts. `split` is the group
     that a ballot of an anonymous one keeps.
+
+    `repeat` is the rule of its rounds (`repeats.Repeat`); `starts_at` and `ends_at` are then the window of a round. Rounds of days later
+    than `rounds_after` open by themselves; null while none do: it is not published, or was edited since. What people opted out of
+    since version `rounds_from`, the last one that a person published, they opted out of for all rounds. `reminded` counts how often
+    people were reminded of this version because of `remind_days`.
     """
 
     __tablename__ = "surveys"
@@ -47,6 +52,7 @@ class Survey(Base):
             name="pacing",
         ),
         Index("surveys_published", "id", postgresql_where=text("status = 'published' AND deleted_at IS NULL")),
+        Index("surveys_rounds", "id", postgresql_where=text("rounds_after IS NOT NULL")),
     )
 
     id: Mapped[Id]
@@ -77,11 +83,56 @@ class Survey(Base):
     needs: Mapped[Words]
     language: Mapped[str] = mapped_column(server_default="en")
     translations: Mapped[dict[str, dict[str, str]] | None] = mapped_column(JSONB(none_as_null=True))
+    repeat: Mapped[dict[str, object] | None] = mapped_column(JSONB(none_as_null=True))
+    remind_days: Mapped[int | None] = mapped_column(SmallInteger)
+    rounds_after: Mapped[date | None]
+    rounds_from: Mapped[int | None]
+    reminded: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     created_by: Mapped[str]
     created_at: Mapped[Created]
     updated_by: Mapped[str]
     updated_at: Mapped[Created]
     deleted_at: Mapped[datetime | None]
+
+
+class SurveyRound(Base):
+    """A round of a survey that repeats: of its day (in the zone that the workspace had), open from `starts_at` until `ends_at`. Published as
+    `version`; or, with null, left out for the reason `left_out`."""
+
+    __tablename__ = "survey_rounds"
+    __table_args__ = (
+        CheckConstraint("(version IS NULL) = (left_out IS NOT NULL)", name="left_out"),
+        UniqueConstraint("survey_id", "version"),
+    )
+
+    id: Mapped[Id]
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"))
+    version: Mapped[int | None]
+    day: Mapped[date]
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    left_out: Mapped[str | None]
+
+
+class Invitation(Base):
+    """A mail about one version that waits for one person, or that was sent or dropped: with `turn` 0 an invitation, with 1 and 2 a reminder.
+    So a person is never reminded more than twice. `asked_by` is who asked for it."""
+
+    __tablename__ = "survey_invitations"
+    __table_args__ = (
+        CheckConstraint("turn BETWEEN 0 AND 2", name="turn"),
+        CheckConstraint("num_nonnulls(sent_at, dropped_at) < 2", name="ended"),
+        Index("survey_invitations_waiting", "due_at", postgresql_where=text("sent_at IS NULL AND dropped_at IS NULL")),
+    )
+
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    user_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    turn: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    asked_by: Mapped[str]
+    due_at: Mapped[datetime]
+    sent_at: Mapped[datetime | None]
+    dropped_at: Mapped[datetime | None]
 
 
 class Question(Base):
@@ -146,6 +197,7 @@ class Response(Base):
         Index(None, "outcome", "recorded_at", "number"),
         Index(None, "recorded_at", "number"),
         Index(None, "user_id", "number"),
+        Index("survey_responses_opted_out", "survey_id", "user_id", postgresql_where=text("outcome = 'opted_out'")),
         Index("survey_responses_texts", "survey_id", "version", "number", postgresql_where=text("has_text")),
         APPEND_ONLY,
     )

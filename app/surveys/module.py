@@ -40,6 +40,8 @@ ACTS = {
     "survey.duplicate": "Survey duplicated",
     "survey.new_version": "New version of a survey published",
     "survey.publish": "Survey published",
+    "survey.round": "Round of a survey opened",
+    "survey.round_left_out": "Round of a survey left out",
     "survey.save": "Survey saved",
 }
 SUBJECTS = {
@@ -50,6 +52,7 @@ SUBJECTS = {
 JOBS = {
     "surveys_tally": JobKind("Count survey responses", timeout=timedelta(minutes=15)),
     "surveys_split": JobKind("Count survey responses by groups of people", timeout=timedelta(minutes=15)),
+    "surveys_rounds": JobKind("Open rounds of surveys", timeout=timedelta(minutes=5)),
     "surveys_head": JobKind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
 }
 POLICIES = (

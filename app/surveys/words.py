@@ -72,6 +72,8 @@ MAX_PROMPTS = (0, 100)
 DEFAULT_SNOOZE_HOURS = 24
 DEFAULT_COOLDOWN_DAYS = 1
 DEFAULT_MAX_PROMPTS = 5
+# After so many days people are reminded who have not answered; once more after as many again.
+REMIND_DAYS = (1, 90)
 MOST_STARS = 5
 MOST_NPS = 10
 MOST_IN_QUEUE = 5

@@ -197,7 +197,8 @@ class House:
             await db.rollback()
 
     async def _housekeeping(self) -> None:
-        await housekeeping.tidy(self.parts.database.shared_transaction)
+        async with self.parts.database.shared_transaction() as db:
+            await housekeeping.tidy(db)
 
     async def _held(self) -> None:
         async with self.parts.database.transaction() as db:

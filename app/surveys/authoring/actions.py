@@ -6,11 +6,11 @@ Every act holds the survey's row, obeys the workspace's ceiling and is audited. 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID, uuid4
 
 from sqlalchemy import delete as delete_from
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import user_types
@@ -20,8 +20,9 @@ from app.dates import utc_time
 from app.db.session import PLATFORM, workspace_of
 from app.errors import Conflict, FieldError
 from app.surveys import languages_shown, words
-from app.surveys.authoring import anonymity, audience, history
+from app.surveys.authoring import anonymity, audience, history, opening
 from app.surveys.authoring import rows as definition_rows
+from app.surveys.authoring.acting import change
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
 from app.surveys.authoring.definition import Definition, problems, refusal, tidy, unaskable, unpublishable
 from app.surveys.authoring.differences import DefinitionDifference, compare, need_new_version
@@ -152,7 +153,8 @@ async def publish(db: AsyncSession, actor: Actor, uid: UUID, now: datetime, ceil
     wording_id = await definition_rows.wording(db, stored.uid, version, stored.definition)
     published_at = now if is_next else stored.published_at or now
     values = {"status": "published", "version": version, "published_at": published_at, "wording_id": wording_id}
-    await _act(db, actor, "publish", stored, values)
+    values |= await opening.begin(db, stored, stored.definition.repeat, version, now)
+    await change(db, actor, "publish", stored, values)
     return True
 
 
@@ -163,7 +165,7 @@ async def archive(db: AsyncSession, actor: Actor, uid: UUID) -> bool:
     refuse_archiving_a_draft(stored)
     if stored.status == "archived":
         return False
-    await _act(db, actor, "archive", stored, {"status": "archived"})
+    await change(db, actor, "archive", stored, {"status": "archived", "rounds_after": None})
     return True
 
 
@@ -251,7 +253,8 @@ async def _refuse_unasked(
     found = anonymity.fixed(stored.definition, wanted) if stored.published_at else []
     if stored.status == "published":
         found += unpublishable(wanted, now) if new_version else unaskable(wanted)
-        found += [] if new_version else anonymity.closed_end(stored.definition, wanted, now)
+        round_ends_at = stored.ends_at if stored.definition.repeat else None
+        found += [] if new_version else anonymity.closed_end(stored.definition, wanted, now, round_ends_at)
         found += await _too_few(db, wanted)
     if found:
         raise refusal("A published survey can't be saved like this", found)
@@ -270,11 +273,14 @@ async def _overwrite(db: AsyncSession, actor: Actor, stored: Stored, wanted: Def
     version = stored.version + 1 if new_version else stored.version
     values = {**definition_rows.columns(wanted), "version": version}
     if new_version:
-        values["published_at"] = datetime.now(UTC)
+        now = datetime.now(UTC)
+        values |= {"published_at": now, "reminded": 0, **await opening.begin(db, stored, wanted.repeat, version, now)}
+    else:
+        values |= opening.stop(stored, wanted)
     if stored.status == "published":
         values["wording_id"] = await definition_rows.wording(db, stored.uid, version, wanted)
     await definition_rows.write_questions(db, stored.id, wanted)
-    return Saved(await _act(db, actor, "new_version" if new_version else "save", stored, values), differences)
+    return Saved(await change(db, actor, "new_version" if new_version else "save", stored, values), differences)
 
 
 async def _insert(db: AsyncSession, actor: Actor, definition: Definition, act: str) -> UUID:
@@ -286,12 +292,3 @@ async def _insert(db: AsyncSession, actor: Actor, definition: Definition, act: s
     await history.note(db, actor, act, None, await load(db, row.uid))
     uid: UUID = row.uid
     return uid
-
-
-async def _act(db: AsyncSession, actor: Actor, act: str, stored: Stored, values: dict[str, Any]) -> Stored:
-    """Counts the revision, so that forms opened before are stale; returns the survey as it is then."""
-    values = {**values, "revision": stored.revision + 1, "updated_by": actor.name, "updated_at": func.now()}
-    await db.execute(update(Survey).where(Survey.id == stored.id).values(values))
-    after = await load(db, stored.uid)
-    await history.note(db, actor, act, stored, after)
-    return after

@@ -42,7 +42,9 @@ def unaskable(definition: "Definition") -> list[FieldError]:
     """What keeps a checked definition from being asked."""
     if not definition.is_anonymous:
         return []
-    missing = [FieldError("ends_at", _NEEDS_END)] if definition.ends_at is None else []
+    # A round has an end of its own.
+    is_open = definition.ends_at is None and definition.repeat is None
+    missing = [FieldError("ends_at", _NEEDS_END)] if is_open else []
     return [*missing, FieldError("anonymity", "Anonymous surveys can't be published yet.")]
 
 
@@ -58,7 +60,10 @@ def fixed(was: "Definition", wanted: "Definition") -> list[FieldError]:
     return [FieldError(one, _FIXED) for one in FIELDS if getattr(was, one) != getattr(wanted, one)]
 
 
-def closed_end(was: "Definition", wanted: "Definition", now: datetime) -> list[FieldError]:
-    """An end that has passed stays, within a version that is published."""
-    is_over = was.is_anonymous and was.ends_at is not None and was.ends_at <= now
-    return [FieldError("ends_at", _OVER)] if is_over and wanted.ends_at != was.ends_at else []
+def closed_end(
+    was: "Definition", wanted: "Definition", now: datetime, round_ends_at: datetime | None = None
+) -> list[FieldError]:
+    """An end that has passed stays, within a version that is published. `round_ends_at` is that of a version which is a round."""
+    ends_at, new_end = round_ends_at or was.ends_at, wanted.ends_at or round_ends_at
+    is_over = was.is_anonymous and ends_at is not None and ends_at <= now
+    return [FieldError("ends_at", _OVER)] if is_over and new_end != ends_at else []

@@ -10,9 +10,11 @@ from uuid import UUID
 from app.errors import FieldError, Invalid
 from app.languages import tag_of
 from app.surveys import words
-from app.surveys.authoring import anonymity, content, detail_rules, translation_rules
+from app.surveys.authoring import anonymity, content, detail_rules, repeat_rules, translation_rules
 from app.surveys.authoring.bounds import html, line, lines, sanitised, text
+from app.surveys.authoring.field_names import name_of
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
+from app.surveys.rounds.repeats import Repeat
 from app.surveys.translations import DEFAULT, QuestionTexts, SurveyTexts
 from app.texts import trimmed
 
@@ -41,7 +43,8 @@ class QuestionDefinition:
 class Definition:
     """`split` is the group of people that an anonymous answer keeps, None for none. `message` and `closing_html`, the author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
     and is always None in a required survey. `language` is the tag of the texts here; `translations`, in a tidied one, has every other language
-    in which there is a text, be it of a question alone."""
+    in which there is a text, be it of a question alone. With `repeat`, its
+    rounds have windows of their own, and it has none; `remind_days` is after how many days people are reminded."""
 
     title: str
     type: str
@@ -60,6 +63,8 @@ class Definition:
     max_prompts: int | None = None
     language: str = DEFAULT
     translations: Mapping[str, SurveyTexts] = field(default_factory=dict)
+    repeat: Repeat | None = None
+    remind_days: int | None = None
     questions: tuple[QuestionDefinition, ...] = ()
 
     @property
@@ -160,6 +165,8 @@ def problems(definition: Definition) -> list[FieldError]:
         *_between("snooze_hours", definition.snooze_hours, words.SNOOZE_HOURS, "hours"),
         *_between("cooldown_days", definition.cooldown_days, words.COOLDOWN_DAYS, "days"),
         *_between("max_prompts", definition.max_prompts, words.MAX_PROMPTS, "times"),
+        *repeat_rules.problems(definition),
+        *_between("remind_days", definition.remind_days, words.REMIND_DAYS, "days"),
         *_questions(definition.questions),
         *translation_rules.problems(definition.language, definition.translations, definition.questions),
     ]
@@ -222,6 +229,7 @@ def _window(starts_at: datetime | None, ends_at: datetime | None) -> Iterator[Fi
 def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
     """What keeps a checked definition from being published."""
     found = unaskable(definition)
+    found += repeat_rules.over(definition, now)
     if definition.ends_at and definition.ends_at <= now:
         found.append(FieldError("ends_at", "This end is in the past. Give a later end, or leave it empty."))
     return found
@@ -238,45 +246,3 @@ def unaskable(definition: Definition) -> list[FieldError]:
         if one.type == "matrix" and not one.details.rows:
             found.append(FieldError(f"questions.{number}.rows", "Give at least one row, one a line."))
     return found
-
-
-NAMES: Final = {
-    "title": "Title",
-    "type": "Type",
-    "enforcement": "Enforcement",
-    "message": "Message",
-    "closing_html": "Closing words",
-    "anonymity": "Anonymity",
-    "split": "Split",
-    "category": "Category",
-    "user_types": "User types",
-    "tenants": "Tenants",
-    "starts_at": "Starts",
-    "ends_at": "Ends",
-    "snooze_hours": "Snooze",
-    "cooldown_days": "Cooldown",
-    "max_prompts": "Max prompts",
-    "questions": "Questions",
-    "language": "Language",
-    "translations": "Translations",
-}
-_PARTS: Final = {
-    "label": "text",
-    "low_label": "words for the low end",
-    "high_label": "words for the high end",
-    "min": "smallest number",
-    "max": "largest number",
-    "page": "new page",
-    "show_if": "condition",
-}
-
-
-def name_of(field: str) -> str:
-    """A field as people call it: "Title", "Question 2, options", "Translation (de): Question 2, options"."""
-    first, *rest = field.split(".")
-    if first == "translations" and rest:
-        return f"Translation ({rest[0]})" + (f": {name_of('.'.join(rest[1:]))}" if rest[1:] else "")
-    if first == "questions" and rest and rest[0].isdecimal():
-        part = f", {_PARTS.get(rest[1], rest[1])}" if len(rest) > 1 else ""
-        return f"Question {int(rest[0]) + 1}{part}"
-    return NAMES.get(first, first)

@@ -10,7 +10,9 @@ from app.dates import utc_time
 from app.surveys import decimals, showing, words
 from app.surveys.authoring import translation_differences
 from app.surveys.authoring.content import plain_text
-from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition, name_of
+from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition
+from app.surveys.authoring.field_names import name_of
+from app.surveys.rounds.repeats import Repeat
 
 _CONTENT: Final = frozenset({"title", "message", "closing_html", "type", "enforcement", "anonymity", "split"})
 # Its language is the name of the texts, which stay: it counts as content only where there are others to choose from.
@@ -32,6 +34,8 @@ _PLAIN: Final = (
     "cooldown_days",
     "max_prompts",
     "language",
+    "repeat",
+    "remind_days",
 )
 _DETAILS: Final = ("low_label", "high_label", "min", "max", "unit", "rows", "page")
 NOTHING: Final = "–"
@@ -123,6 +127,8 @@ def _shown(field: str, value: Any, names: words.Names) -> str:
         return names.of_workspaces(value) or "Everyone"
     if isinstance(value, datetime):
         return utc_time(value, None)
+    if isinstance(value, Repeat):
+        return value.sentence
     labels = _LABELS.get(field, {})
     return NOTHING if value in (None, "") else labels.get(value, str(value))
 

@@ -5,7 +5,7 @@ whether its question ids are kept, by app.surveys.authoring.actions.
 import codecs
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -18,6 +18,8 @@ from app.surveys.authoring import file_translations
 from app.surveys.authoring.definition import Definition, QuestionDefinition, refusal
 from app.surveys.authoring.file_translations import FileLanguage
 from app.surveys.question_details import Condition, QuestionDetails
+from app.surveys.rounds import repeats
+from app.surveys.rounds.repeats import Repeat
 from app.surveys.translations import DEFAULT
 from app.texts import instant, uuid_of
 
@@ -55,6 +57,14 @@ class _Question(msgspec.Struct, forbid_unknown_fields=True):
     show_if: _Condition | None = None
 
 
+class _Repeat(msgspec.Struct, forbid_unknown_fields=True):
+    every: str
+    open_days: int
+    starts_on: str
+    days: int | None = None
+    times: int | None = None
+
+
 class _File(msgspec.Struct):
     title: str
     type: str
@@ -72,6 +82,8 @@ class _File(msgspec.Struct):
     snooze_hours: int | None = None
     cooldown_days: int | None = None
     max_prompts: int | None = None
+    repeat: _Repeat | None = None
+    remind_days: int | None = None
     questions: list[_Question] | None = None
     language: str | None = None
     translations: dict[str, Any] | None = None
@@ -119,6 +131,8 @@ def from_document(document: dict[str, Any]) -> Definition:
         snooze_hours=file.snooze_hours,
         cooldown_days=file.cooldown_days,
         max_prompts=file.max_prompts,
+        repeat=_repeat(file.repeat),
+        remind_days=file.remind_days,
         language=file.language or DEFAULT,
         translations=file_translations.around(languages),
         questions=file_translations.given(languages, [one.question for one in asked], _questions(asked)),
@@ -176,6 +190,19 @@ def _instant(field: str, text: str | None) -> datetime | None:
     raise _wrong(field, "Give a time in UTC such as 2026-12-01T08:00:00Z.")
 
 
+def _repeat(given: _Repeat | None) -> Repeat | None:
+    if given is None:
+        return None
+    try:
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", given.starts_on, re.ASCII):
+            return Repeat(
+                given.every, given.open_days, date.fromisoformat(given.starts_on), days=given.days, times=given.times
+            )
+    except ValueError:
+        pass  # a 13th month, a 30th of February
+    raise _wrong("repeat.starts_on", "Give a day such as 2026-12-01.")
+
+
 def _wrong(field: str, message: str) -> Invalid:
     return _refusal([FieldError(field, message)])
 
@@ -205,6 +232,8 @@ def document(definition: Definition) -> dict[str, Any]:
         "snooze_hours": definition.snooze_hours,
         "cooldown_days": definition.cooldown_days,
         "max_prompts": definition.max_prompts,
+        "repeat": repeats.written(definition.repeat),
+        "remind_days": definition.remind_days,
         "questions": [
             {
                 "question": name,

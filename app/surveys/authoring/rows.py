@@ -10,12 +10,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.surveys import question_details
 from app.surveys.authoring.definition import Definition
 from app.surveys.models import Question, Wording
+from app.surveys.rounds import repeats
 from app.surveys.translations import written_all
 
 
 def columns(definition: Definition) -> dict[str, Any]:
-    """Of the row in `surveys`; of a tidied definition."""
-    values = {name: getattr(definition, name) for name in Definition.__dataclass_fields__ if name != "questions"}
+    """Of the row in `surveys`; of a tidied definition. The window of a survey that repeats is written by its rounds."""
+    not_here = ("questions", "starts_at", "ends_at") if definition.repeat else ("questions",)
+    values = {name: getattr(definition, name) for name in Definition.__dataclass_fields__ if name not in not_here}
+    values["repeat"] = repeats.written(definition.repeat)
     lists = {"user_types": list(definition.user_types), "tenants": list(definition.tenants)}
     needed = list(question_details.needs(definition.questions))
     translated = written_all(definition.translations)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,13 +15,15 @@ from app.errors import NotFound
 from app.surveys import question_details
 from app.surveys.authoring.definition import Definition, QuestionDefinition
 from app.surveys.models import Question, Response, Survey
+from app.surveys.rounds import repeats
 from app.surveys.translations import question_texts, survey_texts
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
     """`responses` counts the ledger's rows of this version. `published_at` is the first publish of this version, None before;
-    `definition.questions` have their keys."""
+    `definition.questions` have their keys. `starts_at` and `ends_at` are the window of this version, also where a round gave it; `rounds_after`
+    and `rounds_from` are as in `Survey`."""
 
     workspace: str
     id: int
@@ -39,6 +41,10 @@ class Stored:
     updated_by: str
     updated_at: datetime
     demo: bool
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    rounds_after: date | None = None
+    rounds_from: int | None = None
 
     @property
     def questions(self) -> tuple[QuestionDefinition, ...]:
@@ -116,13 +122,16 @@ def _stored(workspace: str, row: Survey, responses: int, questions: tuple[Questi
         category=row.category,
         user_types=tuple(row.user_types),
         tenants=tuple(row.tenants),
-        starts_at=row.starts_at,
-        ends_at=row.ends_at,
+        # Of a survey that repeats they are the window of a round, which no author wrote.
+        starts_at=None if row.repeat else row.starts_at,
+        ends_at=None if row.repeat else row.ends_at,
         snooze_hours=row.snooze_hours,
         cooldown_days=row.cooldown_days,
         max_prompts=row.max_prompts,
         language=row.language,
         translations={tag: survey_texts(one) for tag, one in (row.translations or {}).items()},
+        repeat=repeats.read(row.repeat),
+        remind_days=row.remind_days,
         questions=questions,
     )
     return Stored(
@@ -142,4 +151,8 @@ def _stored(workspace: str, row: Survey, responses: int, questions: tuple[Questi
         updated_by=row.updated_by,
         updated_at=row.updated_at,
         demo=row.demo,
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        rounds_after=row.rounds_after,
+        rounds_from=row.rounds_from,
     )

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition, name_of
+from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition
+from app.surveys.authoring.field_names import name_of
 from app.surveys.translations import NO_SURVEY_TEXTS, NO_TEXTS
 
 _AROUND = ("title", "message", "closing_html")

@@ -15,7 +15,8 @@ from app.errors import Conflict
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring import anonymity, audience
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
-from app.surveys.authoring.definition import name_of, unpublishable
+from app.surveys.authoring.definition import unpublishable
+from app.surveys.authoring.field_names import name_of
 from app.surveys.authoring.stored import Stored
 from app.surveys.pages.addresses import uid_of
 from app.surveys.words import Names

@@ -16,6 +16,7 @@ from app.surveys.authoring.translating import with_translations
 from app.surveys.authoring.typed import typed_message
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
+from app.surveys.pages.editing import repeating
 from app.surveys.pages.editor_questions import Row
 from app.surveys.translations import DEFAULT
 from app.texts import trimmed, whole
@@ -136,6 +137,7 @@ class Offered:
             SNOOZE,
             COOLDOWN,
             MOST_PROMPTS,
+            *repeating.FIELDS,
         )
 
     @property
@@ -192,7 +194,7 @@ class Draft:
         for detail in details:
             head, *rest = detail.field.split(".")
             if head != "questions":
-                self.form.refuse(head, detail.message)
+                self.form.refuse(repeating.field_of(detail.field), detail.message)
             elif rest and int(rest[0]) < len(kept):
                 part = rest[1] if len(rest) > 1 else "label"
                 kept[int(rest[0])].errors.setdefault(part, detail.message)
@@ -220,8 +222,8 @@ def blank(offered: Offered) -> Draft:
 
 def filled(offered: Offered, definition: Definition, revision: int | None) -> Draft:
     """A saved survey as the page first shows it; without a revision, one to begin from."""
-    shown = {name: getattr(definition, name) for name in offered.form.fields}
-    shown |= {name: shown[name].astimezone(UTC) for name in WINDOW if shown[name]}
+    shown = {name: getattr(definition, name, None) for name in offered.form.fields} | repeating.shown(definition.repeat)
+    shown |= {name: at.astimezone(UTC) for name in WINDOW if (at := getattr(definition, name))}
     paced = {name: shown[name] if shown[name] is not None else NEW[name] for name in PACING}
     form = offered.form.fill({**shown, **paced})
     rows = editor_questions.show(definition.questions)
@@ -258,6 +260,7 @@ def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = No
         *_stripped(typed.message),
         *(f"{one} in the closing words" for one in _stripped(typed.closing_html)),
     )
+    repeating.ask_for_the_first_day(form)
     draft.refuse(problems(draft.definition))
     return draft
 
@@ -287,6 +290,8 @@ def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> D
         tenants=tuple(values["tenants"] or ()) if "tenants" in form.fields else tenants,
         questions=editor_questions.questions(rows),
         language=values["language"] or DEFAULT,
+        repeat=repeating.read(values),
+        remind_days=values["remind_days"],
         **at,
         **paces,
     )

@@ -69,6 +69,9 @@ def test_an_end_that_has_passed_stays() -> None:
     assert anonymity.closed_end(was, later, NOW - timedelta(seconds=1)) == []
     assert anonymity.closed_end(was, was, NOW) == []
     assert anonymity.closed_end(raw(ends_at=NOW), raw(ends_at=SOON), NOW) == []
+    round_of_it = replace(was, ends_at=None)
+    assert [one.field for one in anonymity.closed_end(round_of_it, later, NOW, NOW)] == ["ends_at"]
+    assert anonymity.closed_end(round_of_it, round_of_it, NOW, NOW) == []
 
 
 def test_only_an_anonymous_survey_has_it_in_its_canonical_form() -> None:

@@ -1,7 +1,7 @@
 """Definitions: every bound at its field, what is stored of what was typed, what publishing needs, how two of them differ."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,17 +14,19 @@ from app.surveys.authoring.definition import (
     Definition,
     QuestionDefinition,
     checked,
-    name_of,
     problems,
     tidy,
     unpublishable,
 )
 from app.surveys.authoring.differences import compare, merge, need_new_version
+from app.surveys.authoring.field_names import name_of
 from app.surveys.question_details import NO_DETAILS, Condition, QuestionDetails
+from app.surveys.rounds.repeats import Repeat
 from app.surveys.words import QUESTION_TYPES, WITH_OPTIONS
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH, defined
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+MONTHLY = Repeat("month", 7, date(2026, 12, 31), times=6)
 
 
 def raw(**fields: Any) -> Definition:
@@ -358,6 +360,8 @@ DEFINITIONS = st.builds(
     user_types=st.sampled_from([(), ("staff",)]),
     starts_at=st.none() | st.just(NOW),
     snooze_hours=st.sampled_from([None, 1, 2]),
+    repeat=st.none() | st.just(MONTHLY),
+    remind_days=st.none() | st.just(3),
     questions=st.lists(QUESTIONS, max_size=2).map(tuple),
 ).map(tidy)
 
@@ -386,6 +390,8 @@ def test_the_hash_changes_exactly_when_the_content_does(one: Definition, other: 
         {"snooze_hours": 7},
         {"cooldown_days": 7},
         {"max_prompts": 7},
+        {"repeat": MONTHLY},
+        {"remind_days": 7},
         {"questions": (QuestionDefinition(uuid4(), "How was it?", "free_text"),)},
     ],
 )
@@ -421,6 +427,8 @@ CHANGES = [
     ({"user_types": ("admin", "staff")}, ("user_types", "User types", "Everyone", "admin, staff", False, False)),
     ({"tenants": ("acme",)}, ("tenants", "Tenants", "Everyone", "acme", False, False)),
     ({"starts_at": NOW}, ("starts_at", "Starts", "–", "Sat 21 Nov 2026, 12:00 UTC", False, False)),
+    ({"remind_days": 3}, ("remind_days", "Remind", "–", "3", False, False)),
+    ({"repeat": MONTHLY}, ("repeat", "Ask again", "–", MONTHLY.sentence, False, False)),
     ({"snooze_hours": 2}, ("snooze_hours", "Snooze", "24", "2", False, False)),
     ({"questions": (replace(FIRST, label="What?"), SECOND)}, ("questions.0.label", "Question 1, text", "Which?", "What?", True, True)),
     ({"questions": (FIRST, replace(SECOND, type="star_rating"))}, ("questions.1.type", "Question 2, type", "Free text", "Star rating", True, False)),

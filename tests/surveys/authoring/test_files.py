@@ -71,6 +71,8 @@ def test_what_is_missing_is_nothing_or_has_its_default() -> None:
             "ends_at",
             "snooze_hours",
             "max_prompts",
+            "repeat",
+            "remind_days",
             "questions",
         )
     )
@@ -104,6 +106,10 @@ def test_a_byte_order_mark_is_passed_over() -> None:
         ({"snooze_hours": 24.0}, "snooze_hours"),
         ({"snooze_hours": True}, "snooze_hours"),
         ({"max_prompts": 1e3}, "max_prompts"),
+        ({"repeat": "monthly"}, "repeat"),
+        ({"repeat": {"every": "week", "open_days": 1}}, "repeat.starts_on"),
+        ({"repeat": {"every": "week", "open_days": 1, "starts_on": "2026-02-30"}}, "repeat.starts_on"),
+        ({"repeat": {"every": "week", "open_days": 1, "starts_on": "2026-02-03", "day": 1}}, "repeat.day"),
         ({"format": "muster.survey/2"}, "format"),
         ({"questions": {}}, "questions"),
         ({"questions": [1]}, "questions.0"),

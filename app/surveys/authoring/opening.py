@@ -1,0 +1,137 @@
+"""Rounds of surveys that repeat: which round a version belongs to, and the opening of the next one, as the next version with the same
+content. Which day that is: app.surveys.rounds.calendar.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import audit
+from app.errors import Forbidden, Invalid
+from app.host import zone as host_zone
+from app.surveys.authoring import history
+from app.surveys.authoring import rows as definition_rows
+from app.surveys.authoring.acting import change
+from app.surveys.authoring.ceilings import ceiling_of, refuse_above
+from app.surveys.authoring.definition import Definition
+from app.surveys.authoring.repeat_rules import ALL_OVER
+from app.surveys.authoring.stored import Stored, lock
+from app.surveys.models import Survey, SurveyRound
+from app.surveys.rounds import calendar, repeats
+from app.surveys.rounds.calendar import Round
+from app.surveys.rounds.repeats import Repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Repeating:
+    """A published survey whose rounds open by themselves. `after` is the day of its last round."""
+
+    uid: UUID
+    repeat: Repeat
+    after: date
+
+    def following(self, now: datetime, zone: ZoneInfo) -> Round | None:
+        return calendar.following(self.repeat, self.after, now, zone)
+
+    def is_due(self, now: datetime, zone: ZoneInfo) -> bool:
+        return calendar.due(self.repeat, self.after, now, zone) is not None
+
+
+async def repeating(db: AsyncSession) -> list[Repeating]:
+    """Those of this workspace. One SELECT over few rows, by an index of their own."""
+    statement = select(Survey.uid, Survey.repeat, Survey.rounds_after).where(
+        Survey.rounds_after.is_not(None), Survey.status == "published", Survey.deleted_at.is_(None)
+    )
+    found = [(row.uid, repeats.read(row.repeat), row.rounds_after) for row in await db.execute(statement)]
+    return [Repeating(uid, repeat, after) for uid, repeat, after in found if repeat]
+
+
+async def open_due(db: AsyncSession, uid: UUID, now: datetime) -> int | None:
+    """Publishes the round that is due, and returns its version. None where none is, or where the ceiling of today leaves it out.
+
+    Each round opens once, however many ask: the row is held, and says which round was the last. Raises NotFound.
+    """
+    stored = await lock(db, uid)
+    repeat, after = stored.definition.repeat, stored.rounds_after
+    if stored.status != "published" or repeat is None or after is None:
+        return None
+    opens = calendar.due(repeat, after, now, await host_zone.of(db))
+    if opens is None:
+        return None
+    try:
+        refuse_above(await ceiling_of(db), stored.definition.enforcement)
+    except Forbidden as refused:
+        await _leave_out(db, stored, opens, refused.message)
+        return None
+    version = stored.version + 1
+    await change(db, audit.SYSTEM, "round", stored, await _values(db, stored, opens, version, now))
+    await db.execute(insert(SurveyRound).values(survey_id=stored.id, version=version, **_facts(opens)))
+    return version
+
+
+async def _values(db: AsyncSession, stored: Stored, opens: Round, version: int, now: datetime) -> dict[str, Any]:
+    return {
+        "version": version,
+        "wording_id": await definition_rows.wording(db, stored.uid, version, stored.definition),
+        "published_at": now,
+        "starts_at": opens.starts_at,
+        "ends_at": opens.ends_at,
+        "rounds_after": opens.day,
+        "reminded": 0,
+    }
+
+
+async def _leave_out(db: AsyncSession, stored: Stored, opens: Round, why: str) -> None:
+    """Says so in the audit and among the rounds; the next round is tried again."""
+    await db.execute(update(Survey).where(Survey.id == stored.id).values(rounds_after=opens.day))
+    await db.execute(insert(SurveyRound).values(survey_id=stored.id, left_out=why, **_facts(opens)))
+    told = {"day": opens.day.isoformat(), "why": why}
+    await audit.record(db, audit.SYSTEM, "survey.round_left_out", history.SUBJECT, stored.uid, after=told)
+
+
+def _facts(opens: Round) -> dict[str, Any]:
+    return {"day": opens.day, "starts_at": opens.starts_at, "ends_at": opens.ends_at}
+
+
+async def begin(db: AsyncSession, stored: Stored, repeat: Repeat | None, version: int, now: datetime) -> dict[str, Any]:
+    """What a version has in its row that a person publishes: the window of its round, and that later rounds open by themselves.
+
+    A version that comes back from the archive stays in its round. Raises Invalid where all rounds are over.
+    """
+    if repeat is None:
+        return {"rounds_after": None, **({"rounds_from": None} if version != stored.version else {})}
+    if day := await _day_of(db, stored.id, version):
+        return {"rounds_after": day}
+    opens = calendar.joined(repeat, now, await host_zone.of(db))
+    if opens is None:
+        raise Invalid.at("repeat.times", ALL_OVER)
+    await db.execute(insert(SurveyRound).values(survey_id=stored.id, version=version, **_facts(opens)))
+    window = {"starts_at": opens.starts_at, "ends_at": opens.ends_at}
+    return {**window, "rounds_after": opens.day, "rounds_from": version}
+
+
+def stop(stored: Stored, wanted: Definition) -> dict[str, Any]:
+    """What a save changes about rounds: later ones no longer open by themselves, since only what a publisher published is asked again.
+    A version whose survey stops repeating keeps the window of its round, unless the author gives it another one."""
+    blank = wanted.starts_at is None and wanted.ends_at is None
+    if stored.definition.repeat and not wanted.repeat and blank:
+        return {"rounds_after": None, "starts_at": stored.starts_at, "ends_at": stored.ends_at}
+    return {"rounds_after": None}
+
+
+async def _day_of(db: AsyncSession, survey_id: int, version: int) -> date | None:
+    found = select(SurveyRound.day).where(SurveyRound.survey_id == survey_id, SurveyRound.version == version)
+    day: date | None = await db.scalar(found)
+    return day
+
+
+async def rounds_of(db: AsyncSession, survey_id: int, most: int) -> Sequence[SurveyRound]:
+    """The last ones, the newest first."""
+    newest = select(SurveyRound).where(SurveyRound.survey_id == survey_id).order_by(SurveyRound.id.desc())
+    return (await db.scalars(newest.limit(most))).all()

@@ -1,0 +1,64 @@
+"""The editor's part about asking again and reminding: its fields, and what they mean."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, Final
+
+from app.surveys import words
+from app.surveys.rounds import repeats
+from app.surveys.rounds.repeats import Repeat
+from app.web.forms import Bound, Choice, DayField, Number
+
+_PARTS: Final = ("every", "days", "open_days", "starts_on", "times")
+FIELDS: Final = (
+    Choice(
+        "repeat_every",
+        "Ask again every",
+        options=repeats.EVERY,
+        help="Each round is the next version with the same content, and opens by itself. Leave Starts and Ends empty.",
+    ),
+    Number("repeat_days", "Days between rounds", least=repeats.DAYS[0], most=repeats.DAYS[1], unit="days"),
+    DayField("repeat_starts_on", "First round", help="In the zone of the workspace. Of the 31st, short months take their last day."),
+    Number("repeat_open_days", "Open for", least=1, most=repeats.DAYS[1], unit="days", help="How long each round is open."),
+    Number("repeat_times", "Rounds", least=repeats.TIMES[0], most=repeats.TIMES[1], help="Empty: until you stop it."),
+    Number(
+        "remind_days",
+        "Remind after",
+        least=words.REMIND_DAYS[0],
+        most=words.REMIND_DAYS[1],
+        unit="days",
+        help="By mail, those who have not answered; once more after as many days again. Empty: never.",
+    ),
+)  # fmt: skip
+NAMES: Final = tuple(one.name for one in FIELDS)
+
+
+def shown(repeat: Repeat | None) -> dict[str, Any]:
+    """The values of the fields about repeating."""
+    return {f"repeat_{part}": getattr(repeat, part, None) for part in _PARTS}
+
+
+def read(values: Mapping[str, Any]) -> Repeat | None:
+    """What the fields mean; the number of days counts only where it was asked for."""
+    every = values["repeat_every"]
+    if not every:
+        return None
+    return Repeat(
+        every,
+        values["repeat_open_days"] or 0,
+        values["repeat_starts_on"] or date.min,
+        values["repeat_days"] if every == "days" else None,
+        values["repeat_times"],
+    )
+
+
+def ask_for_the_first_day(form: Bound) -> None:
+    """Puts an error where a survey that repeats has none."""
+    if form.values.get("repeat_every") and not form.values.get("repeat_starts_on"):
+        form.refuse("repeat_starts_on", "Give the day of the first round.")
+
+
+def field_of(detail: str) -> str:
+    """The form's name of a field: `repeat.open_days` is `repeat_open_days`."""
+    head, _, part = detail.partition(".")
+    return f"repeat_{part or 'every'}" if head == "repeat" else head

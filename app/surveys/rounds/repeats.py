@@ -1,0 +1,89 @@
+"""How a survey is asked again by itself: the rule that an author gives, its bounds, and its words. Its days: calendar. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from app.counting import count
+from app.dates import day_words
+from app.errors import FieldError
+
+EVERY: Final = {"week": "Week", "month": "Month", "quarter": "Quarter", "days": "Number of days"}
+# In days: the shortest that lies between two rounds, so that one is over when the next one opens. February is in both.
+_SHORTEST: Final = {"week": 7, "month": 28, "quarter": 89}
+DAYS: Final = (1, 366)
+TIMES: Final = (1, 500)
+# Later days would lead to rounds that no calendar has.
+YEARS: Final = (1970, 2999)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Round 1 opens on `starts_on`, the others after each week, month or quarter, or after `days` days; each stays open for `open_days`
+    days. `times`: so many rounds, None for any number. Days are days of the workspace."""
+
+    every: str
+    open_days: int
+    starts_on: date
+    days: int | None = None
+    times: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """“Every month from Tue 1 Dec 2026 on, each time for 7 days, 6 times”."""
+        pace = f"Every {count(self.days or 0, 'day', 'days')}" if self.every == "days" else f"Every {self.every}"
+        times = "" if self.times is None else f", {count(self.times, 'time', 'times')}"
+        return f"{pace} from {day_words(self.starts_on, None)} on, each time for {count(self.open_days, 'day', 'days')}{times}"
+
+
+def problems(repeat: Repeat) -> Iterator[FieldError]:
+    if repeat.every not in EVERY:
+        yield FieldError("repeat.every", f"Choose one of {', '.join(EVERY)}.")
+        return
+    yield from _days(repeat)
+    yield from _between("repeat.times", repeat.times, TIMES, "times")
+    longest = _SHORTEST.get(repeat.every, repeat.days or 1)
+    if not 1 <= repeat.open_days <= longest:
+        days = count(longest, "day", "days")
+        yield FieldError("repeat.open_days", f"Give 1 to {days}: a round ends before the next one opens.")
+    first, last = YEARS
+    if not first <= repeat.starts_on.year <= last:
+        yield FieldError("repeat.starts_on", f"Give a day in the years {first} to {last}.")
+
+
+def _days(repeat: Repeat) -> Iterator[FieldError]:
+    if repeat.every != "days":
+        if repeat.days is not None:
+            yield FieldError("repeat.days", f"Leave this out: it repeats every {repeat.every}.")
+    elif repeat.days is None:
+        yield FieldError("repeat.days", "Give the number of days from one round to the next.")
+    else:
+        yield from _between("repeat.days", repeat.days, DAYS, "days")
+
+
+def _between(field: str, value: int | None, bounds: tuple[int, int], unit: str) -> Iterator[FieldError]:
+    least, most = bounds
+    if value is not None and not least <= value <= most:
+        yield FieldError(field, f"Give {least} to {most} {unit}.")
+
+
+def written(repeat: Repeat | None) -> dict[str, Any] | None:
+    """As files and rows hold it, in one order, without what is not used."""
+    if repeat is None:
+        return None
+    bounds = {name: value for name in ("days", "times") if (value := getattr(repeat, name)) is not None}
+    return {
+        "every": repeat.every,
+        **bounds,
+        "open_days": repeat.open_days,
+        "starts_on": repeat.starts_on.isoformat(),
+    }
+
+
+def read(stored: Mapping[str, Any] | None) -> Repeat | None:
+    """What `written` wrote."""
+    if stored is None:
+        return None
+    starts_on = date.fromisoformat(stored["starts_on"])
+    return Repeat(stored["every"], stored["open_days"], starts_on, stored.get("days"), stored.get("times"))
