@@ -1,16 +1,21 @@
 """What a page, an API or a job reads does not grow with the rows stored: blocks are counted, never seconds."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts import housekeeping
 from app.clock.figures import analytics, status
 from app.clock.pages import transaction_list
 from app.clock.punches import daily_totals, hour_counts, queries
 from app.db.direct import driver
 from app.db.session import Database
 from app.host.pages import attendance_list
+from app.web import lists
 from tests.benchmarks import bench_tenants
 from tests.benchmarks.explained import Watch, watch
 from tests.cluster import DatabaseUrls
@@ -190,8 +195,117 @@ async def test_hours_are_added_up_for_some_records_and_not_for_all_that_there_ar
     monkeypatch.setattr(attendance_list, "MOST_ADDED_UP", 2999)
     with watch(database.engine) as found:
         page = (await alice.get("/attendance")).text
-    assert "of <strong>3,000</strong>" in page
-    assert "hours are added up for 2,999 records at most" in page
+    assert "of <strong>2,999</strong> or more: narrow the filter to reach the rest; hours are added up for" in page
     assert "worked" not in page.partition("pager")[2].partition("</nav>")[0]
     assert blocks_of(found) < blocks_of(added_up)
     assert " h 00 min worked" in (await alice.get("/attendance?from=2026-01-03&to=2026-01-03")).text
+
+
+# A few among very many, each of which somebody looks for by a filter.
+_MANY_RECORDS = """
+INSERT INTO attendance_records (employee_id, workday, kind, clock_in, clock_out, status, source, edited_at, note)
+SELECT e.id, at::date, CASE n % 4001 WHEN 0 THEN 'overtime' ELSE 'regular' END, at,
+    CASE n % 4003 WHEN 0 THEN NULL ELSE at + interval '1 minute' END, CASE n % 4007 WHEN 0 THEN 'pending' ELSE 'approved' END,
+    CASE n % 4013 WHEN 0 THEN 'manual' ELSE 'clock' END, CASE n % 4019 WHEN 0 THEN at END, CASE n % 4021 WHEN 0 THEN 'Nora swapped' END
+FROM generate_series(1, :many) AS n JOIN employees e ON e.id_number = 'P' || n % 300,
+    LATERAL (SELECT timestamptz '2026-01-01 08:00Z' + n * interval '10 minutes') AS made (at)
+"""
+_STAFF = """
+INSERT INTO employees (id_number, id_number_key, name) SELECT 'P' || n, 'p' || n, 'Person ' || n
+FROM generate_series(0, least(299, :many)) AS n
+"""
+_RARE_ACTS = """
+INSERT INTO audit_entries (workspace, actor_name, act, subject_type, subject_id)
+SELECT 'main', 'System', CASE n % 4001 WHEN 0 THEN 'person.deactivate' ELSE 'attendance.import' END, 'attendance', n::text
+FROM generate_series(1, CAST(:many AS int)) AS n
+"""
+_RARE_JOBS = """
+INSERT INTO jobs (workspace, name, key, status, finished_at)
+SELECT 'main', CASE n % 4003 WHEN 0 THEN 'clock_purge' ELSE 'clock_sync' END, n::text,
+    CASE n % 4001 WHEN 0 THEN 'failed' ELSE 'done' END, now() FROM generate_series(1, CAST(:many AS int)) AS n
+"""
+_RARE_CODES = """
+INSERT INTO clock_api_logs (method, host, path, query, http_status, duration_ms, bytes, tc_code, excerpt)
+SELECT 'GET', 'h', '/', '', 200, 9, 9, CASE n % 4001 WHEN 0 THEN 'TC-RATE' END, '' FROM generate_series(1, CAST(:many AS int)) AS n
+"""
+RARE = {
+    "/attendance?status=pending": 4,
+    "/attendance?kind=overtime": 4,
+    "/attendance?source=manual": 4,
+    "/attendance?open=1": 4,
+    "/attendance?edited=1": 4,
+    "/attendance?q=nora+swapped": 4,
+    "/attendance?q=nora+person": 4,
+    "/admin/audit?act=person.deactivate": 4,
+    "/admin/jobs?status=failed": 4,
+    "/admin/jobs?name=clock_purge": 4,
+    "/clock_logs?code=TC-RATE": 4,
+}
+
+
+@pytest.fixture
+async def long_lists(database: Database, urls: DatabaseUrls) -> None:
+    async with database.transaction() as db:
+        for statement in (_STAFF, _MANY_RECORDS, _RARE_ACTS, _RARE_JOBS, _RARE_CODES):
+            await db.execute(text(statement), {"many": 20_000})
+    await settle(urls, "employees", "attendance_records", "audit_entries", "jobs", "clock_api_logs")
+
+
+@pytest.mark.usefixtures("long_lists")
+async def test_the_few_rows_of_a_rare_filter_are_found_by_an_index(alice: Browser, database: Database) -> None:
+    wrong = {}
+    for url, rows in RARE.items():
+        with watch(database.engine) as found:
+            page = (await alice.get(url)).text
+        # All 20,000 rows lie in 200 blocks and more.
+        if f"–{rows} of <strong>{rows}</strong>" not in page or blocks_of(found) > 150:
+            wrong[url] = found.worst and found.worst.told()
+    assert not wrong, "\n".join(f"{url}\n{told}" for url, told in wrong.items())
+
+
+@pytest.mark.usefixtures("long_lists")
+@pytest.mark.parametrize("url", ["/admin/audit", "/admin/jobs", "/attendance"])
+async def test_a_long_list_is_neither_counted_nor_read_to_its_end(
+    alice: Browser, database: Database, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setattr(lists, "FEW", 100)
+    monkeypatch.setattr(lists, "MOST_LISTED", 200)
+    monkeypatch.setattr(attendance_list, "MOST_ADDED_UP", 200)
+    with watch(database.engine) as found:
+        page = (await alice.get(f"{url}?page=300")).text
+    assert "151–200 of <strong>200</strong> or more" in page
+    assert "All 200 or more rows of this filter" in page
+    assert "Page 4 of 4" in page
+    assert blocks_of(found) < 500
+
+
+@pytest.mark.usefixtures("long_lists")
+async def test_a_long_list_is_sorted_only_as_an_index_has_it(
+    alice: Browser, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "FEW", 100)
+    monkeypatch.setattr(lists, "MOST_LISTED", 200)
+    with watch(database.engine) as found:
+        page = (await alice.get("/admin/jobs?sort=attempt")).text
+    assert "too many to sort like this" in page
+    assert 'name="sort" value="-created_at"' in page
+    assert blocks_of(found) < 150
+    assert 'name="sort" value="attempt"' in (await alice.get("/admin/jobs?sort=attempt&status=failed")).text
+
+
+async def test_housekeeping_takes_a_slice_at_a_time(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(housekeeping, "SLICE", 40)
+    async with database.shared_transaction() as db:
+        await db.execute(text(_RARE_JOBS), {"many": 100})
+        await db.execute(text("UPDATE jobs SET finished_at = now() - interval '31 days'"))
+    sizes = []
+
+    @asynccontextmanager
+    async def counted() -> AsyncIterator[AsyncSession]:
+        async with database.shared_transaction() as db:
+            before = await db.scalar(text("SELECT count(*) FROM jobs"))
+            yield db
+            sizes.append(before - await db.scalar(text("SELECT count(*) FROM jobs")))
+
+    await housekeeping.tidy(counted)
+    assert [size for size in sizes if size] == [40, 40, 20]

@@ -549,8 +549,8 @@ async def test_housekeeping_takes_what_is_over_and_leaves_the_rest(database: Dat
             "for ever": {},
         }.items():
             db.add(ApiToken(user_id=user_id, name=name, token_hash=name.encode(), hint="", scopes=["me"], **ended))
-        await db.flush()
-        await housekeeping.tidy(db)
+    await housekeeping.tidy(database.shared_transaction)
+    async with database.shared_transaction() as db:
         assert list(await db.scalars(select(Job.id))) == [running]
         assert list(await db.scalars(select(Session.id_hash))) == [b"\x01"]
         kept = await db.scalars(select(ApiToken.name).order_by(ApiToken.id))

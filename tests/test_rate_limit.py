@@ -279,7 +279,8 @@ async def test_budgets_that_are_full_again_are_removed(two: Two, database: Datab
                 token_id=8, remaining=0, granted=1, at=func.now() - housekeeping.BUDGETS_KEPT - timedelta(seconds=1)
             )
         )
-        await housekeeping.tidy(db)
+    await housekeeping.tidy(database.shared_transaction)
+    async with database.shared_transaction() as db:
         assert (await db.scalars(select(RequestBudget.token_id))).all() == [7]
 
 

@@ -34,8 +34,9 @@ def act_label(act: str) -> str:
 
 
 def acts_named(text: str) -> list[str]:
-    """The acts whose label holds that text in any case."""
-    return [act for act, label in ACTS.items() if text.casefold() in label.casefold()]
+    """The acts whose label holds that text in any case, or whose name begins with it."""
+    sought = text.casefold()
+    return [act for act, label in ACTS.items() if sought in label.casefold() or act.startswith(sought)]
 
 
 def actor_label(name: str, token: str | None) -> str:

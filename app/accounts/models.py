@@ -211,6 +211,7 @@ class AuditEntry(Base):
         Index(None, "workspace", "at"),
         Index(None, "workspace", "subject_type", "subject_id", "id"),
         Index(None, "workspace", "actor_id"),
+        Index(None, "workspace", "act", "id"),
         Index("audit_entries_erasures", "subject_id", postgresql_where=text("act = 'person.erase'")),
         {"info": {"append_only": True}},
     )
@@ -242,6 +243,9 @@ class Job(Base):
         Index("jobs_open_key", "workspace", "key", unique=True, postgresql_where=_OPEN),
         Index("jobs_due", "due_at", postgresql_where=_OPEN),
         Index(None, "workspace", "id"),
+        Index(None, "workspace", "name", "id"),
+        Index("jobs_failed", "workspace", "id", postgresql_where=text("status = 'failed'")),
+        Index("jobs_over", "finished_at", postgresql_where=text("status IN ('done', 'failed')")),
     )
 
     id: Mapped[Id]

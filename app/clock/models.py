@@ -573,7 +573,11 @@ class ApiLog(Base):
     """One outbound call, with a redacted excerpt of at most 2 KiB."""
 
     __tablename__ = "clock_api_logs"
-    __table_args__ = (Index(None, "at", "id"), Index(None, "run_id", "id"))
+    __table_args__ = (
+        Index(None, "at", "id"),
+        Index(None, "run_id", "id"),
+        Index("clock_api_logs_code", "tc_code", "at", "id", postgresql_where=text("tc_code IS NOT NULL")),
+    )
 
     id: Mapped[Id]
     at: Mapped[Created]

@@ -21,8 +21,7 @@ from app.registry import modules
 
 
 async def tidy(parts: Parts, _: Claim) -> None:
-    async with parts.database.shared_transaction() as db:
-        await housekeeping.tidy(db)
+    await housekeeping.tidy(parts.database.shared_transaction)
 
 
 async def carry_on(parts: Parts, claim: Claim) -> None:

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, SmallInteger, func, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, SmallInteger, TextClause, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZRANGE, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -47,6 +47,10 @@ class KioskEnrolment(Base):
     created_at: Mapped[Created]
 
 
+def _live(condition: str) -> TextClause:
+    return text(f"deleted_at IS NULL AND {condition}")
+
+
 class AttendanceRecord(Base):
     """Hours that one person worked, half-open; a record without clock-out covers its clock-in instant alone.
 
@@ -63,6 +67,13 @@ class AttendanceRecord(Base):
         Index(None, "workday", "id"),
         # Counted from the index alone.
         Index("attendance_records_live", "workday", "id", postgresql_where=text("deleted_at IS NULL")),
+        # Those that people look for are few.
+        Index("attendance_records_status", "status", "workday", "id", postgresql_where=_live("status <> 'approved'")),
+        Index("attendance_records_source", "workday", "id", postgresql_where=_live("source <> 'clock'")),
+        Index("attendance_records_kind", "workday", "id", postgresql_where=_live("kind <> 'regular'")),
+        Index("attendance_records_open", "workday", "id", postgresql_where=_live("clock_out IS NULL")),
+        Index("attendance_records_edited", "workday", "id", postgresql_where=_live("edited_at IS NOT NULL")),
+        Index("attendance_records_noted", "workday", "id", postgresql_where=_live("note IS NOT NULL")),
     )
 
     id: Mapped[Id]

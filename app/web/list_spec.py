@@ -173,7 +173,8 @@ class Empty:
 class ListSpec:
     """`key` is the column that a selection holds and that makes every order total; `sort` is the default, `-` descends.
     `today` is the day in the zone that its days are meant in; a list with a filter of days needs it to offer periods. `days` are
-    those that the whole list is about, whatever its filters say."""
+    those that the whole list is about, whatever its filters say. `sorts_many` are the columns by which it can still be sorted where it has
+    more rows than are counted, because an index has that order; none named: all of them."""
 
     name: str
     label: str
@@ -188,6 +189,7 @@ class ListSpec:
     today: date | None = None
     days: Days | None = None
     exports: tuple[ExportKind, ...] = EXPORTS
+    sorts_many: tuple[str, ...] = ()
 
     def orders(self) -> dict[str, SQLColumnExpression[Any]]:
         return {column.key: column.order for column in self.columns if column.order is not None}

@@ -27,6 +27,11 @@ from app.web.templating import with_query
 
 PER_PAGE = (25, 50, 100, 200)
 DEFAULT_PER_PAGE = 50
+# More are neither counted nor turned over page by page: who looks for one of them narrows the filter.
+MOST_LISTED = 10_000
+FEW = 1_000
+MANY = "or more: narrow the filter to reach the rest"
+TOO_MANY_TO_SORT = "or more: too many to sort like this; narrow the filter first"
 TOO_LONG = f"Excel takes up to {MOST_ROWS:,} rows: use CSV, or narrow the filter."
 
 
@@ -46,6 +51,13 @@ class ListQuery:
         """How many rows come before the page."""
         return (self.page - 1) * self.per_page
 
+    def stay_sorted(self, spec: ListSpec) -> bool:
+        """Of very many rows the order is one that an index has, else the usual one. Returns False where another was asked for."""
+        if not spec.sorts_many or self.sort.removeprefix("-") in spec.sorts_many:
+            return True
+        self.sort, self.query["sort"] = spec.sort, None
+        return False
+
     def stay_within(self, total: int) -> None:
         """Past the end is the last page."""
         self.page = min(self.page, pages_of(total, self.per_page))
@@ -57,7 +69,8 @@ class ListQuery:
 
 @dataclass
 class ListPage:
-    """One page of a list: the `view` of the frame macro. `acting`: the act over this list that a job is carrying out."""
+    """One page of a list: the `view` of the frame macro. `acting`: the act over this list that a job is carrying out. `more`: there are
+    more rows than `total`, which are not counted."""
 
     spec: ListSpec
     rows: Sequence[Any]
@@ -68,6 +81,7 @@ class ListPage:
     bulk: dict[str, Any] | None
     total_note: str = ""
     acting: int | None = None
+    more: bool = False
     per_pages = PER_PAGE
 
     def __post_init__(self) -> None:
@@ -155,7 +169,7 @@ class ListPage:
 
     @property
     def too_long(self) -> str:
-        return too_long(self.total)
+        return TOO_LONG if self.more else too_long(self.total)
 
 
 def offered(kinds: Sequence[ExportKind], rows: int) -> list[ExportKind]:
@@ -216,22 +230,43 @@ def ordering(spec: ListSpec, sort: str) -> list[UnaryExpression[Any]]:
 
 
 async def load(context: Context, spec: ListSpec, base: Select[Any], keys: Select[Any] | None = None) -> ListPage:
-    """One page of `base` under what the address asks: one SELECT for the total, one for the rows.
+    """One page of `base` under what the address asks: one SELECT for the total, one for the rows. The first MOST_LISTED can be reached.
 
     `keys` finds the keys of the same rows, and knows all that filters and sort need: then what else the columns of `base` need is
     looked up for the rows of the page alone, not for those of all pages before it.
     """
     wanted = asked(spec, context.request.query_params)
-    which, order = condition(spec, wanted), ordering(spec, wanted.sort)
+    which = condition(spec, wanted)
     narrowed = (base if keys is None else keys).where(which)
-    counted = select(func.count()).select_from(narrowed.with_only_columns(spec.key).order_by(None).subquery())
-    total, act_id = (await context.db.execute(counted.add_columns(acts.newest(url=spec.url)))).one()
-    wanted.stay_within(total)
-    cut = wanted.cut(narrowed.order_by(*order))
+    some = narrowed.with_only_columns(spec.key).order_by(None).limit(MOST_LISTED + 1).subquery()
+    counted = select(func.count(), acts.newest(url=spec.url)).select_from(some)
+    total, act_id = (await context.db.execute(counted)).one()
+    note = bounded(spec, wanted, total, MOST_LISTED)
+    cut = cut_of(spec, wanted, narrowed, total)
     if keys is not None:
-        cut = base.where(spec.key.in_(cut)).order_by(*order)
+        cut = base.where(spec.key.in_(cut)).order_by(*ordering(spec, wanted.sort))
     rows = await context.db.execute(cut)
-    return listing(context, spec, wanted, rows.all(), total, acting=act_id)
+    view = listing(context, spec, wanted, rows.all(), min(total, MOST_LISTED), acting=act_id)
+    view.total_note, view.more = note, total > MOST_LISTED
+    return view
+
+
+def cut_of(spec: ListSpec, wanted: ListQuery, narrowed: Select[Any], total: int) -> Select[Any]:
+    """The rows of the page, or their keys, of `total` in all. A few are found before they are sorted: else the database may walk through
+    all rows in order until it has met as many as a page holds."""
+    if total <= FEW:
+        # With an offset, the planner takes it for a question of its own.
+        few = narrowed.with_only_columns(spec.key).order_by(None).offset(0)
+        narrowed = narrowed.where(spec.key.in_(few))
+    return wanted.cut(narrowed.order_by(*ordering(spec, wanted.sort)))
+
+
+def bounded(spec: ListSpec, wanted: ListQuery, counted: int, most: int) -> str:
+    """Keeps page and order within what can be read at once. Returns what the list says of it, "" where it holds at most `most` rows."""
+    wanted.stay_within(min(counted, most))
+    if counted <= most:
+        return ""
+    return MANY if wanted.stay_sorted(spec) else TOO_MANY_TO_SORT
 
 
 def listing(

@@ -330,12 +330,11 @@ async def test_housekeeping_takes_expired_challenges_away(
 ) -> None:
     await add_passkey(bob)
     await submit_sign_in(visitor, "bob")
-    async with database.shared_transaction() as db:
-        await housekeeping.tidy(db)
+    await housekeeping.tidy(database.shared_transaction)
     assert await count_of(database, PasskeyChallenge) == 1
     async with database.shared_transaction() as db:
         await db.execute(update(PasskeyChallenge).values(expires_at=datetime.now(UTC) - timedelta(seconds=1)))
-        await housekeeping.tidy(db)
+    await housekeeping.tidy(database.shared_transaction)
     assert await count_of(database, PasskeyChallenge) == 0
 
 

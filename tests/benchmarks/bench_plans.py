@@ -197,8 +197,7 @@ class House:
             await db.rollback()
 
     async def _housekeeping(self) -> None:
-        async with self.parts.database.shared_transaction() as db:
-            await housekeeping.tidy(db)
+        await housekeeping.tidy(self.parts.database.shared_transaction)
 
     async def _held(self) -> None:
         async with self.parts.database.transaction() as db:

@@ -6,11 +6,27 @@ from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Date, Float, Row, Select, cast, func, literal_column, select, text, true
+from sqlalchemy import (
+    ColumnElement,
+    Date,
+    Float,
+    Row,
+    Select,
+    and_,
+    any_,
+    cast,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+    true,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.counting import near
 from app.db.among import among
+from app.db.searching import contains
 from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord, DayLock, Employee
 
@@ -96,21 +112,36 @@ def sums(which: ColumnElement[bool]) -> Select[Any]:
 
 
 def sums_up_to(most: int, which: ColumnElement[bool]) -> Select[Any]:
-    """The sums of `which`, a condition that may name day locks too. Of more than `most` records only their number is read, and the
-    other sums are 0."""
-    # Joins that the condition does not use cost nothing.
-    number = (
-        select(func.count().label("records"))
-        .select_from(AttendanceRecord)
-        .outerjoin(Employee, Employee.id == AttendanceRecord.employee_id)
-        .outerjoin(DayLock, DayLock.day == AttendanceRecord.workday)
-        .where(LIVE, which)
-        .cte("counted")
-    )
+    """The sums of `which`, a condition that may name day locks too. Of more than `most` records one more is counted, and the other sums
+    are 0."""
+    some = keys(which).limit(most + 1).subquery()
+    number = select(func.count().label("records")).select_from(some).cte("counted")
     few = sums(which).outerjoin(DayLock, DayLock.day == AttendanceRecord.workday).where(number.c.records <= most)
     summed = few.lateral("summed")
     columns = [column for column in summed.c if column.name != "records"]
     return select(number.c.records, *columns).select_from(number.join(summed, true()))
+
+
+def mention(text_: str) -> ColumnElement[bool]:
+    """Records in which every word occurs in the person's name or ID number, or in the note. People are looked up first: their records and
+    the few with a note are then found by indexes."""
+    noted = [or_(_of_people_with(word), contains(AttendanceRecord.note)(word)) for word in text_.split()]
+    return or_(_of_people_with(text_), and_(AttendanceRecord.note.is_not(None), *noted))
+
+
+def _of_people_with(words: str) -> ColumnElement[bool]:
+    people = select(Employee.id).where(contains(Employee.name, Employee.id_number)(words)).correlate(None)
+    return AttendanceRecord.employee_id == any_(func.array(people.scalar_subquery()))
+
+
+def keys(which: ColumnElement[bool]) -> Select[Any]:
+    """The ids of the records of `which`, as above. Joins that the condition does not use cost nothing."""
+    return (
+        select(AttendanceRecord.id)
+        .outerjoin(Employee, Employee.id == AttendanceRecord.employee_id)
+        .outerjoin(DayLock, DayLock.day == AttendanceRecord.workday)
+        .where(LIVE, which)
+    )
 
 
 def by_month(employee_id: int) -> Select[Any]:

@@ -13,7 +13,6 @@ from sqlalchemy import ColumnElement, Row, Select, and_, func, select
 
 from app.counting import near, people
 from app.db.days import midnight
-from app.db.searching import contains
 from app.errors import Invalid
 from app.host.attendance import queries as attendance_queries
 from app.host.attendance.hours import KINDS, SOURCES, Hours
@@ -37,7 +36,7 @@ DEPARTMENTS = (
 )
 FILTERS = (
     Filter(
-        "q", "Search", contains(Employee.name, Employee.id_number, AttendanceRecord.note), placeholder="Name, ID number, note"
+        "q", "Search", attendance_queries.mention, placeholder="Name, ID number, note"
     ),
     Filter("", "Days", between(AttendanceRecord.workday), kind="range"),
     Filter("status", "Status", AttendanceRecord.status.in_, kind="multi", options=STATUSES),
@@ -93,8 +92,9 @@ def _time(name: str, label: str, where: ZoneInfo) -> Column:
     return Column(name, label, value, getattr(AttendanceRecord, name), excel=attrgetter(name))
 
 
-# More would take longer than a page may.
+# More would take longer than a page may: neither are they counted, nor their hours added up.
 MOST_ADDED_UP = 50_000
+NOT_ADDED_UP = f"hours are added up for {MOST_ADDED_UP:,} records at most"
 
 
 def spec_of(url: str, where: ZoneInfo, ctx: Context, empty: Empty, sort: str, *without: str) -> ListSpec:
@@ -114,6 +114,7 @@ def spec_of(url: str, where: ZoneInfo, ctx: Context, empty: Empty, sort: str, *w
         bulk=BULK if may else (),
         today=today_in(where.key),
         exports=EXPORTS,
+        sorts_many=("workday", "id"),
     )
 
 
@@ -141,12 +142,14 @@ async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: 
     statement = attendance_queries.sums_up_to(MOST_ADDED_UP, which)
     beside = (DEPARTMENTS.label("departments"), acts.newest(url=spec.url).label("acting"))
     found = (await ctx.db.execute(statement.add_columns(*beside, *more))).one()
-    wanted.stay_within(found.records)
-    ordered = base(scope).where(which).order_by(*lists.ordering(spec, wanted.sort))
-    rows = await ctx.db.execute(wanted.cut(ordered))
+    said = lists.bounded(spec, wanted, found.records, MOST_ADDED_UP)
+    cut = lists.cut_of(spec, wanted, attendance_queries.keys(which), found.records)
+    ordered = RECORDS.where(AttendanceRecord.id.in_(cut)).order_by(*lists.ordering(spec, wanted.sort))
+    rows = await ctx.db.execute(ordered)
     drawn = _with_departments(spec, found.departments or [])
-    view = lists.listing(ctx, drawn, wanted, rows.all(), found.records, acting=found.acting)
-    view.total_note = note(found)
+    total = min(found.records, MOST_ADDED_UP)
+    view = lists.listing(ctx, drawn, wanted, rows.all(), total, acting=found.acting)
+    view.total_note, view.more = f"{said}; {NOT_ADDED_UP}" if said else note(found), bool(said)
     return view, found
 
 
@@ -156,8 +159,6 @@ def base(scope: ColumnElement[bool]) -> Select[Any]:
 
 def note(found: Row[Any]) -> str:
     """`· 12 people, 96 h 00 min worked, 3 pending, 1 still open`, behind the number of records."""
-    if found.records > MOST_ADDED_UP:
-        return f"· hours are added up for {MOST_ADDED_UP:,} records at most: choose days or people"
     parts = [f"· {people(found.people)}", f"{worked(found.worked_s)} worked"]
     parts += [
         f"{number:,} {word}" for number, word in ((found.pending, "pending"), (found.open, "still open")) if number

@@ -182,8 +182,11 @@ def whole(scope: TallyScope) -> Select[Any]:
 
     Days and outcomes narrow the responses alone.
     """
-    kept = select(*(getattr(Tally, name) for name in COLUMNS)).where(scope.kept(), Tally.question_key == _WHOLE)
-    shown = select(*(getattr(Tally, name) for name in COLUMNS)).where(scope.asked())
+    # What the index does not hold is known: so that it is read alone.
+    known: dict[str, ColumnElement[Any]] = {"question_key": _WHOLE, "choice": _NO_CHOICE}
+    columns = [known[name].label(name) if name in known else getattr(Tally, name) for name in COLUMNS]
+    kept = select(*columns).where(scope.kept(), Tally.question_key == _WHOLE)
+    shown = select(*columns).where(scope.asked())
     fresh = (tail[0] for tail in _tails(scope))
     late = _shown(and_(_LATE, scope.shown()))
     every = union_all(kept, shown, *fresh, late).subquery()
@@ -206,7 +209,8 @@ def by_version(survey_id: int, versions: Collection[int]) -> Select[Any]:
 async def by_day(db: AsyncSession, scope: TallyScope) -> list[tuple[date, str, int]]:
     """Responses per UTC day and outcome as (day, outcome, people), newest day first; days without any are left out."""
     question, choice = scope.answer or (_WHOLE, "")
-    answered = and_(Tally.question_key == question, Tally.choice == choice)
+    # The one of whole responses is always '', and its index holds no choices.
+    answered = and_(Tally.question_key == question, true() if question is _WHOLE else Tally.choice == choice)
     kept = select(Tally.day, Tally.outcome, Tally.people).where(scope.kept(), answered)
     fresh = [tail[0].subquery() for tail in _tails(scope)]
     every = union_all(kept, *(select(one.c.day, one.c.outcome, one.c.people) for one in fresh)).subquery()

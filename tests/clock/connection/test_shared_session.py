@@ -173,5 +173,5 @@ async def test_a_session_that_was_not_renewed_for_a_week_is_removed(parts):
     async with parts.database.shared_transaction() as db:
         past = func.now() - housekeeping.CLOCK_SIGN_INS_KEPT - timedelta(minutes=1)
         await db.execute(update(ClockSignIn).where(ClockSignIn.account == b"one").values(saved_at=past))
-        await housekeeping.tidy(db)
+    await housekeeping.tidy(parts.database.shared_transaction)
     assert [row.account for row in await held(parts)] == [b"two"]

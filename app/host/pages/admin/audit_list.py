@@ -89,8 +89,8 @@ def on_what(row: Any, zone: PageZone | None = None) -> str:
 
 
 def _act(text: str) -> Condition:
-    """Words of its label, or how its name begins: `user.e`."""
-    return or_(AuditEntry.act.in_(acts_named(text)), AuditEntry.act.istartswith(text, autoescape=True))
+    """Words of its label, or how its name begins: `user.e`. Named one by one, so that an index finds the few of a rare one."""
+    return AuditEntry.act.in_([*acts_named(text), text])
 
 
 def _actor(text: str) -> Condition:

@@ -72,6 +72,7 @@ SPEC = ListSpec(
         Filter("name", "Work", lambda value: Job.name == value, kind="select", options=KINDS),
     ),
     empty=Empty("inbox", "No jobs", "Syncs, imports and other work in the background appear here."),
+    sorts_many=("created_at",),
     bulk_url="/admin/jobs/bulk",
     bulk=(BulkAction("retry", "Retry", "refresh"),),
 )
