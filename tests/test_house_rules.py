@@ -377,7 +377,7 @@ def blank(comment: re.Match[str]) -> str:
 
 
 def test_every_cell_of_a_list_says_what_it_is() -> None:
-    """Without its mark (app.web.cards) a cell stands on a phone without its label."""
+    """Without its mark (`card_marks` in app.web.list_spec) a cell stands on a phone without its label."""
     lists = [path for path in TEMPLATES if "<td{{" in path.read_text()]
     assert len(lists) > 15
     bare = {

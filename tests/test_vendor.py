@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app import vendor
-from app.web.icons import UnknownIcon, icon
+from app.web.marks import UnknownIcon, icon
 from app.web.transport import assets
 
 TEMPLATES = [*(vendor.ROOT / "templates").rglob("*.html")]

@@ -31,8 +31,7 @@ async def test_a_retry_reads_its_owners_once_and_judges_once(database: Database,
     assert answer.status_code == 303
     assert way.began("owners.py:held_owners") == 1
     assert way.began("pairing/judge.py:judge") == 1
-    # One of them compresses the answer, one keeps the workspace to its share of connections, and one says days and times.
-    assert len(way.files) <= 48
+    assert len(way.files) <= 45
 
 
 async def test_a_page_of_the_punch_list_reads_its_address_once(database: Database, alice: Browser) -> None:
@@ -42,9 +41,7 @@ async def test_a_page_of_the_punch_list_reads_its_address_once(database: Databas
         answer = await alice.get("/clock_transactions?q=ada&from=2026-01-01&outcome=imported")
     assert answer.status_code == 200
     assert way.began("lists.py:asked") == 1
-    # Two of them say which day it is, and days and times in words; one asks whether the connection's server is still the primary, and one
-    # whether Excel takes the rows.
-    assert len(way.files) <= 38
+    assert len(way.files) <= 35
 
 
 async def test_an_answer_to_a_survey(database: Database, nora: App) -> None:
@@ -52,14 +49,14 @@ async def test_an_answer_to_a_survey(database: Database, nora: App) -> None:
     with traced("An answer") as way:
         assert (await nora.recorded(survey.uid, *warm(survey)))["status"] == "recorded"
     assert way.began("situations.py:one") == 1
-    assert len(way.files) <= 35
+    assert len(way.files) <= 32
 
 
 async def test_punches_of_the_server_become_records(parts: Parts) -> None:
     async with site(parts, "cloud") as here:
         with traced("A page of punches becoming records") as way:
             assert (await here.sync_punches()).status == "succeeded"
-    assert len(way.files) <= 80  # one of them asks whether the connection's server is still the primary
+    assert len(way.files) <= 79
 
 
 async def test_an_import_judges_each_person_once(database: Database) -> None:
@@ -70,4 +67,4 @@ async def test_an_import_judges_each_person_once(database: Database) -> None:
         await import_due.import_due(partial(database.transaction, "main"), now=FAR)
     assert way.began("pairing/judge.py:judge") == 1
     assert way.began("owners.py:held_owners") == 1
-    assert len(way.files) <= 35
+    assert len(way.files) <= 31

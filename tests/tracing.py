@@ -1,6 +1,6 @@
 """Which files of ours a piece of work goes through, and how often it enters a room: for `tests/test_ways.py`, and to look at.
 
-`python -m pytest tests/test_ways.py -s` prints every way.
+`python -m pytest tests/test_ways.py -s` prints every way, with the functions that ran in each file.
 """
 
 import sys
@@ -33,7 +33,12 @@ class Way:
         return sum(number for called, number in self.calls.items() if called.endswith(name))
 
     def report(self, title: str) -> str:
-        return "\n".join([f"{title}: {len(self.files)} files", *(f"  {name}" for name in sorted(self.files))])
+        lines = (f"  {name}: {', '.join(self._functions(name))}" for name in sorted(self.files))
+        return "\n".join([f"{title}: {len(self.files)} files", *lines])
+
+    def _functions(self, file: str) -> list[str]:
+        """A file that a single function is called in may be a detour."""
+        return sorted(called.rpartition(":")[2] for called in self.calls if called.startswith(f"{file}:"))
 
 
 @contextmanager

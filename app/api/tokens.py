@@ -13,8 +13,8 @@ from app.accounts.models import ApiToken, Tenant, User
 from app.accounts.policies import enabled
 from app.api import request_limits
 from app.db.direct import Compiled, driver
+from app.db.pool import ShareTaken
 from app.db.session import PLATFORM, entered, entering
-from app.db.shares import ShareTaken
 from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn
 from app.web.context import Context, context_of
 from app.web.guards import Connection

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
     from app.accounts.audit import Actor
-    from app.clock.review.marked import Resolved
+    from app.clock.review.decisions import Resolved
     from app.long_acts.acts import Progress
 
     Verb = Callable[[AsyncSession, Actor, ColumnElement[bool]], Awaitable[Resolved]]
@@ -117,7 +117,7 @@ def _in_parts(
 ) -> "Resolved":
     """Decides about `PART` punches in a transaction, then about the next, so that no other work waits for all of them. A command that
     is killed has done some, and does the rest when it is run again."""
-    from app.clock.review.marked import Resolved
+    from app.clock.review.decisions import Resolved
 
     punches, outcomes, reached, waits = 0, Counter[str](), 0, False
     while True:

@@ -1,18 +1,13 @@
-"""Connects to the one of several servers that is meant, and says which connections are still believed in.
-
-A server that went away, was demoted or fell silent answers no further request over a connection from before.
-"""
+"""Connects to the one of several servers that is meant. What becomes of its connections afterwards is in db/pool.py."""
 
 import os
 import socket
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 import asyncpg
 from asyncpg.connect_utils import SessionAttribute
 from asyncpg.exceptions import TargetServerAttributeNotMatched
-from sqlalchemy.exc import DisconnectionError
 
 from app.config import hosts
 from app.config.hosts import DatabaseServer
@@ -116,35 +111,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, TargetServerAttributeNotMatched):
         return "it is not the kind of server that is wanted: a standby takes no changes"
     return str(error)  # no such socket, or no such machine
-
-
-class Trust:
-    """Of one pool, for all that share it."""
-
-    def __init__(self) -> None:
-        self._since = 0.0
-
-    def lose(self) -> None:
-        """The server behind one of them is not to be relied on: each is replaced before it is used again."""
-        self._since = time.monotonic()
-
-    def check(self, connection: Any, *_: Any) -> None:
-        """For the pool, which makes another one instead. Of those that broke it learns only by the errors of its own statements."""
-        driver = connection.driver_connection
-        if driver.is_closed() or driver.opened_at < self._since:
-            raise DisconnectionError("the database server closed the connection")
-
-
-def note_failure(context: Any) -> Exception | None:
-    """For the engine, where a statement of its own failed: what it raises instead, if anything."""
-    if context.connection is None:
-        return None
-    driver, error = context.connection.connection.driver_connection, context.original_exception
-    driver.refused_a_change |= refused_a_change(error)
-    # The server said that it ends while nothing was asked of it. The driver, out of step, refused the next statement and closed.
-    if isinstance(error.__cause__, asyncpg.InternalClientError) and driver.is_closed():
-        return ConnectionError("the database server ended the connection")
-    return None
 
 
 def refused_a_change(error: BaseException) -> bool:

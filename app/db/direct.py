@@ -23,7 +23,7 @@ _DIALECT = cast("Any", dialects.dialect)(json_deserializer=msgspec.json.decode)
 
 
 class Beginning(asyncpg.Connection):
-    """Takes what the next transaction sets for itself to the server together with its BEGIN. What its pool asks of it: app.db.connecting."""
+    """Takes what the next transaction sets for itself to the server together with its BEGIN. What its pool asks of it: app.db.pool."""
 
     begins_with = ""
     refused_a_change = False

@@ -19,9 +19,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, c
 
 from app.config.hosts import Wanted
 from app.counting import nearest
-from app.db.connecting import Trust, connecting, note_failure, refused_a_change
+from app.db.connecting import connecting, refused_a_change
 from app.db.direct import Beginning, driver, refuse_if_lost, send
-from app.db.shares import Shares
+from app.db.pool import Shares, Trust, note_failure
 
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")

@@ -16,9 +16,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import languages
 from app.accounts.audit import Actor
 from app.dates import PageZone
+from app.db.pool import ShareTaken
 from app.db.replica import Recent
 from app.db.session import PLATFORM, alone, enter_workspace
-from app.db.shares import ShareTaken
 from app.errors import NotFound, NotSignedIn
 from app.parts import Parts
 from app.texts import is_keepable_line

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.db.connecting import READ_ONLY
-from app.db.shares import ShareTaken
+from app.db.pool import ShareTaken
 from app.errors import (
     Busy,
     Conflict,

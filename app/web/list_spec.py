@@ -4,12 +4,13 @@ A `ListSpec` stands beside its page. Making one request's list from it: app.web.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
 from litestar.datastructures import FormMultiDict, MultiDict
+from markupsafe import Markup
 from sqlalchemy import ColumnElement, SQLColumnExpression, and_, true
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -230,3 +231,21 @@ def between(column: SQLColumnExpression[Any]) -> Callable[[tuple[date | None, da
         return and_(low, column <= last if last else true())
 
     return where
+
+
+def card_marks(columns: Sequence[Column]) -> dict[str, Markup]:
+    """The mark in the opening tag of each column's cells, by the column's key, in the order of `columns`. On a phone a row is a card
+    without headings above it, so its cells say what they are; static/css/lists.css draws the marks.
+
+    The title of the card is the column that says whom or what the row is about, else the first one with a label; a column
+    with the label "" holds what can be done.
+    """
+    labelled = [column for column in columns if column.label]
+    titled = next((column.key for column in labelled if column.titles), labelled[0].key if labelled else None)
+    return {column.key: _mark(column, is_title=column.key == titled) for column in columns}
+
+
+def _mark(column: Column, *, is_title: bool) -> Markup:
+    if not column.label:
+        return Markup(" data-acts")
+    return Markup(" data-title") if is_title else Markup(' data-label="{}"').format(column.label)

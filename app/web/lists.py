@@ -19,10 +19,9 @@ from app.long_acts import acts
 from app.periods import PERIODS
 from app.registry import list_rights
 from app.texts import whole
-from app.web.cards import marks
 from app.web.context import LARGEST_ID, Context
 from app.web.excel.cells import MOST_ROWS
-from app.web.list_spec import Column, Condition, ExportKind, Filter, ListSpec, Query, day_of, word_in_force
+from app.web.list_spec import Column, Condition, ExportKind, Filter, ListSpec, Query, card_marks, day_of, word_in_force
 from app.web.templating import with_query
 
 PER_PAGE = (25, 50, 100, 200)
@@ -92,7 +91,7 @@ class ListPage:
         self.views_url = f"/views/{self.spec.name}" if rights is not None and rights.url == self.spec.url else ""
         self.sort, self.page, self.per_page = self.asked.sort, self.asked.page, self.asked.per_page
         self.shown = len(self.rows)
-        self.cells = marks([column for column in self.columns if column.key in self.visible])
+        self.cells = card_marks([column for column in self.columns if column.key in self.visible])
         self.errors = self.asked.errors
         self.back_query = with_query("", {"back": self.link()})
 

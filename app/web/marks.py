@@ -1,19 +1,41 @@
-"""The small elements that stand everywhere: states and instants. Templates call them as `badge(…)` and `value | time_at(zone)`.
+"""The small elements that stand everywhere: icons, states and instants. Templates call them as `icon(…)`, `badge(…)` and
+`value | time_at(zone)`.
 
-Functions, as `icon` is: the same few badges stand in each of two hundred rows, and a macro would write each of them again.
+They are functions: the same few badges stand in each of two hundred rows, and a macro would write each of them again.
 """
 
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from markupsafe import Markup, escape
 
 from app.dates import PageZone
 from app.web.formats import ago
+from app.web.transport.assets import address
+from app.web.transport.sprite import SYMBOLS
 
 # A time that says its zone itself: the page need not.
 IN_UTC = '<time class="utc"'
 NONE = Markup('<span class="none">–</span>')
+
+
+class UnknownIcon(LookupError):
+    """A template names an icon that is not among the vendored files."""
+
+
+@cache
+def icon(name: str, label: str = "", extra: str = "") -> Markup:
+    """SVG of an icon of the sprite (app.web.transport.sprite); `static/icons.txt` lists those there are. Silent for screen readers unless it has a `label` (an icon that stands alone needs one).
+
+    `name` may begin with `filled/`; `extra` is added to the element's classes. Raises UnknownIcon.
+    """
+    if name not in SYMBOLS:
+        raise UnknownIcon(f"no vendored icon {name!r}; see static/icons.txt")
+    said = Markup('role="img" aria-label="{}"').format(label) if label else Markup('aria-hidden="true"')
+    kind = "icon icon-filled" if name.startswith("filled/") else "icon"
+    return Markup('<svg class="{}" {}><use href="{}#{}"/></svg>').format(
+        f"{kind} {extra}".strip(), said, address("icons.svg"), SYMBOLS[name]
+    )
 
 
 @lru_cache(maxsize=1024)

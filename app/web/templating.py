@@ -15,8 +15,7 @@ from jinja2_fragments import render_block
 from app.counting import percent
 from app.web.formats import ago, clock, day, duration, instant, local_exact, local_instant, number
 from app.web.help import slug
-from app.web.icons import icon
-from app.web.marks import badge, linked, new_tabs, shows_times, time_ago, time_as, time_at, time_day, time_utc
+from app.web.marks import badge, icon, linked, new_tabs, shows_times, time_ago, time_as, time_at, time_day, time_utc
 from app.web.transport.assets import address
 
 ROOT = Path(__file__).parents[2]

@@ -16,10 +16,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.config import ConfigError, Settings
-from app.db import embedded, session, shares
+from app.db import embedded, pool, session
 from app.db.migrate import migrate
+from app.db.pool import ShareTaken
 from app.db.session import Database
-from app.db.shares import ShareTaken
 from app.errors import Busy
 from app.host.pages import health
 from app.main import open_site
@@ -88,7 +88,7 @@ def assert_busy(answer: httpx.Response) -> None:
 
 @pytest.fixture
 def _much_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shares, "PATIENCE_S", 60)
+    monkeypatch.setattr(pool, "PATIENCE_S", 60)
 
 
 @pytest.mark.usefixtures("_much_patience")
@@ -132,7 +132,7 @@ async def test_whoever_waits_for_the_share_holds_no_connection_and_gets_in_when_
 
 
 async def test_the_wait_for_the_share_ends(eve: Browser, parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shares, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(pool, "PATIENCE_S", 0.1)
     async with parts.database.transaction("globex"), parts.database.transaction("globex"):
         answer = await eve.get(PEOPLE)
         with pytest.raises(ShareTaken):
@@ -178,7 +178,7 @@ async def test_the_limit_of_pages_holds_in_every_transaction_and_another_can_be_
 async def test_a_workspace_gets_half_of_the_connections_for_pages_exports_and_jobs(
     urls: DatabaseUrls, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shares, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(pool, "PATIENCE_S", 0.1)
     few = replace(settings, web_pool=4, export_pool=2, worker_pool=6)
     web, worker = web_parts(few, urls.app), worker_parts(few, urls.app, concurrency=2)
     for database, half in ((web.database, 2), (web.exports, 1), (worker.database, 3), (worker.database.limited(5), 3)):

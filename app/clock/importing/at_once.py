@@ -1,6 +1,6 @@
 """The import of a few people at once, in the person's own request, so that they see the result of their act.
 
-Anything larger is left to the job. Nothing is decided here; the import itself is importing/import_due.py.
+Anything larger is left to the job. Nothing is decided here: what a batch of the import does is in importing/batch.py.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.importing import import_due
+from app.clock.importing.batch import import_batch
 from app.clock.importing.owners import Owners, OwnersChangedError, held_owners
 from app.clock.models import Punch
 from app.clock.punches import changes
@@ -44,7 +44,7 @@ async def import_now(
         return None
     try:
         async with db.begin_nested():
-            await import_due.import_codes(db, codes, now, owners)
+            await import_batch(db, codes, now, owners=owners)
     except (OwnersChangedError, DBAPIError, asyncpg.PostgresError) as error:
         log.warning("an import at once was left to the next import", error=type(error).__name__)
         return None

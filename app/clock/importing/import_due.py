@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.importing import rows as import_rows
 from app.clock.importing import unbound
 from app.clock.importing.batch import ImportCounts, import_batch, rehearse_batch
-from app.clock.importing.owners import Owners, OwnersChangedError, read_owners
+from app.clock.importing.owners import OwnersChangedError, read_owners
 from app.clock.mirror import gone, rezoning
 from app.clock.pairing.inputs import PairingEmployee
 from app.clock.punches import changes, daily_totals, rebinding, rejudging
@@ -29,7 +29,6 @@ __all__ = [
     "ImportCounts",
     "ImportFailedError",
     "OwnersChangedError",
-    "import_codes",
     "import_due",
     "import_marked",
     "rehearse",
@@ -100,17 +99,6 @@ async def rehearse(
     at = now or datetime.now(UTC)
     due = await _due(open_transaction, at)
     return await _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due)).judge(due, rehearse_batch)
-
-
-async def import_codes(
-    db: AsyncSession, codes: Sequence[str], now: datetime, owners: Owners | None = None
-) -> ImportCounts:
-    """Judges what is due of a few codes in the caller's transaction, for a person who waits to see what it comes to. `owners` where
-    they are held already.
-
-    Raises OwnersChangedError when a binding changed meanwhile; the marks stand, so the next import does it.
-    """
-    return await import_batch(db, codes, now, owners=owners)
 
 
 async def _mark_slice(db: AsyncSession) -> datetime | None:

@@ -14,7 +14,7 @@ from app.clock.models import Punch
 from app.clock.pages import transaction_list as punches
 from app.clock.pages.long_act_words import told
 from app.clock.review import decisions, settling, using_many
-from app.clock.review.marked import Resolved
+from app.clock.review.decisions import Resolved
 from app.counting import count
 from app.db.among import among
 from app.errors import Conflict

@@ -26,7 +26,7 @@ from app.clock.pages import transaction_list as punches
 from app.clock.pages.punch_acts import ACTS
 from app.clock.punches import rejudging
 from app.clock.review import decisions, fixes, settled_words, settling
-from app.clock.review.marked import Resolved
+from app.clock.review.decisions import Resolved
 from app.clock.review.why import why
 from app.counting import count
 from app.dates import PageZone

@@ -5,10 +5,11 @@ import of just these people runs in the same transaction, so that the person see
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Update, and_, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
@@ -27,7 +28,6 @@ from app.clock.pairing.verdicts import Judgement, Reason, Rule, UpdateRecord
 from app.clock.punches import changes, marks
 from app.clock.punches.forgetting import forget_record
 from app.clock.review import sentences
-from app.clock.review.marked import Resolved, audit_marked, read_marked
 from app.counting import count
 from app.errors import Conflict, NotFound
 from app.host.attendance import imported
@@ -40,6 +40,27 @@ LATE = Outcome.ARRIVED_LATE.value
 RETRIABLE = and_(or_(Punch.host_attendance_id.is_(None), Punch.import_outcome == LATE), Punch.gone_at_utc.is_(None))
 # Where a retry lifts a deletion: until the punch belongs to a record again.
 _LIFTING = func.coalesce(Punch.import_outcome, "").in_({Outcome.ATTENDANCE_DELETED.value, *UNPAIRED})
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """How many punches the act was about, and what became of them: outcome → how many, None while the import is to come."""
+
+    punches: int
+    outcomes: dict[str, int] | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The punches that a change met: outcome → how many, the ids, or one more than can be imported at once, and their local days."""
+
+    outcomes: dict[str, int]
+    ids: list[int]
+    days: set[date]
+
+    @property
+    def total(self) -> int:
+        return sum(self.outcomes.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +85,8 @@ async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> R
     wanted = (which, RETRIABLE)
     codes = list(await db.scalars(select(Punch.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
     owners = await at_once.hold_owners(db, codes) if len(codes) <= at_once.MOST_CODES else None
-    marked = (
-        update(Punch)
-        .where(*wanted)
-        .values(retry=Punch.retry | _LIFTING, judge_at=marks.NOW)
-        .returning(Punch.id, Punch.import_outcome.label("outcome"))
-        .cte("marked")
-    )
-    found = await read_marked(db, marked)
+    again = update(Punch).where(*wanted).values(retry=Punch.retry | _LIFTING, judge_at=marks.NOW)
+    found = await change_punches(db, again)
     if not found.ids:
         return Resolved(0)
     await marks.ask_for_import(db)
@@ -79,6 +94,34 @@ async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> R
     told = {"outcomes": after, "retry": True}
     await audit_marked(db, actor, "clock.retry", found, before={"outcomes": found.outcomes}, after=told)
     return Resolved(found.total, after)
+
+
+async def change_punches(db: AsyncSession, change: Update) -> Marked:
+    """Makes this change to punches, and says which ones it met."""
+    marked = change.returning(Punch.id, Punch.import_outcome.label("outcome"), Punch.local_date).cte("marked")
+    outcome = func.coalesce(marked.c.outcome, "")
+    some = func.array_agg(marked.c.id, type_=ARRAY(BigInteger))[1 : at_once.MOST_PUNCHES + 1]
+    days = func.array_agg(marked.c.local_date.distinct())
+    rows = (await db.execute(select(outcome, func.count(), some, days).group_by(outcome))).all()
+    return Marked(
+        {word: number for word, number, _, _ in rows},
+        [one for _, _, ids, _ in rows for one in ids],
+        {day for *_, on in rows for day in on},
+    )
+
+
+async def audit_marked(
+    db: AsyncSession,
+    actor: Actor,
+    act: str,
+    found: Marked,
+    *,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+) -> None:
+    """One row however many there are: a whole filter may hold a million."""
+    subject = found.ids[0] if found.total == 1 else f"{found.total} punches"
+    await audit.record(db, actor, act, "punch", subject, before=before, after=after)
 
 
 async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: str | None = None) -> Resolved:

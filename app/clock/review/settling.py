@@ -14,7 +14,7 @@ from app.clock.codes import Outcome
 from app.clock.models import Punch
 from app.clock.punches import settled
 from app.clock.punches.daily_totals import mark_stale
-from app.clock.review.marked import Resolved, audit_marked, read_marked
+from app.clock.review.decisions import Resolved, audit_marked, change_punches
 from app.errors import Invalid
 from app.texts import is_keepable_line, trimmed
 
@@ -67,14 +67,7 @@ def _mark_of(actor: Actor, note: str | None) -> dict[str, Any]:
 async def _mark(
     db: AsyncSession, actor: Actor, act: str, which: ColumnElement[bool], values: dict[str, Any]
 ) -> Resolved:
-    marked = (
-        update(Punch)
-        .where(which)
-        .values(**values, updated_at=func.now())
-        .returning(Punch.id, Punch.import_outcome.label("outcome"), Punch.local_date)
-        .cte("marked")
-    )
-    found = await read_marked(db, marked, days=func.array_agg(marked.c.local_date.distinct()))
+    found = await change_punches(db, update(Punch).where(which).values(**values, updated_at=func.now()))
     if found.ids:
         await mark_stale(db, found.days)
         is_settled, note = values["settled_by"] is not None, values["settled_note"]

@@ -1,15 +1,31 @@
-"""What a run does once the mirror is written: matching, import, totals. Each is a step of its own, in this order."""
+"""What a run does once the mirror is written: matching, import, totals. Each is a step of its own, in this order.
 
+A run's import counts are what its own import made of older punches, and what became of those that the run itself brought, whichever
+import judged them. They are fixed when the run ends.
+"""
+
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from sqlalchemy import func, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from app.clock.bindings import actions as bindings
 from app.clock.importing import import_due
+from app.clock.models import Punch, SyncRun
 from app.clock.punches import changes, daily_totals, marks
-from app.clock.sync import import_counts
 from app.clock.sync.run_state import RunState, StoppedError
 
 Step = Callable[[RunState], Awaitable[None]]
+
+# By id, since no index serves the run: one run at a time writes punches, so its own lie behind those that it found.
+_BROUGHT = text(
+    """
+    SELECT import_outcome, count(*) FROM clock_transactions
+    WHERE id > :found AND first_run_id = :run_id AND import_outcome IS NOT NULL GROUP BY import_outcome
+    """
+)
 
 
 async def match_step(run: RunState) -> None:
@@ -32,11 +48,23 @@ async def import_step(run: RunState) -> None:
     imported = await import_due.import_marked(opened, now=run.now(), progress=progress, newest_found=run.newest_found)
     run.imported = imported.outcomes - imported.newer
     async with run.writing(resource="import") as step:
-        await import_counts.store(step.db, run)
+        await store_counts(step.db, run)
         if await changes.under_way(step.db):
             await marks.ask_for_import(step.db)
     if not imported.complete:
         raise StoppedError
+
+
+async def newest_punch(db: AsyncSession) -> int:
+    """The id of the newest punch; a run that begins now brings higher ones."""
+    return await db.scalar(select(func.max(Punch.id))) or 0
+
+
+async def store_counts(db: AsyncSession, run: RunState) -> None:
+    """Writes the import counts as they stand."""
+    rows = await db.execute(_BROUGHT, {"found": run.newest_found, "run_id": run.run_id})
+    outcomes = run.imported + Counter({row[0]: row[1] for row in rows})
+    await db.execute(update(SyncRun).where(SyncRun.id == run.run_id).values(outcomes=dict(outcomes)))
 
 
 async def rollup_step(run: RunState) -> None:

@@ -28,8 +28,8 @@ from app.clock.models import Connection, SyncRun
 from app.clock.remote import ClockError
 from app.clock.remote.session import utc_now
 from app.clock.settings import read_settings
-from app.clock.sync import import_counts, run_rows
-from app.clock.sync.after_mirror import after_mirror
+from app.clock.sync import run_rows
+from app.clock.sync.after_mirror import after_mirror, newest_punch, store_counts
 from app.clock.sync.listings import sync_listing
 from app.clock.sync.punch_sync import sync_punches
 from app.clock.sync.run_rows import RunEnd, begin, end_of
@@ -116,7 +116,7 @@ async def _prepare(
         generation=found.id_generation,
         budget=Budget(float(asked) if asked is not None else settings.run_budget_seconds, settings.run_budget_calls),
         now=now,
-        newest_found=await import_counts.newest(db),
+        newest_found=await newest_punch(db),
     )
 
 
@@ -218,7 +218,7 @@ async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:
         await lease.keep(db, running.fence, running.term)
         await _set_health(db, ending, running.now())
         if row.request.get("import", True):
-            await import_counts.store(db, running)
+            await store_counts(db, running)
         closed = (
             await db.execute(
                 update(SyncRun)

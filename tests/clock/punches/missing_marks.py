@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import delete, func, select
 
 from app.accounts.models import Job
-from app.clock.importing import import_due
+from app.clock.importing.batch import import_batch
 from app.clock.models import Punch
 from app.db.session import Database
 from app.host.attendance.hours import Hours
@@ -24,7 +24,7 @@ async def refuse(database: Database, codes: Sequence[str], now: datetime, done: 
         marked = await _seen(db)
         only_tried = await db.begin_nested()
         await everything_due(db)
-        await import_due.import_codes(db, codes, now)
+        await import_batch(db, codes, now)
         everything = await _seen(db)
         await only_tried.rollback()
     assert marked == everything, _told(done, marked, everything)

@@ -12,8 +12,7 @@ from app.accounts.models import Job
 from app.clock.importing import at_once
 from app.clock.models import Binding, Punch
 from app.clock.review import decisions, settling
-from app.clock.review.decisions import Unusable
-from app.clock.review.marked import Resolved
+from app.clock.review.decisions import Resolved, Unusable
 from app.db.session import Database
 from app.errors import Conflict, NotFound
 from app.host.attendance import day_locks

@@ -16,7 +16,7 @@ from app.clock.mirror import gone
 from app.clock.models import ClockEmployee, Punch, StaleDay
 from app.clock.punches.forgetting import forget_record
 from app.clock.review import decisions, settling
-from app.clock.review.marked import Resolved
+from app.clock.review.decisions import Resolved
 from app.db.session import Database
 from app.errors import Invalid
 from app.host.attendance import records as attendance

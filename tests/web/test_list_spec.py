@@ -1,7 +1,6 @@
 """The marks that make a list's rows readable as cards."""
 
-from app.web.cards import marks
-from app.web.list_spec import Column
+from app.web.list_spec import Column, card_marks
 
 
 def columns(*labels: str) -> list[Column]:
@@ -9,7 +8,7 @@ def columns(*labels: str) -> list[Column]:
 
 
 def test_the_first_named_cell_is_the_title_and_the_others_carry_their_labels() -> None:
-    assert marks(columns("", "Name", "Seven", "")) == {
+    assert card_marks(columns("", "Name", "Seven", "")) == {
         "c0": " data-acts",
         "c1": " data-title",
         "c2": ' data-label="Seven"',
@@ -19,14 +18,14 @@ def test_the_first_named_cell_is_the_title_and_the_others_carry_their_labels() -
 
 def test_the_column_that_says_whom_a_row_is_about_is_the_title_wherever_it_stands() -> None:
     code, person = Column("code", "Code", str), Column("person", "Person", str, titles=True)
-    assert marks([code, person]) == {"code": ' data-label="Code"', "person": " data-title"}
+    assert card_marks([code, person]) == {"code": ' data-label="Code"', "person": " data-title"}
 
 
 def test_a_label_is_text() -> None:
-    marked = marks(columns("A", 'B "<i>'))["c1"]
+    marked = card_marks(columns("A", 'B "<i>'))["c1"]
     assert marked == ' data-label="B &#34;&lt;i&gt;"'
     assert f"<td{marked}>" == '<td data-label="B &#34;&lt;i&gt;">'
 
 
 def test_a_list_may_have_no_columns() -> None:
-    assert marks([]) == {}
+    assert card_marks([]) == {}

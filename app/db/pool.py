@@ -1,0 +1,107 @@
+"""What a process holds to of its pool of connections: how many one workspace may have at once, and which are still believed in.
+
+A server that went away, was demoted or fell silent answers no further request over a connection from before.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+from weakref import WeakValueDictionary
+
+import asyncpg
+from sqlalchemy.engine import AdaptedConnection, ExceptionContext
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from app.db.connecting import refused_a_change
+from app.db.direct import Beginning
+
+PATIENCE_S = 3
+
+
+class ShareTaken(PoolTimeoutError):
+    """The workspace has as many connections as it may."""
+
+
+class Shares:
+    """At most so many connections for one workspace; more of its work waits in turn, for PATIENCE_S at most. `most` None: there is
+    no such limit. Who waits here must hold no connection, or those that others wait for would be held by those who wait."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._held: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def take_at_once(self, workspace: str) -> asyncio.Semaphore | None:
+        """One place, which the caller releases. Raises ShareTaken where there is none, or others wait for it."""
+        places = self._places(workspace)
+        if places is None:
+            return None
+        if places.locked():
+            raise ShareTaken(_taken(workspace))
+        await places.acquire()
+        return places
+
+    @asynccontextmanager
+    async def place(self, workspace: str) -> AsyncIterator[None]:
+        """Raises ShareTaken where none came free in time."""
+        places = self._places(workspace)
+        if places is None:
+            yield
+            return
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await places.acquire()
+        except TimeoutError:
+            raise ShareTaken(_taken(workspace)) from None
+        try:
+            yield
+        finally:
+            places.release()
+
+    def _places(self, workspace: str) -> asyncio.Semaphore | None:
+        if self._most is None:
+            return None
+        places = self._held.get(workspace)
+        if places is None:
+            places = self._held[workspace] = asyncio.Semaphore(self._most)
+        return places
+
+
+def _taken(workspace: str) -> str:
+    return f"{workspace} has all the connections that one workspace may have"
+
+
+class Trust:
+    """Of one pool, for all that share it."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+
+    def lose(self) -> None:
+        """The server behind one of them is not to be relied on: each is replaced before it is used again."""
+        self._since = time.monotonic()
+
+    def check(self, connection: AdaptedConnection, *_: object) -> None:
+        """For the pool, which makes another one instead. Of those that broke it learns only by the errors of its own statements."""
+        driver = _ours(connection.driver_connection)
+        if driver.is_closed() or driver.opened_at < self._since:
+            raise DisconnectionError("the database server closed the connection")
+
+
+def note_failure(context: ExceptionContext) -> Exception | None:
+    """For the engine, where a statement of its own failed: what it raises instead, if anything."""
+    if context.connection is None:
+        return None
+    driver, error = _ours(context.connection.connection.driver_connection), context.original_exception
+    driver.refused_a_change |= refused_a_change(error)
+    # The server said that it ends while nothing was asked of it. The driver, out of step, refused the next statement and closed.
+    if isinstance(error.__cause__, asyncpg.InternalClientError) and driver.is_closed():
+        return ConnectionError("the database server ended the connection")
+    return None
+
+
+def _ours(connection: object) -> Beginning:
+    """The pool's connections are made as this class."""
+    return cast("Beginning", connection)
