@@ -17,6 +17,7 @@ from app.commands import (
     demo,
     frame,
     ledger,
+    mail,
     people,
     seeds,
     serve,
@@ -43,6 +44,7 @@ FILES = (
     survey_responses,
     ledger,
     acts,
+    mail,
     upkeep,
 )
 

@@ -15,6 +15,8 @@ from app.db import pooler
 from app.db.session import PLATFORM, Database, schema_of
 from app.db.standing import Standing, out_of_step
 from app.jobs import WORKER_SILENT_AFTER
+from app.mail import outbox
+from app.mail.models import OutgoingMail
 from app.outbound.policy import parse_allow_list
 from app.pace import PACE
 from app.parts import Parts
@@ -71,7 +73,12 @@ async def examine(parts: Parts, owner_url: str | None) -> list[Finding]:
     migrations = await _migrations(parts.database)
     findings.append(migrations)
     if migrations.level != "failed":
-        findings += [await _keys(parts), *await _jobs(parts.database), await _clocks(parts.database)]
+        findings += [
+            await _keys(parts),
+            *await _jobs(parts.database),
+            await _clocks(parts.database),
+            await _mail(parts),
+        ]
     return [*findings, outbound(parts.settings)]
 
 
@@ -176,6 +183,21 @@ async def _clocks(database: Database) -> Finding:
     if wrong:
         return Finding("clocks", "warning", f"{'; '.join(wrong)}. The dashboard of the workspace says more.")
     return Finding("clocks", "ok", f"{count(connected, 'connection', 'connections')}, none of them failing.")
+
+
+async def _mail(parts: Parts) -> Finding:
+    """What became of the mails of a day; none is sent."""
+    if not outbox.is_on(parts.settings):
+        return Finding("mail", "ok", "Off: MUSTER_SMTP_URL is not set.")
+    waits = func.count().filter(OutgoingMail.status == "waiting", OutgoingMail.attempts > 0)
+    failed = func.count().filter(OutgoingMail.status == "failed")
+    recent = OutgoingMail.created_at > func.now() - timedelta(days=1)
+    async with parts.database.shared_transaction() as db:
+        row = (await db.execute(select(waits.label("waits"), failed.label("failed")).where(recent))).one()
+    sentence = (
+        f"{row.waits} wait for another attempt, {row.failed} failed in a day; `muster mail:test` tries the server"
+    )
+    return Finding("mail", "warning" if row.waits or row.failed else "ok", sentence)
 
 
 _NO_WORKER = Finding(

@@ -108,7 +108,8 @@ class Module:
     """`acts` and `subjects` are what the audit calls by these words; `audited` loads those for its fields, by `field`, or by
     `subject.field` where one word means several things. `site` gives an app.web.site.Site; `work` gives the module's
     jobs.py, which has FUNCTIONS, one for each of `jobs`, and `schedule`, which asks for the jobs that are due in a workspace and says
-    when it wants to be asked again (None: some minutes later); `connect` registers listeners, and may be called twice.
+    when it wants to be asked again (None: some minutes later), and may have LETTERS, which write mails by kind; `connect` registers
+    listeners, and may be called twice.
     """
 
     permissions: tuple[PermissionGroup, ...]

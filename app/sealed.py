@@ -11,6 +11,7 @@ from app.accounts.models import ClockSignIn, Tenant, User
 from app.clock.models import Connection
 from app.db.base import Base
 from app.db.session import PLATFORM, Database
+from app.mail.models import OutgoingMail
 from app.secrets import KeyRing, Place, SecretError
 from app.surveys.anonymous.models import BallotKey
 from app.surveys.models import PersonKey
@@ -34,7 +35,7 @@ class Sealed:
     def name(self) -> str:
         return f"{self.table.name}.{self.column}"
 
-    def place(self, workspace: str, bound_to: int) -> Place:
+    def place(self, workspace: str, bound_to: int | str) -> Place:
         return Place(self.table.name, self.column, workspace, str(bound_to))
 
     def rows(self, workspace: str, after: int) -> Any:
@@ -57,6 +58,7 @@ SEALED: tuple[Sealed, ...] = (
     Sealed(_table(Connection), "tokens"),
     Sealed(_table(PersonKey), "sealed_key", bound_to="user_id"),
     Sealed(_table(BallotKey), "sealed_key", bound_to="survey_id"),
+    Sealed(_table(OutgoingMail), "facts", bound_to="message_key"),
 )
 OF_ALL: tuple[Sealed, ...] = (Sealed(_table(ClockSignIn), "tokens"),)
 

@@ -97,7 +97,7 @@ LAYERS = {
         "api",
         "web",
         "ROOMS",
-        "long_acts",
+        "long_acts mail",
         "jobs",
         "accounts simulator standbys",
         "parts",

@@ -77,6 +77,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/clock_transactions/{punch_id}/use": (),
     "/me/answers/{receipt}/agree": (),
     "/sign-in": ("email", "password", "otp", "passkey", "next"),
+    "/sign-in/forgot": ("email",),
     "/surveys/preview": ("title", "message", "revision", "label-1", "options-1"),
     "/surveys/preview/{uid}": ("title", "message", "revision", "label-1", "options-1"),
 }

@@ -22,6 +22,7 @@ PUBLIC = {
     "/health/ready": "load balancers",
     "/metrics": "its own check: loopback or a token",
     "/sign-in": "nobody is signed in yet",
+    "/sign-in/forgot": "the password is what they lack",
     "/welcome/{secret}": "the link is the secret",
     "/api/v1/clock/openapi.json": "anybody may read it, without a token",
     "/v1/api/openapi.json": "anybody may read it, without a token",

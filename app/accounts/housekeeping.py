@@ -1,7 +1,7 @@
 """Takes away what is over: sessions, one-time links, challenges for passkeys, API tokens and what they may still ask, unused sessions with time clocks, finished jobs, workers that were never heard of again. Daily, and a
 slice in each transaction: rows of a year that nothing took away are no long lock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 
@@ -37,7 +37,9 @@ SLICE = 5_000
 _NOW = func.now()
 # Written out, not bound: else the index on jobs that are over does not serve.
 _JOB_IS_OVER = literal_column("jobs.status IN ('done', 'failed')", Boolean)
-_OVER: tuple[tuple[type[Base], ColumnElement[bool]], ...] = (
+# A table, and which of its rows are over.
+Over = tuple[type[Base], ColumnElement[bool]]
+_OVER: tuple[Over, ...] = (
     (Session, Session.expires_at < _NOW),
     (OneTimeLink, OneTimeLink.expires_at < _NOW - LINKS_KEPT),
     (PasskeyChallenge, PasskeyChallenge.expires_at < _NOW),
@@ -49,9 +51,11 @@ _OVER: tuple[tuple[type[Base], ColumnElement[bool]], ...] = (
 )
 
 
-async def tidy(open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]]) -> None:
-    """In all workspaces at once: none of these tables belongs to one."""
-    for table, over in _OVER:
+async def tidy(
+    open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]], also: Sequence[Over] = ()
+) -> None:
+    """In all workspaces at once: none of these tables belongs to one. `also`: what other rooms keep in shared tables."""
+    for table, over in (*_OVER, *also):
         taken = SLICE
         while taken == SLICE:
             async with open_transaction() as db:

@@ -22,6 +22,7 @@ SHORTEST_PASSWORD = 12
 LOCK_AFTER = 5
 LOCKED_FOR = timedelta(minutes=15)
 LINK_LIFE = timedelta(days=3)
+RESET_LIFE = timedelta(minutes=30)
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 # Checked when there is no such account, so that a stranger cannot tell by the time it takes: so it has the hasher's own costs.
 # Written out, since making it at each start took as long as somebody's sign-in.
@@ -159,12 +160,12 @@ async def _forgive(database: Database, user_id: int) -> None:
         await session.execute(update(User).where(User.id == user_id).values(**values))
 
 
-async def make_link(db: AsyncSession, user_id: int) -> str:
+async def make_link(db: AsyncSession, user_id: int, life: timedelta = LINK_LIFE) -> str:
     """A one-time secret for `/welcome/SECRET`, where its owner sets a password. Older links of the user die."""
     secret = secrets.token_urlsafe(32)
     now = datetime.now(UTC)
     await kill_links(db, user_id)
-    await db.execute(insert(OneTimeLink).values(token_hash=_hash(secret), user_id=user_id, expires_at=now + LINK_LIFE))
+    await db.execute(insert(OneTimeLink).values(token_hash=_hash(secret), user_id=user_id, expires_at=now + life))
     return secret
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 from app.config import hosts
+from app.config.smtp import SmtpServer, read_sender, read_server
 from app.texts import whole
 
 REQUIRED_IN_PRODUCTION = (
@@ -48,6 +49,8 @@ class Settings:
     export_pool: int
     worker_pool: int
     log_format: Literal["console", "json"]
+    smtp: SmtpServer | None = None
+    mail_from: str | None = None
 
     def goes_through_pooler(self, url: str) -> bool:
         """True for an address of the database behind which a pooler stands."""
@@ -72,6 +75,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         _refuse_missing(environ)
     base_url = _base_url(environ)
     pooler, direct = _pooler(environ), _postgres_url(environ, "MUSTER_DIRECT_DATABASE_URL")
+    mail_server, mail_from = _mail(environ)
     if pooler == "transaction" and direct is None:
         raise ConfigError(
             "MUSTER_POOLER=transaction needs MUSTER_DIRECT_DATABASE_URL: workers and commands go past the pooler"
@@ -96,6 +100,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         export_pool=_whole_number(environ, "MUSTER_EXPORT_POOL", 4, least=1),
         worker_pool=_whole_number(environ, "MUSTER_WORKER_POOL", 0),
         log_format=_log_format(environ),
+        smtp=mail_server,
+        mail_from=mail_from,
     )
 
 
@@ -157,6 +163,23 @@ def _pooler(environ: Mapping[str, str]) -> Literal["none", "session", "transacti
             return "transaction"
         case value:
             raise ConfigError(f"MUSTER_POOLER is {value!r}; it must be none, session or transaction")
+
+
+def _mail(environ: Mapping[str, str]) -> tuple[SmtpServer | None, str | None]:
+    """Server and sender, both or neither. Says nothing of the server's address, which holds a password."""
+    url, sender = environ.get("MUSTER_SMTP_URL"), environ.get("MUSTER_MAIL_FROM")
+    if not url and not sender:
+        return None, None
+    if not url or not sender:
+        raise ConfigError("Mail needs MUSTER_SMTP_URL and MUSTER_MAIL_FROM; set both or neither")
+    try:
+        server = read_server(url)
+    except ValueError as error:
+        raise ConfigError(f"MUSTER_SMTP_URL is not usable: {error}{_ESCAPED}") from None
+    try:
+        return server, read_sender(sender)
+    except ValueError as error:
+        raise ConfigError(f"MUSTER_MAIL_FROM is not an address: {error}") from None
 
 
 def _log_format(environ: Mapping[str, str]) -> Literal["console", "json"]:

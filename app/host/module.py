@@ -148,6 +148,7 @@ SUBJECTS = {
 JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
     # Each attempt continues where the last one ended, so that many are worth it.
+    "send_mail": JobKind("Send mail", timeout=timedelta(minutes=30)),
     "long_act": JobKind("Act on all rows of a list", timeout=timedelta(hours=6), attempts=10),
 }
 

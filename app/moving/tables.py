@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from app.db.base import Base
 from app.long_acts import models as long_acts  # noqa: F401 - its tables are named below, and nothing else here loads them
+from app.mail import models as mail  # noqa: F401 - likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,7 @@ STAYING: Mapping[str, str] = {
     "sessions": "Everybody signs in again.",
     "passkey_challenges": "They are valid for minutes.",
     "one_time_links": "They lead to the other installation. An administrator makes new ones.",
+    "outgoing_mails": "The other installation sends what it had to say; links in them lead there.",
     "request_budgets": "What an API token has used of its limit counts for minutes.",
     "clock_sign_ins": "A session of the time-clock server is of the installation that signed in.",
     "survey_splits": "They are counted again when somebody asks for them.",

@@ -37,10 +37,12 @@ def test_a_table_comes_after_those_that_it_refers_to() -> None:
 
 
 def test_every_secret_travels_resealed_or_stays() -> None:
-    for one in SEALED:
+    for one in (one for one in SEALED if one.table.name not in tables.STAYING):
         moved = next(table for table in tables.TRAVELLING if table.name == one.table.name)
         assert one.column in (*moved.sealed, *moved.left), one.name
-    assert sum(len(one.sealed) for one in tables.TRAVELLING) == len(SEALED) - 1, "the session of the clock stays"
+    assert sum(len(one.sealed) for one in tables.TRAVELLING) == len(SEALED) - 2, (
+        "the session of the clock stays, and mails"
+    )
 
 
 @pytest.mark.parametrize("one", tables.TRAVELLING, ids=lambda one: one.name)

@@ -6,18 +6,13 @@ import ssl
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
+from datetime import UTC
 from pathlib import Path
 from random import Random
 from time import perf_counter
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from app.outbound import (
     AddressPolicy,
@@ -30,6 +25,7 @@ from app.outbound import (
     Redactor,
     parse_allow_list,
 )
+from tests.fakes.certificates import certify
 from tests.fakes.liar import Heard, Liar, Writer, answer, drips, hangs_up, lying, says_json, says_nothing, then_closes
 
 QUICK = Limits(connect_s=5, call_s=5, body_bytes=100_000, attempts=3, pause_s=0.001)
@@ -187,29 +183,9 @@ async def test_a_slow_name_server_is_not_waited_for() -> None:
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A key and a certificate for clock.test that signs itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "clock.test")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(7)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.DNSName("clock.test"), x509.IPAddress(ip_address("192.0.2.1"))]),
-            critical=False,
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
+    made = certify("clock.test", addresses=("192.0.2.1",))
     path = tmp_path_factory.mktemp("tls") / "clock.pem"
-    path.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        + made.public_bytes(serialization.Encoding.PEM)
-    )
+    path.write_bytes(made.key + made.certificate)
     return path
 
 

@@ -19,7 +19,7 @@ from app.host.pages import (
     people_forms,
     views,
 )
-from app.host.pages.admin import administration, sign_in
+from app.host.pages.admin import administration, forgotten, sign_in
 from app.web.menu import MenuGroup, MenuItem
 from app.web.site import PaletteAct
 
@@ -28,6 +28,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *help_page.ROUTES,
     *api_reference.ROUTES,
     *sign_in.ROUTES,
+    *forgotten.ROUTES,
     *people.ROUTES,
     *people_forms.ROUTES,
     *attendance.ROUTES,

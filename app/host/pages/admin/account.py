@@ -20,6 +20,7 @@ from app.errors import Invalid, NotFound
 from app.host.pages.admin import tokens as token_pages
 from app.host.pages.admin.sign_in import new_password_form, revoke_if_asked
 from app.languages import LANGUAGES
+from app.mail.account_letters import tell_of
 from app.web import sessions
 from app.web.context import Context
 from app.web.forms import Bound, Form, Password, Text
@@ -77,6 +78,7 @@ async def change_password(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _password_page(ctx, form, status=422)
     await identity.set_password(ctx.db, ctx.user.id, await identity.hash_password(form["password"]))
     await audit.record(ctx.db, ctx.actor, "user.change_password", "user", ctx.user.id)
+    await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.change_password")
     revoked = await revoke_if_asked(ctx, ctx.actor, ctx.user.id, form)
     ended = await begin_anew(ctx)
     others = f" {count(ended, 'other browser was', 'other browsers were')} signed out." if ended else ""
@@ -107,6 +109,7 @@ async def switch_on(ctx: NamedDependency[Context]) -> Response[Any]:
             form.absorb(refused)
     if not form.ok:
         return await _setup_page(ctx, form, sealed, status=422)
+    await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.enable_second_factor")
     await begin_anew(ctx)
     return await _codes_page(ctx, codes, "The second factor is on. Signing in asks for the six digits from now on.")
 
@@ -122,6 +125,7 @@ async def make_recovery_codes(ctx: NamedDependency[Context]) -> Response[Any]:
     if not form.ok:
         return await _recovery_page(ctx, form, status=422)
     codes = await second_factor.make_recovery_codes(ctx.db, ctx.actor, ctx.user.id)
+    await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.make_recovery_codes")
     return await _codes_page(ctx, codes, "The codes that you had before no longer work.")
 
 
@@ -130,7 +134,8 @@ async def switch_off(ctx: NamedDependency[Context]) -> Response[Any]:
     form = await confirmed(ctx, OFF_FORM.read(await ctx.form()))
     if not form.ok:
         return await _off_page(ctx, form, status=422)
-    await second_factor.forget(ctx.db, ctx.actor, ctx.user.id)
+    if await second_factor.forget(ctx.db, ctx.actor, ctx.user.id):
+        await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.drop_second_factor")
     await begin_anew(ctx)
     return await done(ctx, "/account", "The second factor is off: the password alone signs in.")
 

@@ -1,4 +1,4 @@
-"""The page that shows a one-time link for a password, once."""
+"""The page that shows a one-time link for a password, once. Where mail is on, its owner gets it by mail too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from litestar import Response
 
 from app.accounts.identity import LINK_LIFE
+from app.mail.account_letters import send_link
 from app.web.context import Context
 from app.web.pages import page, shown_once
 
@@ -14,6 +15,7 @@ from app.web.pages import page, shown_once
 class LinkOwner:
     """Whose link it is. `way` are (label, address) of the pages above; `home` is where *Done* leads."""
 
+    id: int
     name: str
     email: str
     way: Sequence[tuple[str, str]]
@@ -23,4 +25,6 @@ class LinkOwner:
 async def link_page(ctx: Context, owner: LinkOwner, secret: str) -> Response[str]:
     """The only time that the link is shown: what is stored is its hash."""
     link = f"{ctx.parts.settings.base_url}/welcome/{secret}"
-    return shown_once(await page(ctx, "host/admin/user_link.html", link=link, days=LINK_LIFE.days, owner=owner))
+    mailed = await send_link(ctx.parts, ctx.db, owner.id, secret)
+    shown = await page(ctx, "host/admin/user_link.html", link=link, days=LINK_LIFE.days, owner=owner, mailed=mailed)
+    return shown_once(shown)

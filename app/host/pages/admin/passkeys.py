@@ -14,6 +14,7 @@ from app.accounts import passkeys, second_factor
 from app.accounts.passkey_site import PasskeySite, site_of, why_not
 from app.errors import Conflict, Invalid
 from app.host.pages.admin.account import CURRENT, begin_anew, confirmed
+from app.mail.account_letters import tell_of
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import signed_in
@@ -64,6 +65,7 @@ async def add(ctx: NamedDependency[Context]) -> Response[Any]:
     await passkeys.add(
         ctx.db, ctx.actor, ctx.user.id, site=site, challenge=challenge, name=form["name"], answer=form["answer"]
     )
+    await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.add_passkey")
     return await done(ctx, "/account", f"The passkey {form['name']} was added. The next sign-in offers it.")
 
 
@@ -100,6 +102,7 @@ async def remove(ctx: NamedDependency[Context], passkey_id: FromPath[int]) -> Re
     if not form.ok:
         return await _remove_page(ctx, form, passkey, status=422)
     name = await passkeys.remove(ctx.db, ctx.actor, ctx.user.id, passkey_id)
+    await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.remove_passkey")
     await begin_anew(ctx)
     return await done(ctx, "/account", f"The passkey {name} was removed. Other browsers were signed out.")
 

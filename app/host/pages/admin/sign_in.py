@@ -15,6 +15,7 @@ from app.accounts import audit, identity, passkeys, second_factor, tokens
 from app.accounts.passkey_site import PasskeySite, site_of
 from app.accounts.sessions import end_others
 from app.errors import NotFound, NotSignedIn
+from app.mail.account_letters import tell_of
 from app.web import sessions
 from app.web.context import Context
 from app.web.drafts import carrying
@@ -140,6 +141,7 @@ async def set_password(ctx: NamedDependency[Context], secret: FromPath[str]) -> 
     await end_others(ctx.db, user_id)
     await revoke_if_asked(ctx, audit.SYSTEM, user_id, form)
     await audit.record(ctx.db, audit.SYSTEM, "user.set_password", "user", user_id)
+    await tell_of(ctx.parts, ctx.db, user_id, "user.set_password")
     if await second_factor.is_on(ctx.db, user_id):
         return go("/sign-in")  # the link stands for the password alone
     await sessions.begin(ctx, user_id)

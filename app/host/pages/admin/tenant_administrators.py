@@ -46,7 +46,7 @@ async def make(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[An
             form.absorb(refused)
     if not form.ok:
         return await _page(ctx, key, form, status=422)
-    return await link_page(ctx, _owner(tenant, form["name"], made.email), made.link_secret or "")
+    return await link_page(ctx, _owner(tenant, made.id, form["name"], made.email), made.link_secret or "")
 
 
 @get("/admin/tenants/{key:str}/administrator/{user_id:int}", guards=[MAY])
@@ -71,7 +71,7 @@ async def make_link(ctx: NamedDependency[Context], key: FromPath[str], user_id: 
     person = await tenant_administrators.one_of(ctx.db, key, user_id)
     async with ctx.inside(key) as db:
         secret = await tenant_administrators.make_link(db, ctx.actor, user_id, reach=ctx.user.permissions)
-    return await link_page(ctx, _owner(tenant, person.name, person.email), secret)
+    return await link_page(ctx, _owner(tenant, user_id, person.name, person.email), secret)
 
 
 def _refuse_less_than_all(ctx: Context) -> None:
@@ -80,9 +80,9 @@ def _refuse_less_than_all(ctx: Context) -> None:
         raise Forbidden("Only a person who has all permissions can make an administrator.")
 
 
-def _owner(tenant: Any, name: str, email: str) -> LinkOwner:
+def _owner(tenant: Any, user_id: int, name: str, email: str) -> LinkOwner:
     home = f"/admin/tenants/{tenant.key}"
-    return LinkOwner(name, email, [("Tenants", "/admin/tenants"), (tenant.name, home)], home)
+    return LinkOwner(user_id, name, email, [("Tenants", "/admin/tenants"), (tenant.name, home)], home)
 
 
 async def _page(ctx: Context, key: str, form: Bound, *, status: int = 200) -> Response[str]:

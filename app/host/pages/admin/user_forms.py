@@ -181,7 +181,7 @@ async def _edit_page(ctx: Context, user: Any, form: Bound, *, status: int = 200)
 
 def _owner(user_id: int, name: str, email: str) -> LinkOwner:
     home = f"/admin/users/{user_id}"
-    return LinkOwner(name, email, [("Users", "/admin/users"), (name, home)], home)
+    return LinkOwner(user_id, name, email, [("Users", "/admin/users"), (name, home)], home)
 
 
 async def _types_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:

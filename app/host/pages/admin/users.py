@@ -17,6 +17,7 @@ from app.db.searching import contains
 from app.errors import NotFound
 from app.host.models import Employee
 from app.host.pages.admin.history import history
+from app.mail.account_letters import tell_of
 from app.web import exports, lists
 from app.web.bulk import ask_first
 from app.web.context import Context
@@ -142,7 +143,10 @@ async def _unlock(ctx: Context, user_id: int) -> bool:
 
 async def _drop_second_factor(ctx: Context, user_id: int) -> bool:
     keep = ctx.user.session_key
-    return await accounts.drop_second_factor(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions, keep=keep)
+    dropped = await accounts.drop_second_factor(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions, keep=keep)
+    if dropped:
+        await tell_of(ctx.parts, ctx.db, user_id, "user.drop_second_factor")
+    return dropped
 
 
 async def _sign_out(ctx: Context, user_id: int) -> int:

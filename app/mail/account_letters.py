@@ -1,0 +1,143 @@
+"""Letters about accounts: one-time links, forgotten passwords, and what changed in how a person signs in. They can't be switched off."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import identity
+from app.accounts.identity import LINK_LIFE, RESET_LIFE
+from app.accounts.models import Tenant, User
+from app.db.session import PLATFORM
+from app.mail import outbox
+from app.mail.kinds import MailInTurn, Writers
+from app.mail.letters import Letter
+from app.mail.models import OutgoingMail
+from app.mail.outbox import NewMail
+from app.parts import Parts
+
+LINK, RESET, NOTICE = "account.link", "account.reset", "account.notice"
+# In an hour, for one address and from one IP address. More are not sent, and the page does not tell.
+MOST_FOR_ADDRESS, MOST_FROM_IP = 3, 20
+_HOUR = timedelta(hours=1)
+_IGNORE = "If you did not ask for this, do nothing: your password stays as it is."
+_NOT_YOU = (
+    "If that was not you, ask for a new password on the sign-in page now, and tell an administrator of your portal."
+)
+# What a person is told of, by its word in the audit.
+NOTICES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "user.change_password": ("Your password was changed", "The password of your account was changed."),
+        "user.set_password": ("Your password was changed", "A new password was set with a one-time link."),
+        "user.enable_second_factor": (
+            "Your second factor is on",
+            "Signing in to your account now asks for the six digits of an authenticator app.",
+        ),
+        "user.drop_second_factor": (
+            "Your second factor is off",
+            "Signing in to your account asks for the password alone. Passkeys of the account were removed.",
+        ),
+        "user.add_passkey": ("A passkey was added", "A new passkey can be used to sign in to your account."),
+        "user.remove_passkey": ("A passkey was removed", "A passkey of your account no longer works."),
+        "user.make_recovery_codes": (
+            "New recovery codes were made",
+            "Your account has new recovery codes. The codes from before no longer work.",
+        ),
+    }
+)
+
+
+async def send_link(parts: Parts, db: AsyncSession, user_id: int, secret: str) -> bool:
+    """Mails the one-time link of an account to its owner. False where mail is off."""
+    await outbox.drop_waiting(db, user_id, LINK)
+    return await outbox.post(parts, db, NewMail(LINK, {"secret": secret}, user_id, lasts=LINK_LIFE))
+
+
+async def send_reset(parts: Parts, db: AsyncSession, email: str, ip: str) -> None:
+    """For a person who forgot the password. It does the same whether there is such an account or not: the worker finds that out."""
+    for_address = OutgoingMail.to_hash == outbox.hashed(parts.keys, email)
+    from_ip = OutgoingMail.asked_by == outbox.hashed(parts.keys, ip)
+    if await outbox.asked_since(db, for_address, _HOUR) >= MOST_FOR_ADDRESS:
+        return
+    if await outbox.asked_since(db, from_ip, _HOUR) < MOST_FROM_IP:
+        await outbox.post(parts, db, NewMail(RESET, {"email": email}, to=email, asked_by=ip, lasts=RESET_LIFE))
+
+
+async def tell_of(parts: Parts, db: AsyncSession, user_id: int, act: str) -> None:
+    """Mails the owner of an account what changed in it. `act` is one of NOTICES."""
+    await outbox.post(parts, db, NewMail(NOTICE, {"act": act}, user_id))
+
+
+async def write_link(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
+    """None once the link was used, or another one took its place."""
+    secret = mail.facts["secret"]
+    owner = await _active(db, await identity.link_owner(db, secret))
+    if owner is None:
+        return None
+    return Letter(
+        owner.email,
+        "Choose your password for Muster",
+        (
+            f"Hello {owner.name},",
+            f"An administrator made an account for you in Muster, or a new link for it. You sign in with {owner.email}.",
+            "Choose your password with this link. It works once.",
+        ),
+        ("Choose your password", f"{parts.settings.base_url}/welcome/{secret}"),
+        (f"The link works until {_told(mail.created_at + LINK_LIFE)}.",),
+    )
+
+
+async def write_reset(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
+    """None where no active account has the address. The link is made with the first attempt and kept for the next ones."""
+    owner = await _active(db, await _with_address(db, mail.facts["email"]))
+    if owner is None:
+        return None
+    if "secret" not in mail.facts:
+        mail.facts["secret"] = await identity.make_link(db, owner.id, RESET_LIFE)
+        mail.expires_at = datetime.now(UTC) + RESET_LIFE
+    elif await identity.link_owner(db, mail.facts["secret"]) is None:
+        return None
+    return Letter(
+        owner.email,
+        "A new password for Muster",
+        (
+            f"Hello {owner.name},",
+            "A new password was asked for on the sign-in page. Choose it with this link. It works once.",
+        ),
+        ("Choose a new password", f"{parts.settings.base_url}/welcome/{mail.facts['secret']}"),
+        (f"The link works until {_told(mail.expires_at)}.", _IGNORE),
+    )
+
+
+async def write_notice(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
+    owner = await _active(db, mail.user_id)
+    if owner is None:
+        return None
+    subject, sentence = NOTICES[mail.facts["act"]]
+    link = ("Open your account", f"{parts.settings.base_url}/account")
+    return Letter(
+        owner.email,
+        f"{subject} in Muster",
+        (f"Hello {owner.name},", f"{sentence} It was {_told(mail.created_at)}."),
+        link,
+        (_NOT_YOU,),
+    )
+
+
+async def _with_address(db: AsyncSession, email: str) -> int | None:
+    return await db.scalar(select(User.id).where(User.email == email.strip().lower()))
+
+
+async def _active(db: AsyncSession, user_id: int | None) -> User | None:
+    """The account, where its owner may sign in."""
+    there = (User.workspace == PLATFORM) | select(Tenant.active).where(Tenant.key == User.workspace).scalar_subquery()
+    return await db.scalar(select(User).where(User.id == user_id, User.active, there))
+
+
+def _told(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%-d %B %Y, %H:%M} UTC"
+
+
+LETTERS: Writers = MappingProxyType({LINK: write_link, RESET: write_reset, NOTICE: write_notice})

@@ -1,0 +1,95 @@
+"""Handing a message to the mail server. Certificates are checked; the policy of outbound calls does not apply, since the address comes
+from those who run the host."""
+
+import ssl
+from email.message import EmailMessage
+from types import TracebackType
+from typing import Self
+
+import aiosmtplib
+
+from app.config.smtp import SmtpServer
+
+PATIENCE_S = 20
+_LONGEST = 200
+_PERMANENT = range(500, 600)
+
+
+class MailServerError(Exception):
+    """The server took no message: it is away, or refuses us. All mails wait. The message names no password."""
+
+
+class MailRefused(Exception):
+    """The server refused this message. `for_good`: it would again."""
+
+    def __init__(self, sentence: str, *, for_good: bool) -> None:
+        super().__init__(sentence)
+        self.for_good = for_good
+
+
+class MailServer:
+    """A connection, made with the first message. Not for several tasks at once."""
+
+    def __init__(self, server: SmtpServer) -> None:
+        self._server = server
+        self._client: aiosmtplib.SMTP | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    async def send(self, message: "EmailMessage[str, str]") -> None:
+        """Raises MailServerError or MailRefused."""
+        try:
+            await (await self._connected()).send_message(message)
+        except aiosmtplib.SMTPRecipientsRefused as refused:
+            raise _refused(refused.recipients[0]) from None
+        except (aiosmtplib.SMTPDataError, aiosmtplib.SMTPRecipientRefused) as refused:
+            raise _refused(refused) from None
+        except aiosmtplib.SMTPResponseException as refused:
+            raise MailServerError(_said(refused)) from None
+        except (aiosmtplib.SMTPException, OSError) as error:
+            raise MailServerError(_reason(error)) from None
+
+    async def _connected(self) -> aiosmtplib.SMTP:
+        if self._client is None or not self._client.is_connected:
+            self._client = self._new_client()
+            await self._client.connect()
+        return self._client
+
+    def _new_client(self) -> aiosmtplib.SMTP:
+        server = self._server
+        return aiosmtplib.SMTP(
+            hostname=server.host,
+            port=server.port,
+            username=server.user or None,
+            password=server.password or None,
+            use_tls=server.security == "tls",
+            start_tls=server.security == "starttls",
+            tls_context=None if server.security == "none" else ssl.create_default_context(),
+            timeout=PATIENCE_S,
+        )
+
+
+def _refused(refused: aiosmtplib.SMTPResponseException) -> MailRefused:
+    return MailRefused(_said(refused), for_good=refused.code in _PERMANENT)
+
+
+def _said(refused: aiosmtplib.SMTPResponseException) -> str:
+    said = " ".join(str(refused.message).split())[:_LONGEST]
+    return f"The mail server answered {refused.code}: {said}"
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return f"The mail server did not answer within {PATIENCE_S} seconds."
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"The certificate of the mail server does not hold: {error.verify_message}."
+    if isinstance(error, aiosmtplib.SMTPServerDisconnected):
+        return "The mail server ended the connection."
+    return f"The mail server could not be reached ({type(error).__name__})."

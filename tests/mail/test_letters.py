@@ -1,0 +1,48 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.mail.letters import Letter, MailHead, message_of
+from app.mail.pauses import TRIED_FOR, next_attempt
+from tests.fakes.mailbox import html_of, text_of
+
+NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
+LETTER = Letter(
+    "ada@example.org", "Café & <co>", ("Hello <Ada>,", "Öffne das."), ("Open", "https://muster.example/a?b=1&c=2")
+)
+HEAD = MailHead("Muster <muster@example.org>", "https://muster.example", "key-1", None, NOW)
+
+
+def test_a_letter_says_the_same_as_text_and_as_html() -> None:
+    message = message_of(LETTER, HEAD)
+    assert message["Subject"] == "Café & <co>"
+    assert message["Message-ID"] == "<key-1@muster.example>"
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert "Open: https://muster.example/a?b=1&c=2" in text_of(message)
+    assert "Hello &lt;Ada&gt;," in html_of(message)
+    assert 'href="https://muster.example/a?b=1&amp;c=2"' in html_of(message)
+    assert message["List-Unsubscribe"] is None
+    assert message["In-Reply-To"] is None
+
+
+def test_what_one_may_switch_off_says_how() -> None:
+    message = message_of(replace(LETTER, unsubscribe_url="https://muster.example/u/x"), replace(HEAD, thread="key-0"))
+    assert message["List-Unsubscribe"] == "<https://muster.example/u/x>"
+    assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert message["In-Reply-To"] == message["References"] == "<key-0@muster.example>"
+
+
+def test_no_header_takes_a_line_break() -> None:
+    with pytest.raises(ValueError, match="linefeed"):
+        message_of(replace(LETTER, subject="One\nBcc: two@example.org"), HEAD)
+
+
+def test_the_pauses_grow_and_end_with_the_mail() -> None:
+    at, tries = NOW, 0
+    while (following := next_attempt(tries + 1, at, NOW + TRIED_FOR)) is not None:
+        assert following > at
+        at, tries = following, tries + 1
+    assert NOW + TRIED_FOR - at <= timedelta(hours=1)
+    assert 20 < tries < 40
+    assert next_attempt(1, NOW, NOW + timedelta(seconds=30)) is None

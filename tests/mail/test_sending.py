@@ -1,0 +1,178 @@
+"""What becomes of a mail: sent, refused, tried again, dropped, too old."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, select, text, update
+
+from app.accounts.models import Job, User
+from app.db.session import PLATFORM
+from app.host import jobs as host_jobs
+from app.jobs import Claim
+from app.mail import outbox
+from app.mail.account_letters import NOTICE
+from app.mail.models import OutgoingMail
+from app.mail.outbox import NewMail
+from app.parts import Parts
+from tests.fakes.mailbox import Mailbox, open_mailbox, text_of
+from tests.host.signing_in import user_id_of
+from tests.mail.conftest import send
+
+
+async def post(parts: Parts, **more: Any) -> None:
+    user_id = await user_id_of(parts.database, "alice")
+    async with parts.database.transaction(PLATFORM) as db:
+        await outbox.post(parts, db, NewMail(NOTICE, {"act": "user.change_password"}, user_id, **more))
+
+
+async def rows(parts: Parts) -> list[OutgoingMail]:
+    async with parts.database.shared_transaction() as db:
+        return list(await db.scalars(select(OutgoingMail).order_by(OutgoingMail.id)))
+
+
+async def make_due(parts: Parts) -> None:
+    async with parts.database.shared_transaction() as db:
+        await db.execute(update(OutgoingMail).values(due_at=func.now()))
+
+
+async def test_a_mail_is_sent_once_and_nothing_of_it_stays(parts: Parts, mailbox: Mailbox) -> None:
+    await post(parts)
+    (waiting,) = await rows(parts)
+    assert waiting.facts is not None
+    assert "change_password" not in waiting.facts
+    await send(parts)
+    await send(parts)
+    (message,) = mailbox.messages
+    assert message["To"] == "alice@example.org"
+    assert message["From"] == "Muster <muster@example.org>"
+    assert "The password of your account was changed." in text_of(message)
+    (row,) = await rows(parts)
+    assert (row.status, row.facts, row.attempts) == ("sent", None, 1)
+
+
+async def test_a_mail_whose_cause_is_undone_never_was(parts: Parts, mailbox: Mailbox) -> None:
+    async with parts.database.transaction(PLATFORM) as db:
+        await outbox.post(parts, db, NewMail(NOTICE, {"act": "user.change_password"}, 1))
+        await db.rollback()
+    assert await rows(parts) == []
+    async with parts.database.shared_transaction() as db:
+        assert await db.scalar(select(func.count()).select_from(Job)) == 0
+
+
+async def test_what_is_refused_for_now_is_tried_again_with_the_same_id(parts: Parts, mailbox: Mailbox) -> None:
+    mailbox.answers = ["451 Try again later"]
+    await post(parts)
+    await send(parts)
+    (row,) = await rows(parts)
+    assert (row.status, row.error) == ("waiting", "The mail server answered 451: Try again later")
+    assert timedelta(seconds=50) < row.due_at - datetime.now(UTC) < timedelta(seconds=70)
+    await send(parts)
+    assert mailbox.messages == []
+    await make_due(parts)
+    await send(parts)
+    (message,) = mailbox.messages
+    assert message["Message-ID"] == f"<{row.message_key}@testserver>"
+
+
+async def test_what_is_refused_for_good_fails_and_the_next_one_leaves(parts: Parts, mailbox: Mailbox) -> None:
+    mailbox.answers = ["554 Looks like spam"]
+    await post(parts)
+    await post(parts)
+    await send(parts)
+    first, second = await rows(parts)
+    assert (first.status, first.error, first.facts) == ("failed", "The mail server answered 554: Looks like spam", None)
+    assert second.status == "sent"
+
+
+async def test_a_mailbox_that_does_not_exist_fails_its_mail_alone(parts: Parts, mailbox: Mailbox) -> None:
+    mailbox.refused = {"alice@example.org"}
+    await post(parts)
+    await send(parts)
+    (row,) = await rows(parts)
+    assert (row.status, row.error) == ("failed", "The mail server answered 550: There is no such mailbox")
+
+
+async def test_where_the_server_is_away_all_wait_and_one_is_tried(parts: Parts) -> None:
+    async with open_mailbox() as gone:
+        pass
+    server = replace(parts.settings.smtp, port=gone.port)  # type: ignore[type-var]
+    away = replace(parts, settings=replace(parts.settings, smtp=server))
+    await post(parts)
+    await post(parts)
+    await send(away)
+    assert [(one.status, one.attempts) for one in await rows(parts)] == [("waiting", 1), ("waiting", 0)]
+    assert "could not be reached" in str((await rows(parts))[0].error)
+
+
+async def test_what_is_too_old_fails_with_the_last_reason(parts: Parts, mailbox: Mailbox) -> None:
+    mailbox.answers = ["451 Try again later"]
+    await post(parts)
+    await send(parts)
+    async with parts.database.shared_transaction() as db:
+        await db.execute(update(OutgoingMail).values(due_at=func.now(), expires_at=func.now()))
+    await send(parts)
+    (row,) = await rows(parts)
+    assert row.status == "failed"
+    assert "451: Try again later" in str(row.error)
+    assert mailbox.messages == []
+
+
+async def test_a_worker_that_dies_over_a_mail_leaves_it_to_the_next_one(parts: Parts, mailbox: Mailbox) -> None:
+    """Its attempt was counted before the mail left, so that a mail that kills a worker is not tried at once for ever."""
+    await post(parts)
+    mailbox.answers = ["250 OK"]  # taken, but what the worker would have noted is lost with it
+    await send(parts)
+    async with parts.database.shared_transaction() as db:
+        await db.execute(
+            text("UPDATE outgoing_mails SET status = 'waiting', ended_at = NULL, facts = :facts"),
+            {
+                "facts": outbox.sealed_facts(
+                    parts.keys, PLATFORM, (await rows(parts))[0].message_key, {"act": "user.add_passkey"}
+                )
+            },
+        )
+    await send(parts)
+    assert mailbox.messages == []
+    await make_due(parts)
+    await send(parts)
+    assert mailbox.subjects == ["A passkey was added in Muster"]
+
+
+async def test_where_mail_was_switched_off_what_waits_is_dropped(parts: Parts, mailbox: Mailbox) -> None:
+    await post(parts)
+    off = replace(parts, settings=replace(parts.settings, smtp=None, mail_from=None))
+    await send(off)
+    assert [one.status for one in await rows(parts)] == ["dropped"]
+    await post(off)
+    assert len(await rows(parts)) == 1
+
+
+async def test_who_may_no_longer_sign_in_is_told_nothing(parts: Parts, mailbox: Mailbox) -> None:
+    await post(parts)
+    async with parts.database.shared_transaction() as db:
+        await db.execute(update(User).values(active=False))
+    await send(parts)
+    assert mailbox.messages == []
+    assert [one.status for one in await rows(parts)] == ["dropped"]
+
+
+async def test_the_schedule_asks_for_what_is_due(parts: Parts, mailbox: Mailbox) -> None:
+    later = datetime.now(UTC) + timedelta(minutes=3)
+    await post(parts, due_at=later)
+    assert await host_jobs.schedule(parts, PLATFORM) == later
+    await make_due(parts)
+    assert await host_jobs.schedule(parts, PLATFORM) is None
+    async with parts.database.shared_transaction() as db:
+        assert await db.scalar(select(func.count()).where(Job.name == "send_mail")) == 1
+
+
+async def test_mails_that_ended_long_ago_are_forgotten(parts: Parts, mailbox: Mailbox) -> None:
+    await post(parts)
+    await send(parts)
+    await host_jobs.tidy(parts, Claim(1, 1, PLATFORM, "housekeeping", {}))
+    assert len(await rows(parts)) == 1
+    async with parts.database.shared_transaction() as db:
+        await db.execute(update(OutgoingMail).values(ended_at=func.now() - outbox.ENDED_KEPT - timedelta(minutes=1)))
+    await host_jobs.tidy(parts, Claim(1, 1, PLATFORM, "housekeeping", {}))
+    assert await rows(parts) == []
