@@ -137,8 +137,8 @@ LAYERS = {
         "ledger",
         "languages_shown",
         "models item",
-        "showing",
-        "question_details translations rounds",
+        "showing translations",
+        "question_details rounds",
         "words decimals",
     ),
     "app.host": (

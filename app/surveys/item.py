@@ -4,24 +4,53 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from app.surveys import showing
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
+from app.surveys.translations import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
 class ItemQuestion:
+    """`label` and the words for ends are what the person reads; `options`, the rows and the condition are in the survey's own words, which count.
+    `said_options` and `said_rows` are those in the language that the person reads, () where that is the own one; `own` names what falls back to
+    the own language (`translations.Spoken`)."""
+
     key: UUID
     label: str
     type: str
     options: tuple[str, ...]
     required: bool
     details: QuestionDetails = NO_DETAILS
+    said_options: tuple[str, ...] = ()
+    said_rows: tuple[str, ...] = ()
+    own: frozenset[str] = frozenset()
+
+    @property
+    def is_translated(self) -> bool:
+        return bool(self.said_options or self.said_rows)
+
+    @property
+    def read_options(self) -> tuple[str, ...]:
+        """What the person reads, in the order of `options`."""
+        return self.said_options or self.options
+
+    @property
+    def read_rows(self) -> tuple[str, ...]:
+        return self.said_rows or self.details.rows
+
+    def read_values(self, values: tuple[int | str, ...]) -> tuple[int | str, ...]:
+        """Values of a condition on this question, in the words that the person reads."""
+        read: dict[int | str, str] = dict(zip(self.options, self.read_options, strict=True))
+        return tuple(read.get(one, one) for one in values)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """`workspace` is where the survey lives: the caller's own, or the platform. `message_html` is sanitised,
-    and so is `closing_html`, which is shown after an answer."""
+    and so is `closing_html`, which is shown after an answer. `language` is the tag of what the person reads, `own` names the texts that fall back to
+    the survey's own language, `own_language`. `is_first_in` says that the version was shown to no person in this other language yet."""
 
     workspace: str
     survey: UUID
@@ -35,6 +64,11 @@ class Item:
     ends_at: datetime | None
     questions: tuple[ItemQuestion, ...]
     closing_html: str = ""
+    language: str = DEFAULT
+    own_language: str = DEFAULT
+    has_translations: bool = False
+    own: frozenset[str] = frozenset()
+    is_first_in: bool = False
 
     @property
     def agreement(self) -> ItemQuestion | None:
@@ -52,7 +86,18 @@ class Item:
 
     def condition_of(self, question: ItemQuestion) -> str:
         """When it is shown, in words; "" for always."""
-        return showing.sentence(self.questions, question.details.show_if)
+        condition = question.details.show_if
+        if condition and self.has_translations:
+            values = self.questions[condition.question - 1].read_values(condition.values)
+            condition = replace(condition, values=values)
+        return showing.sentence(self.questions, condition)
+
+    def lang_of(self, name: str, question: ItemQuestion | None = None) -> str:
+        """The tag of one text: of the survey ("title", "message", "closing_html"), or of one of its questions. "" where the survey says
+        none: it has one language, which an author may not have looked at."""
+        if not self.has_translations and self.language == DEFAULT:
+            return ""
+        return self.own_language if name in (question.own if question else self.own) else self.language
 
     @property
     def actions(self) -> tuple[str, ...]:

@@ -184,7 +184,8 @@ class Response(Base):
     the receipt, and the address of the response's page.
 
     `person` is a person number (`survey_people`), in a column that is called `user_id`. `sealed` is the personal evidence (IP,
-    browser, free texts) as JSON under the person's key, null where there is none. `prompted` says whether the person had an impression of this version.
+    browser, free texts) as JSON under the person's key, null where there is none. `prompted` says whether the person had an impression of this version,
+    `language` in which language they read it, null where the survey had no translations.
     """
 
     __tablename__ = "survey_responses"
@@ -211,6 +212,7 @@ class Response(Base):
     source: Mapped[str]
     recorded_at: Mapped[datetime]
     prompted: Mapped[bool]
+    language: Mapped[str | None]
     has_text: Mapped[bool]
     key_id: Mapped[int | None] = mapped_column(ForeignKey("survey_person_keys.id"))
     sealed: Mapped[str | None]
@@ -418,7 +420,7 @@ class KeptSplit(Base):
     `people` per group, question and choice, and `middles`, means and medians of numbers per group and question."""
 
     __tablename__ = "survey_splits"
-    __table_args__ = (CheckConstraint("split IN ('type', 'tenant', 'department')", name="split"),)
+    __table_args__ = (CheckConstraint("split IN ('type', 'tenant', 'department', 'language')", name="split"),)
 
     survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True)

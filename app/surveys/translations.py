@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec import structs
 
 from app import languages
+from app.surveys.question_details import QuestionDetails
 
 # The own language of a survey that does not say one.
 DEFAULT: Final = "en"
@@ -62,3 +64,31 @@ def question_texts(stored: Mapping[str, Any] | None) -> QuestionTexts:
 
 def survey_texts(stored: Mapping[str, Any] | None) -> SurveyTexts:
     return msgspec.convert(stored, SurveyTexts) if stored else NO_SURVEY_TEXTS
+
+
+class Spoken(msgspec.Struct, frozen=True):
+    """A question as a person reads it. `own` names what stands in the survey's own language, for want of a translation: "label", "options",
+    "ends", "rows"."""
+
+    label: str
+    options: tuple[str, ...]
+    details: QuestionDetails
+    own: frozenset[str] = frozenset()
+
+
+def spoken(label: str, options: tuple[str, ...], details: QuestionDetails, texts: QuestionTexts) -> Spoken:
+    """Text by text: what is not translated stays in the survey's own language. The options are one text here, and so are the rows, and the
+    words for both ends: where one of them is missing all are the own ones, so that no list mixes two languages."""
+    read_options, read_rows = _whole(options, texts.options), _whole(details.rows, texts.rows)
+    ends = _whole((details.low_label, details.high_label), (texts.low_label, texts.high_label))
+    read = {"label": texts.label, "options": read_options, "ends": ends, "rows": read_rows}
+    low, high = ends or (details.low_label, details.high_label)
+    in_language = structs.replace(details, low_label=low, high_label=high, rows=read_rows or details.rows)
+    own = frozenset(name for name, one in read.items() if not one)
+    return Spoken(texts.label or label, read_options or options, in_language, own)
+
+
+def _whole(own: tuple[str, ...], texts: tuple[str, ...]) -> tuple[str, ...]:
+    """All of them, or nothing where one that the survey has is missing."""
+    complete = len(own) == len(texts) and all(text or not mine for mine, text in zip(own, texts, strict=True))
+    return texts if complete and any(texts) else ()

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from markupsafe import Markup, escape
 
 from app.dates import PageZone
+from app.languages import direction
 from app.web.formats import ago
 from app.web.transport.assets import address
 from app.web.transport.sprite import SYMBOLS
@@ -54,6 +55,14 @@ def new_tabs(message_html: str) -> Markup:
     lost. Stored messages do not say so.
     """
     return Markup(message_html.replace("<a href=", '<a target="_blank" href='))  # noqa: S704 - sanitised when it was stored
+
+
+@lru_cache(maxsize=256)
+def in_lang(tag: str) -> Markup:
+    """The attributes of an element whose text is in that language; "" is a language that is not known, which its letters tell."""
+    if not tag:
+        return Markup(' dir="auto"')
+    return Markup(f' lang="{escape(tag)}" dir="{direction(tag)}"')  # noqa: S704 - all parts escaped
 
 
 def linked(text: object, url: str, *, may: bool = True) -> Markup:

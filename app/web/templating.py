@@ -15,7 +15,19 @@ from jinja2_fragments import render_block
 from app.counting import percent
 from app.web.formats import ago, clock, day, duration, instant, local_exact, local_instant, number
 from app.web.help import slug
-from app.web.marks import badge, icon, linked, new_tabs, shows_times, time_ago, time_as, time_at, time_day, time_utc
+from app.web.marks import (
+    badge,
+    icon,
+    in_lang,
+    linked,
+    new_tabs,
+    shows_times,
+    time_ago,
+    time_as,
+    time_at,
+    time_day,
+    time_utc,
+)
 from app.web.transport.assets import address
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +74,7 @@ def environment() -> Environment:
         time_as=time_as,
         slug=slug,
         new_tabs=new_tabs,
+        in_lang=in_lang,
     )
     # Macros are globals: a block that is rendered alone sees no import of the page around it.
     for path in sorted((ROOT / "templates" / "components").glob("*.html")):

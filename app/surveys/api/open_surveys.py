@@ -22,21 +22,10 @@ _GUARD = TokenGuard("me", module="surveys", policy="me_surveys")
 
 
 class OpenCall(QueueCall, kw_only=True, frozen=True):
-    """`lang` is the language in which the person reads; a survey that does not have it comes in its own."""
+    """The same, in pages."""
 
     page: Page = 1
     per_page: PerPage = 50
-    lang: (
-        Annotated[
-            str,
-            msgspec.Meta(
-                pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
-                max_length=35,
-                description="A language tag such as `de` or `pt-BR`. A survey without it comes in its own language.",
-            ),
-        ]
-        | None
-    ) = None
 
 
 class OpenNumbers(msgspec.Struct, kw_only=True):
@@ -51,7 +40,7 @@ async def me_surveys_open(ctx: NamedDependency[Context]) -> Response[bytes]:
     call = parameters.read(OpenCall, ctx.request.query_params)
     who = replace(respondent_of(ctx), can=call.abilities)
     found = await open_surveys.hand_out(who, ctx, (call.page - 1) * call.per_page, call.per_page)
-    rows = [row_of(item, detailed=call.can is not None) for item in found.items]
+    rows = [row_of(item, call) for item in found.items]
     pages = -(-found.total // call.per_page)
     return answer(rows, meta=Meta(page=call.page, per_page=call.per_page, total=found.total, pages=pages))
 

@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from app.api.envelope import Instant
+from app.languages import LONGEST_TAG
 from app.surveys import decimals, question_details
 from app.surveys.authoring import content
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
@@ -25,6 +26,11 @@ from app.texts import instant
 
 Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
+# What the person reads, in requests and in answers.
+TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+Language = Annotated[
+    str, msgspec.Meta(pattern=TAG, max_length=LONGEST_TAG, description="A language tag: `de`, `pt-BR`.")
+]
 Kind = Literal["rating", "consent", "poll", "feedback"]
 QuestionKind = Literal[
     "agreement",
@@ -79,6 +85,8 @@ class QuestionRow(msgspec.Struct, kw_only=True):
 
 
 class SurveyRow(msgspec.Struct, kw_only=True):
+    """`language` is that of the texts. It is there where the survey has translations, and where the call said `lang` or `can`."""
+
     survey: UUID
     version: Version
     content_hash: ContentHash
@@ -91,10 +99,11 @@ class SurveyRow(msgspec.Struct, kw_only=True):
     ends_at: Instant | None
     actions: Annotated[list[Action], msgspec.Meta(min_length=1, max_length=4)]
     questions: Annotated[list[QuestionRow], msgspec.Meta(max_length=MOST_QUESTIONS)]
+    language: Language | msgspec.UnsetType = msgspec.UNSET
 
 
 class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
-    """What the app can show."""
+    """What the app can show, and what the person reads."""
 
     can: (
         Annotated[
@@ -109,14 +118,28 @@ class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
         | None
     ) = None
 
+    lang: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                pattern=TAG,
+                max_length=LONGEST_TAG,
+                description="A language tag such as `de` or `pt-BR`, before what the account and `Accept-Language` say. A survey without it comes "
+                "in its own language.",
+            ),
+        ]
+        | None
+    ) = None
+
     @property
     def abilities(self) -> frozenset[str]:
         return frozenset((self.can or "").split(","))
 
 
-def row_of(item: Any, *, detailed: bool) -> SurveyRow:
-    """`detailed` is for an app that said what it can show; another one gets nothing that it may not know."""
-    return SurveyRow(
+def row_of(item: Any, call: QueueCall) -> SurveyRow:
+    """An app that does not say what it can show gets nothing that it may not know."""
+    detailed = call.can is not None
+    row = SurveyRow(
         survey=item.survey,
         version=item.version,
         content_hash=item.content_hash,
@@ -130,18 +153,24 @@ def row_of(item: Any, *, detailed: bool) -> SurveyRow:
         actions=list(item.actions),
         questions=[_question_row(item, one, detailed=detailed) for one in item.questions],
     )
+    if detailed or call.lang or item.has_translations:
+        row.language = item.language
+    return row
 
 
 def _question_row(item: Any, one: Any, *, detailed: bool) -> QuestionRow:
     row = QuestionRow(
-        question=one.key, label=one.label, type=one.type, options=list(one.options), required=one.required
+        question=one.key, label=one.label, type=one.type, options=list(one.read_options), required=one.required
     )
     if not detailed or one.details is NO_DETAILS:
         return row
     if one.details.show_if is None or one.details != QuestionDetails(show_if=one.details.show_if):
         for name, value in question_details.written(one.details).items():
             setattr(row, name, value)
+    if row.rows:
+        row.rows = list(one.read_rows)
     if condition := one.details.show_if:
-        asked = item.questions[condition.question - 1].key
-        row.show_if = ShowIf(question=asked, is_=condition.word, values=list(condition.values))
+        asked = item.questions[condition.question - 1]
+        values = asked.read_values(condition.values) if item.has_translations else condition.values
+        row.show_if = ShowIf(question=asked.key, is_=condition.word, values=list(values))
     return row

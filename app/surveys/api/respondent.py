@@ -16,4 +16,5 @@ def respondent_of(ctx: Context) -> Respondent:
         ip=ctx.ip or None,
         browser=ctx.user_agent or None,
         token_made_by=ctx.token_made_by,
+        languages=ctx.languages,
     )

@@ -20,7 +20,7 @@ from app.errors import FieldError, InvalidBody
 from app.surveys.api import apps as api_apps
 from app.surveys.api import mine as api_mine
 from app.surveys.api import open_surveys
-from app.surveys.api.queue_rows import Action, ContentHash, Html, QueueCall, SurveyRow, Version, row_of
+from app.surveys.api.queue_rows import Action, ContentHash, Html, Language, QueueCall, SurveyRow, Version, row_of
 from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import queue as asking
 from app.surveys.asking import responding
@@ -73,13 +73,15 @@ class GivenAnswer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class RespondBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """With `version` or `content_hash`, nothing is recorded for words other than those."""
+    """With `version` or `content_hash`, nothing is recorded for words other than those. `language` is that in which the person read the
+    options; without it the rule of `me/surveys` decides."""
 
     survey: Uid
     action: Action
     answers: Annotated[list[GivenAnswer], msgspec.Meta(max_length=MOST_ANSWERS)] | None = None
     version: Version | None = None
     content_hash: Annotated[str, msgspec.Meta(min_length=1, max_length=64)] | None = None
+    language: Language | None = None
 
 
 class Receipt(msgspec.Struct, kw_only=True):
@@ -100,7 +102,7 @@ class Receipt(msgspec.Struct, kw_only=True):
 async def me_surveys(ctx: NamedDependency[Context]) -> Response[bytes]:
     call = parameters.read(QueueCall, ctx.request.query_params)
     pending = await asking.pending(replace(respondent_of(ctx), can=call.abilities), ctx)
-    rows = [row_of(item, detailed=call.can is not None) for item in pending.items]
+    rows = [row_of(item, call) for item in pending.items]
     return answer(rows, meta=QueueMeta(pending=pending.total))
 
 
@@ -120,7 +122,7 @@ def _reply(document: dict[str, Any]) -> SentReply:
         details += [one for one in shapes if one.field not in named]
         raise InvalidBody(refused.message, details=details) from None
     given = tuple(Given(UUID(one.question), one.value) for one in body.answers or ())
-    return SentReply(UUID(body.survey), body.action, given, body.version, body.content_hash)
+    return SentReply(UUID(body.survey), body.action, given, body.version, body.content_hash, body.language)
 
 
 def _readable(sent: Any) -> Iterator[Given]:

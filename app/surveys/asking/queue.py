@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM
+from app.surveys import languages_shown
 from app.surveys.asking import pacing, situations
 from app.surveys.asking.respondent import Respondent, Transactions
 from app.surveys.asking.situations import Published, Situation
@@ -183,6 +184,12 @@ async def count_sign_in(db: AsyncSession, user_id: int, shown: Situation, now: d
     await db.execute(_COUNT_ONCE, {**_key(user_id, shown), "now": now, "session": session})
 
 
+async def note_language(db: AsyncSession, met: Situation, item: Item) -> None:
+    """Where the person is the first to be shown this version in this language. From then on its texts are content."""
+    if item.is_first_in:
+        await languages_shown.note(db, met.id, item.version, item.language)
+
+
 async def snooze(db: AsyncSession, user_id: int, asked: Situation, now: datetime) -> datetime:
     """Puts it off and returns until when; while it is put off already, the same instant again."""
     until = now + timedelta(hours=asked.offer.snooze_hours or DEFAULT_SNOOZE_HOURS)
@@ -200,19 +207,24 @@ async def meet(
         platform = await _read(who, db, now)
         known = _known(who, now, *(one for one in (own, platform) if one))
         chosen = choose(known)
-        found |= await _present(db, chosen, PLATFORM, note)
+        found |= await _present(db, chosen, (PLATFORM, who.languages), note)
     if not who.on_platform:
-        found |= await _present(within.db, chosen, who.workspace, note)
+        found |= await _present(within.db, chosen, (who.workspace, who.languages), note)
     return known, tuple(found[id(one)] for one in chosen if id(one) in found)
 
 
-async def _present(db: AsyncSession, chosen: Sequence[Situation], workspace: str, note: Note) -> dict[int, Item]:
-    """The words of what lives in this workspace. A survey that went meanwhile is missing, and is not noted."""
+async def _present(
+    db: AsyncSession, chosen: Sequence[Situation], where: tuple[str, tuple[str, ...]], note: Note
+) -> dict[int, Item]:
+    """The words of what lives in this workspace, in the languages of the person. A survey that went meanwhile is missing, and is not noted."""
+    workspace, languages = where
     here = [one for one in chosen if one.offer.workspace == workspace]
-    words = await situations.items(db, [one.id for one in here])
+    words = await situations.items(db, [one.id for one in here], languages)
     there = [one for one in here if one.id in words]
     first = there[0] if there and there[0] is chosen[0] else None
     await note(db, first, [one for one in there if one is not first])
+    for one in there:
+        await note_language(db, one, words[one.id])
     return {id(one): words[one.id] for one in there}
 
 

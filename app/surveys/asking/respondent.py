@@ -16,7 +16,8 @@ from app.surveys.asking.pacing import Caller
 @dataclass(frozen=True, slots=True)
 class Respondent:
     """`session_id` is the number of their browser session, 0 with a token; `gap_hours` the policy of their own workspace; `can` is what
-    their app can show beside the first six types of questions (`question_details.ABILITIES`), None for the portal, which can all."""
+    their app can show beside the first six types of questions (`question_details.ABILITIES`), None for the portal, which can all; `languages`
+    are tags of what they read, best first."""
 
     user_id: int
     caller: Caller
@@ -26,6 +27,7 @@ class Respondent:
     browser: str | None = None
     token_made_by: str | None = None
     can: frozenset[str] | None = None
+    languages: tuple[str, ...] = ()
 
     @property
     def workspace(self) -> str:

@@ -1,6 +1,7 @@
 """One answer to one survey, whether it came over the API or from the web prompt: the checks in their order, then
 the ledger, or a snooze. Who may, and whether the request can be read, is judged before this."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -16,7 +17,8 @@ from app.surveys.asking import pacing, situations
 from app.surveys.asking import queue as asking
 from app.surveys.asking.respondent import Respondent, Transactions
 from app.surveys.asking.situations import Met
-from app.surveys.ledger import answers, people
+from app.surveys.item import ItemQuestion
+from app.surveys.ledger import answers, people, spoken
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.answers import Answered, Given
 from app.surveys.ledger.append import RecordedEntry
@@ -37,13 +39,16 @@ _WORDS_MET = (
 
 @dataclass(frozen=True, slots=True)
 class SentReply:
-    """What was sent. `version` and `content_hash` say which words the person saw, None where the sender does not tell."""
+    """What was sent. `version` and `content_hash` say which words the person saw, `language` in which language, None where the sender does not
+    tell. The portal sends options in the survey's own words whatever the person reads (`in_own_words`), an app as the person reads them."""
 
     survey: UUID
     action: str
     answers: tuple[Given, ...] = ()
     version: int | None = None
     content_hash: str | None = None
+    language: str | None = None
+    in_own_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,15 @@ class _Sent:
     reply: SentReply
     source: str
     keys: KeyRing
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """What the reply says, else what the person reads."""
+        return (self.reply.language,) if self.reply.language else self.who.languages
+
+    def given(self, questions: Sequence[ItemQuestion]) -> tuple[Given, ...]:
+        """The answers in the survey's own words. `questions` are as the person read them."""
+        return self.reply.answers if self.reply.in_own_words else spoken.in_own_words(questions, self.reply.answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +122,13 @@ async def check(who: Respondent, within: Transactions, reply: SentReply, source:
 
 
 async def _decide(sent: _Sent, within: Transactions) -> RespondResult | _Due:
-    met = await situations.one(within.db, sent.who.user_id, sent.reply.survey)
+    met = await situations.one(within.db, sent.who.user_id, sent.reply.survey, sent.languages)
     if met is not None:
         return await _judge(sent, within.db, met)
     if sent.who.on_platform:
         raise SurveyNotFound
     async with within.inside(PLATFORM) as db:
-        met = await situations.one(db, sent.who.user_id, sent.reply.survey)
+        met = await situations.one(db, sent.who.user_id, sent.reply.survey, sent.languages)
         if met is None:
             raise SurveyNotFound
         return await _judge(sent, db, met)
@@ -136,7 +150,8 @@ async def _judge(sent: _Sent, db: AsyncSession, met: Met) -> RespondResult | _Du
         raise SurveyNotFound
     if reply.action not in met.item.actions:
         raise ActionNotAllowed(reply.action, met.item.actions)
-    given = answers.read(met.item.questions, reply.action, reply.answers)
+    given = answers.read(met.item.questions, reply.action, sent.given(met.item.questions))
+    await asking.note_language(db, met.situation, met.item)
     if reply.action == "snooze":
         until = await asking.snooze(db, who.user_id, met.situation, now)
         return RespondResult("snoozed", met.item.survey, met.item.version, snoozed_until=until)
@@ -155,7 +170,7 @@ async def _repeated(sent: _Sent, db: AsyncSession, met: Met, version: int | None
     if version is None or not _may_be_recorded(met, version):
         return None
     first = await ledger.recorded(db, sent.keys, met.situation.id, version, sent.who.user_id)
-    if first is None or not _says_the_same(first, sent.reply) or not await _names_its_words(sent, db, met, version):
+    if first is None or not _says_the_same(first, sent) or not await _names_its_words(sent, db, met, version):
         return None
     return _answer("already_recorded", met, first)
 
@@ -192,6 +207,7 @@ def _entry(sent: _Sent, met: Met, given: tuple[Answered, ...], now: datetime) ->
         token_made_by=sent.who.token_made_by,
         recorded_at=now,
         shown=met.shown,
+        language=met.item.language if met.item.has_translations else None,
     )
 
 
@@ -205,7 +221,7 @@ async def _record(sent: _Sent, within: Transactions, due: _Due) -> RespondResult
             recorded = await ledger.winner(db, sent.keys, due.entry)
     if recorded.fresh:
         return _answer("opted_out" if sent.reply.action == "opt_out" else "recorded", due.met, recorded)
-    if not _says_the_same(recorded, sent.reply):
+    if not _says_the_same(recorded, sent):
         raise SurveyNotFound
     return _answer("already_recorded", due.met, recorded)
 
@@ -216,8 +232,14 @@ async def _wait_for_the_disk(within: Transactions) -> None:
         pass
 
 
-def _says_the_same(first: RecordedEntry, reply: SentReply) -> bool:
-    return OUTCOME_OF.get(reply.action) == first.outcome and answers.same(first.answers, reply.answers)
+def _says_the_same(first: RecordedEntry, sent: _Sent) -> bool:
+    """In any language that the words of the first have."""
+    if OUTCOME_OF.get(sent.reply.action) != first.outcome:
+        return False
+    given = sent.reply.answers
+    if first.words and not sent.reply.in_own_words:
+        given = sent.given(spoken.questions_in(*first.words, sent.languages))
+    return answers.same(first.answers, given)
 
 
 def _answer(

@@ -186,7 +186,7 @@ def _day(value: Any) -> str:
 
 def _cells(question: ItemQuestion, value: Any) -> tuple[MatrixCell, ...]:
     """In a required one every row is answered."""
-    chosen = {_nfc(one["row"]): _nfc(one["choice"]) for one in value} if _is_matrix(value) else {}
+    chosen = {nfc(one["row"]): nfc(one["choice"]) for one in value} if _is_matrix(value) else {}
     rows = question.details.rows
     if not chosen or not chosen.keys() <= set(rows) or not set(chosen.values()) <= set(question.options):
         raise _Wrong("Give a list of its rows, each with the text of one option: [{row, choice}].")
@@ -200,14 +200,14 @@ def _is_matrix(value: Any) -> bool:
 
 
 def _option(options: Sequence[str], value: Any) -> str:
-    chosen = _nfc(value) if isinstance(value, str) else None
+    chosen = nfc(value) if isinstance(value, str) else None
     if chosen is None or chosen not in options:
         raise _Wrong("Give the text of one of its options.")
     return chosen
 
 
 def _ticks(options: Sequence[str], value: Any) -> tuple[str, ...]:
-    ticked = {_nfc(one) for one in value} if isinstance(value, list | tuple) else None
+    ticked = {nfc(one) for one in value} if isinstance(value, list | tuple) else None
     if ticked is None or not ticked <= set(options):
         raise _Wrong("Give a list of texts of its options.")
     return tuple(one for one in options if one in ticked)
@@ -216,7 +216,7 @@ def _ticks(options: Sequence[str], value: Any) -> tuple[str, ...]:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise _Wrong("Give a text.")
-    text = _nfc(value)
+    text = nfc(value)
     if len(text) > LONGEST_TEXT:
         raise _Wrong(f"At most {LONGEST_TEXT} characters; this has {len(text)}.")
     return text
@@ -233,7 +233,7 @@ def _misshapen(value: Any) -> str | None:
         return "Give a number, a text, a list of texts, a list of {row, choice}, or null."
     if any(_UNWRITABLE.search(one) for one in texts):
         return "Leave out NUL characters and lone surrogates."
-    once = [_nfc(one["row"] if isinstance(one, dict) else one) for one in parts]
+    once = [nfc(one["row"] if isinstance(one, dict) else one) for one in parts]
     what = "row" if cells else "option"
     return f"The same {what} is there twice; give it once." if len({*once}) < len(once) else None
 
@@ -258,7 +258,7 @@ def _plain(value: Any) -> tuple[str, Any]:
         case float() if value.is_integer():
             return "int", int(value)
         case str():
-            return "str", _nfc(value)
+            return "str", nfc(value)
     return type(value).__name__, value
 
 
@@ -266,12 +266,13 @@ def _part(one: Any) -> Any:
     """A tick, or a cell of a matrix as it came or as it was recorded."""
     match one:
         case str():
-            return _nfc(one)
+            return nfc(one)
         case MatrixCell() | {"row": str(), "choice": str()}:
             row, choice = (one.row, one.choice) if isinstance(one, MatrixCell) else (one["row"], one["choice"])
-            return _nfc(row), _nfc(choice)
+            return nfc(row), nfc(choice)
     return repr(one)
 
 
-def _nfc(text: str) -> str:
+def nfc(text: str) -> str:
+    """As texts are kept."""
     return unicodedata.normalize("NFC", text)

@@ -50,9 +50,9 @@ WITH head AS (
     WHERE id = :survey_id AND (version <> CAST(:version AS int) OR wording_id = CAST(:wording_id AS bigint)) FOR KEY SHARE
 ), added AS (
     INSERT INTO workspace.survey_responses (number, survey_id, version, wording_id, user_id, outcome, source, recorded_at, prompted,
-        has_text, key_id, sealed, entry, row_hash)
+        language, has_text, key_id, sealed, entry, row_hash)
     SELECT head.number, met.id, CAST(:version AS int), CAST(:wording_id AS bigint), CAST(:person AS bigint), :outcome, :source,
-        CAST(:recorded_at AS timestamptz), CAST(:prompted AS boolean), CAST(:has_text AS boolean), CAST(:key_id AS bigint),
+        CAST(:recorded_at AS timestamptz), CAST(:prompted AS boolean), CAST(:language AS text), CAST(:has_text AS boolean), CAST(:key_id AS bigint),
         :sealed, head.entry, sha256(head.before || convert_to(head.entry, 'UTF8'))
     FROM head, met
     ON CONFLICT (survey_id, version, user_id) DO NOTHING RETURNING number, row_hash
@@ -68,8 +68,9 @@ SELECT number, row_hash, set_config('synchronous_commit', 'off', true) FROM (VAL
 _WAIT_FOR_THE_DISK = text("SET LOCAL synchronous_commit TO DEFAULT")
 _RECORDED = text("""
 SELECT r.number, r.survey_id, r.version, r.user_id AS person, r.outcome, r.recorded_at, r.row_hash, r.entry, r.key_id,
-    r.sealed, k.sealed_key
-FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id
+    r.sealed, k.sealed_key, w.content, w.question_keys
+FROM survey_responses r LEFT JOIN survey_wordings w ON r.language IS NOT NULL AND w.id = r.wording_id
+LEFT JOIN survey_person_keys k ON k.id = r.key_id
 WHERE r.survey_id = :survey AND r.version = :version
     AND r.user_id = (SELECT number FROM survey_people WHERE user_id = :user)
 """)
@@ -95,6 +96,7 @@ class Entry:
     recorded_at: datetime
     shown: Shown
     token_made_by: str | None = None
+    language: str | None = None
 
     @property
     def prompted(self) -> bool:
@@ -105,7 +107,8 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class RecordedEntry:
     """A row of the ledger. `receipt` is its hash in hex; `fresh` whether this call wrote it. The free texts of somebody who was
-    erased are missing from `answers`: '' stands there, as if nothing had been written."""
+    erased are missing from `answers`: '' stands there, as if nothing had been written. `words` are the canonical content and the ids of its
+    questions, where that has several languages; of a fresh one they are not read."""
 
     number: int
     version: int
@@ -114,6 +117,7 @@ class RecordedEntry:
     receipt: str
     answers: tuple[Answered, ...]
     fresh: bool
+    words: tuple[str, list[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +179,14 @@ async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int
     opened = evidence.open(keys, workspace_of(db), row) or Evidence()
     answers = tuple(Answered(UUID(one.question), _value(one, opened.texts)) for one in chain.read(row.entry).answers)
     return RecordedEntry(
-        row.number, row.version, row.outcome, row.recorded_at, row.row_hash.hex(), answers, fresh=False
+        row.number,
+        row.version,
+        row.outcome,
+        row.recorded_at,
+        row.row_hash.hex(),
+        answers,
+        fresh=False,
+        words=(row.content, row.question_keys) if row.content else None,
     )
 
 
@@ -220,6 +231,7 @@ def line_of(
         recorded_at=chain.instant(entry.recorded_at),
         prompted=entry.prompted,
         shown=msgspec.UNSET if entry.shown == "not_known" else entry.shown,
+        language=entry.language or msgspec.UNSET,
         answers=[_said(one, texts) for one in entry.answers],
         evidence=None if sealed is None else chain.text_hash(sealed),
     )
@@ -251,6 +263,7 @@ def row_of(entry: Entry, line: chain.LedgerEntry) -> dict[str, Any]:
         "source": entry.source,
         "recorded_at": entry.recorded_at,
         "prompted": entry.prompted,
+        "language": entry.language,
         "before_number": before,
         "after_number": after,
         "questions": [UUID(question) for question, _ in chosen],

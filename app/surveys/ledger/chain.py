@@ -38,7 +38,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     `survey` and the questions are UUIDs as text, and `user` is a person number (`ledger/people.py`). `questions` is the hash of the wording's question keys, which say what each
     answer answers; `evidence` is the hash of the sealed personal evidence. `prompted` says that the person had an impression;
-    `shown` is missing where it is not known.
+    `shown` is missing where it is not known; `language` is there where the survey had translations.
     """
 
     number: int
@@ -54,6 +54,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     answers: list[LedgerAnswer]
     evidence: str | None
     shown: Shown | msgspec.UnsetType = msgspec.UNSET
+    language: str | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def was_shown(self) -> Shown:

@@ -26,6 +26,7 @@ class ResponseRow(NamedTuple):
     source: str
     recorded_at: datetime
     prompted: bool
+    language: str | None
     has_text: bool
     key_id: int | None
     sealed: str | None
@@ -153,11 +154,11 @@ def _refuse_other_words(known: Expected, row: ResponseRow, choices: Choices) -> 
         raise Broken(number, "its entry can't be read") from None
     has = (
         row.number, known.surveys.get(row.survey_id), row.version, row.user_id, row.outcome, row.source,
-        chain.instant(row.recorded_at), row.prompted, _evidence_of(row),
+        chain.instant(row.recorded_at), row.prompted, row.language, _evidence_of(row),
     )  # fmt: skip
     said = (
         line.number, line.survey, line.version, line.user, line.outcome, line.source, line.recorded_at, line.prompted,
-        line.evidence,
+        None if line.language is msgspec.UNSET else line.language, line.evidence,
     )  # fmt: skip
     if has != said:
         _refuse_columns(number, _RESPONSE_COLUMNS, has, said)
@@ -174,7 +175,8 @@ def _refuse_other_words(known: Expected, row: ResponseRow, choices: Choices) -> 
 
 
 _RESPONSE_COLUMNS = (
-    "number", "survey_id", "version", "user_id", "outcome", "source", "recorded_at", "prompted", "sealed",
+    "number", "survey_id", "version", "user_id", "outcome", "source", "recorded_at", "prompted", "language",
+    "sealed",
 )  # fmt: skip
 _CHANGE_COLUMNS = (
     "number", "kind", "survey_id", "version", "recorded_at", "response_number", "turn", "user_id", "source", "sealed", "ballots",

@@ -10,6 +10,7 @@ from uuid import UUID
 from litestar.datastructures import FormMultiDict
 
 from app.errors import FieldError, Invalid
+from app.languages import tag_of
 from app.surveys import decimals
 from app.surveys.item import Item, ItemQuestion
 from app.surveys.ledger.answers import CARRYING, HIDDEN, WHOLE, Given
@@ -34,7 +35,7 @@ UNREADABLE = "This form can't be read. Reload the page and repeat."
 class Sent:
     """`action` is "" where somebody pressed Enter instead of a button. `asks` is what they are to confirm: agree or decline; "back" where
     they think again, else "". `kept` is what was chosen or typed, by question id: shown
-    again when it is refused. `number` of `total` is what the queue said when the item was shown."""
+    again when it is refused. `language` is the tag of what the person read, "" where the form says none. `number` of `total` is what the queue said when the item was shown."""
 
     survey: UUID
     version: int
@@ -45,6 +46,11 @@ class Sent:
     total: int
     answers: tuple[Given, ...]
     kept: Kept = field(repr=False)
+    language: str = ""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return (self.language,) if self.language else ()
 
 
 def read(form: FormMultiDict) -> Sent:
@@ -65,6 +71,7 @@ def read(form: FormMultiDict) -> Sent:
         total=_count(form, "total"),
         answers=tuple(answers) if (action or asks) in CARRYING else (),
         kept=kept(form),
+        language=tag_of(str(form.get("language", ""))) or "",
     )
 
 

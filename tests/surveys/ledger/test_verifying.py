@@ -109,6 +109,7 @@ CHANGES = {
     "source": ("source = 'api'", "source"),
     "recorded_at": ("recorded_at = recorded_at + interval '1 microsecond'", "recorded_at"),
     "prompted": ("prompted = NOT prompted", "prompted"),
+    "language": ("language = 'de'", "language"),
     "has_text": ("has_text = NOT has_text", "has_text"),
     "key_id": ("key_id = key_id + 1", "key_id"),
     "key_id taken away": ("key_id = NULL", "key_id"),

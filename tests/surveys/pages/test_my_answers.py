@@ -45,7 +45,7 @@ async def agreed(parts: Parts, survey: Stored, short: str = "nora") -> str:
 
 
 def titles(page: Any) -> list[str]:
-    return re.findall(r'<span class="question-open-title">([^<]+)</span>', page.text)
+    return re.findall(r'<span class="question-open-title"[^>]*>([^<]+)</span>', page.text)
 
 
 def buttons(page: Any) -> list[str]:

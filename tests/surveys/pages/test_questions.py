@@ -27,7 +27,7 @@ async def nora(sign_in: SignIn) -> Browser:
 
 async def titles(browser: Browser, page: int = 1) -> list[str]:
     shown = (await browser.get(f"{URL}?page={page}")).text
-    return re.findall(r'<span class="question-open-title">([^<]+)</span>', shown)
+    return re.findall(r'<span class="question-open-title"[^>]*>([^<]+)</span>', shown)
 
 
 async def send(browser: Browser, stored: Stored, action: str, answers: dict[str, Any] | None = None) -> Any:

@@ -76,11 +76,12 @@ async def take(ctx: Context, place: FormPlace) -> Response[Any] | Redirect:
     return await place.go_on(ctx, await _said(ctx, answer), answer)
 
 
-async def met(ctx: Context, uid: UUID) -> Met:
-    """The survey, in the own workspace or on the platform. Raises SurveyNotFound."""
+async def met(ctx: Context, uid: UUID, languages: tuple[str, ...] = ()) -> Met:
+    """The survey, in the own workspace or on the platform, in these languages or in those of the request. Raises SurveyNotFound."""
     for workspace in dict.fromkeys((ctx.workspace, PLATFORM)):
         async with ctx.inside(workspace) as db:
-            if found := await situations.one(db, ctx.user.id, uid):
+            if found := await situations.one(db, ctx.user.id, uid, languages or ctx.languages):
+                await asking.note_language(db, found.situation, found.item)
                 return found
     raise SurveyNotFound
 
@@ -127,13 +128,15 @@ def _reply(sent: Sent) -> SentReply:
     action = sent.action or sent.asks
     if not action:
         raise Invalid(words.UNDECIDED)
-    return SentReply(sent.survey, action, sent.answers, sent.version, sent.content_hash)
+    return SentReply(
+        sent.survey, action, sent.answers, sent.version, sent.content_hash, sent.language or None, in_own_words=True
+    )
 
 
 async def _ask(ctx: Context, place: FormPlace, sent: Sent) -> Response[Any]:
     """The same item with the question whether the person is sure; after *Back* as it was. Raises VersionSuperseded where the words
     are others by now."""
-    item = (await met(ctx, sent.survey)).item
+    item = (await met(ctx, sent.survey, sent.languages)).item
     if (item.version, item.content_hash) != (sent.version, sent.content_hash):
         raise VersionSuperseded
     shown = Shown(item, sent.number, sent.total, sent.kept, confirms=sent.asks)
@@ -142,7 +145,7 @@ async def _ask(ctx: Context, place: FormPlace, sent: Sent) -> Response[Any]:
 
 async def _show_again(ctx: Context, place: FormPlace, sent: Sent, refused: ActionNotAllowed | Invalid) -> Response[Any]:
     """The same item with what is wrong at each question; nothing that was chosen or typed is lost."""
-    item = (await met(ctx, sent.survey)).item
+    item = (await met(ctx, sent.survey, sent.languages)).item
     problems, otherwise = prompt_form.problems(item, refused.details)
     text = otherwise if isinstance(refused, InvalidAnswers) else refused.message
     kept, problems = prompt_form.without_hidden(sent.kept, problems)
@@ -152,7 +155,7 @@ async def _show_again(ctx: Context, place: FormPlace, sent: Sent, refused: Actio
 
 async def _show_anew(ctx: Context, place: FormPlace, sent: Sent, status: int) -> Response[Any]:
     """The words that hold now. They are seen from here on, whatever the status of the answer: that is kept at once."""
-    found = await met(ctx, sent.survey)
+    found = await met(ctx, sent.survey, sent.languages)
     async with ctx.inside(found.situation.offer.workspace) as db:
         await asking.count_sign_in(db, ctx.user.id, found.situation, datetime.now(UTC), ctx.user.session_id or 0)
     await ctx.settle()
