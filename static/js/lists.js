@@ -54,18 +54,28 @@ function count(form) {
   const all = items(form);
   const chosen = all.filter((box) => box.checked).length;
   const every = form.querySelector("[data-bulk-all]").checked;
-  const whole = form.closest(".list").querySelector("[data-bulk-page]");
+  const page = form.closest(".list").querySelector("[data-bulk-page]");
   const rest = form.querySelector(".bulk-all");
+  const total = Number(rest.dataset.total);
+  // Where a filter says which rows are meant, it need not be said a second time by selecting them.
+  const whole = form.querySelector("[data-bulk-whole]");
+  const isWhole = whole !== null && chosen === 0 && !every;
+  if (whole) whole.disabled = !isWhole;
   // With every row of the filter selected, "all in this filter" would say the same once more.
-  rest.hidden = !every && chosen === Number(rest.dataset.total);
+  rest.hidden = isWhole || (!every && chosen === total);
   form.classList.toggle("is-live", chosen > 0 || every);
-  form.querySelector("[data-bulk-count]").textContent = every ? "Selected:" : `${chosen} selected${rest.hidden ? "" : ", or"}`;
-  for (const button of form.querySelectorAll("button")) button.disabled = chosen === 0 && !every;
+  form.classList.toggle("is-whole", isWhole);
+  form.querySelector("[data-bulk-count]").textContent = isWhole ? `All ${total.toLocaleString("en")} in this filter:`
+    : every ? "Selected:" : `${chosen} selected${rest.hidden ? "" : ", or"}`;
+  for (const button of form.querySelectorAll("button")) {
+    button.disabled = chosen === 0 && !every && !isWhole;
+    button.hidden = isWhole && "bulkDanger" in button.dataset;
+  }
   for (const box of all) box.closest("tr").classList.toggle("is-selected", box.checked || every);
-  if (!whole) return;
-  whole.hidden = false;
-  whole.checked = chosen > 0 && chosen === all.length;
-  whole.indeterminate = chosen > 0 && chosen < all.length;
+  if (!page) return;
+  page.hidden = false;
+  page.checked = chosen > 0 && chosen === all.length;
+  page.indeterminate = chosen > 0 && chosen < all.length;
 }
 
 let latest = null;

@@ -200,23 +200,22 @@ def test_last_week_s_records_of_a_department_are_approved_in_five_clicks(page_of
         page.goto(f"/attendance?status=pending&period=last-week&department={quote(department)}")
         if page.locator("[data-bulk-page]").count():
             break
-    menu = page.locator(".list-menus details").filter(has_text="Views")
-    menu.locator("summary").click()
-    menu.get_by_label("Save the list as it is now").fill("Last week to decide")
-    menu.get_by_role("button", name="Save the view").click()
-    expect(page.locator("#flashes")).to_contain_text("The view “Last week to decide” was saved.")
-    page.goto("/attendance")
+    page.goto("/clock")
+    bar = page.locator("form.bulk")
     clicks = (
-        lambda: page.locator(".list-menus details").filter(has_text="Views").locator("summary").click(),
-        lambda: page.get_by_role("link", name="Last week to decide").click(),
-        lambda: page.locator("[data-bulk-page]").check(),
-        lambda: page.locator("form.bulk").get_by_role("button", name="Approve").click(),
+        lambda: page.locator("#menu").get_by_role("link", name="Attendance", exact=True).click(),
+        lambda: page.get_by_label("Days, period").select_option("last-week"),
+        lambda: page.locator("select[name=department]").select_option(department),
+        lambda: bar.get_by_role("button", name="Approve").click(),
         lambda: page.locator("#dialog form.confirm button[type=submit]").click(),
     )
-    for click in clicks:
+    for click, chips in zip(clicks, (0, 1, 2, 2, 2), strict=True):
         click()
+        expect(page.locator(".chip")).to_have_count(chips)
     expect(page.locator("#flashes")).to_contain_text("approved")
     assert len(clicks) == 5
+    expect(bar).to_contain_text("in this filter:")
+    expect(bar.get_by_role("button", name="Delete")).to_be_hidden()
     assert "period=last-week" in page.url
     assert "department=" in page.url
 
