@@ -178,14 +178,15 @@ async def _show(
 ) -> Response[Any]:
     now = datetime.now(UTC)
     found = await why(ctx.db, punch_id, now)
+    fix = found.fix if found.fix is not None and ctx.may(found.fix.permission) else None
     return await page(
         ctx,
         "clock/why.html",
         fragment="drawer",
         headers=headers,
         why=found,
-        fix=found.fix if found.fix is not None and ctx.may(found.fix.permission) else None,
-        links=[link for link in found.links if ctx.may(link.permission)],
+        fix=fix,
+        links=[link for link in found.links if ctx.may(link.permission) and not (fix and fix.leads_to(link.url))],
         may_act=ctx.may("clock.transactions.edit"),
         message=message,
         hover=hover,

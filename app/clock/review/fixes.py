@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from sqlalchemy import Row, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -43,6 +43,10 @@ class Fix:
     url: str = ""
     act: str = ""
     is_drawer: bool = True
+
+    def leads_to(self, address: str) -> bool:
+        """Whether it leads to the page of that address, or to one row of it: then a link there would be the same once more."""
+        return f"{urlsplit(self.url).path}/".startswith(f"{urlsplit(address).path}/")
 
 
 async def fix(db: AsyncSession, seen: Surroundings, because: Reason | None) -> Fix | None:
@@ -147,7 +151,7 @@ def _filled_in(seen: Surroundings, employee_id: int, shift: Shift) -> str:
         known += [(f"break_{at}_out", out), (f"break_{at}_back", back)]
     zone = seen.case.rules.zone
     times = {name: at.astimezone(zone).replace(tzinfo=None).isoformat() for name, at in known if at is not None}
-    return urlencode({"employee": f"#{employee_id}", "stay": "1", **times})
+    return urlencode({"employee": f"#{employee_id}", "stay": "1", "both": "1", **times})
 
 
 async def _of_lock(_: AsyncSession, seen: Surroundings, because: Reason) -> Fix | None:

@@ -27,6 +27,7 @@ from app.web.pages import done, page
 from app.web.returning import named_way_back
 
 SPARE = 1
+AT_WORK = "Leave it empty while the person is still at work."
 
 
 @get("/attendance/add", guards=[Requires("host.attendance.decide")])
@@ -37,14 +38,15 @@ async def add_form(ctx: NamedDependency[Context]) -> Response[Any]:
         values["clock_in"] = datetime(day.year, day.month, day.day, 8)  # noqa: DTZ001 - a wall-clock time
     values |= _times(query)
     breaks = sum(name.endswith("_out") and name.startswith("break_") for name in values)
-    return await _show(ctx, _form(breaks + SPARE, chooses_person=True).fill(values), None, (await ctx.zone()).info)
+    form = _form(breaks + SPARE, chooses_person=True, both=_needs_both(query)).fill(values)
+    return await _show(ctx, form, None, (await ctx.zone()).info)
 
 
 @post("/attendance/add", guards=[Requires("host.attendance.decide")], status_code=200)
 async def add(ctx: NamedDependency[Context]) -> Response[Any]:
     posted = await ctx.form()
     where = (await ctx.zone()).info
-    form = _form(_rows(posted), chooses_person=True).read(posted)
+    form = _form(_rows(posted), chooses_person=True, both=_needs_both(posted)).read(posted)
     if posted.get("more"):
         return await _one_more_break(ctx, form, None, where)
     hours = _hours(form, where, None)
@@ -129,7 +131,12 @@ def _said(record_id: int, edited: attendance.Edited) -> str:
     return f"Record {record_id} was saved."
 
 
-def _form(rows: int, *, chooses_person: bool = False) -> Form:
+def _needs_both(given: Mapping[str, Any]) -> bool:
+    """Whether the form was opened to add the end that is missing: a record without it would change nothing."""
+    return given.get("both") == "1"
+
+
+def _form(rows: int, *, chooses_person: bool = False, both: bool = False) -> Form:
     breaks = [
         LocalTime(f"break_{at}_{end}", f"Break {at}, {word}")
         for at in range(1, rows + 1)
@@ -139,7 +146,7 @@ def _form(rows: int, *, chooses_person: bool = False) -> Form:
     return Form(
         *person,
         LocalTime("clock_in", "Clock-in", required=True),
-        LocalTime("clock_out", "Clock-out", help="Leave it empty while the person is still at work."),
+        LocalTime("clock_out", "Clock-out", required=both, help="" if both else AT_WORK),
         Choice("kind", "Kind", required=True, options=options(KINDS)),
         *breaks,
         Text(
@@ -211,7 +218,8 @@ def _absorb(form: Bound, refused: Invalid | Conflict) -> None:
 
 async def _one_more_break(ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo) -> Response[str]:
     rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
-    more = _form(min(MOST_BREAKS, rows + 1), chooses_person=record is None).fill()
+    both = form.fields["clock_out"].required
+    more = _form(min(MOST_BREAKS, rows + 1), chooses_person=record is None, both=both).fill()
     more.shown |= form.shown
     more.base = form.base
     return await _show(ctx, more, record, where)

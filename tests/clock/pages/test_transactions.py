@@ -399,6 +399,7 @@ class TestTheFix:
         page = (await bob.get(f"/clock_transactions/{punch_id}")).text
         link = html.unescape(re.search(r'href="(/attendance/add[^"]*)"[^>]*>Add the clock-out', page)[1])
         assert f"back=/clock_transactions/{punch_id}" in unquote(link)
+        assert page.count('href="/attendance/add') == 1, "one way to the form"
         beneath = {
             **HTMX,
             "HX-Target": "drawer",
@@ -417,8 +418,11 @@ class TestTheFix:
         there = {**HTMX, "HX-Target": "drawer"}
         values = {
             "employee": f"#{mill}", "clock_in": clock_in, "clock_out": clock_in.replace("T08", "T17"), "kind": "regular",
-            "rows": "1", "stay": "1", "back": f"/clock_transactions/{punch_id}",
+            "rows": "1", "stay": "1", "both": "1", "back": f"/clock_transactions/{punch_id}",
         }  # fmt: skip
+        without = await bob.submit("/attendance/add", {**values, "clock_out": "", "note": "Forgot it"}, headers=there)
+        assert (without.status_code, without.text.count(">This is needed.")) == (422, 1)
+        assert all(kept in without.text for kept in (clock_in, "Forgot it", 'name="both" value="1"'))
         added = await bob.submit("/attendance/add", values, headers=there)
         assert added.headers["location"] == f"/clock_transactions/{punch_id}"
         shown = await bob.get(added.headers["location"], headers=there)

@@ -109,7 +109,7 @@ async def test_a_missing_punch_is_added_by_hand_with_the_hours_that_are_known(da
     first, last = (await why_of(database, "Mon 08:00")).fix, (await why_of(database, "Fri 17:00")).fix
     assert first is not None
     assert last is not None
-    start = f"/attendance/add?employee=%23{ada}&stay=1"
+    start = f"/attendance/add?employee=%23{ada}&stay=1&both=1"
     day = when("08:00").date()
     assert first.label == "Add the clock-out"
     assert first.url == (
