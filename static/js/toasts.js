@@ -43,7 +43,10 @@ function say(text) {
 }
 
 if (region) {
-  for (const card of region.querySelectorAll("[data-toast]")) arrive(card);
+  // Read aloud is what comes into the region, not what stands there as the page opens: so that comes a moment later.
+  const waiting = [...region.querySelectorAll("[data-toast]")];
+  for (const card of waiting) card.remove();
+  if (waiting.length) setTimeout(() => region.append(...waiting), 100);
   new MutationObserver((changes) => {
     for (const { addedNodes } of changes) for (const node of addedNodes) if (node.matches?.("[data-toast]")) arrive(node);
   }).observe(region, { childList: true });

@@ -21,6 +21,11 @@ _IS_UNCOVERED = """one => {
   return one.contains(document.elementFromPoint(x + width / 2, y + height / 2));
 }"""
 
+# What a screen reader says: what comes into the region once the page stands.
+_HEARS = """addEventListener('DOMContentLoaded', () => new MutationObserver(changes => {
+  for (const { addedNodes } of changes) for (const one of addedNodes) document.body.dataset.heard = one.innerText.trim();
+}).observe(document.getElementById('flashes'), { childList: true }))"""
+
 
 def total(page: Page) -> int:
     """How many rows the list says its filter has."""
@@ -91,7 +96,9 @@ def test_a_drawer_is_never_wider_than_a_phone_however_long_a_name_is(page_of: Si
 
 def test_binding_an_unknown_code_in_its_drawer_imports_its_punches(page_of: SignedIn) -> None:
     page = page_of("bob")
+    page.add_init_script(_HEARS)
     add_person(page, "Nele Neumann", "N-100")
+    expect(page.locator("body")).to_have_attribute("data-heard", "Nele Neumann was added.")
     page.goto("/clock_employees?state=not_found")
     row = page.locator("tbody tr").first
     code = row.locator("a[data-drawer]").first.inner_text()

@@ -166,10 +166,10 @@ SPEC = ListSpec(
     ),
     filters=(
         Filter("person", "Person", lambda _: true(), placeholder="Person, by name"),
-        Filter("actor", "Who", _actor, placeholder="Who"),
+        Filter("actor", "Who", _actor, placeholder="Who", advanced=True),
         Filter("by", "Acted by", _BY.__getitem__, kind="select", options=ACTORS, advanced=True),
         Filter("act", "Act", _act, placeholder="Act, such as edited"),
-        Filter("subject", "On", lambda _: true(), placeholder="On, such as person 12"),
+        Filter("subject", "On", lambda _: true(), placeholder="On, such as person 12", advanced=True),
         Filter("", "Day", lambda _: true(), kind="range"),
     ),
     empty=Empty("history", "Nothing was done yet", "Every act of a person or of the system appears here."),
