@@ -77,14 +77,14 @@ browser:
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Muster needs Python 3.11 or newer; this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
-	@echo "Installing the locked dependencies into $(VENV)"
+	@echo "Installing the locked dependencies into $(VENV)" >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(DEV): $(STAMP) requirements-dev.lock
-	@echo "Installing what tests and linters need"
+	@echo "Installing what tests and linters need" >&2
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@touch $@
 

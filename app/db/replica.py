@@ -31,11 +31,16 @@ LOOK_S = 0.02
 REST_S = 15
 # For those who have the connections, for a connection, and for the first answer.
 PATIENCE_S = 2
-_MARK = text("SELECT pg_current_wal_flush_lsn()::text AS place, clock_timestamp() AS at")
-_STANDING = text(
-    "SELECT pg_is_in_recovery() AS follows, coalesce(pg_last_wal_replay_lsn() >= CAST(CAST(:place AS text) AS pg_lsn), false) AS has_all,"
-    " pg_last_xact_replay_timestamp() AS as_of"
-)
+_BEAT = "(SELECT max(seen_at) FROM shared.worker_heartbeats)"
+_MARK = text(f"SELECT pg_current_wal_flush_lsn()::text AS place, clock_timestamp() AS at, {_BEAT} AS beat")
+# A server that was promoted, wrote, and became a standby once more may be further in a log of its own. It lacks the last heartbeat, and
+# of when its rows are is then not known.
+_STANDING = text(f"""
+    SELECT follows, came AND is_ours AS has_all, CASE WHEN is_ours OR NOT came THEN pg_last_xact_replay_timestamp() END AS as_of
+    FROM (SELECT pg_is_in_recovery() AS follows,
+        coalesce(pg_last_wal_replay_lsn() >= CAST(CAST(:place AS text) AS pg_lsn), false) AS came,
+        coalesce({_BEAT} >= CAST(:beat AS timestamptz), CAST(:beat AS timestamptz) IS NULL) AS is_ours) found
+""")
 FAULTS = (DBAPIError, PostgresError, PoolTimeoutError, OSError)
 _log = structlog.get_logger()
 T = TypeVar("T")
@@ -47,10 +52,11 @@ class ReplicaUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment of the primary, and its place in the log then."""
+    """A moment of the primary, its place in the log then, and the last heartbeat of a worker, by which a copy shows whose it is."""
 
     place: str
     at: datetime
+    beat: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +85,12 @@ class ReplicaProgress:
 async def mark(db: AsyncSession) -> Mark:
     """Of the primary that the transaction is on."""
     row = (await db.execute(_MARK)).one()
-    return Mark(row.place, row.at)
+    return Mark(row.place, row.at, row.beat)
 
 
 async def progress(db: AsyncSession, since: Mark) -> ReplicaProgress:
     """Of the server that the transaction is on."""
-    row = (await db.execute(_STANDING, {"place": since.place})).one()
+    row = (await db.execute(_STANDING, {"place": since.place, "beat": since.beat})).one()
     return ReplicaProgress(row.follows, row.has_all, row.as_of)
 
 

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event, insert, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import standbys
+from app.accounts.models import WorkerHeartbeat
 from app.config import Settings, read_settings
 from app.db import replica as replicas
 from app.db.replica import Mark, Replica, ReplicaProgress
 from app.parts import Parts, web_parts
+from tests.clock.api.test_routes import Caller, caller
 from tests.command_line import CommandLine
 from tests.conftest import KEYS, Browser, _make_cast, command_line
 from tests.postgres15 import NoServer
@@ -25,7 +27,7 @@ from tests.standby.servers import Pair, Server, pair
 from tests.surveys.asking.test_queue import nora, publish
 from tests.surveys.calling import App
 
-__all__ = ["nora"]
+__all__ = ["caller", "nora"]
 pytestmark = pytest.mark.slow
 OVERVIEW, ANALYTICS, PEOPLE = "/surveys/overview", "/clock_analytics", "/people?export=csv"
 SAID = re.compile(r'Figures of <time datetime="([0-9T:-]+Z)"[^>]*>[^<]+</time>,\s+read from a copy of the database')
@@ -114,7 +116,7 @@ async def responses(alice: Browser) -> tuple[int, datetime | None]:
 
 
 async def test_pages_and_files_are_read_at_the_replica_and_have_what_was_just_done(
-    alice: Browser, nora: App, parts: Parts, asked: list[str]
+    alice: Browser, nora: App, caller: Caller, parts: Parts, asked: list[str]
 ) -> None:
     before, _ = await responses(alice)
     survey = await publish(parts.database, "Lunch")
@@ -125,8 +127,13 @@ async def test_pages_and_files_are_read_at_the_replica_and_have_what_was_just_do
     assert read_of(asked)
     # The page waits for the replica for a moment only. Where that was not enough it says of when it is.
     assert number == before + 1 or (as_of is not None and as_of <= began)
+    for url in (ANALYTICS, f"/surveys/view/{survey.uid}", f"/surveys/view/{survey.uid}/versions"):
+        asked.clear()
+        assert SAID.search((await alice.get(url)).text), url
+        assert read_of(asked)
     asked.clear()
-    assert SAID.search((await alice.get(ANALYTICS)).text)
+    summary = (await caller.data("/api/v1/clock/analytics/summary"))["as_of"]
+    assert datetime.fromisoformat(summary) >= began
     assert read_of(asked)
     asked.clear()
     ada = await add_ada(alice)
@@ -190,6 +197,23 @@ async def test_a_dead_or_promoted_replica_is_not_read(
     line = await doctors_line(muster)
     assert line["level"] == "warning"
     assert "the primary is read in its place" in line["sentence"]
+
+
+async def test_a_former_primary_with_a_log_of_its_own_is_not_read(
+    alice: Browser, parts: Parts, standby: Server, asked: list[str]
+) -> None:
+    """It took changes beside the primary, and was then started as a standby. Its log is further than the primary's, and differs."""
+    standby.promote()
+    for _ in range(3):
+        standby.scalar("SELECT pg_switch_wal() FROM (SELECT txid_current()) now")
+    standby.stop()
+    (standby.folder / "data" / "standby.signal").touch()
+    standby.start()
+    async with parts.database.shared_transaction() as db:
+        await db.execute(insert(WorkerHeartbeat).values(worker="w", host="h", pid=1))
+    standby.until(f"SELECT pg_last_wal_replay_lsn() > '{await place(parts)}'")
+    assert not SAID.search((await alice.get(OVERVIEW)).text)
+    assert not read_of(asked)
 
 
 @pytest.mark.parametrize(

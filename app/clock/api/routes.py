@@ -4,6 +4,7 @@ What their rows have is in api/rows.py and api/people.py, how lists are paged in
 """
 
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -27,7 +28,7 @@ from app.clock.models import Binding, ClockEmployee, Device, SyncRun
 from app.clock.punches import queries
 from app.clock.settings import ClockSettings, read_settings
 from app.errors import FieldError, Invalid
-from app.texts import day
+from app.texts import day, instant
 from app.web.context import Context
 from app.web.guards import public
 from app.web.site import ApiDocument
@@ -119,7 +120,8 @@ async def sync_runs(ctx: NamedDependency[Context]) -> Response[bytes]:
 async def analytics_summary(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(Range, ctx.request.query_params)
     first, last = _summed_days(asked, await zones.local_today(ctx.db, datetime.now(UTC)))
-    return answer({"from": day(first), "to": day(last), **await status_figures.daily_totals(ctx.db, first, last)})
+    recent = await ctx.read_recent(partial(status_figures.daily_totals, first=first, last=last))
+    return answer({"from": day(first), "to": day(last), **recent.found, "as_of": instant(recent.as_of)})
 
 
 def _summed_days(asked: Range, today: date) -> tuple[date, date]:

@@ -128,6 +128,8 @@ class Summary(msgspec.Struct):
     to: Day
     days: Annotated[list[DayRow], msgspec.Meta(max_length=MOST_DAYS + 1)]
     totals: DayTotals
+    # Of when the figures are that a replica gave; None: of now.
+    as_of: Instant | None
 
 
 class ConnectionState(msgspec.Struct):

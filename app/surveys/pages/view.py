@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.charts import bars, columns
 from app.charts.bars import BarHeads, BarRow
@@ -96,7 +98,8 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     version = asked.version or survey.version
     words, questions = responses.definition(survey, version)
     scope = TallyScope(survey.id, version, asked.outcomes, asked.days)
-    found = await _results(ctx, scope, questions)
+    recent = await ctx.read_recent(partial(_results, scope=scope, questions=questions))
+    found = recent.found
     rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
     read = reader(ctx)
     shown = outcomes_of(questions, words.enforcement, found.counters)
@@ -116,6 +119,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         notes={str(one.key): showing.notes(questions, one) for one in questions},
         asked=asked,
         found=found,
+        as_of=recent.as_of,
         cards=cards.drawn(found.questions, {"survey": survey.uid, "version": version, **asked.query}),
         comments=comments(rows, read),
         rows=[drawn(row, read) for row in rows[:ROWS]],
@@ -139,8 +143,8 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     )
 
 
-async def _results(ctx: Context, scope: TallyScope, questions: Sequence[AskedQuestion]) -> Results:
-    figures = [tuple(row) for row in await ctx.db.execute(tallies.figures(scope))]
+async def _results(db: AsyncSession, *, scope: TallyScope, questions: Sequence[AskedQuestion]) -> Results:
+    figures = [tuple(row) for row in await db.execute(tallies.figures(scope))]
     return results(figures, questions, Reading(WHOLE, ASKED, scope.outcomes, scope.days))
 
 

@@ -3,12 +3,14 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.surveys.pages.addresses import uid_of
 from app.surveys.results import queries, table, tallies
@@ -50,16 +52,22 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     survey = await queries.survey(ctx.db, uid_of(uid), None)
     versions = sorted(survey.versions or [survey.version])[-MOST_VERSIONS:]
     questions = await table.asked_in(ctx.db, survey.uid, None)
-    choices: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
-    for version, question, choice, people in await ctx.db.execute(tallies.by_version(survey.id, versions)):
-        choices[version, question][choice] = people
+    recent = await ctx.read_recent(partial(_choices, survey_id=survey.id, versions=versions))
     return await page(
         ctx,
         "surveys/versions.html",
         survey=survey,
         versions=versions,
-        questions=_compared(questions, versions, choices),
+        questions=_compared(questions, versions, recent.found),
+        as_of=recent.as_of,
     )
+
+
+async def _choices(db: AsyncSession, *, survey_id: int, versions: Sequence[int]) -> Choices:
+    choices: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
+    for version, question, choice, people in await db.execute(tallies.by_version(survey_id, versions)):
+        choices[version, question][choice] = people
+    return choices
 
 
 def _compared(
