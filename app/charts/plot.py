@@ -75,7 +75,9 @@ def stacked(days: Sequence[PlotDay], series: Sequence[Series], *, title: str, un
     """A column a day, its values on each other in the order of `series`."""
     peaks = [max(sum(value or 0 for value in one.values), one.before or 0) for one in days]
     scale = scale_to(max(peaks, default=0))
-    filled = tuple(PlotPath(part.tone, _columns(days, n, scale)) for n, part in enumerate(series))
+    filled = tuple(
+        PlotPath(part.tone, columns([one.values for one in days], n, scale)) for n, part in enumerate(series)
+    )
     return Plot(
         title, unit, series, filled, (), _steps(days, scale), *_frame(days, scale.ticks()), said, _earlier(days)
     )
@@ -84,9 +86,9 @@ def stacked(days: Sequence[PlotDay], series: Sequence[Series], *, title: str, un
 def rates(days: Sequence[PlotDay], series: Series, *, title: str, unit: str, said: str = "") -> Plot:
     """A line of percents, the first value of each day; a day without one is a gap."""
     values = [one.values[0] for one in days]
-    line = PlotPath(series.tone, _line(values))
-    before = _line([one.before for one in days])
-    return Plot(title, unit, (series,), (), (line,), before, *_frame(days, PERCENT.ticks(" %")), said, _earlier(days))
+    drawn = PlotPath(series.tone, line(values))
+    before = line([one.before for one in days])
+    return Plot(title, unit, (series,), (), (drawn,), before, *_frame(days, PERCENT.ticks(" %")), said, _earlier(days))
 
 
 def _earlier(days: Sequence[PlotDay]) -> str:
@@ -101,11 +103,12 @@ def _frame(
     return slots, ticks, tuple(day_ticks([one.day for one in days]))
 
 
-def _columns(days: Sequence[PlotDay], part: int, scale: Scale) -> str:
-    room = WIDTH / (len(days) or 1)
+def columns(rows: Sequence[Sequence[float | None]], part: int, scale: Scale) -> str:
+    """The columns of one part; a row is what stands on each other in one place."""
+    room = WIDTH / (len(rows) or 1)
     drawn = []
-    for n, one in enumerate(days):
-        value, below = one.values[part] or 0, sum(value or 0 for value in one.values[:part])
+    for n, values in enumerate(rows):
+        value, below = values[part] or 0, sum(value or 0 for value in values[:part])
         if value:
             top, height, width = 100 - scale.share(below + value), scale.share(value), room * FILLED
             drawn.append(
@@ -127,7 +130,7 @@ def _steps(days: Sequence[PlotDay], scale: Scale) -> str:
     return "".join(drawn)
 
 
-def _line(values: Sequence[float | None]) -> str:
+def line(values: Sequence[float | None]) -> str:
     """Through the middle of each day; one that stands alone is a dash."""
     room, drawn, is_open = WIDTH / (len(values) or 1), [], False
     for n, value in enumerate(values):

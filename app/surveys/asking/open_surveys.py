@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Text, any_, bindparam, exists, func, or_, select, text
+from sqlalchemy import DateTime, Text, any_, bindparam, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM
+from app.surveys.asking import opting_out
 from app.surveys.asking import queue as asking
 from app.surveys.asking.queue import Standing
 from app.surveys.asking.respondent import Respondent, Transactions
@@ -23,7 +24,6 @@ from app.surveys.models import Response, Survey
 
 _survey, _row = Survey.__table__, Response.__table__
 _now = bindparam("now", type_=DateTime(timezone=True))
-_OF_THEM = _row.c.user_id == people.number()
 # The answerable cases of pacing.CASES once more, for a number alone: a test holds both against each other.
 _NUMBERS: tuple[Any, ...] = (
     func.count().label("open"),
@@ -37,7 +37,7 @@ _COUNT = Compiled(
         or_(_survey.c.ends_at.is_(None), _survey.c.ends_at > _now),
         or_(_survey.c.user_types == text("'{}'"), bindparam("type", type_=Text()) == any_(_survey.c.user_types)),
         or_(_survey.c.tenants == text("'{}'"), bindparam("workspace", type_=Text()) == any_(_survey.c.tenants)),
-        ~exists().where(_row.c.survey_id == _survey.c.id, _row.c.version == _survey.c.version, _OF_THEM),
+        ~opting_out.at_all(_survey, _row, people.number()),
     )
 )
 

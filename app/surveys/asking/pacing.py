@@ -21,6 +21,7 @@ _DONE = {
     "agreed": "They have agreed to this version; Responses says whether they withdrew it since.",
     "declined": "They have declined this version.",
     "opted_out": "They have opted out of this version.",
+    "opted_out_of_rounds": "They have opted out of an earlier round, which holds for all later ones.",
 }
 
 
@@ -46,7 +47,8 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 class PromptHistory(msgspec.Struct, frozen=True):
-    """What happened between one person and the survey's current version. `outcome` is that of the ledger, None without a row;
+    """What happened between one person and the survey's current version. `outcome` is that of the ledger, `opting_out.OF_ROUNDS` where
+    they opted out of an earlier round, None without a row;
     `shown_in` the browser session whose prompt shows it; `handed_out_at` when an app first got it behind another one."""
 
     impressions: int = 0

@@ -35,6 +35,7 @@ from sqlalchemy.types import NullType
 from app.db.direct import Compiled, driver
 from app.db.session import workspace_of
 from app.surveys import question_details
+from app.surveys.asking import opting_out
 from app.surveys.asking.pacing import Gap, Offer, PromptHistory
 from app.surveys.item import Item
 from app.surveys.ledger import people
@@ -140,7 +141,7 @@ _STATE = (
     func.coalesce(_state.c.impressions, 0).label("impressions"),
     _state.c.last_shown_at,
     _state.c.snoozed_until,
-    _row.c.outcome,
+    opting_out.outcome(_survey, _row, _number),
     _state.c.shown_in,
     _state.c.handed_out_at,
 )

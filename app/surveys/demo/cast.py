@@ -40,13 +40,16 @@ def people(number: int, workspace: str) -> list[DemoPerson]:
 class DemoSurvey:
     """A survey and its life, in days before the demo is made: when each version was published, until when people answered it,
     and which share of those who were asked did. `weights` leans the answers of a question towards some options; `declined` and
-    `opted_out` are shares of the responses. `pending`: those who sign in have not answered it yet."""
+    `opted_out` are shares of the responses. `pending`: those who sign in have not answered it yet.
+    `drift` has weights of the first question for each version, and `withdrawn` is how many people take back their agreement."""
 
     definition: Definition
     published: tuple[float, ...] = ()
     answered_until: tuple[float, ...] = ()
     share: float = 0.0
     weights: tuple[tuple[int, ...], ...] = ()
+    drift: tuple[tuple[int, ...], ...] = ()
+    withdrawn: int = 0
     declined: float = 0.0
     opted_out: float = 0.03
     archived: bool = False
@@ -87,6 +90,7 @@ PHOTOS: Final = DemoSurvey(
     answered_until=(3,),
     share=0.75,
     declined=0.22,
+    withdrawn=2,
 )
 PARTY: Final = DemoSurvey(
     Definition(
@@ -255,9 +259,6 @@ TEAM: Final = DemoSurvey(
     share=0.7,
     declined=0.3,
 )
-PLATFORM: Final = (WEEK, PHOTOS, PARTY, CANTEEN, PRIVACY, ARRIVAL, PORTAL, REMOTE)
-TENANT: Final = (SHIFTS, TEAM)
-
 REMARKS: Final = (
     "Fewer meetings before nine, please.",
     "The new roster came out late again.",

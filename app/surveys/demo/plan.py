@@ -67,7 +67,10 @@ def _what_they_did(survey: DemoSurvey, about: tuple[str, int, str], first: datet
 
 def _values(survey: DemoSurvey, about: tuple[str, int, str]) -> tuple[PlannedValue, ...]:
     """A question that the other answers hide gets none."""
-    drawn = [_value(question, weights, (*about, place)) for place, (question, weights) in enumerate(_weighted(survey))]
+    drawn = [
+        _value(question, weights, (*about, place))
+        for place, (question, weights) in enumerate(_weighted(survey, about[1]))
+    ]
     given = {place: value for place, value in enumerate(drawn, 1) if value is not None}
     visible = showing.shown(survey.definition.questions, given)
     return tuple(value if is_shown else None for value, is_shown in zip(drawn, visible, strict=True))
@@ -82,9 +85,10 @@ def _outcome(survey: DemoSurvey, about: tuple[str, int, str]) -> str:
     return "declined" if luck < survey.opted_out + survey.declined else "agreed"
 
 
-def _weighted(survey: DemoSurvey) -> Iterator[tuple[QuestionDefinition, tuple[int, ...]]]:
+def _weighted(survey: DemoSurvey, version: int) -> Iterator[tuple[QuestionDefinition, tuple[int, ...]]]:
     for place, question in enumerate(survey.definition.questions):
-        yield question, survey.weights[place] if place < len(survey.weights) else ()
+        weights = survey.weights[place] if place < len(survey.weights) else ()
+        yield question, survey.drift[version - 1] if survey.drift and place == 0 else weights
 
 
 def _value(question: QuestionDefinition, weights: tuple[int, ...], about: tuple[object, ...]) -> PlannedValue:

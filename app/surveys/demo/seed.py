@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
 from app.db.session import PLATFORM, workspace_of
+from app.host import zone as host_zone
 from app.host.applications import applications
 from app.host.models import Application
 from app.secrets import KeyRing
@@ -23,10 +24,12 @@ from app.surveys.authoring.stored import Stored
 from app.surveys.demo import library as demo_library
 from app.surveys.demo import people as demo_people
 from app.surveys.demo import plan as demo_plan
-from app.surveys.demo.cast import APPS, TENANT, DemoApp, DemoPerson, DemoSurvey
-from app.surveys.demo.cast import PLATFORM as PLATFORM_SURVEYS
+from app.surveys.demo import programme, withdrawals
+from app.surveys.demo import rounds as demo_rounds
+from app.surveys.demo.cast import APPS, DemoApp, DemoPerson, DemoSurvey
 from app.surveys.demo.people import DemoAccount
 from app.surveys.demo.plan import PlannedAnswer
+from app.surveys.demo.withdrawals import Withdrawal
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.answers import Answered
 from app.surveys.models import PromptState, Response, Survey, Tombstone
@@ -98,7 +101,9 @@ async def plan(db: AsyncSession, crowd: int | None = None) -> Planned:
     platform = workspace_of(db) == PLATFORM
     there = set(await db.scalars(select(Survey.title).where(Survey.demo, Survey.deleted_at.is_(None))))
     apps = set(await db.scalars(select(Application.name).where(applications.KEPT))) if platform else set()
-    surveys = tuple(one for one in (PLATFORM_SURVEYS if platform else TENANT) if one.definition.title not in there)
+    surveys = tuple(
+        one for one in (programme.PLATFORM if platform else programme.TENANT) if one.definition.title not in there
+    )
     wanted = tuple(one for one in APPS if one.name not in apps) if platform else ()
     return Planned(surveys, await demo_people.missing(db, crowd) if surveys or wanted else (), wanted)
 
@@ -182,6 +187,7 @@ async def _remove_surveys(db: AsyncSession, ids: Sequence[int]) -> int:
 
 async def _make_survey(db: AsyncSession, survey: DemoSurvey, now: datetime) -> list[Version]:
     """Every version that was published, oldest first. The ceiling of a tenant's authors does not bound the demo."""
+    survey = demo_rounds.placed(survey, now, await host_zone.of(db))
     uid = await authoring.create(db, SEEDER, survey.definition, "full")
     await db.execute(update(Survey).where(Survey.uid == uid).values(demo=True))
     versions = []
@@ -189,6 +195,8 @@ async def _make_survey(db: AsyncSession, survey: DemoSurvey, now: datetime) -> l
         at = now - timedelta(days=days)
         if place == 0:
             await authoring.publish(db, SEEDER, uid, at, "full")
+        elif survey.definition.repeat:
+            await demo_rounds.open_round(db, uid, at)
         else:
             definition = (await authoring.load(db, uid)).definition
             await authoring.save(db, SEEDER, uid, definition, revision=None, new_version=True, ceiling="full")
@@ -207,9 +215,22 @@ async def _answer(
     happened = [pair for own in _lives(versions) for pair in _happened(own, by_email, now)]
     await _note_impressions(db, happened, by_email)
     answered = sorted(((version, what) for version, what in happened if what.at), key=lambda pair: pair[1].at or now)
+    agreed: list[tuple[Version, int]] = []
     for version, what in answered:
-        await ledger.append(db, keys, _entry(version, what, by_email[what.person].id))
+        row = await ledger.append(db, keys, _entry(version, what, by_email[what.person].id))
+        if what.outcome == "agreed" and not by_email[what.person].waits:
+            agreed.append((version, row.number))
+    await withdrawals.write(db, keys, _taken_back(agreed, now))
     return len(answered)
+
+
+def _taken_back(agreed: Sequence[tuple[Version, int]], now: datetime) -> list[Withdrawal]:
+    """The first of those who agreed, in the last hours."""
+    found: list[Withdrawal] = []
+    for one in {version.stored.uid: version for version, _ in agreed}.values():
+        numbers = [number for version, number in agreed if version.stored.uid == one.stored.uid]
+        found += [Withdrawal(one.stored.uid, number, now) for number in numbers[: one.survey.withdrawn]]
+    return [replace(one, at=now - timedelta(hours=1) * left / len(found)) for left, one in enumerate(found[::-1])][::-1]
 
 
 def _lives(versions: Sequence[Version]) -> list[dict[int, Version]]:

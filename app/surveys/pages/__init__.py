@@ -21,7 +21,7 @@ from app.surveys.pages import (
     why,
 )
 from app.surveys.pages.me import answers, questions
-from app.surveys.pages.results import comments, versions
+from app.surveys.pages.results import comments, rounds, versions
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
@@ -40,6 +40,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *view.ROUTES,
     *comments.ROUTES,
     *versions.ROUTES,
+    *rounds.ROUTES,
     *why.ROUTES,
     *waiting.ROUTES,
     *trying.ROUTES,

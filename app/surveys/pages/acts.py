@@ -131,6 +131,9 @@ def _publishing(stored: Stored) -> str:
     kept = ""
     if stored.answered:
         kept = f" {people(stored.responses)} responded to version {stored.version} before and are not asked again."
+    if asked.repeat:
+        again = f"They are asked in rounds that open by themselves. {asked.repeat.sentence}."
+        return f"{again} They {way}.{kept} Archiving, or saving a change, ends it."
     return f"They are asked {opens}{closes}, and {way}.{kept} Archiving ends it."
 
 

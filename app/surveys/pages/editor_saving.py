@@ -51,7 +51,14 @@ async def save(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         saved = await _overwrite(ctx, desk, draft, new_version=False)
     except Refusal as refused:
         return await _refused(ctx, desk, draft, refused)
-    return await _went_well(ctx, desk.at, draft, "Saved." if saved.differences else "Nothing changed.")
+    return await _went_well(ctx, desk.at, draft, _saved(desk, saved))
+
+
+def _saved(desk: Desk, saved: Saved) -> str:
+    if not saved.differences:
+        return "Nothing changed."
+    opened = desk.stored is not None and desk.stored.rounds_after is not None
+    return "Saved. The rounds have stopped: publish it as a new version to resume them." if opened else "Saved."
 
 
 async def _save_new_version(ctx: Context, desk: Desk, draft: Draft, *, seen: bool) -> Response[Any]:

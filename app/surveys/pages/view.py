@@ -27,7 +27,7 @@ from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
 from app.surveys.pages.response_list import TABLES, drawn, reader
-from app.surveys.pages.results import cards, split_tables
+from app.surveys.pages.results import cards, rounds, split_tables
 from app.surveys.results import queries, responses, splits, tallies
 from app.surveys.results.breakdowns import Results, results
 from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, Reading, outcomes_of
@@ -135,6 +135,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         ),
         may_edit=ctx.may("surveys.author") and not limits(survey.ceiling, survey.enforcement),
         names=names,
+        rounds=rounds.state(survey, await ctx.zone(), now),
         stage=stage(survey, now) if survey.status == "published" else "",
         now=now,
         **_ledger(survey.uid, version, asked, found.narrowed),

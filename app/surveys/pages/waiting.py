@@ -5,11 +5,12 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import Select, and_, exists, func, literal, not_, select
+from sqlalchemy import Select, and_, exists, func, literal, not_, or_, select
 
 from app.accounts.models import Tenant, User
 from app.db.searching import contains
 from app.host.models import Employee
+from app.surveys.asking import opting_out
 from app.surveys.authoring import audience
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import LedgerPerson, PromptState
@@ -46,7 +47,7 @@ async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[A
 def _people(ctx: Context, stored: Stored) -> Select[Any]:
     answered = exists().where(
         LedgerRow.survey_id == stored.id,
-        LedgerRow.version == stored.version,
+        or_(LedgerRow.version == stored.version, opting_out.in_rounds(LedgerRow, stored)),
         LedgerRow.person == LedgerPerson.number,
         LedgerPerson.user_id == User.id,
     )

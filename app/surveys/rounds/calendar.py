@@ -29,7 +29,7 @@ class Round:
 def day_of(repeat: Repeat, number: int) -> date:
     """Of a round, from 1 on."""
     if repeat.every in _MONTHS:
-        return _months_later(repeat.starts_on, (number - 1) * _MONTHS[repeat.every])
+        return months_later(repeat.starts_on, (number - 1) * _MONTHS[repeat.every])
     return repeat.starts_on + timedelta(days=(number - 1) * _length(repeat))
 
 
@@ -84,7 +84,8 @@ def _length(repeat: Repeat) -> int:
     return _WEEK if repeat.every == "week" else repeat.days or 1
 
 
-def _months_later(day: date, months: int) -> date:
+def months_later(day: date, months: int) -> date:
+    """The same day of another month, or its last one."""
     years, month = divmod(day.month - 1 + months, 12)
     year = day.year + years
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))

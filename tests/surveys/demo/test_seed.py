@@ -1,6 +1,7 @@
 """SurveysDemo: what it makes, that making it twice adds nothing, and that removing it leaves what real people did."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,14 @@ from app.host.models import Application, AppRating
 from app.surveys.authoring.stored import load
 from app.surveys.demo import plan as demo_plan
 from app.surveys.demo import seed as demo
-from app.surveys.demo.cast import ARRIVAL, PLATFORM, TENANT, WEEK, people
+from app.surveys.demo.cast import ARRIVAL, WEEK, people
+from app.surveys.demo.programme import PLATFORM, TENANT
+from app.surveys.demo.rounds import ENPS
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger import verifying
-from app.surveys.models import PromptState, Response, Survey
+from app.surveys.models import PromptState, Response, Survey, SurveyRound, Tally
 from app.surveys.pages.survey_list import FIGURES
-from app.surveys.results import tallies
+from app.surveys.results import breakdowns, tallies
 from tests.cluster import DatabaseUrls
 from tests.conftest import command_line
 
@@ -63,7 +66,7 @@ async def test_it_makes_a_thousand_answers_to_surveys_of_all_four_types(parts):
     assert set(types) == {"rating", "consent", "poll", "feedback"}
     assert (await verifying.verify(parts.database, parts.keys, "main")).fits
     days = await scalar(parts, text("SELECT max(recorded_at) - min(recorded_at) FROM survey_responses"))
-    assert timedelta(days=70) < days < timedelta(days=90)
+    assert timedelta(days=140) < days < timedelta(days=190), "the first of six monthly rounds was long ago"
 
 
 async def test_one_survey_waits_for_everybody_who_signs_in(parts, token, visitor):
@@ -275,3 +278,38 @@ async def test_the_demo_answers_scores_numbers_and_matrices_and_no_hidden_questi
 async def _stored(parts, title):
     async with parts.database.transaction("main") as db:
         return await load(db, await db.scalar(select(Survey.uid).where(Survey.title == title)))
+
+
+async def test_a_survey_has_six_monthly_rounds_that_came_to_different_scores(parts):
+    await seed(parts, crowd=120)
+    async with parts.database.transaction("main") as db:
+        survey = (await db.scalars(select(Survey).where(Survey.title == ENPS.definition.title))).one()
+        days = list(await db.scalars(select(SurveyRound.day).order_by(SurveyRound.id)))
+        found = await db.execute(tallies.by_version(survey.id, range(1, 7)))
+        choices = {}
+        for version, key, choice, number in found:
+            choices.setdefault((version, key), {})[choice] = number
+        stored = await load(db, survey.uid)
+    assert (survey.version, survey.rounds_after, len(days)) == (6, days[-1], 6)
+    assert all(28 <= (later - earlier).days <= 31 for earlier, later in pairwise(days))
+    assert survey.starts_at < NOW < survey.ends_at, "the last one is open"
+    scores = [breakdowns.promoters(_given(choices[version, stored.questions[0].key])).score for version in range(1, 7)]
+    assert len(set(scores)) == len(scores)
+    assert min(scores) == scores[2]
+
+
+def _given(choices):
+    return {choice: number for choice, number in choices.items() if choice}
+
+
+async def test_two_people_took_back_their_agreement_and_the_chain_fits(parts):
+    made = await seed(parts, crowd=40)
+    kinds = "SELECT string_agg(kind || ' ' || source, ',') FROM survey_changes"
+    assert await scalar(parts, text(kinds)) == "withdrawn demo,withdrawn demo"
+    assert (await verifying.verify(parts.database, parts.keys, "main")).fits
+    assert (await remove(parts)).responses == made.responses
+    left = select(func.count()).select_from(PromptState)
+    assert await scalar(parts, left) == 0
+    people_counted = select(func.coalesce(func.sum(Tally.people), 0)).where(Tally.outcome != tallies.ASKED)
+    assert await scalar(parts, people_counted) == 0
+    assert (await verifying.verify(parts.database, parts.keys, "main")).fits
