@@ -38,7 +38,7 @@ Choices = Mapping[tuple[int, UUID], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class RoundSeries:
     """One figure through all rounds: a drawing, and a row for each round in words: the round, its value, and of how many people."""
 
     key: str
@@ -85,7 +85,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     )
 
 
-async def _series(ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone: PageZone) -> list[Series]:
+async def _series(ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone: PageZone) -> list[RoundSeries]:
     """People first, then each question that comes to a number."""
     versions = [one.version for one in opened if one.version is not None]
     people: Counter[int] = Counter()
@@ -99,16 +99,16 @@ async def _series(ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone
     return [_of_people(opened, people, zone), *(one for one in drawn if one)]
 
 
-def _of_people(opened: Sequence[SurveyRound], people: Mapping[int, int], zone: PageZone) -> Series:
+def _of_people(opened: Sequence[SurveyRound], people: Mapping[int, int], zone: PageZone) -> RoundSeries:
     rows = tuple((one, f"{people[one.version or 0]:,}", people[one.version or 0]) for one in opened)
     points = [_point(one, number, told, "people", zone) for one, told, number in rows]
     plot = charts.people(points, title="People who responded, by round", unit="People")
-    return Series("people", plot.title, "People", plot, rows)
+    return RoundSeries("people", plot.title, "People", plot, rows)
 
 
 def _of_question(
     question: AskedQuestion, opened: Sequence[SurveyRound], choices: Choices, zone: PageZone
-) -> Series | None:
+) -> RoundSeries | None:
     """None for one that comes to no number in any round."""
     came_to = [breakdown(question, choices.get((one.version or 0, question.key), {})) for one in opened]
     unit = "NPS" if question.type == "nps" else "Mean"
@@ -121,7 +121,7 @@ def _of_question(
     )
     points = [_point(one, value, told, unit, zone) for (one, told, _), value in zip(rows, values, strict=True)]
     plot = charts.figure(points, _bounds(question, known), title=f"{unit} by round: {question.label}", unit=unit)
-    return Series(str(question.key), question.label, unit, plot, rows)
+    return RoundSeries(str(question.key), question.label, unit, plot, rows)
 
 
 def _value(one: Breakdown) -> float | None:
