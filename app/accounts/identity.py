@@ -46,10 +46,10 @@ class SecondFactorNeeded(Invalid):
 
 
 class SecondFactorWrong(SignInRefused):
-    """The password was right, the digits or the passkey were not: `field` says which, as Attempt names it."""
+    """The password was right, the digits or the passkey were not: `field` says which, as Attempt names it. `message` says what to do."""
 
-    def __init__(self, user_id: int, passed: str, field: Literal["otp", "passkey"]) -> None:
-        Invalid.__init__(self, second_factor.WRONG if field == "otp" else passkeys.WRONG)
+    def __init__(self, user_id: int, passed: str, field: Literal["otp", "passkey"], message: str) -> None:
+        Invalid.__init__(self, message)
         self.user_id, self.passed, self.field = user_id, passed, field
 
 
@@ -107,12 +107,14 @@ async def _second_step(database: Database, keys: KeyRing, user: User, attempt: A
     """Raises SecondFactorNeeded where neither digits nor a passkey came, and SecondFactorWrong."""
     if attempt.passkey:
         if not await passkeys.use(database, user, attempt.passkey):
-            raise SecondFactorWrong(user.id, passed, "passkey")
+            raise SecondFactorWrong(user.id, passed, "passkey", passkeys.WRONG)
     elif not attempt.otp:
         await _uncount(database, user.id)
         raise SecondFactorNeeded(user.id, passed)
     elif not await second_factor.use_code(database, keys, user, attempt.otp):
-        raise SecondFactorWrong(user.id, passed, "otp")
+        is_recovery = second_factor.is_recovery_code(attempt.otp)
+        message = second_factor.WRONG_RECOVERY_CODE if is_recovery else second_factor.WRONG
+        raise SecondFactorWrong(user.id, passed, "otp", message)
 
 
 async def is_password_of(database: Database, email: str, password: str) -> bool:

@@ -26,6 +26,10 @@ WRONG = (
     "These digits are not valid now. Type the digits that the app shows now: each code works once, and the phone's"
     " clock must be right."
 )
+WRONG_RECOVERY_CODE = (
+    "This recovery code does not sign you in: it was used already, or is not one of yours. Type another one, or the digits"
+    " that the app shows."
+)
 
 
 RECOVERY_CODES = 10

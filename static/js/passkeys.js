@@ -51,6 +51,7 @@ function serve(form) {
     } catch (error) {
       said.textContent = reason(error, form);
       button.disabled = false;
+      button.focus();  // which the disabled button lost
     }
   });
 }

@@ -150,6 +150,7 @@ def test_a_device_that_does_not_know_the_person_gives_none_and_the_digits_sign_i
     submit_sign_in(page, "pia")
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("alert")).to_contain_text("The browser gave no passkey")
+    expect(page.get_by_role("button", name="Use a passkey")).to_be_focused()
     device.recognise(laptop, person=True)
     page.get_by_role("button", name="Use a passkey").click()
     page.wait_for_url(lambda url: "/sign-in" not in url)
