@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -11,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import housekeeping
 from app.clock.figures import analytics, status
 from app.clock.pages import transaction_list
-from app.clock.punches import daily_totals, hour_counts, queries
+from app.clock.punches import daily_totals, day_counts, hour_counts, queries
 from app.db.direct import driver
 from app.db.session import Database
 from app.host.pages import attendance_list
@@ -133,6 +134,51 @@ async def test_settled_punches_are_taken_from_kept_counts_whatever_groups_are_as
             assert await queries.counted_by_day(db, wanted) == plain
     assert plain.total > 0
     assert blocks_of(found) < 250
+
+
+@pytest.mark.parametrize(
+    "narrowed",
+    [
+        {},
+        {"terminal_sn": "T7"},
+        {"outcomes": ("imported",)},
+        {"punch_codes": (0,)},
+        {"punch_codes": (day_counts.UNKNOWN,)},
+    ],
+)
+async def test_days_with_punches_that_are_gone_are_taken_from_the_totals_too(
+    mirror: Database, urls: DatabaseUrls, narrowed: dict[str, Any]
+) -> None:
+    async with mirror.transaction() as db:
+        await db.execute(text("UPDATE clock_transactions SET terminal_sn = 'T' || id % 300"))
+        await daily_totals.count_days(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
+    await settle(urls, "clock_transactions", "clock_analytics_daily", "clock_transaction_counts")
+    wanted = queries.PunchFilter(**narrowed)
+    async with mirror.transaction() as db:
+        assert await db.scalar(text("SELECT count(*) FROM clock_analytics_daily WHERE gone > 0")) == DAYS
+        plain = await queries._counted_fresh(db, wanted)
+        with watch(mirror.engine) as found:
+            assert await queries.counted_by_day(db, wanted) == plain
+    # The counts of all days by terminal would be 6,000 rows. The day that waits to be counted again is read.
+    assert blocks_of(found) < 400, found.worst and found.worst.told()
+
+
+async def test_the_rare_punches_of_some_people_are_counted_without_those_of_others(
+    mirror: Database, urls: DatabaseUrls
+) -> None:
+    async with mirror.transaction() as db:
+        await db.execute(text("UPDATE clock_transactions SET import_outcome = 'overlaps' WHERE id % 4 = 0"))
+    await settle(urls, "clock_transactions")
+    wanted = queries.PunchFilter(emp_codes=("3", "6"), outcomes=("overlaps",))
+    async with mirror.transaction() as db:
+        with watch(mirror.engine) as found:
+            counted = await queries.counted_by_day(db, wanted)
+        assert counted.total == await db.scalar(
+            text("SELECT count(*) FROM clock_transactions WHERE emp_code IN ('3', '6') AND id % 4 = 0")
+        )
+    assert counted.total > 300
+    # Of 6,000 punches with that outcome.
+    assert blocks_of(found) < 45, found.worst and found.worst.told()
 
 
 async def test_a_deep_page_of_the_audit_names_only_what_it_shows(

@@ -275,6 +275,14 @@ class Punch(Base):
             postgresql_include=["emp_code"],
             postgresql_where=text("import_outcome IS NOT NULL"),
         ),
+        # Of some people the few that were not imported, counted by day.
+        Index(
+            "clock_transactions_not_imported",
+            "emp_code",
+            "import_outcome",
+            "local_date",
+            postgresql_where=text("import_outcome <> 'imported'"),
+        ),
         Index(
             "clock_transactions_waiting",
             "emp_code",
@@ -483,6 +491,7 @@ class SyncRun(Base):
             "status IN ('queued', 'running', 'succeeded', 'partial', 'truncated', 'failed')", name="status"
         ),
         CheckConstraint("trigger IN ('schedule', 'manual', 'resume', 'command')", name="trigger"),
+        Index(None, "status", "id"),
     )
 
     id: Mapped[Id]
@@ -630,6 +639,7 @@ class PunchCount(Base):
     """
 
     __tablename__ = "clock_transaction_counts"
+    __table_args__ = (Index("clock_transaction_counts_gone", "local_date", postgresql_where=text("gone > 0")),)
 
     local_date: Mapped[date] = mapped_column(primary_key=True)
     terminal_sn: Mapped[str] = mapped_column(primary_key=True)

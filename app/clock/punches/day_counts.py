@@ -38,8 +38,10 @@ _OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
 _CODE = func.coalesce(Punch.punch_code, NO_CODE)
 _STALE = select(StaleDay.local_date)
 _ALL = and_(DailyTotal.dimension == "all", DailyTotal.key == "")
-# Days of which the daily totals say something else than the list: purged ones, and those with punches that are gone.
-_APART = select(DailyTotal.local_date).where(_ALL, or_(DailyTotal.frozen, DailyTotal.gone > literal_column("0")))
+# Days of which the daily totals say something else than the list: purged ones.
+_APART = select(DailyTotal.local_date).where(_ALL, DailyTotal.frozen)
+# Written out, not bound: else the index on counts with punches that are gone does not serve.
+_SOME_GONE = PunchCount.gone > literal_column("0")
 _FIGURES: Mapping[int, SQLColumnExpression[int]] = {
     0: DailyTotal.check_in,
     1: DailyTotal.check_out,
@@ -66,21 +68,25 @@ async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]
         _within(StaleDay.local_date, days)
     )
     every = union_all(*_kept(days, equal), fresh).subquery()
-    rows = await db.execute(select(every.c.local_date, every.c.n).order_by(every.c.local_date.desc()))
+    by_day = select(every.c.local_date, func.sum(every.c.n)).group_by(every.c.local_date)
+    rows = await db.execute(by_day.order_by(every.c.local_date.desc()))
     return Counted([(day, int(count)) for day, count in rows if count])
 
 
 def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[date, int]]:
     """The days that are not stale: from the daily totals where these know the answer, which is a row a day instead of sixty.
 
-    Those of a frozen day count punches that the purge has taken, and none of them counts those that are gone from the server.
+    Those of a frozen day count punches that the purge has taken, and none of them counts those that are gone from the server: these are
+    few, and added.
     """
-    counted = _sum_by_day(PunchCount, PunchCount.total, days).where(*_equalities(PunchCount, equal))
+    equalities = _equalities(PunchCount, equal)
+    counted = _sum_by_day(PunchCount, PunchCount.total, days).where(*equalities)
     known = _in_daily_totals(equal)
     if known is None:
         return [counted]
     daily = _sum_by_day(DailyTotal, known.figure, days).where(known.rows, DailyTotal.local_date.not_in(_APART))
-    return [daily, counted.where(PunchCount.local_date.in_(_APART))]
+    gone = _sum_by_day(PunchCount, PunchCount.gone, days).where(_SOME_GONE, *equalities)
+    return [daily, gone.where(PunchCount.local_date.not_in(_APART)), counted.where(PunchCount.local_date.in_(_APART))]
 
 
 @dataclass(frozen=True, slots=True)

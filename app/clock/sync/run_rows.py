@@ -165,7 +165,7 @@ async def next_due(db: AsyncSession) -> datetime | None:
     settings = await read_settings(db)
     if found is None or not _runs_by_itself(found, settings):
         return None
-    last = await db.scalar(select(func.max(SyncRun.queued_at)))
+    last = await db.scalar(select(SyncRun.queued_at).order_by(SyncRun.id.desc()).limit(1))
     if last is None:
         return found.not_before or found.created_at
     due: datetime = last + timedelta(minutes=settings.sync_interval_minutes)
