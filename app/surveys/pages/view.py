@@ -165,6 +165,7 @@ async def _split(
         "split_known": found is not None,
         "split_tables": split_tables.tables(found, questions, names if by == "type" else {}) if found else [],
         "counted_at": found.counted_at if found else None,
+        "counted_to_now": found is not None and found.to_now,
         "most_live": splits.MOST_LIVE,
     }
 

@@ -1,6 +1,7 @@
 """The answers to one version by groups of people: their user type, tenant or department, all as they are today.
 
-Up to MOST_LIVE responses they are counted when somebody asks. Above, a job counts them for the whole version, and the page says when.
+Up to MOST_LIVE responses they are counted when somebody asks. Above, a job counts them for the whole version; responses that came since
+are added when somebody asks, and the page says of when the groups are.
 """
 
 from collections import Counter, defaultdict
@@ -11,13 +12,13 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, SQLColumnExpression, Text, and_, case, cast, func, literal, select
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, Text, and_, case, cast, exists, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.accounts.models import Tenant, User
-from app.surveys.models import WHOLE, Answer, KeptSplit, LedgerPerson, PersonKey, Response
+from app.surveys.models import WHOLE, Answer, KeptSplit, LedgerChange, LedgerHead, LedgerPerson, PersonKey, Response
 from app.surveys.results import breakdowns, table
 from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, Middle
 from app.surveys.results.figures import AskedQuestion
@@ -29,8 +30,14 @@ MOST_LIVE = 3_000
 # The largest; all others stand together.
 MOST_GROUPS = 12
 OTHERS = "Others"
-# A kept count that is older is counted again when somebody looks at it.
+# A kept count that is older is counted again when somebody looks at it: people move between groups. Sooner where what came since cannot
+# be added.
 FRESH_FOR = timedelta(hours=1)
+FRESH_WITHOUT_THE_REST_FOR = timedelta(minutes=10)
+# Rows of the ledger that came since, of all surveys: as many are looked through.
+LONGEST_REST = 5_000
+# Of a number question with more in all groups, means and medians are kept in their place.
+MOST_VALUES = 500
 # Their answers have no table: free texts and agreements nothing to count, days and cells of a matrix too many.
 UNSPLIT = (*WITHOUT_BARS, "matrix", "date")
 # One person has several rows in `survey_answers` for an answer to this.
@@ -40,18 +47,20 @@ GroupFigure = tuple[str | None, str, str, int]
 _GROUPS: Mapping[str, SQLColumnExpression[Any]] = {
     "type": User.type,
     "tenant": func.coalesce(Tenant.name, User.workspace),
-    "department": table.DEPARTMENT,
+    "department": table.STAFF.c.department,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
     """`groups` are names, largest first (None: not known), with their people; `of` finds what a question came to in a group.
-    `counted_at` is None for a live count. `middles` are of numbers in a kept count, which does not keep each of them."""
+    `counted_at` is None for a live count; `to_now` tells that a kept one has what came since. `middles` are of numbers in a kept count,
+    which does not keep each of very many."""
 
     groups: Sequence[tuple[str | None, int]]
     of: Mapping[tuple[str | None, UUID], Mapping[str, int]]
     counted_at: datetime | None = None
+    to_now: bool = False
     middles: Mapping[tuple[str | None, UUID], Middle] = field(default_factory=dict)
 
     def breakdown(self, question: AskedQuestion, group: str | None) -> Breakdown:
@@ -76,17 +85,25 @@ async def read(
     if responses <= MOST_LIVE:
         return _split(await _counted(db, scope, split, questions))
     kept = await _kept(db, scope, split)
-    if kept is None or kept.counted_at < now - FRESH_FOR:
+    rest = await _rest(db, scope, kept.figures) if kept else None
+    fresh_for = FRESH_WITHOUT_THE_REST_FOR if rest is None else FRESH_FOR
+    if kept is None or kept.counted_at < now - fresh_for:
         about = {"survey_id": scope.survey_id, "version": scope.version, "split": split}
         await jobs.request(
             db, "surveys_split", key=f"surveys_split:{':'.join(map(str, about.values()))}", arguments=about
         )
-    return kept and _read(kept.figures, kept.counted_at)
+    if kept is None or rest is None:
+        return kept and _read(kept.figures, kept.counted_at)
+    since = await _counted(db, scope, split, questions, rest)
+    return replace(_split(_added(kept.figures["people"], since), kept.counted_at), to_now=True)
 
 
 async def keep(db: AsyncSession, survey_id: int, version: int, split: str, questions: Sequence[AskedQuestion]) -> None:
-    """Counts the whole version and keeps it. What is kept is bounded: MOST_GROUPS groups, and of numbers their mean and median."""
-    figures = _kept_of(await _counted(db, TallyScope(survey_id, version), split, questions), questions)
+    """Counts the whole version up to the head of the ledger and keeps it. What is kept is bounded: MOST_GROUPS groups, and of many numbers
+    their mean and median."""
+    head = await db.scalar(select(LedgerHead.number)) or 0
+    counted = await _counted(db, TallyScope(survey_id, version), split, questions, Response.number <= head)
+    figures = {**_kept_of(counted, questions), "head": head}
     values = {"survey_id": survey_id, "version": version, "split": split, "figures": figures, "counted_at": func.now()}
     statement = insert(KeptSplit).values(**values)
     changed = {name: statement.excluded[name] for name in ("figures", "counted_at")}
@@ -106,7 +123,9 @@ async def _kept(db: AsyncSession, scope: TallyScope, split: str) -> Any:
 
 def _kept_of(figures: Sequence[GroupFigure], questions: Sequence[AskedQuestion]) -> dict[str, Any]:
     """As `_read` takes it."""
-    numbers = [one for one in questions if one.type == "number"]
+    joined = _joined(figures)
+    values = Counter(question for _, question, choice, _ in joined if choice)
+    numbers = [one for one in questions if one.type == "number" and values[str(one.key)] > MOST_VALUES]
     found = _split(figures)
     middles = [
         (group, str(one.key), middle.people, *map(str, (middle.mean, middle.median, middle.lowest, middle.highest)))
@@ -115,7 +134,7 @@ def _kept_of(figures: Sequence[GroupFigure], questions: Sequence[AskedQuestion])
         if (middle := found.breakdown(one, group).middle)
     ]
     many = {str(one.key) for one in numbers}
-    people = [one for one in _joined(figures) if one[1] not in many or not one[2]]
+    people = [one for one in joined if one[1] not in many or not one[2]]
     return {"people": people, "middles": middles}
 
 
@@ -127,12 +146,39 @@ def _read(kept: Mapping[str, Any], counted_at: datetime) -> Split:
     return replace(_split([tuple(one) for one in kept["people"]], counted_at), middles=middles)
 
 
+async def _rest(db: AsyncSession, scope: TallyScope, kept: Mapping[str, Any]) -> ColumnElement[bool] | None:
+    """Which responses came since. None where they cannot be added: too many to look through, an agreement that changed, or a question of
+    which means and medians alone are kept."""
+    counted = kept.get("head")
+    if counted is None or kept["middles"]:
+        return None
+    changed = select(LedgerChange.number).join(Response, Response.number == LedgerChange.response_number)
+    of_survey = exists(changed.where(LedgerChange.number > counted, Response.survey_id == scope.survey_id))
+    head, moved = (await db.execute(select(LedgerHead.number, of_survey))).one()
+    if moved or head > counted + LONGEST_REST:
+        return None
+    return and_(Response.number > counted, Response.number <= head)
+
+
+def _added(kept: Sequence[Sequence[Any]], since: Sequence[GroupFigure]) -> list[GroupFigure]:
+    """Who came since in a group that stood with the others stays there."""
+    named = {group for group, *_ in kept}
+    small = OTHERS in named
+    moved = [(OTHERS if small and one[0] is not None and one[0] not in named else one[0], *one[1:]) for one in since]
+    return [*((group, question, choice, people) for group, question, choice, people in kept), *moved]
+
+
 async def _counted(
-    db: AsyncSession, scope: TallyScope, split: str, questions: Sequence[AskedQuestion]
+    db: AsyncSession,
+    scope: TallyScope,
+    split: str,
+    questions: Sequence[AskedQuestion],
+    which: ColumnElement[bool] | None = None,
 ) -> list[GroupFigure]:
+    """`which` narrows the responses of the scope."""
     shown = split_by(questions)
     several = [one.key for one in shown if one.type == SEVERAL]
-    people = _people(scope, split)
+    people = _people(scope, split, which)
     found = [*await db.execute(_outcomes(people)), *await db.execute(_choices(people, [one.key for one in shown]))]
     if several:
         found += await db.execute(_answered(people, several))
@@ -154,7 +200,7 @@ def _single(figures: Sequence[GroupFigure], several: set[str]) -> list[GroupFigu
     return [(group, question, "", number) for (group, question), number in people.items()]
 
 
-def _people(scope: TallyScope, split: str) -> Any:
+def _people(scope: TallyScope, split: str, which: ColumnElement[bool] | None = None) -> Any:
     """Each response with its group; that of an erased person is not known."""
     group = case((PersonKey.erased_at.is_(None), cast(_GROUPS[split], Text)))
     statement = (
@@ -165,7 +211,10 @@ def _people(scope: TallyScope, split: str) -> Any:
     )
     if split == "tenant":
         statement = statement.outerjoin(Tenant, Tenant.key == User.workspace)
-    return statement.where(scope.responses()).cte("people")
+    if split == "department":
+        statement = statement.outerjoin(table.STAFF, table.STAFF.c.user_id == User.id)
+    narrowed = scope.responses() if which is None else and_(scope.responses(), which)
+    return statement.where(narrowed).cte("people")
 
 
 def _outcomes(people: Any) -> Select[Any]:

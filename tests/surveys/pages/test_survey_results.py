@@ -19,9 +19,11 @@ from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger.chain import MatrixCell
 from app.surveys.models import KeptSplit, Survey
 from app.surveys.results import comments, splits, tallies
+from tests.benchmarks.explained import watch
 from tests.conftest import Browser, SignIn
 from tests.host.staff import hire
-from tests.surveys.drafted import Stored, defined, published
+from tests.surveys.changing import agree, change
+from tests.surveys.drafted import CONSENT, Stored, defined, published
 from tests.surveys.recording import AT, lunch, record, user_id
 
 WRITTEN = re.compile(r"<p>(.*?)</p>")
@@ -228,8 +230,43 @@ class TestSplits:
         assert asked == {"survey_id": kitchen.id, "version": 1, "split": "department"}
         await survey_jobs.count_split(parts, Claim(1, 1, "main", "surveys_split", asked))
         page = await self.shown(vera, kitchen, "department")
-        for words in (*self.DEPARTMENTS, "Of the whole version, counted"):
+        for words in (
+            *self.DEPARTMENTS,
+            "Of the whole version, up to now. People counted before are in their groups of",
+        ):
             assert words in page
+
+    async def test_what_came_after_a_kept_count_is_added_to_it(
+        self, kitchen: Stored, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(splits, "MOST_LIVE", 3)
+        await self.keep(parts, kitchen, "department")
+        await record(parts.database, parts.keys, kitchen, 4711)
+        monkeypatch.setattr(splits, "MOST_LIVE", 9)
+        live = await self.shown(vera, kitchen, "department")
+        monkeypatch.setattr(splits, "MOST_LIVE", 3)
+        with watch(parts.database.engine) as found:
+            added = await self.shown(vera, kitchen, "department")
+        assert "Responses n Kitchen 2 Not known 3" in live
+        assert live.partition("Responses n")[2] == added.partition("Responses n")[2]
+        assert any("survey_responses.number >" in one.statement and "staff" in one.statement for one in found.reads)
+        monkeypatch.setattr(splits, "LONGEST_REST", 0)
+        assert "Of the whole version, counted" in await self.shown(vera, kitchen, "department")
+
+    async def test_an_agreement_that_changed_since_waits_for_the_next_count(
+        self, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with parts.database.transaction() as db:
+            consent = await published(db, title="Badges", type="consent", questions=[CONSENT])
+        for short in CAST:
+            agreed = await agree(parts.database, parts.keys, consent, await user_id(parts.database, short))
+        monkeypatch.setattr(splits, "MOST_LIVE", 3)
+        await self.keep(parts, consent, "type")
+        assert "up to now" in await self.shown(vera, consent, "type")
+        await change(parts.database, parts.keys, agreed)
+        assert "up to now" not in await self.shown(vera, consent, "type")
+        await self.keep(parts, consent, "type")
+        assert "up to now" in await self.shown(vera, consent, "type")
 
     async def test_a_kept_count_has_means_and_medians_in_place_of_each_number_day_and_cell(
         self, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch
@@ -243,6 +280,7 @@ class TestSplits:
         live = await self.shown(vera, survey, "tenant")
         assert "How far? Mean Median n main 1003.75 1002.75 4" in live
         monkeypatch.setattr(splits, "MOST_LIVE", 3)
+        monkeypatch.setattr(splits, "MOST_VALUES", 3)
         await self.keep(parts, survey, "tenant")
         assert live.partition("Responses n")[2] in await self.shown(vera, survey, "tenant")
         async with parts.database.transaction() as db:
@@ -273,6 +311,12 @@ class TestSplits:
     async def keep(parts: Parts, survey: Stored, split: str) -> None:
         about = {"survey_id": survey.id, "version": 1, "split": split}
         await survey_jobs.count_split(parts, Claim(1, 1, "main", "surveys_split", about))
+
+    def test_who_comes_to_a_small_group_joins_the_others(self) -> None:
+        kept = [("Kitchen", "q", "a", 9), (splits.OTHERS, "q", "a", 3), (None, "q", "a", 1)]
+        since = [("Kitchen", "q", "a", 1), ("Bakery", "q", "a", 1), (None, "q", "a", 1)]
+        assert splits._added(kept, since)[3:] == [since[0], (splits.OTHERS, "q", "a", 1), since[2]]
+        assert splits._added(kept[:1], since)[1:] == since
 
     def test_small_groups_stand_together_when_there_are_many(self) -> None:
         figures = [(f"Group {n:02}", str(splits.WHOLE), "answered", 100 - n) for n in range(20)]
