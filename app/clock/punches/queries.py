@@ -125,10 +125,9 @@ class PunchFilter:
         return self.emp_codes is None and self._needs_no_look_at_punches
 
     @property
-    def is_of_many(self) -> bool:
-        """Whether it is about many people, and nothing narrows it that the kept counts do not know."""
-        many = self.emp_codes is not None and len(self.emp_codes) >= week_counts.MANY
-        return many and self._needs_no_look_at_punches
+    def is_of_people(self) -> bool:
+        """Whether it is about some people, and nothing narrows it that the kept counts do not know."""
+        return bool(self.emp_codes) and self._needs_no_look_at_punches
 
     @property
     def _needs_no_look_at_punches(self) -> bool:
@@ -248,11 +247,11 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
 async def _counted(db: AsyncSession, wanted: PunchFilter) -> Counted:
     if wanted.countable:
         return await count_by_day(db, days=wanted.days, equal=wanted.equalities())
-    if wanted.emp_codes is not None and wanted.is_of_many and not wanted.equalities():
+    if wanted.emp_codes is not None and wanted.is_of_people and not wanted.equalities():
         if wanted.other_codes is not None:
             return await week_counts.count_by_week_but(db, wanted.other_codes, wanted.days)
         return await week_counts.count_by_week(db, wanted.emp_codes, wanted.days)
-    if wanted.other_codes is not None and wanted.is_of_many:
+    if wanted.other_codes is not None and wanted.is_of_people:
         everybody = await counted_by_day(db, replace(wanted, emp_codes=None, other_codes=None))
         return everybody.less(await _counted_fresh(db, replace(wanted, emp_codes=wanted.other_codes)))
     ever = replace(wanted, updated_since=None, renamed=())

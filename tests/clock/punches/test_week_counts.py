@@ -181,10 +181,13 @@ async def test_who_begins_to_follow_has_nothing_counted_afresh(database, quarter
     assert not [one for one, _ in executed if "clock_transactions.updated_at >=" in one]
 
 
-async def test_few_people_are_counted_by_day_at_once(database, quarter):
+async def test_one_person_is_counted_by_week_too(database, quarter):
+    wanted = PunchFilter(emp_codes=(PEOPLE[0],))
     async with database.transaction("main") as db:
-        counted = await queries.counted_by_day(db, PunchFilter(emp_codes=tuple(PEOPLE[:3])))
-    assert not isinstance(counted, week_counts.ByWeek)
+        counted = await queries.counted_by_day(db, wanted)
+        plain = await queries._counted_fresh(db, wanted)
+    assert isinstance(counted, week_counts.ByWeek)
+    assert counted.total == plain.total > 0
 
 
 async def test_a_week_is_counted_once_however_many_of_its_days_changed(database, quarter, executed):
