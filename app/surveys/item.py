@@ -69,6 +69,12 @@ class Item:
     has_translations: bool = False
     own: frozenset[str] = frozenset()
     is_first_in: bool = False
+    anonymity: str = "named"
+    split: str | None = None
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.anonymity == "anonymous"
 
     @property
     def agreement(self) -> ItemQuestion | None:

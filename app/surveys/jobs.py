@@ -14,6 +14,7 @@ from app.errors import NotFound
 from app.host import zone as host_zone
 from app.jobs import Claim, Function
 from app.parts import Parts
+from app.surveys.anonymous import closing
 from app.surveys.authoring import opening
 from app.surveys.ledger import verifying
 from app.surveys.results import queries, responses, splits, tallies
@@ -61,6 +62,16 @@ async def open_rounds(parts: Parts, claim: Claim) -> None:
         raise failed[0]
 
 
+async def close_anonymous(parts: Parts, claim: Claim) -> None:
+    """Every anonymous version that is over, each in a transaction of its own."""
+    now = datetime.now(UTC)
+    async with parts.database.transaction(claim.workspace) as db:
+        due = await closing.due(db, now)
+    for one in due:
+        async with parts.database.transaction(claim.workspace) as db:
+            await closing.close(db, parts.keys, one, now)
+
+
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
     """Also while the module is switched off: what was recorded is still there to be proved. Rounds wait until it is on again."""
     now = datetime.now(UTC)
@@ -69,10 +80,12 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
         wanted = await _next_round(db, workspace, now)
         if wanted and wanted <= now:
             await jobs.request(db, "surveys_rounds")
+        if await closing.due(db, now):
+            await jobs.request(db, "surveys_close")
         if await tallies.is_due(db):
             await jobs.request(db, "surveys_tally")
             return now
-        return wanted
+        return min(filter(None, (wanted, await closing.next_end(db, now))), default=None)
 
 
 async def _next_round(db: AsyncSession, workspace: str, now: datetime) -> datetime | None:
@@ -90,4 +103,5 @@ FUNCTIONS: Mapping[str, Function] = {
     "surveys_rounds": open_rounds,
     "surveys_tally": count_up,
     "surveys_split": count_split,
+    "surveys_close": close_anonymous,
 }

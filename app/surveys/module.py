@@ -35,6 +35,7 @@ ACTS = {
     "ledger.head": "Head of the ledger noted",
     "person.erase": "Evidence of a person erased",
     "survey.archive": "Survey archived",
+    "survey.close": "Anonymous survey closed",
     "survey.create": "Survey made",
     "survey.delete": "Survey deleted",
     "survey.duplicate": "Survey duplicated",
@@ -53,6 +54,7 @@ JOBS = {
     "surveys_tally": JobKind("Count survey responses", timeout=timedelta(minutes=15)),
     "surveys_split": JobKind("Count survey responses by groups of people", timeout=timedelta(minutes=15)),
     "surveys_rounds": JobKind("Open rounds of surveys", timeout=timedelta(minutes=5)),
+    "surveys_close": JobKind("Open the answers of anonymous surveys that are over", timeout=timedelta(minutes=30)),
     "surveys_head": JobKind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
 }
 POLICIES = (

@@ -2,17 +2,19 @@
 the ledger, or a snooze. Who may, and whether the request can be read, is judged before this."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 from uuid import UUID
 
+import asyncpg
 from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import PLATFORM, workspace_of
 from app.errors import InvalidBody
 from app.secrets import KeyRing
+from app.surveys.anonymous import casting
 from app.surveys.asking import pacing, situations
 from app.surveys.asking import queue as asking
 from app.surveys.asking.respondent import Respondent, Transactions
@@ -35,6 +37,10 @@ _WORDS_MET = (
         Response.person == people.number(),
     )
 )
+
+
+# What was answered, and the group of the person.
+Apart = tuple[tuple[Answered, ...], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +93,13 @@ class _Sent:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A reply that is to be recorded in the ledger of `workspace`."""
+    """A reply that is to be recorded in the ledger of `workspace`. `apart` are answers that do not belong in there: those to an anonymous
+    survey."""
 
     workspace: str
     met: Met
     entry: ledger.Entry
+    apart: Apart | None = None
 
 
 async def respond(who: Respondent, within: Transactions, reply: SentReply, source: str) -> RespondResult:
@@ -155,7 +163,11 @@ async def _judge(sent: _Sent, db: AsyncSession, met: Met) -> RespondResult | _Du
     if reply.action == "snooze":
         until = await asking.snooze(db, who.user_id, met.situation, now)
         return RespondResult("snoozed", met.item.survey, met.item.version, snoozed_until=until)
-    return _Due(workspace_of(db), met, _entry(sent, met, given, now))
+    entry = _entry(sent, met, given, now)
+    if not met.item.is_anonymous:
+        return _Due(workspace_of(db), met, entry)
+    group = await casting.group_of(db, who.user_id, met.item.split) if given else None
+    return _Due(workspace_of(db), met, replace(entry, answers=()), (given, group) if given else None)
 
 
 def _names_other_words(reply: SentReply, met: Met) -> bool:
@@ -166,13 +178,15 @@ def _names_other_words(reply: SentReply, met: Met) -> bool:
 
 
 async def _repeated(sent: _Sent, db: AsyncSession, met: Met, version: int | None) -> RespondResult | None:
-    """The first receipt, where this is the same reply to the same words of `version` once more."""
+    """The first receipt, where this is the same reply to the same words of `version` once more. To an anonymous survey every reply is: what
+    was answered first is not known, and this must not tell."""
     if version is None or not _may_be_recorded(met, version):
         return None
     first = await ledger.recorded(db, sent.keys, met.situation.id, version, sent.who.user_id)
-    if first is None or not _says_the_same(first, sent) or not await _names_its_words(sent, db, met, version):
+    if first is None:
         return None
-    return _answer("already_recorded", met, first)
+    same = met.item.is_anonymous or (_says_the_same(first, sent) and await _names_its_words(sent, db, met, version))
+    return _answer("already_recorded", met, first) if same else None
 
 
 def _may_be_recorded(met: Met, version: int) -> bool:
@@ -215,15 +229,36 @@ async def _record(sent: _Sent, within: Transactions, due: _Due) -> RespondResult
     """Of several at once, the first is recorded; the others are repetitions of it, or come too late."""
     worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.person, due.met.key)
     async with within.alone() as connection:
-        recorded = await ledger.write(connection, due.workspace, sent.keys, due.entry, worded)
+        recorded = await _write(sent, connection, due, worded)
     if recorded is None:
         async with within.parts.database.transaction(due.workspace) as db:
-            recorded = await ledger.winner(db, sent.keys, due.entry)
+            recorded = await _first(sent, db, due)
     if recorded.fresh:
         return _answer("opted_out" if sent.reply.action == "opt_out" else "recorded", due.met, recorded)
-    if not _says_the_same(recorded, sent):
+    if not due.met.item.is_anonymous and not _says_the_same(recorded, sent):
         raise SurveyNotFound
     return _answer("already_recorded", due.met, recorded)
+
+
+async def _write(sent: _Sent, connection: asyncpg.Connection, due: _Due, worded: ledger.Worded) -> RecordedEntry | None:
+    """With the ballot of an anonymous survey; None also where that was closed meanwhile."""
+    if due.apart is None:
+        return await ledger.write(connection, due.workspace, sent.keys, due.entry, worded)
+    ballot = await casting.cast(connection, due.workspace, sent.keys, due.entry, due.apart)
+    if ballot is None:
+        return None
+    return await ledger.write(connection, due.workspace, sent.keys, due.entry, worded, ballot=ballot)
+
+
+async def _first(sent: _Sent, db: AsyncSession, due: _Due) -> RecordedEntry:
+    """What the person recorded before. Raises VersionSuperseded where they did not and the words changed, SurveyNotFound where the
+    version was closed."""
+    try:
+        return await ledger.winner(db, sent.keys, due.entry)
+    except VersionSuperseded:
+        if due.apart and await casting.is_closed(db, due.entry.survey_id, due.entry.version):
+            raise SurveyNotFound from None
+        raise
 
 
 async def _wait_for_the_disk(within: Transactions) -> None:

@@ -175,6 +175,8 @@ _WORDS = (
     _survey.c.type,
     _survey.c.message,
     _survey.c.closing_html,
+    _survey.c.anonymity,
+    _survey.c.split,
     _survey.c.category,
     _survey.c.language,
     _spoken.c.tag,
@@ -282,4 +284,6 @@ def _item(row: Any, workspace: str) -> Item:
         has_translations=row.tag is not None,
         own=frozenset(name for name, one in said.items() if not one) if row.texts is not None else frozenset(),
         is_first_in=row.texts is not None and not row.was_shown,
+        anonymity=row.anonymity,
+        split=row.split,
     )

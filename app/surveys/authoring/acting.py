@@ -5,7 +5,10 @@ from typing import Any
 from sqlalchemy import func, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import jobs
+from app.accounts import looks
 from app.accounts.audit import Actor
+from app.db.session import workspace_of
 from app.surveys.authoring import history
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import Survey
@@ -15,6 +18,15 @@ async def change(db: AsyncSession, actor: Actor, act: str, stored: Stored, value
     """Counts the revision, so that forms opened before are stale; returns the survey as it is then."""
     values = {**values, "revision": stored.revision + 1, "updated_by": actor.name, "updated_at": func.now()}
     await db.execute(update(Survey).where(Survey.id == stored.id).values(values))
+    if stored.definition.is_anonymous:
+        await _see_to_closing(db, act)
     after = await load(db, stored.uid)
     await history.note(db, actor, act, stored, after)
     return after
+
+
+async def _see_to_closing(db: AsyncSession, act: str) -> None:
+    """A version that is over is closed soon, and the schedule must know when the others end."""
+    looks.look_soon(db, workspace_of(db))
+    if act in ("archive", "new_version", "round"):
+        await jobs.request_after(db, "surveys_close")

@@ -40,12 +40,9 @@ def problems(definition: "Definition") -> Iterator[FieldError]:
 
 def unaskable(definition: "Definition") -> list[FieldError]:
     """What keeps a checked definition from being asked."""
-    if not definition.is_anonymous:
-        return []
     # A round has an end of its own.
     is_open = definition.ends_at is None and definition.repeat is None
-    missing = [FieldError("ends_at", _NEEDS_END)] if is_open else []
-    return [*missing, FieldError("anonymity", "Anonymous surveys can't be published yet.")]
+    return [FieldError("ends_at", _NEEDS_END)] if definition.is_anonymous and is_open else []
 
 
 def too_few(definition: "Definition", people: int) -> list[FieldError]:

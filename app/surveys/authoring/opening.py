@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import audit
 from app.errors import Forbidden, Invalid
 from app.host import zone as host_zone
-from app.surveys.authoring import history
+from app.surveys.authoring import anonymity, audience, history
 from app.surveys.authoring import rows as definition_rows
 from app.surveys.authoring.acting import change
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
@@ -64,15 +64,25 @@ async def open_due(db: AsyncSession, uid: UUID, now: datetime) -> int | None:
     opens = calendar.due(repeat, after, now, await host_zone.of(db))
     if opens is None:
         return None
-    try:
-        refuse_above(await ceiling_of(db), stored.definition.enforcement)
-    except Forbidden as refused:
-        await _leave_out(db, stored, opens, refused.message)
+    if why := await _hindrance(db, stored):
+        await _leave_out(db, stored, opens, why)
         return None
     version = stored.version + 1
     await change(db, audit.SYSTEM, "round", stored, await _values(db, stored, opens, version, now))
     await db.execute(insert(SurveyRound).values(survey_id=stored.id, version=version, **_facts(opens)))
     return version
+
+
+async def _hindrance(db: AsyncSession, stored: Stored) -> str | None:
+    """Why no round opens: the ceiling of today, or too few people for an anonymous survey."""
+    try:
+        refuse_above(await ceiling_of(db), stored.definition.enforcement)
+    except Forbidden as refused:
+        return refused.message
+    if not stored.definition.is_anonymous:
+        return None
+    few = anonymity.too_few(stored.definition, await audience.size(db, stored.definition))
+    return few[0].message if few else None
 
 
 async def _values(db: AsyncSession, stored: Stored, opens: Round, version: int, now: datetime) -> dict[str, Any]:

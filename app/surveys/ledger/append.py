@@ -40,11 +40,11 @@ WHERE w.id = :wording
 # Where the person has a row of this version already nothing is written, and the head stays. Nor is it where this version got
 # other words since they were read: a save that is under way is waited for, and one that comes later finds the answer. Either way
 # the head is let go before this has reached the disk.
-_APPEND = Direct("""
-WITH head AS (
+_ROW = """
+WITH {opened}head AS (
     SELECT number + 1 AS number, row_hash AS before,
         CAST(:before_number AS text) || (number + 1) || CAST(:after_number AS text) AS entry
-    FROM workspace.survey_ledger_head FOR UPDATE
+    FROM workspace.survey_ledger_head{only} FOR UPDATE
 ), met AS (
     SELECT id FROM workspace.surveys
     WHERE id = :survey_id AND (version <> CAST(:version AS int) OR wording_id = CAST(:wording_id AS bigint)) FOR KEY SHARE
@@ -62,9 +62,25 @@ WITH head AS (
     FROM added, unnest(CAST(:questions AS uuid[]), CAST(:choices AS text[])) AS one (question, choice)
 ), moved AS (
     UPDATE workspace.survey_ledger_head SET number = added.number, row_hash = added.row_hash FROM added
-)
+){cast}
 SELECT number, row_hash, set_config('synchronous_commit', 'off', true) FROM (VALUES (1)) AS always LEFT JOIN added ON true
-""")
+"""
+_APPEND = Direct(_ROW.format(opened="", only="", cast=""))
+# Who took part, and beside it a ballot. The key of the version comes before the head, as for the job that closes it: that one waits for
+# answers under way, and an answer that comes later finds the key destroyed.
+_APPEND_APART = Direct(
+    _ROW.format(
+        opened="""opened AS (
+    SELECT id FROM workspace.survey_ballot_keys
+    WHERE id = CAST(:ballot_key AS bigint) AND sealed_key IS NOT NULL FOR KEY SHARE
+), """,
+        only=" WHERE EXISTS (SELECT FROM opened)",
+        cast=""", kept AS (
+    INSERT INTO workspace.survey_ballots (id, survey_id, version, sealed)
+    SELECT CAST(:ballot AS uuid), CAST(:survey_id AS bigint), CAST(:version AS int), CAST(:sealed_ballot AS text) FROM added
+)""",
+    )
+)
 _WAIT_FOR_THE_DISK = text("SET LOCAL synchronous_commit TO DEFAULT")
 _RECORDED = text("""
 SELECT r.number, r.survey_id, r.version, r.user_id AS person, r.outcome, r.recorded_at, r.row_hash, r.entry, r.key_id,
@@ -105,6 +121,18 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class BallotToCast:
+    """What was answered to an anonymous survey, sealed: the id of its key's row, an id of its own, and the text."""
+
+    key_id: int
+    id: UUID
+    sealed: str
+
+    def values(self) -> dict[str, Any]:
+        return {"ballot_key": self.key_id, "ballot": self.id, "sealed_ballot": self.sealed}
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedEntry:
     """A row of the ledger. `receipt` is its hash in hex; `fresh` whether this call wrote it. The free texts of somebody who was
     erased are missing from `answers`: '' stands there, as if nothing had been written. `words` are the canonical content and the ids of its
@@ -130,7 +158,7 @@ class Worded:
     key: Key | None
 
 
-async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> RecordedEntry:
+async def append(db: AsyncSession, keys: KeyRing, entry: Entry, ballot: BallotToCast | None = None) -> RecordedEntry:
     """Records the entry, or returns what this person recorded of this version before, whatever that says.
 
     For callers with a transaction of their own, such as the demo. A person's response goes through `write` instead.
@@ -139,7 +167,7 @@ async def append(db: AsyncSession, keys: KeyRing, entry: Entry) -> RecordedEntry
     VersionSuperseded where the version was given other words after the caller read them.
     """
     worded = await _worded(db, entry)
-    written = await write(driver(db), workspace_of(db), keys, entry, worded)
+    written = await write(driver(db), workspace_of(db), keys, entry, worded, ballot=ballot)
     await db.execute(_WAIT_FOR_THE_DISK)
     return written or await winner(db, keys, entry)
 
@@ -151,11 +179,17 @@ async def _worded(db: AsyncSession, entry: Entry) -> Worded:
 
 
 async def write(
-    connection: asyncpg.Connection, workspace: str, keys: KeyRing, entry: Entry, worded: Worded
+    connection: asyncpg.Connection,
+    workspace: str,
+    keys: KeyRing,
+    entry: Entry,
+    worded: Worded,
+    *,
+    ballot: BallotToCast | None = None,
 ) -> RecordedEntry | None:
     """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
     (`app.db.session.alone`), no process waits for this one while the ledger is held. The person gets a key before that, where they
-    have none, and a number where theirs is another's. Nothing of it waits for the disk. None where nothing was written: `winner` says why."""
+    have none, and a number where theirs is another's. `ballot` is written with the row, or not at all. Nothing of it waits for the disk. None where nothing was written: `winner` says why."""
     texts = _free_texts(entry, worded.types)
     told = _personal(entry, texts)
     person = await people.give(connection, workspace, entry.user_id) if worded.person is None else worded.person
@@ -163,7 +197,8 @@ async def write(
     sealed = evidence.seal(keys, workspace, key, (entry.survey_id, entry.version), told) if key else None
     line = line_of(entry, person, (tuple(worded.types), texts, sealed))
     values = {**row_of(entry, line), "has_text": bool(texts), "key_id": key and key.id, "sealed": sealed}
-    row = await _APPEND.row(connection, values, schema_of(workspace))
+    statement = _APPEND if ballot is None else _APPEND_APART
+    row = await statement.row(connection, values | (ballot.values() if ballot else {}), schema_of(workspace))
     if row["number"] is None:
         return None
     at, receipt = entry.recorded_at, row["row_hash"].hex()

@@ -93,6 +93,8 @@ class ClosingEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     recorded_at: str
 
 
+# A result of a closed version: question, group, whether that is joined of small ones, answer, people.
+Result = tuple[str, str | None, bool, str, int]
 Line = LedgerEntry | StandingEntry | ClosingEntry
 _READER = msgspec.json.Decoder(LedgerEntry)
 _STANDING, _CLOSING = msgspec.json.Decoder(StandingEntry), msgspec.json.Decoder(ClosingEntry)
@@ -142,6 +144,17 @@ def text_hash(text: str) -> str:
 def questions_hash(keys: Sequence[str]) -> str:
     """The hash of the RFC 8785 list of a wording's question keys, in their order."""
     return hashlib.sha256(_WRITER.encode(list(keys))).hexdigest()
+
+
+def result_order(result: Result) -> tuple[str, bool, str, bool, str]:
+    """By question, no group first, then group, then answer; code point by code point."""
+    question, grouped, joined, choice, _ = result
+    return question, grouped is not None, grouped or "", joined, choice
+
+
+def results_hash(results: Iterable[Result]) -> str:
+    """SHA-256 of the RFC 8785 list of all results in their order."""
+    return hashlib.sha256(_WRITER.encode(sorted(results, key=result_order))).hexdigest()
 
 
 def instant(value: datetime) -> str:
