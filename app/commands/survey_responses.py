@@ -86,7 +86,7 @@ async def _source(
     number, every = version
     survey = await queries.survey(db, uid, number)
     wanted = None if every else number or survey.version
-    questions = await table.asked_in(db, uid, wanted)
+    questions = await table.asked_of_people(db, uid, wanted)
     workspace = workspace_of(db)
     spec = response_table.listed(
         response_list.SPEC, questions, parts.keys, workspace, on_platform=workspace == PLATFORM

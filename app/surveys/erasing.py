@@ -76,6 +76,7 @@ class Held:
         return (
             f"{count(self.responses, 'response', 'responses')} in the ledger: what was chosen, when, and the hash that proves it.",
             *stars,
+            "What they answered to anonymous surveys: it is kept apart from names, so it can’t be found.",
             "The account and what the time clock recorded. If they answer again, they get a new key.",
             "Backups that were made before still hold the key, until they are destroyed.",
         )

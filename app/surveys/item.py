@@ -6,7 +6,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from app.surveys import showing
+from app.surveys import showing, words
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
 from app.surveys.translations import DEFAULT
 
@@ -75,6 +75,13 @@ class Item:
     @property
     def is_anonymous(self) -> bool:
         return self.anonymity == "anonymous"
+
+    @property
+    def promise(self) -> tuple[str, ...]:
+        """What people read before they answer an anonymous survey, in sentences; nothing for a named one."""
+        if not self.is_anonymous:
+            return ()
+        return (words.ANONYMOUS_PROMISE, *filter(None, [words.SPLIT_PROMISES.get(self.split or "")]))
 
     @property
     def agreement(self) -> ItemQuestion | None:

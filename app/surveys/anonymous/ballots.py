@@ -11,20 +11,13 @@ from uuid import UUID
 import msgspec
 
 from app.secrets import KEY_BYTES, KeyRing, Place
+from app.surveys.anonymous.joining import Ballot
 from app.surveys.ledger.answers import Answered
 from app.surveys.ledger.chain import LedgerAnswer
 
 # Bytes. A ballot is as long as the smallest that it fits in, so that its length tells little; a longer one is a multiple of the last.
 SIZES = (2 * 1024, 16 * 1024, 64 * 1024)
 _RING = "ballot"
-
-
-class Ballot(msgspec.Struct, frozen=True):
-    """`answers` hold free texts, too. `group` is what the survey is split by: the key or name of the person's group, "" where that is
-    not known, None without a split."""
-
-    answers: list[LedgerAnswer]
-    group: str | None = None
 
 
 def ballot_of(answers: Iterable[Answered], group: str | None) -> Ballot:

@@ -6,16 +6,26 @@ Nothing here knows a person, a time or an order: a ballot comes apart as it is c
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
-from app.surveys.anonymous.ballots import Ballot
+import msgspec
+
 from app.surveys.ledger import chain
 from app.surveys.ledger.chain import LedgerAnswer
 
 # So many answers a result needs: of a version all together, and of each group that is shown.
 FEWEST: Final = 5
+
+
+class Ballot(msgspec.Struct, frozen=True):
+    """What one person answered. `answers` hold free texts, too. `group` is what the survey is split by: the key or name of the person's group, "" where that is
+    not known, None without a split."""
+
+    answers: list[LedgerAnswer]
+    group: str | None = None
+
+
 # A question and a group.
 _Place = tuple[str, str | None]
 
@@ -30,6 +40,12 @@ class ResultRow:
     joined: bool
     choice: str
     people: int
+
+
+class Luck(Protocol):
+    """Shuffles a list in its place."""
+
+    def shuffle(self, x: list[ResultRow], /) -> object: ...
 
 
 class BallotCount:
@@ -48,7 +64,7 @@ class BallotCount:
             counted = self._answers.setdefault((one.question, group), Counter())
             counted.update({"", *_choices(one)})
 
-    def rows(self, luck: Random) -> list[ResultRow]:
+    def rows(self, luck: Luck) -> list[ResultRow]:
         """What the version came to, in an order that `luck` gives; nothing of fewer than FEWEST ballots."""
         if self.ballots < FEWEST:
             return []

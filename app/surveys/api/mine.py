@@ -64,7 +64,7 @@ class AnswerChange(msgspec.Struct, kw_only=True):
 
 
 class AnswerRow(msgspec.Struct, kw_only=True):
-    """`outcome` is what was said, `standing` what holds now; `can` is what may be done about it. Title, message and questions are the words
+    """`anonymity` is there only where the survey is anonymous: then no question is `answered`, since only taking part is known. `outcome` is what was said, `standing` what holds now; `can` is what may be done about it. Title, message and questions are the words
     that the person saw."""
 
     receipt: Sha256
@@ -82,6 +82,7 @@ class AnswerRow(msgspec.Struct, kw_only=True):
     source: Source
     changes: Annotated[list[AnswerChange], msgspec.Meta(max_length=MOST_CHANGES)]
     can: Annotated[list[Literal["withdraw", "agree"]], msgspec.Meta(max_length=1)]
+    anonymity: Literal["anonymous"] | msgspec.UnsetType = msgspec.UNSET
 
 
 class AnswersQuery(msgspec.Struct, kw_only=True, frozen=True):
@@ -168,6 +169,7 @@ def row_of(one: Any) -> AnswerRow:
             for change in one.changes[-MOST_CHANGES:]
         ],
         can=[one.can] if one.can else [],
+        anonymity="anonymous" if one.words.is_anonymous else msgspec.UNSET,
     )
 
 

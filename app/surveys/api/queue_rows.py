@@ -85,7 +85,8 @@ class QuestionRow(msgspec.Struct, kw_only=True):
 
 
 class SurveyRow(msgspec.Struct, kw_only=True):
-    """`language` is that of the texts. It is there where the survey has translations, and where the call said `lang` or `can`."""
+    """`language` is that of the texts. It is there where the survey has translations, and where the call said `lang` or `can`. `anonymity`
+    and `anonymity_text` are there only where the survey is anonymous."""
 
     survey: UUID
     version: Version
@@ -100,6 +101,13 @@ class SurveyRow(msgspec.Struct, kw_only=True):
     actions: Annotated[list[Action], msgspec.Meta(min_length=1, max_length=4)]
     questions: Annotated[list[QuestionRow], msgspec.Meta(max_length=MOST_QUESTIONS)]
     language: Language | msgspec.UnsetType = msgspec.UNSET
+    anonymity: Literal["anonymous"] | msgspec.UnsetType = msgspec.UNSET
+    anonymity_text: (
+        Annotated[
+            str, msgspec.Meta(max_length=LONGEST_MESSAGE, description="What people must read before they answer.")
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
 
 
 class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
@@ -140,6 +148,8 @@ def row_of(item: Any, call: QueueCall) -> SurveyRow:
     """An app that does not say what it can show gets nothing that it may not know."""
     detailed = call.can is not None
     row = SurveyRow(
+        anonymity="anonymous" if item.is_anonymous else msgspec.UNSET,
+        anonymity_text=" ".join(item.promise) or msgspec.UNSET,
         survey=item.survey,
         version=item.version,
         content_hash=item.content_hash,

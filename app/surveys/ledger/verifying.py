@@ -45,6 +45,10 @@ _NOTED = """
 SELECT (after ->> 'number')::bigint AS number, after ->> 'head' AS head, min(at) AS at FROM audit_entries
 WHERE workspace = $1 AND act = $2 GROUP BY 1, 2 ORDER BY 1, 3
 """
+_CLOSED_VERSIONS = "SELECT DISTINCT survey_id, version FROM survey_results ORDER BY survey_id, version"
+_RESULTS = """
+SELECT question_key::text, grouped, joined, choice, people FROM survey_results WHERE survey_id = $1 AND version = $2
+"""
 _NOTE_HEAD = select(func.note_ledger_head(type_=JSONB))
 _HEAD = "SELECT number, row_hash FROM survey_ledger_head"
 # A tombstone is laid when the demo is removed, on answers that the demo made up to a survey of its own. Any other would keep
@@ -177,7 +181,17 @@ async def _known(connection: asyncpg.Connection, workspace: str) -> Expected:
         wordings[row[0]] = _wording(tuple(row)[1:])
     surveys = {row[0]: str(row[1]) for row in await connection.fetch("SELECT id, uid FROM surveys")}
     hidden = await connection.fetchval(_HIDDEN)
-    return Expected(surveys, wordings, noted, (number, bytes(row_hash)), hidden)
+    results = await _results(connection)
+    return Expected(surveys, wordings, noted, (number, bytes(row_hash)), hidden, results)
+
+
+async def _results(connection: asyncpg.Connection) -> dict[tuple[int, int], str]:
+    """The hashes of what closed versions came to: one version at a time is held in memory."""
+    found: dict[tuple[int, int], str] = {}
+    for survey, version in await connection.fetch(_CLOSED_VERSIONS):
+        rows = await connection.fetch(_RESULTS, survey, version)
+        found[survey, version] = chain.results_hash([tuple(one) for one in rows])
+    return found
 
 
 def _wording(row: tuple[Any, ...]) -> WalkedWording:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from app.surveys.ledger import chain
+from app.surveys.ledger.walking_closings import ClosingWalk, VersionId
 from app.surveys.words import KIND_AFTER
 
 
@@ -62,6 +63,8 @@ class ChangeRow(NamedTuple):
 
 
 Row = ResponseRow | ChangeRow
+# The hash of a version that came to nothing: fewer answered than may be shown.
+NOTHING = chain.results_hash(())
 Choices = Collection[tuple[str, str]]
 
 
@@ -76,7 +79,7 @@ class WalkedWording:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What rows are held against. `noted` has the heads of the audit by number: the hash, and when it was noted. `hidden` is the
+    """What rows are held against. `results` are the hashes of what closed versions came to, None where they are not checked. `noted` has the heads of the audit by number: the hash, and when it was noted. `hidden` is the
     first row under a tombstone that nothing may have laid there."""
 
     surveys: Mapping[int, str]
@@ -84,6 +87,7 @@ class Expected:
     noted: Mapping[int, Sequence[tuple[str, datetime]]]
     head: tuple[int, bytes]
     hidden: int | None = None
+    results: Mapping[VersionId, str] | None = None
 
 
 class Broken(Exception):
@@ -99,6 +103,7 @@ class Walk:
 
     def __init__(self, known: Expected, number: int = 0, before: bytes = chain.BEFORE_THE_FIRST) -> None:
         self.known, self.number, self.hash = known, number, before
+        self._closings = ClosingWalk(known.results)
 
     def step(self, row: Row, choices: Choices, key_problem: str | None = None) -> None:
         """Raises Broken where the row is not the next one, does not say what was recorded, or names a key that is wrong."""
@@ -118,11 +123,17 @@ class Walk:
         for head, at in self.known.noted.get(number, ()):
             if head != row_hash.hex():
                 raise Broken(number, f"its hash is not the head that was noted at {chain.instant(at)}")
-        if key_problem is not None:
-            raise Broken(number, key_problem)
+        if problem := self._closing_problem(row) or key_problem:
+            raise Broken(number, problem)
         if number == self.known.hidden:
             raise Broken(number, "it is kept out of lists and figures as a removed demo answer, which it is not")
         self.number, self.hash = number, row_hash
+
+    def _closing_problem(self, row: Row) -> str | None:
+        version = (row.survey_id, row.version)
+        if isinstance(row, ResponseRow):
+            return self._closings.answer(version) if row.outcome == "answered" else None
+        return self._closings.close(version, row.ballots, row.results, NOTHING) if row.kind == "closed" else None
 
     def end(self, choice_past: int | None) -> None:
         """Once all rows fit: does the head, and do the wordings that no row needs?"""
@@ -138,6 +149,8 @@ class Walk:
             )
         if row_hash != self.hash:
             raise Broken(number, "its hash is not the one that the head of the ledger holds")
+        if problem := self._closings.end(self.known.surveys):
+            raise Broken(None, problem)
         if choice_past is not None:
             raise Broken(choice_past, "survey_answers holds choices of it, but the ledger has no such row")
         for wording_id, wording in self.known.wordings.items():

@@ -21,7 +21,7 @@ from app.surveys.pages import (
     why,
 )
 from app.surveys.pages.me import answers, questions
-from app.surveys.pages.results import comments, rounds, versions
+from app.surveys.pages.results import anonymous, comments, rounds, versions
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
@@ -41,6 +41,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *comments.ROUTES,
     *versions.ROUTES,
     *rounds.ROUTES,
+    *anonymous.ROUTES,
     *why.ROUTES,
     *waiting.ROUTES,
     *trying.ROUTES,
@@ -52,6 +53,7 @@ OF_ONE_SURVEY = tuple(
     f"/surveys/{act}"
     for act in (
         "view",
+        "results",
         "try",
         "waiting",
         "start",

@@ -63,10 +63,7 @@ async def ask_archive(ctx: NamedDependency[Context], uid: FromPath[str]) -> Resp
     _refuse_again(stored, "archived")
     unit = f"{'response' if stored.responses == 1 else 'responses'} to version {stored.version} stay"
     unit += "s" if stored.responses == 1 else ""
-    consequence = (
-        "People are no longer asked, and those who have not answered yet no longer can."
-        " Answers stay as they are. Publishing again undoes it: same version, same answers."
-    )
+    consequence = _ARCHIVING_APART if stored.definition.is_anonymous else _ARCHIVING
     return await _ask(ctx, stored, "archive", consequence=consequence, number=stored.responses, unit=unit)
 
 
@@ -100,6 +97,16 @@ async def duplicate(ctx: NamedDependency[Context], uid: FromPath[str]) -> Respon
     return await done(ctx, f"/surveys/edit/{copy}", "This is the copy, a draft of its own.")
 
 
+_ARCHIVING = (
+    "People are no longer asked, and those who have not answered yet no longer can."
+    " Answers stay as they are. Publishing again undoes it: same version, same answers."
+)
+_ARCHIVING_APART = (
+    "People are no longer asked, and those who have not answered yet no longer can. The anonymous answers are opened now, for good:"
+    " shown where at least five people answered, else deleted. Publishing again asks everybody for a new version."
+)
+
+
 async def _ask(ctx: Context, stored: Stored, act: str, **values: Any) -> Response[Any]:
     defaults = {"missing": [], "may_edit": False}
     return await page(ctx, "surveys/ask.html", fragment="dialog", stored=stored, act=act, **{**defaults, **values})
@@ -129,7 +136,9 @@ def _publishing(stored: Stored) -> str:
     closes = f" until {utc_time(asked.ends_at, None)}" if asked.ends_at else ""
     way = "cannot close it before they answer" if asked.enforcement == "required" else "may put it off or opt out"
     kept = ""
-    if stored.answered:
+    if asked.is_anonymous:
+        kept = " Their answers are sealed until it is over. Who may know what can’t be changed after this."
+    if stored.answered and not asked.is_anonymous:
         kept = f" {people(stored.responses)} responded to version {stored.version} before and are not asked again."
     if asked.repeat:
         again = f"They are asked in rounds that open by themselves. {asked.repeat.sentence}."

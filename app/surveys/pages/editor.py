@@ -161,6 +161,8 @@ def item_of(definition: Definition, stored: Stored | None, workspace: str) -> It
             )
             for number, one in enumerate(asked[: words.MOST_QUESTIONS], 1)
         ),
+        anonymity=definition.anonymity,
+        split=definition.split,
         closing_html="" if content.too_much_to_read(definition.closing_html) else definition.closing_html,
     )
 

@@ -27,7 +27,8 @@ from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
 from app.surveys.pages.response_list import TABLES, drawn, reader
-from app.surveys.pages.results import cards, rounds, split_tables
+from app.surveys.pages.results import anonymous, cards, rounds, split_tables
+from app.surveys.pages.results.anonymous import AnonymousView
 from app.surveys.results import queries, responses, splits, tallies
 from app.surveys.results.breakdowns import Results, results
 from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, Reading, outcomes_of
@@ -105,6 +106,8 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     shown = outcomes_of(questions, words.enforcement, found.counters)
     names = audience.named(survey.type_names, survey.tenant_names)
     since = _since(survey.begun_at, found)
+    apart = await anonymous.view_of(ctx, survey, version, questions, names)
+    linked = {"survey": survey.uid, "version": version, **asked.query}
     return await page(
         ctx,
         "surveys/view.html",
@@ -120,8 +123,9 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         asked=asked,
         found=found,
         as_of=recent.as_of,
-        cards=cards.drawn(found.questions, {"survey": survey.uid, "version": version, **asked.query}),
-        comments=comments(rows, read),
+        anonymous=apart,
+        cards=apart.cards if apart else cards.drawn(found.questions, linked),
+        comments=apart.comments if apart else comments(rows, read),
         rows=[drawn(row, read) for row in rows[:ROWS]],
         outcomes_shown=shown,
         outcome_options=[{"value": one, "label": OUTCOMES[one]} for one in shown],
@@ -138,7 +142,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         rounds=rounds.state(survey, await ctx.zone(), now),
         stage=stage(survey, now) if survey.status == "published" else "",
         now=now,
-        **_ledger(survey.uid, version, asked, found.narrowed),
+        **_ledger(survey.uid, version, asked, found.narrowed, apart),
         **await _split(ctx, scope, questions, found.counters.responses, names.types),
         **_WORDS,
     )
@@ -170,14 +174,17 @@ async def _split(
     }
 
 
-def _ledger(uid: UUID, version: int, asked: Narrowed, rows: int) -> dict[str, Any]:
-    """The rows behind the figures, as a list and as files."""
+def _ledger(uid: UUID, version: int, asked: Narrowed, rows: int, apart: AnonymousView | None) -> dict[str, Any]:
+    """The rows behind the figures, as a list and as files; of an anonymous survey, these say who took part."""
     query = {"survey": uid, "version": version, **asked.query}
     note = lists.too_long(rows)
 
     def urls(kinds: Sequence[ExportKind]) -> list[tuple[str, str]]:
         return [(one.label, with_query("/surveys/responses", query, **one.query)) for one in lists.offered(kinds, rows)]
 
+    if apart:
+        exports = {"Who took part": urls(EXPORTS)} | anonymous.exports_of(apart)
+        return {"ledger": with_query("/surveys/responses", query), "exports": exports, "too_long": note}
     exports = {"A row per response, a column per question": urls(TABLES), "As the list shows them": urls(EXPORTS)}
     return {"ledger": with_query("/surveys/responses", query), "exports": exports, "too_long": note}
 

@@ -36,6 +36,12 @@ class ReadWording(msgspec.Struct):
     enforcement: str
     questions: list[dict[str, Any]]
     closing_html: str = ""
+    anonymity: str = "named"
+    split: str | None = None
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.anonymity == "anonymous"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +149,8 @@ def wording(content: str) -> ReadWording:
 def wording_of(survey: Any, rows: Sequence[Mapping[str, Any]]) -> ReadWording:
     """The words of a survey as it stands; `rows` are its questions."""
     asked = [{**row, **(row["details"] or {})} for row in rows]
-    return ReadWording(survey.title, survey.message, survey.type, survey.enforcement, asked, survey.closing_html)
+    told = (survey.closing_html, survey.anonymity, survey.split)
+    return ReadWording(survey.title, survey.message, survey.type, survey.enforcement, asked, *told)
 
 
 def definition(survey: Any, version: int) -> tuple[ReadWording, tuple[AskedQuestion, ...]]:

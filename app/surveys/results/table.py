@@ -18,7 +18,7 @@ from app.accounts.models import User
 from app.host.models import Employee
 from app.secrets import KeyRing
 from app.surveys.ledger.chain import LedgerAnswer
-from app.surveys.models import LedgerPerson, PromptState, Response, Wording
+from app.surveys.models import LedgerPerson, PromptState, Response, Survey, Wording
 from app.surveys.results import kinds, queries, responses
 from app.surveys.results.figures import AskedQuestion
 
@@ -58,6 +58,12 @@ class TableColumn:
     key: str
     label: str
     value: Callable[[Any], Any]
+
+
+async def asked_of_people(db: AsyncSession, survey: UUID, version: int | None) -> tuple[AskedQuestion, ...]:
+    """As `asked_in`, those alone whose answers belong to a person: none of an anonymous survey."""
+    is_anonymous = await db.scalar(select(Survey.anonymity == "anonymous").where(Survey.uid == survey))
+    return () if is_anonymous else await asked_in(db, survey, version)
 
 
 async def asked_in(db: AsyncSession, survey: UUID, version: int | None) -> tuple[AskedQuestion, ...]:

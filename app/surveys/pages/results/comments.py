@@ -7,6 +7,7 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from litestar.response import Redirect
 
 from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.response_list import reader
@@ -19,7 +20,7 @@ from app.texts import is_keepable_line, uuid_of, whole
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER
-from app.web.pages import page
+from app.web.pages import go, page
 from app.web.templating import with_query
 
 SEE = Requires("surveys.view", module="surveys")
@@ -28,10 +29,13 @@ UNREADABLE = "The filter can't be read. Choose from the list. A search takes at 
 
 
 @get("/surveys/view/{uid:str}/comments", guards=[SEE])
-async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any] | Redirect:
+    """Those on an anonymous survey have no people and no time: they stand among its results."""
     asked = version_asked_for(ctx)
     survey = await queries.survey(ctx.db, uid_of(uid), asked)
     version = asked or survey.version
+    if survey.anonymity == "anonymous":
+        return go(with_query(f"/surveys/results/{survey.uid}", {"version": version}))
     words, questions = responses.definition(survey, version)
     written = [one for one in questions if one.type == "free_text"]
     query = {name: str(ctx.request.query_params.get(name) or "").strip() for name in ("question", "by", "q", "before")}

@@ -33,7 +33,7 @@ async def spec_of(ctx: Context, framed: ResponseListFrame) -> ListSpec:
         raise Invalid("Choose a survey first: a table has a column for each of its questions.")
     given = framed.wanted.values.get("version")
     version = (whole(given, LONGEST_VERSION) or -1) if given else None
-    questions = await table.asked_in(ctx.db, framed.survey, version)
+    questions = await table.asked_of_people(ctx.db, framed.survey, version)
     return listed(framed.spec, questions, ctx.parts.keys, ctx.workspace, on_platform=ctx.on_platform)
 
 

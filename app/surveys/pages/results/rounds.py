@@ -19,7 +19,7 @@ from app.dates import PageZone
 from app.surveys.authoring import opening
 from app.surveys.models import SurveyRound
 from app.surveys.pages.addresses import uid_of
-from app.surveys.results import queries, table, tallies
+from app.surveys.results import anonymous, queries, table, tallies
 from app.surveys.results.breakdowns import Breakdown, breakdown
 from app.surveys.results.figures import RESPONDED, AskedQuestion
 from app.surveys.results.tallies import TallyScope
@@ -92,7 +92,7 @@ async def _series(ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone
     for row in await ctx.db.execute(tallies.whole(TallyScope(survey.id, outcomes=RESPONDED))):
         people[row.version] += row.people if row.outcome in RESPONDED else 0
     choices: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
-    for version, question, choice, number in await ctx.db.execute(tallies.by_version(survey.id, versions)):
+    for version, question, choice, number in await anonymous.choices_by_version(ctx.db, survey, versions):
         choices[version, question][choice] = number
     questions = await table.asked_in(ctx.db, survey.uid, None)
     drawn = [_of_question(one, opened, choices, zone) for one in questions]

@@ -26,7 +26,12 @@ class SplitTable:
 
 def tables(split: Split, questions: Sequence[AskedQuestion], names: Mapping[str, str]) -> list[SplitTable]:
     """`names` are of groups that have a key."""
-    return [_responses(split, questions, names), *(_table(split, one, names) for one in split_by(questions))]
+    return [_responses(split, questions, names), *of_questions(split, questions, names)]
+
+
+def of_questions(split: Split, questions: Sequence[AskedQuestion], names: Mapping[str, str]) -> list[SplitTable]:
+    """The same without the table of responses."""
+    return [_table(split, one, names) for one in split_by(questions)]
 
 
 def _responses(split: Split, questions: Sequence[AskedQuestion], names: Mapping[str, str]) -> SplitTable:

@@ -13,7 +13,7 @@ from litestar.params import FromPath
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.surveys.pages.addresses import uid_of
-from app.surveys.results import queries, table, tallies
+from app.surveys.results import anonymous, queries, table
 from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, breakdown
 from app.surveys.results.figures import AskedQuestion
 from app.web.context import Context
@@ -52,7 +52,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     survey = await queries.survey(ctx.db, uid_of(uid), None)
     versions = sorted(survey.versions or [survey.version])[-MOST_VERSIONS:]
     questions = await table.asked_in(ctx.db, survey.uid, None)
-    recent = await ctx.read_recent(partial(_choices, survey_id=survey.id, versions=versions))
+    recent = await ctx.read_recent(partial(_choices, survey=survey, versions=versions))
     return await page(
         ctx,
         "surveys/versions.html",
@@ -63,9 +63,9 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     )
 
 
-async def _choices(db: AsyncSession, *, survey_id: int, versions: Sequence[int]) -> Choices:
+async def _choices(db: AsyncSession, *, survey: Any, versions: Sequence[int]) -> Choices:
     choices: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
-    for version, question, choice, people in await db.execute(tallies.by_version(survey_id, versions)):
+    for version, question, choice, people in await anonymous.choices_by_version(db, survey, versions):
         choices[version, question][choice] = people
     return choices
 

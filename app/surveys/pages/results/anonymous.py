@@ -1,0 +1,186 @@
+"""The results of an anonymous version on a survey's page, and `/surveys/results/<uid>`: every answer with its group and its number of
+people, as a list and as a file. Nothing leads from here to a person."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import ColumnElement, Select, Text, cast, func, literal, select
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import aliased
+
+from app.db.searching import contains
+from app.errors import NotFound
+from app.surveys.anonymous.models import AnonymousResult
+from app.surveys.authoring import audience
+from app.surveys.pages.addresses import uid_of
+from app.surveys.pages.results import cards, split_tables
+from app.surveys.pages.results.cards import QuestionCard
+from app.surveys.pages.results.split_tables import SplitTable
+from app.surveys.results import anonymous, queries, responses
+from app.surveys.results.anonymous import AnonymousOutcome
+from app.surveys.results.figures import AskedQuestion
+from app.surveys.words import SPLITS, Names
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.list_spec import EXPORTS, Column, Empty, Filter, ListSpec
+from app.web.pages import page
+from app.web.templating import with_query
+
+SEE = Requires("surveys.view", module="surveys")
+URL = "/surveys/results"
+FEWEST_TOLD = "five"
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymousView:
+    """What a survey's page shows of an anonymous version. `split_label` is what its groups are of, "" without groups."""
+
+    outcome: AnonymousOutcome
+    cards: Sequence[QuestionCard]
+    comments: Mapping[str, list[dict[str, Any]]]
+    tables: Sequence[SplitTable]
+    split_label: str
+    url: str
+
+
+async def view_of(
+    ctx: Context, survey: Any, version: int, questions: Sequence[AskedQuestion], names: Names
+) -> AnonymousView | None:
+    """None for a named survey."""
+    if survey.anonymity != "anonymous":
+        return None
+    outcome = await anonymous.read(ctx.db, survey.id, version)
+    url = with_query(f"{URL}/{survey.uid}", {"version": version})
+    if not outcome.is_shown:
+        return AnonymousView(outcome, (), {}, (), "", url)
+    split = outcome.split(anonymous.names_of(survey.split, names))
+    has_groups = anonymous.is_split(questions, survey.split)
+    return AnonymousView(
+        outcome,
+        cards.drawn(outcome.breakdowns(questions), None),
+        {str(one.key): _texts(outcome, one) for one in questions if one.type == "free_text"},
+        split_tables.of_questions(split, questions, {}) if has_groups else (),
+        SPLITS[survey.split] if has_groups else "",
+        url,
+    )
+
+
+def exports_of(view: AnonymousView) -> dict[str, list[tuple[str, str]]]:
+    """Files of the results, where there are some, under what they hold."""
+    if not view.outcome.is_shown:
+        return {}
+    kinds = lists.offered(EXPORTS, len(view.outcome.rows))
+    return {"Results: question, group, value, people": [(one.label, with_query(view.url, one.query)) for one in kinds]}
+
+
+def _texts(outcome: AnonymousOutcome, question: AskedQuestion) -> list[dict[str, Any]]:
+    return [{"text": text, "people": people} for text, people in outcome.texts(question)]
+
+
+@get(f"{URL}/{{uid:str}}", guards=[SEE])
+async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    """Raises NotFound for a named survey, whose responses have a list of their own."""
+    from app.surveys.pages.view import version_asked_for
+
+    asked = version_asked_for(ctx)
+    survey = await queries.survey(ctx.db, uid_of(uid), asked)
+    if survey.anonymity != "anonymous":
+        raise NotFound("Only an anonymous survey has such a list. A named one has Responses.")
+    version = asked or survey.version
+    words, questions = responses.definition(survey, version)
+    names = anonymous.names_of(survey.split, audience.named(survey.type_names, survey.tenant_names))
+    spec, base = _spec(survey, version, questions, names), _rows(survey.id, version, questions)
+    if kind := exports.asked_for(ctx):
+        return await exports.export(ctx, spec, base, kind)
+    view = await lists.load(ctx, spec, base)
+    return await page(
+        ctx,
+        "surveys/results.html",
+        fragment="list",
+        view=view,
+        survey=survey,
+        words=words,
+        version=version,
+        labels={one.key: one.label for one in questions},
+        group_name=lambda row: anonymous.group_name(row, names),
+        told=anonymous.told,
+    )
+
+
+def _rows(survey_id: int, version: int, questions: Sequence[AskedQuestion]) -> Select[Any]:
+    """Each answer, and how many answered that question in that group."""
+    answered = aliased(AnonymousResult)
+    of = select(answered.people).where(
+        answered.survey_id == survey_id,
+        answered.version == version,
+        answered.question_key == AnonymousResult.question_key,
+        answered.grouped.is_not_distinct_from(AnonymousResult.grouped),
+        answered.joined == AnonymousResult.joined,
+        answered.choice == "",
+    )
+    return select(
+        AnonymousResult.id,
+        AnonymousResult.question_key,
+        AnonymousResult.grouped,
+        AnonymousResult.joined,
+        AnonymousResult.choice,
+        AnonymousResult.people,
+        of.scalar_subquery().label("answered"),
+    ).where(
+        AnonymousResult.survey_id == survey_id,
+        AnonymousResult.version == version,
+        AnonymousResult.choice != "",
+        AnonymousResult.question_key.in_([one.key for one in questions]),
+    )
+
+
+def _spec(survey: Any, version: int, questions: Sequence[AskedQuestion], names: Mapping[str, str]) -> ListSpec:
+    labels = {one.key: one.label for one in questions}
+    place: ColumnElement[int] = func.array_position(
+        literal([str(one.key) for one in questions], ARRAY(Text)), cast(AnonymousResult.question_key, Text)
+    )
+    keys = {str(one.key): one.label for one in questions}
+    return ListSpec(
+        name="survey-results",
+        label="answers",
+        url=f"{URL}/{survey.uid}",
+        columns=(
+            Column("question", "Question", lambda row: labels[row.question_key], place, titles=True),
+            Column("group", "Group", lambda row: anonymous.group_name(row, names), AnonymousResult.grouped),
+            Column("value", "Value", lambda row: anonymous.told(row.choice), AnonymousResult.choice),
+            Column("people", "People", lambda row: row.people, AnonymousResult.people, numeric=True),
+            Column("answered", "Answered it", lambda row: row.answered, shown=False, numeric=True),
+        ),
+        filters=(
+            Filter("q", "Search", contains(AnonymousResult.choice), placeholder="In the answers"),
+            Filter(
+                "question",
+                "Question",
+                lambda key: cast(AnonymousResult.question_key, Text) == key,
+                kind="select",
+                options=keys,
+            ),
+            Filter("version", "Version", lambda _: literal(True), kind="select", options=_versions(survey, version)),
+        ),
+        key=AnonymousResult.id,
+        sort="question",
+        empty=Empty(
+            "clipboard-list",
+            "No results",
+            f"They appear when the version is over, if at least {FEWEST_TOLD} people answered.",
+            f"/surveys/view/{survey.uid}",
+            "Open the survey",
+        ),
+    )
+
+
+def _versions(survey: Any, version: int) -> dict[str, str]:
+    return {str(one): f"Version {one}" for one in survey.versions or [version]}
+
+
+ROUTES = [index]
