@@ -167,7 +167,7 @@ async def _judge(sent: _Sent, db: AsyncSession, met: Met) -> RespondResult | _Du
     if not met.item.is_anonymous:
         return _Due(workspace_of(db), met, entry)
     group = await casting.group_of(db, who.user_id, met.item.split) if given else None
-    return _Due(workspace_of(db), met, replace(entry, answers=()), (given, group) if given else None)
+    return _Due(workspace_of(db), met, replace(entry, answers=(), language=None), (given, group) if given else None)
 
 
 def _names_other_words(reply: SentReply, met: Met) -> bool:

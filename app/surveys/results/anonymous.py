@@ -86,7 +86,8 @@ async def read(db: AsyncSession, survey_id: int, version: int) -> AnonymousOutco
 async def choices_by_version(db: AsyncSession, survey: Any, versions: Collection[int]) -> Sequence[Any]:
     """Answers of several versions of any survey, a row of `surveys`: rows of (version, question_key, choice, people), all groups together."""
     if survey.anonymity != "anonymous":
-        return (await db.execute(tallies.by_version(survey.id, versions))).all()
+        counted: Sequence[Any] = (await db.execute(tallies.by_version(survey.id, versions))).all()
+        return counted
     keys = (AnonymousResult.version, AnonymousResult.question_key, AnonymousResult.choice)
     summed = cast(func.sum(AnonymousResult.people), Integer)
     which = AnonymousResult.survey_id == survey.id, AnonymousResult.version.in_(versions)
