@@ -10,7 +10,7 @@ APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-instal
 ANY_CHROMIUM := { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 PYTEST ?= $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: install demo test lint bench vendor migration sbom lock browser clean help
+.PHONY: install demo test lint bench vendor words migration sbom lock browser clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make lint       linters and type checker"
 	@echo "make bench      what it costs: figures with a floor measured in the same run"
 	@echo "make vendor     fetch the browser files again, at their pinned versions"
+	@echo "make words      bring the translations up to the texts that are marked"
 	@echo "make migration module=clock title=\"what changes\"   draft a migration from the models"
 	@echo "make sbom       all parts and their licences, as a CycloneDX document"
 	@echo "make lock       pin the dependencies anew"
@@ -47,6 +48,10 @@ bench: $(DEV)
 
 vendor: $(STAMP)
 	$(BIN)/python -m app.vendor
+
+# Names what has no translation yet, and fails then.
+words: $(STAMP)
+	$(BIN)/python -m app.wording.updating
 
 # In a scratch cluster: migrates what there is, then compares it with the models.
 migration: $(DEV)

@@ -29,11 +29,11 @@ class PageZone:
 
     def time(self, instant: datetime) -> str:
         """`Sun 22 Nov, 23:46`."""
-        return local_time(_there(instant, self.info), self.today)
+        return local_time(there(instant, self.info), self.today)
 
     def time_with_seconds(self, instant: datetime) -> str:
         """`Sun 22 Nov, 23:46:05`, without seconds where there are none."""
-        return local_exact(_there(instant, self.info), self.today)
+        return local_exact(there(instant, self.info), self.today)
 
     def in_utc(self, instant: datetime) -> str:
         """`Sun 22 Nov, 22:46 UTC`: for survey windows, which are in UTC everywhere and say so where they stand."""
@@ -41,11 +41,11 @@ class PageZone:
 
     def clock(self, instant: datetime) -> str:
         """`23:46`."""
-        return f"{_there(instant, self.info):%H:%M}"
+        return f"{there(instant, self.info):%H:%M}"
 
     def day(self, day: date) -> str:
         """`Sun 22 Nov`; of an instant the day here."""
-        return day_words(_there(day, self.info) if isinstance(day, datetime) else day, self.today)
+        return day_words(there(day, self.info) if isinstance(day, datetime) else day, self.today)
 
     def days(self, first: date, last: date) -> str:
         """`16 – 22 Nov`, both included."""
@@ -58,7 +58,7 @@ class PageZone:
     def exact(self, instant: datetime) -> str:
         """To the second, here and in UTC."""
         in_utc = f"{_seconds(instant.astimezone(UTC))} UTC"
-        return in_utc if self.name == "UTC" else f"{_seconds(_there(instant, self.info))} {self.name} · {in_utc}"
+        return in_utc if self.name == "UTC" else f"{_seconds(there(instant, self.info))} {self.name} · {in_utc}"
 
 
 def local_time(local: datetime, today: date | None) -> str:
@@ -94,15 +94,15 @@ def days_words(first: date, last: date, today: date | None) -> str:
 
 def span_words(start: datetime, end: datetime | None, zone: ZoneInfo, today: date | None) -> str:
     """`Sun 22 Nov, 08:00–17:00`; both days where they are two."""
-    first = _there(start, zone)
+    first = there(start, zone)
     if end is None:
         return f"{local_time(first, today)}, still open"
-    last = _there(end, zone)
+    last = there(end, zone)
     same_day = first.date() == last.date()
     return f"{local_time(first, today)}" + (f"–{last:%H:%M}" if same_day else f" – {local_time(last, today)}")
 
 
-def _there(instant: datetime, zone: ZoneInfo) -> datetime:
+def there(instant: datetime, zone: ZoneInfo) -> datetime:
     """In that zone. The calendar's first and last hours may have no time there: they keep their own."""
     try:
         return instant.astimezone(zone)

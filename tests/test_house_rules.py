@@ -68,6 +68,7 @@ PURE = {
     "app/surveys/words.py",
     "app/texts.py",
     "app/web/merging.py",
+    "app/wording/marked.py",
 }
 IMPURE_PARTS = (
     "sqlalchemy",
@@ -102,7 +103,7 @@ LAYERS = {
         "accounts simulator standbys",
         "parts",
         "bodies db logs outbound secrets vendor",
-        "charts config dark_sheet",
+        "charts config dark_sheet wording",
         "counting dates errors faults garbage languages pace periods registry texts",
     ),
     "app.clock": (

@@ -17,6 +17,7 @@ from app.accounts.models import OneTimeLink, Tenant, User
 from app.db.session import PLATFORM, Database
 from app.errors import Invalid
 from app.secrets import KeyRing
+from app.wording.marked import marked
 
 SHORTEST_PASSWORD = 12
 LOCK_AFTER = 5
@@ -33,7 +34,7 @@ class SignInRefused(Invalid):
     """One and the same for a wrong address, a wrong password, a locked or a deactivated account."""
 
     def __init__(self) -> None:
-        super().__init__("E-mail or password is wrong, or the account is locked for some minutes.")
+        super().__init__(marked("E-mail or password is wrong, or the account is locked for some minutes."))
 
 
 class SecondFactorNeeded(Invalid):
@@ -41,7 +42,7 @@ class SecondFactorNeeded(Invalid):
     password in the next attempt."""
 
     def __init__(self, user_id: int, passed: str) -> None:
-        super().__init__("Give the six digits of your authenticator app.")
+        super().__init__(marked("Give the six digits of your authenticator app."))
         self.user_id, self.passed = user_id, passed
 
 

@@ -20,12 +20,13 @@ from app.accounts.passkey_answers import KnownKey, WrongAnswer
 from app.accounts.passkey_site import PasskeySite
 from app.db.session import Database, enter_workspace
 from app.errors import Conflict, Invalid, NotFound
+from app.wording.marked import marked
 
 ANSWER_WITHIN = timedelta(minutes=5)
 MOST = 20
 LONGEST_NAME = 60
 LONGEST_ANSWER = 20_000  # of a device with many certificates; the most have some hundred
-WRONG = "The passkey was not accepted. Try it again, or type the six digits of your authenticator app."
+WRONG = marked("The passkey was not accepted. Try it again, or type the six digits of your authenticator app.")
 NOT_MADE = "The passkey was not added: the answer of the device was wrong, or it came too late. Start again."
 NO_APP = "Set up an authenticator app first. A passkey works beside it."
 TAKEN = "You have a passkey with this name. Choose another name."

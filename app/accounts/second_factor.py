@@ -18,11 +18,12 @@ from app.accounts.models import User
 from app.db.session import Database, enter_workspace, workspace_of
 from app.errors import Conflict, FieldError, Invalid
 from app.secrets import KeyRing, Place, Secret, SecretError
+from app.wording.marked import marked
 
 ISSUER = "Muster"
 STEP_S = 30
 PASSED_FOR = timedelta(minutes=5)
-WRONG = (
+WRONG = marked(
     "These digits are not valid now. Type the digits that the app shows now: each code works once, and the phone's"
     " clock must be right."
 )

@@ -12,6 +12,7 @@ import msgspec
 from app.surveys import decimals
 from app.surveys.decimals import Number
 from app.surveys.words import NEW_QUESTION_TYPES
+from app.wording.marked import Numeral, worded
 
 # The words of `can` in the end-user API, in the order in which pages name them.
 ABILITIES: Final = (*NEW_QUESTION_TYPES, "conditions")
@@ -48,11 +49,13 @@ class QuestionDetails(msgspec.Struct, frozen=True):
     @property
     def bounds(self) -> str:
         """What a number may be, in words; "" for any."""
-        if self.min is not None and self.max is not None:
-            return f"From {decimals.written(self.min)} to {decimals.written(self.max)}"
-        if self.min is not None:
-            return f"{decimals.written(self.min)} or more"
-        return "" if self.max is None else f"At most {decimals.written(self.max)}"
+        least = None if self.min is None else Numeral(decimals.written(self.min))
+        most = None if self.max is None else Numeral(decimals.written(self.max))
+        if least and most:
+            return worded("From {least} to {most}", least=least, most=most)
+        if least:
+            return worded("{least} or more", least=least)
+        return worded("At most {most}", most=most) if most else ""
 
 
 NO_DETAILS: Final = QuestionDetails()

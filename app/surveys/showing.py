@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from app.surveys.question_details import Condition, DetailedQuestion
+from app.wording.marked import marked, worded
 
 LONGEST_NAMED: Final = 80
 
@@ -35,10 +36,22 @@ def sentence(questions: Sequence[DetailedQuestion], condition: Condition | None)
     if condition is None or not 1 <= condition.question <= len(questions):
         return ""
     asked = questions[condition.question - 1]
-    values = " or ".join(f"“{one}”" for one in condition.values)
-    several = asked.type == "multiple_choice"
-    verb = ("does not include" if several else "is not") if condition.negated else ("includes" if several else "is")
-    return f"Only if the answer to “{_short(asked.label)}” {verb} {values}."
+    values = tuple(f"“{one}”" for one in condition.values)
+    return worded(_conditional(asked.type, condition.negated), question=_short(asked.label), values=values)
+
+
+def _conditional(kind: str, negated: bool) -> str:  # noqa: FBT001 - as the condition has it
+    if kind == "multiple_choice":
+        return (
+            marked("Only if the answer to “{question}” does not include {values}.")
+            if negated
+            else marked("Only if the answer to “{question}” includes {values}.")
+        )
+    return (
+        marked("Only if the answer to “{question}” is not {values}.")
+        if negated
+        else marked("Only if the answer to “{question}” is {values}.")
+    )
 
 
 def notes(questions: Sequence[DetailedQuestion], question: DetailedQuestion) -> tuple[str, ...]:

@@ -4,20 +4,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from app.wording.marked import marked
+
 TYPES = {"rating": "Rating", "consent": "Consent", "poll": "Poll", "feedback": "Feedback"}
 ENFORCEMENTS = {"optional": "Optional", "required": "Required"}
 ANONYMITIES = {"named": "Named", "anonymous": "Anonymous"}
 # What people read before they answer an anonymous survey, and then what an answer keeps of them where the survey has a split.
-ANONYMOUS_PROMISE = (
+ANONYMOUS_PROMISE = marked(
     "Your answers are kept apart from your name. They are shown only after the survey has ended, and only if at least five people"
     " answered. That you took part is kept with your name, the time, your network address and your browser. If everybody gives"
     " the same answer, it is known as yours, too. People who run the server could link answers to names while the survey runs,"
     " and later with its backups and logs."
 )
 SPLIT_PROMISES = {
-    "type": "Your answers keep your user type; groups of fewer than five people are shown together.",
-    "tenant": "Your answers keep your company; groups of fewer than five people are shown together.",
-    "department": "Your answers keep your department; groups of fewer than five people are shown together.",
+    "type": marked("Your answers keep your user type; groups of fewer than five people are shown together."),
+    "tenant": marked("Your answers keep your company; groups of fewer than five people are shown together."),
+    "department": marked("Your answers keep your department; groups of fewer than five people are shown together."),
 }
 # By what answers can be told apart in groups.
 SPLITS = {"type": "User type", "tenant": "Tenant", "department": "Department"}

@@ -22,9 +22,16 @@ from app.db.session import PLATFORM, alone, enter_workspace
 from app.errors import NotFound, NotSignedIn
 from app.parts import Parts
 from app.texts import is_keepable_line
+from app.wording.speech import ENGLISH_SPEECH, Speech, speech_for
 
 LARGEST_ID = 2**63 - 1  # what a bigint holds
+# Pages for everybody speak the person's language; the others are for those who run things, and are English.
+FOR_ALL = ("/me", "/survey_prompt", "/sign-in", "/preferences/language")
 T = TypeVar("T")
+
+
+def speaks_to_all(path: str) -> bool:
+    return any(path == one or path.startswith(f"{one}/") for one in FOR_ALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +156,17 @@ class Context:
             self._languages = languages.wanted(asked, choice, preferred)
         return self._languages
 
+    @property
+    def asked_in(self) -> Speech:
+        """How Muster speaks to this person where it asks them something."""
+        return speech_for(self.languages)
+
+    @property
+    def speech(self) -> Speech:
+        """How this answer speaks: English, except where everybody comes."""
+        path = self._request.url.path if self._request else ""
+        return self.asked_in if speaks_to_all(path) else ENGLISH_SPEECH
+
     async def zone(self) -> PageZone:
         """The one in which this answer tells its times: the workspace's, or UTC before signing in. Asked once."""
         if self._zone is None and self.person is not None:
@@ -160,7 +178,7 @@ class Context:
 
     def tell_times_in(self, name: str) -> None:
         """What `zone` is, from a handler that read the workspace's along with something else."""
-        self._zone = PageZone.at(ZoneInfo(name), datetime.now(UTC))
+        self._zone = self.speech.zone(PageZone.at(ZoneInfo(name), datetime.now(UTC)))
 
     @property
     def target(self) -> str:

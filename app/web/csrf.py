@@ -20,11 +20,12 @@ from app.secrets import KeyRing
 from app.web import sessions
 from app.web.context import Context, provide_context
 from app.web.returning import told
+from app.wording.marked import marked
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 FIELD, HEADER = "csrf_token", "x-csrf-token"
 SIZE = 32  # bytes of a token
-_EXPIRED = "This form is too old, or it came from another site. Reload the page and repeat."
+_EXPIRED = marked("This form is too old, or it came from another site. Reload the page and repeat.")
 
 
 def token_of(context: Context) -> str:

@@ -32,30 +32,38 @@ from app.web.context import Context, context_in
 from app.web.drafts.carrying import InterruptedWriting
 from app.web.returning import OVERLAYS, is_ours, told, with_its_query
 from app.web.transport.methods import API, allowed
+from app.wording.marked import marked, sentence, worded
+from app.wording.speech import speaking, spoken
 
 log = structlog.get_logger()
 TITLES = {
-    401: "Sign in first",
-    403: "You may not do this",
-    404: "Not found",
-    405: "This is not a page to open",
-    408: "Too slow",
-    409: "Not possible now",
-    413: "Too large",
-    422: "Something in the request is wrong",
-    429: "Too many requests",
-    500: "Something went wrong here",
-    503: "Not available right now",
+    401: marked("Sign in first"),
+    403: marked("You may not do this"),
+    404: marked("Not found"),
+    405: marked("This is not a page to open"),
+    408: marked("Too slow"),
+    409: marked("Not possible now"),
+    413: marked("Too large"),
+    422: marked("Something in the request is wrong"),
+    429: marked("Too many requests"),
+    500: marked("Something went wrong here"),
+    503: marked("Not available right now"),
 }
 RETRY_AFTER_S = 5
-AWAY = "The database can't be reached. Try again in a moment."
-NO_CHANGES = "The database takes no changes right now. Try again in a moment."
-CROWDED = "All connections to the database are in use right now. Try again in a moment."
-SHARE_TAKEN = "Too many requests of your workspace wait for the database right now. Try again in a moment."
-TOO_SLOW = "The database did not answer in time. Try again in a moment, or ask for less at once."
+# What modules below say, that know no translations.
+_SAID_BELOW = (
+    marked("This was not found."),
+    marked("The request took too long to arrive. Retry on a faster connection, or send less at once."),
+    marked("The request is too large for this address. Send a smaller file, or less at once."),
+)
+AWAY = marked("The database can't be reached. Try again in a moment.")
+NO_CHANGES = marked("The database takes no changes right now. Try again in a moment.")
+CROWDED = marked("All connections to the database are in use right now. Try again in a moment.")
+SHARE_TAKEN = marked("Too many requests of your workspace wait for the database right now. Try again in a moment.")
+TOO_SLOW = marked("The database did not answer in time. Try again in a moment, or ask for less at once.")
 # Behind these, where something was sent that was to be kept.
-NOT_SAVED = "Nothing was saved. You can send it again."
-PERHAPS_SAVED = "It may have been saved or not: look before you send it again."
+NOT_SAVED = marked("Nothing was saved. You can send it again.")
+PERHAPS_SAVED = marked("It may have been saved or not: look before you send it again.")
 # A statement that was ended: by its limit, or by the people who run the server.
 _ENDED = "57014"
 # The server ends or starts, or went away; "08" is any failure of a connection.
@@ -65,8 +73,8 @@ _OTHER_TABLES = frozenset({"42P01", "42703", "3F000", "0A000"})
 READING = ("GET", "HEAD", "OPTIONS")
 # A page that is asked for again may work then.
 PASSING = (408, 429, 500, 503)
-WRONG_HERE = "Something went wrong on our side. The log has the details under the number below."
-A_FORMS_ADDRESS = "Only a form sends to this address. Go back to the page with the form and use its button."
+WRONG_HERE = marked("Something went wrong on our side. The log has the details under the number below.")
+A_FORMS_ADDRESS = marked("Only a form sends to this address. Go back to the page with the form and use its button.")
 
 
 class MethodNotAllowed(Refusal):
@@ -120,7 +128,10 @@ def told_what_became_of_it(refusal: Busy, method: str, *, kept: bool) -> Busy:
     if method in READING:
         return refusal
     what = PERHAPS_SAVED if kept else NOT_SAVED
-    return Busy(f"{refusal.message} {what}", retry_after_s=refusal.retry_after_s)
+    return Busy(
+        worded("{happened} {became}", happened=sentence(refusal.message), became=sentence(what)),
+        retry_after_s=refusal.retry_after_s,
+    )
 
 
 def _answer(request: Request[Any, Any, Any], refusal: Refusal) -> Response[Any]:
@@ -191,7 +202,7 @@ def _lost(error: Exception) -> bool:
 def _of_litestar(error: HTTPException) -> Refusal:
     kinds: dict[int, Refusal] = {
         401: NotSignedIn("Sign in first."),
-        403: Forbidden("You may not do that."),
+        403: Forbidden(marked("You may not do that.")),
         404: NotFound(),
         405: MethodNotAllowed("This address does not take that method."),
         413: TooLarge(),
@@ -205,15 +216,17 @@ def _of_litestar(error: HTTPException) -> Refusal:
     extra = error.extra if isinstance(error.extra, list) else []
     details = [FieldError(str(item.get("key", "")), str(item.get("message", ""))) for item in extra if item]
     return Invalid(
-        "The form can't be read: it was cut off, or has too many parts. Reload the page and repeat.", details=details
+        marked("The form can't be read: it was cut off, or has too many parts. Reload the page and repeat."),
+        details=details,
     )
 
 
 def envelope(refusal: Refusal, request_id: str) -> Response[bytes]:
     """The failure envelope of the JSON APIs."""
-    body: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    # What pages could say in other languages is no plain text yet.
+    body: dict[str, Any] = {"code": refusal.code, "message": str(refusal.message)}
     if refusal.details:
-        body["details"] = [{"field": item.field, "message": item.message} for item in refusal.details]
+        body["details"] = [{"field": item.field, "message": str(item.message)} for item in refusal.details]
     if refusal.status == Internal.status:
         body = {"code": refusal.code, "message": request_id}
     headers = {}
@@ -263,6 +276,15 @@ def _page_in_browser(request: Request[Any, Any, Any]) -> str:
 
 def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
     """errors/error.html, with the menu for people who are signed in; errors/fragment.html for htmx."""
+    context = context_in(request.scope)
+    if context is None:
+        return _drawn(request, refusal, None)
+    context.meet(request)
+    with speaking(context.speech):
+        return _drawn(request, refusal, context)
+
+
+def _drawn(request: Request[Any, Any, Any], refusal: Refusal, context: Context | None) -> Response[str]:
     from app.web.pages import frame
     from app.web.templating import render
 
@@ -273,15 +295,14 @@ def _page(request: Request[Any, Any, Any], refusal: Refusal) -> Response[str]:
         "details": refusal.details,
         "request_id": _request_id(request.scope),
     }
-    context = context_in(request.scope)
     headers = {"Vary": "HX-Request"}
     if request.headers.get("hx-request") == "true":
         html = render("errors/fragment.html", target=request.headers.get("hx-target", ""), **values)
         headers["X-Refusal"] = str(refusal.status)  # static/js/toasts.js shows it where it can be read
     elif context is None or context.person is None:
-        html = render("errors/error.html", ways=_ways_on(request, refusal, []), **values)
+        spoken_so = {"speech": spoken(), "shell": spoken()}
+        html = render("errors/error.html", **spoken_so, ways=_ways_on(request, refusal, []), **values)
     else:
-        context.meet(request)
         around = frame(context)
         html = render(
             "errors/error.html", **around, flashes=[], ways=_ways_on(request, refusal, around["menu"]), **values
@@ -296,15 +317,15 @@ def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[
     host, came = told(request.headers.get("referer", ""))
     back = came if host == request.headers.get("host") else ""
     section = [(item["label"], item["url"]) for group in menu for item in group["items"] if item["active"]]
-    ways = {here: "Try again"} if asks and refusal.status in PASSING else {}
+    ways = {here: marked("Try again")} if asks and refusal.status in PASSING else {}
     if better := getattr(refusal, "way", None):
         ways[_changed(request, better[1])] = better[0]
     if back and not (asks and back == here):
-        ways.setdefault(back, "Back to where you were")
+        ways.setdefault(back, marked("Back to where you were"))
     for label, url in section:
         if url != here:
-            ways.setdefault(url, f"To {label}")
-    ways.setdefault("/", "To the first page")
+            ways.setdefault(url, worded("To {page}", page=label))
+    ways.setdefault("/", marked("To the first page"))
     return [(label, url) for url, label in ways.items() if is_ours(url)]
 
 

@@ -17,6 +17,7 @@ from litestar.datastructures import FormMultiDict
 from app.errors import Conflict, FieldError, Invalid
 from app.texts import EMAIL, is_keepable, trimmed
 from app.web.merging import Stale
+from app.wording.marked import marked, sentence, worded
 
 BOTH = "You and another person both changed this. Your text will be saved, unless you choose theirs above."
 
@@ -40,7 +41,7 @@ class Field:
         text = _clean(raw[-1]) if raw else ""
         if not text:
             if self.required:
-                raise Wrong("This is needed.")
+                raise Wrong(marked("This is needed."))
             return None
         return self.parse(text)
 
@@ -75,7 +76,7 @@ class Email(Text):
 
     def parse(self, text: str) -> str:
         if not EMAIL.fullmatch(text):
-            raise Wrong("Give an e-mail address such as ada@example.org.")
+            raise Wrong(marked("Give an e-mail address such as ada@example.org."))
         return super().parse(text).lower()
 
 
@@ -90,11 +91,11 @@ class Password(Field):
     def read(self, raw: list[str]) -> str | None:
         value = raw[-1] if raw else ""
         if not value and self.required:
-            raise Wrong("This is needed.")
+            raise Wrong(marked("This is needed."))
         if value and len(value) < self.shortest:
             raise Wrong(f"At least {self.shortest} characters.")
         if len(value) > 1000:  # noqa: PLR2004 - hashing is work, and real passwords are shorter
-            raise Wrong("At most 1000 characters.")
+            raise Wrong(marked("At most 1000 characters."))
         return value or None
 
     def show(self, value: Any) -> str:  # noqa: ARG002 - the signature of Field
@@ -284,8 +285,10 @@ class Bound:
         """What is wrong as the box above the form says it: (field, sentence) in the order of the form, each with its label.
         What belongs to no field comes first, under "": there is nothing to lead to."""
         general = [("", text) for name, text in self.errors.items() if name not in self.fields]
+        at_fields = [(item, self.errors[item.name]) for item in self if item.name in self.errors]
         return general + [
-            (item.name, f"{item.label}: {self.errors[item.name]}") for item in self if item.name in self.errors
+            (item.name, worded("{field}: {problem}", field=sentence(item.label), problem=sentence(problem)))
+            for item, problem in at_fields
         ]
 
     def __iter__(self) -> Any:
@@ -294,7 +297,7 @@ class Bound:
 
 def _clean(text: str) -> str:
     if not is_keepable(text):
-        raise Wrong("The text has characters that can't be stored, such as control characters. Remove them.")
+        raise Wrong(marked("The text has characters that can't be stored, such as control characters. Remove them."))
     return trimmed(text)
 
 

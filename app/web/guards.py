@@ -10,6 +10,7 @@ from app.accounts.policies import enabled
 from app.db.session import PLATFORM
 from app.errors import Forbidden, ModuleUnavailable, NotSignedIn
 from app.web.context import context_of
+from app.wording.marked import marked
 
 Connection = ASGIConnection[Any, Any, Any, Any]
 
@@ -33,7 +34,9 @@ class Requires:
             raise Forbidden("This page is only for the platform's own workspace, and your account belongs to a tenant.")
         if self.module and not enabled(context.policies, f"module_{self.module}"):
             raise ModuleUnavailable(
-                "This part of Muster is switched off in your workspace. An administrator can switch it on under Policies."
+                marked(
+                    "This part of Muster is switched off in your workspace. An administrator can switch it on under Policies."
+                )
             )
 
 

@@ -1,5 +1,6 @@
 """How a handler answers: a page or the block of it that htmx asked for, or a redirect after a POST."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from litestar import Response
@@ -9,8 +10,10 @@ from litestar.response import Redirect
 from app.web import csrf, menu, prompting, sessions
 from app.web.context import Context
 from app.web.drafts import carrying
+from app.web.menu import MenuGroup
 from app.web.returning import way_back
 from app.web.templating import render, render_fragment, with_query
+from app.wording.speech import ENGLISH_SPEECH, Speech, speaking
 
 # Lists behind a drawer fetch their rows again.
 CHANGED = {"HX-Trigger": "muster:changed"}
@@ -37,12 +40,15 @@ async def page(
     values = {"zone": zone, "back": back, "back_query": with_query("", {"back": back}), **values}
     values["person_mark"] = carrying.mark_of(context.parts.keys, context.person.id) if context.person else ""
     if fragment is not None and context.wants_fragment:
-        html = render_fragment(template, fragment, ctx=context, csrf_token=csrf.token_of(context), **values)
+        values |= _speeches(context, menu.visible(context.request.app.state.menu, context))
+        with speaking(context.speech):
+            html = render_fragment(template, fragment, ctx=context, csrf_token=csrf.token_of(context), **values)
         said = await _said_before(context)
         html, headers = html + said, {**CHANGED, **(headers or {})} if said else headers
     else:
         flashes = await sessions.take_flashes(context) if context.person else []
-        html = render(template, **frame(context), flashes=flashes, **values)
+        with speaking(context.speech):
+            html = render(template, **frame(context), flashes=flashes, **values)
     headers = {"Vary": "HX-Request", **(headers or {})}
     return Response(html, status_code=status, media_type=MediaType.HTML, headers=headers)
 
@@ -65,6 +71,7 @@ def frame(context: Context) -> dict[str, Any]:
     groups = menu.visible(context.request.app.state.menu, context)
     return {
         "ctx": context,
+        **_speeches(context, groups),
         "csrf_token": csrf.token_of(context),
         "menu": menu.rendered(groups, context.request.url.path),
         "workspace": context.person.workspace_name if context.person else "",
@@ -76,6 +83,14 @@ def frame(context: Context) -> dict[str, Any]:
         "prompts": prompting.offered(context),
         "prompt_opens": prompting.opens(context, context.request.url.path),
     }
+
+
+def _speeches(context: Context, groups: Sequence[MenuGroup]) -> dict[str, Speech]:
+    """How the page speaks, the frame around it (`shell`), and the prompt over it (`asked_in`). A frame with a menu is for those who run
+    things; one without speaks the person's language on every page of theirs."""
+    in_english = context.person is not None and len(groups) > 0
+    shell = ENGLISH_SPEECH if in_english else context.asked_in if context.person else context.speech
+    return {"speech": context.speech, "shell": shell, "asked_in": context.asked_in}
 
 
 def go(url: str) -> Redirect:

@@ -1,6 +1,8 @@
 """What a person has arranged for themselves: the columns of each list, whether single keys act, and the language in which they are
 asked."""
 
+from dataclasses import replace
+
 from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
@@ -15,6 +17,7 @@ from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.pages import NO_KEYS, done, go
 from app.web.returning import way_back
+from app.wording.marked import marked
 
 LONGEST_NAME = 50
 MOST_LISTS = 100
@@ -56,7 +59,8 @@ async def choose_language(ctx: NamedDependency[Context]) -> Redirect:
     if tag not in ("", *TAGS):
         raise Invalid("Muster does not speak that language. Choose one of the list.")
     await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(language=tag or None))
-    return await done(ctx, "/account", "The language of questions and answers was saved.")
+    ctx.person = replace(ctx.user, language=tag or None)
+    return await done(ctx, "/account", marked("The language of questions and answers was saved."))
 
 
 ROUTES = [choose_columns, choose_keys, choose_language]

@@ -18,15 +18,17 @@ from app.accounts.models import Policy, Role, Session, Tenant, User, UserRole
 from app.config import Settings
 from app.db.session import PLATFORM
 from app.web.context import Context, Person
+from app.wording.marked import marked
+from app.wording.speech import Speech
 
 IDLE = timedelta(minutes=30)
 ABSOLUTE = timedelta(hours=12)
 # A click a second must not be a write a second.
 SEEN_EVERY = timedelta(minutes=1)
 # What the sign-in page says to a browser whose session is over.
-LEFT_IDLE = "You were signed out after 30 minutes without activity."
-LASTED = "You were signed out after 12 hours. No sign-in lasts longer."
-ENDED = (
+LEFT_IDLE = marked("You were signed out after 30 minutes without activity.")
+LASTED = marked("You were signed out after 12 hours. No sign-in lasts longer.")
+ENDED = marked(
     "You are signed out. A sign-in ends after 12 hours, with a new password, or when another of your browsers ends it."
 )
 
@@ -174,7 +176,7 @@ async def begin(context: Context, user_id: int, *, carried: str | None = None, w
             ip=context.ip,
             user_agent=context.user_agent[:300],
             carried=carried,
-            flash=[{"text": warning, "level": "warning"}] if warning else [],
+            flash=[_told(context.speech, warning, "warning")] if warning else [],
             expires_at=now + ABSOLUTE,
         )
     )
@@ -202,8 +204,15 @@ async def renew(context: Context) -> None:
 async def flash(context: Context, message: str, *, level: str = "success", sent: str = "") -> None:
     """Leaves a message for the person's next page. `level`: success, info, warning or danger. `sent` names a draft that the browser
     need not keep any longer (static/js/drafts.js)."""
-    context.flashes = [*context.flashes, {"text": message, "level": level, **({"sent": sent} if sent else {})}]
+    speech = context.speech
+    context.flashes = [*context.flashes, _told(speech, message, level) | ({"sent": sent} if sent else {})]
     await _store_flashes(context)
+
+
+def _told(speech: Speech, message: str, level: str) -> dict[str, str]:
+    """In words of the page that leaves it: the one that shows it may speak another language."""
+    said = {"text": speech(message), "level": level}
+    return said if speech.is_english else {**said, "lang": speech.tag}
 
 
 async def take_flashes(context: Context) -> list[dict[str, str]]:

@@ -1,7 +1,7 @@
 """The Jinja environment: what every template may use. Values come formatted (app.web.formats, app.web.marks); templates place them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from app.web.marks import (
     time_utc,
 )
 from app.web.transport.assets import address
+from app.wording.speech import ENGLISH_SPEECH, Speech, counted, said, speaking, spoken
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,11 +53,13 @@ def environment() -> Environment:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        extensions=["jinja2.ext.do", Unindented],
+        extensions=["jinja2.ext.do", "jinja2.ext.i18n", Unindented],
     )
+    env.install_gettext_callables(said, counted, newstyle=True)  # type: ignore[attr-defined] # the extension adds it
     env.globals.update(
         icon=icon, badge=badge, linked=linked, shows_times=shows_times, asset=address, with_query=with_query
     )
+    env.globals.update(said=said, spoken=spoken, speak=speak, speech=ENGLISH_SPEECH, shell=ENGLISH_SPEECH)
     env.filters.update(
         instant=instant,
         local_instant=local_instant,
@@ -81,6 +84,12 @@ def environment() -> Environment:
         if "{% macro" in path.read_text():
             env.globals[path.stem] = env.get_template(f"components/{path.name}").module
     return env
+
+
+def speak(speech: Speech, caller: Callable[[], str]) -> str:
+    """`{% call speak(asked_in) %}`: a part of a page that speaks otherwise than the rest."""
+    with speaking(speech):
+        return caller()
 
 
 def render(template: str, **values: Any) -> str:

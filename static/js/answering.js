@@ -42,7 +42,7 @@ function showPage(card) {
   const at = parts.indexOf(current);
   const last = at === parts.length - 1;
   for (const part of all(card, "[data-part]")) part.hidden = part !== current;
-  current.querySelector("[data-part-number]").textContent = `Page ${at + 1} of ${parts.length}`;
+  current.querySelector("[data-part-number]").textContent = worded(card, "pageWords", { page: at + 1, pages: parts.length });
   card.querySelector("[data-turn]").hidden = parts.length === 1;
   card.querySelector("[data-back]").hidden = at === 0;
   card.querySelector("[data-next]").hidden = last;
@@ -72,7 +72,7 @@ function lacksAnswer(card) {
   const asked = all(currents.get(card), "[data-required]:not([hidden])").find((one) => !isAnswered(one));
   if (!asked) return false;
   const label = (asked.querySelector(".prompt-label")?.firstChild.textContent ?? "").trim();
-  say(card, `“${label}” needs an answer first.`);
+  say(card, worded(card, "lacksWords", { question: label }));
   asked.querySelector("input, textarea").focus();
   return true;
 }
@@ -92,6 +92,11 @@ function grouped(fields) {
 
 function say(card, text) {
   card.querySelector("[data-turn-said]").textContent = text;
+}
+
+// What is said here stands in the page, in its language, with {names} of what belongs into it.
+function worded(card, name, values) {
+  return card.querySelector("[data-turn]").dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 }
 
 function goTo(card, part) {

@@ -21,7 +21,10 @@ function counter(area) {
     line.className = "field-counter form-hint";
     area.after(line);
   }
-  line.textContent = `${[...area.value].length.toLocaleString("en")} of ${Number(area.dataset.counter).toLocaleString("en")}`;
+  const grouped = (number) => number.toLocaleString(area.closest("[lang]").lang, { numberingSystem: "latn" });
+  const words = area.dataset.counterWords ?? "{now} of {most}";
+  line.textContent = words
+    .replace("{now}", grouped([...area.value].length)).replace("{most}", grouped(Number(area.dataset.counter)));
 }
 
 document.addEventListener("input", (event) => {

@@ -34,7 +34,7 @@ function say(text) {
   button.type = "button";
   button.className = "btn btn-sm btn-ghost-secondary";
   button.dataset.dismiss = "";
-  button.textContent = "Dismiss";
+  button.textContent = region.dataset.dismissWords;
   card.append(words, button);
   const stage = place();
   for (const old of stage.querySelectorAll('[data-toast="danger"]')) old.remove();
@@ -73,8 +73,8 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
 document.body.addEventListener("htmx:responseError", (event) => {
   const { xhr } = event.detail;
   if (xhr.status === 401) return location.reload();
+  const { tooLarge, tooMany, failed, numbered } = region.dataset;
   const id = xhr.getResponseHeader("X-Request-ID");
-  say({ 413: "This is too large.", 429: "Too many requests. Wait a moment." }[xhr.status]
-    ?? `The server could not do this${id ? ` (request ${id})` : ""}. Nothing was changed.`);
+  say({ 413: tooLarge, 429: tooMany }[xhr.status] ?? `${failed}${id ? ` ${numbered} \u2066${id}\u2069` : ""}`);
 });
-document.body.addEventListener("htmx:sendError", () => say("The server cannot be reached. Check the network and try again."));
+document.body.addEventListener("htmx:sendError", () => say(region.dataset.unreachable));

@@ -20,6 +20,7 @@ from app.surveys.ledger.errors import InvalidAnswers
 from app.surveys.question_details import QuestionDetails
 from app.surveys.showing import shown
 from app.surveys.words import LONGEST_TEXT, MOST_NPS, MOST_STARS
+from app.wording.marked import Numeral, marked, worded
 
 Value = int | float | str | tuple[str | MatrixCell, ...]
 CARRYING = frozenset({"answer", "agree"})
@@ -29,7 +30,7 @@ WHOLE = "answers"
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _CELL = {"row", "choice"}
-HIDDEN = "This question is not shown after the answers to those before it. Leave its answer out."
+HIDDEN = marked("This question is not shown after the answers to those before it. Leave its answer out.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,21 @@ class Answered:
 class _Wrong(Exception):
     """What a question has against a value, in a sentence that says what to do."""
 
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
 
 def malformed(given: Sequence[Given]) -> tuple[FieldError, ...]:
     """What is wrong with the body's answers whatever the survey asks; `field` is the question's id."""
     seen: set[UUID] = set()
     found = []
     for one in given:
-        problem = "This question is answered twice; answer it once." if one.question in seen else _misshapen(one.value)
+        problem = (
+            marked("This question is answered twice; answer it once.")
+            if one.question in seen
+            else _misshapen(one.value)
+        )
         seen.add(one.question)
         if problem:
             found.append(FieldError(str(one.question), problem))
@@ -75,13 +84,16 @@ def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given])
     wrong = [*malformed(given), *_unasked(questions, given)]
     values = {one.question: one.value for one in given if not _is_empty(one.value)}
     if action not in CARRYING:
-        wrong += [FieldError(str(key), f"{action} carries no answers; leave this out.") for key in values]
+        wrong += [
+            FieldError(str(key), worded("{action} carries no answers; leave this out.", action=action))
+            for key in values
+        ]
         _refuse(wrong)
         return ()
     answered, unfit = ([], {}) if wrong else _fitting(questions, values)
     wrong += [] if wrong else _misplaced(questions, answered, unfit)
     if action == "answer" and not answered and not wrong:
-        wrong.append(FieldError(WHOLE, "Answer one question at least."))
+        wrong.append(FieldError(WHOLE, marked("Answer one question at least.")))
     _refuse(wrong)
     return tuple(answered)
 
@@ -93,14 +105,14 @@ def same(one: Iterable[Answered | Given], other: Iterable[Answered | Given]) -> 
 
 def _refuse(wrong: Sequence[FieldError]) -> None:
     if wrong:
-        raise InvalidAnswers("Some answers do not fit their questions; details names each.", details=wrong)
+        raise InvalidAnswers(marked("Some answers do not fit their questions; details names each."), details=wrong)
 
 
 def _unasked(questions: Sequence[ItemQuestion], given: Sequence[Given]) -> Iterator[FieldError]:
     asked = {one.key for one in questions}
     for one in given:
         if one.question not in asked:
-            yield FieldError(str(one.question), "This survey has no such question.")
+            yield FieldError(str(one.question), marked("This survey has no such question."))
 
 
 def _fitting(questions: Sequence[ItemQuestion], values: dict[UUID, Any]) -> tuple[list[Answered], dict[UUID, str]]:
@@ -110,8 +122,8 @@ def _fitting(questions: Sequence[ItemQuestion], values: dict[UUID, Any]) -> tupl
         if question.key in values:
             try:
                 answered.append(Answered(question.key, _judge(question, values[question.key])))
-            except _Wrong as problem:
-                unfit[question.key] = str(problem)
+            except _Wrong as wrong:
+                unfit[question.key] = wrong.problem
     return answered, unfit
 
 
@@ -128,7 +140,7 @@ def _misplaced(
         elif is_answered and not is_shown and not unfit:
             yield FieldError(str(question.key), HIDDEN)
         elif is_shown and not is_answered and question.required and question.type != "agreement":
-            yield FieldError(str(question.key), "This question needs an answer.")
+            yield FieldError(str(question.key), marked("This question needs an answer."))
 
 
 def _judge(question: ItemQuestion, value: Any) -> Value:  # noqa: PLR0911 - a line a type
@@ -149,13 +161,13 @@ def _judge(question: ItemQuestion, value: Any) -> Value:  # noqa: PLR0911 - a li
             return _day(value)
         case "free_text":
             return _text(value)
-    raise _Wrong("Agree or decline answers this question; leave its value out.")
+    raise _Wrong(marked("Agree or decline answers this question; leave its value out."))
 
 
 def _whole(value: Any, least: int, most: int) -> int:
     # JSON's true is an int to Python, and 4.0 equals 4.
     if type(value) is not int or not least <= value <= most:
-        raise _Wrong(f"Give a whole number from {least} to {most}.")
+        raise _Wrong(worded("Give a whole number from {least} to {most}.", least=least, most=most))
     return value
 
 
@@ -164,14 +176,25 @@ def _number(details: QuestionDetails, value: Any) -> decimals.Number:
     if isinstance(value, str) and decimals.is_ambiguous(value):
         large, small = decimals.both_ways(value)
         raise _Wrong(
-            f"“{value.strip()}” can mean two numbers. Write {large} for the large one, or {small} for the small one."
+            worded(
+                "“{typed}” can mean two numbers. Write {large} for the large one, or {small} for the small one.",
+                typed=value.strip(),
+                large=large,
+                small=small,
+            )
         )
     if number is None:
-        raise _Wrong(f"Give a number with at most {decimals.MOST_DECIMALS} decimals, such as 12 or 3.5.")
+        raise _Wrong(
+            worded(
+                "Give a number with at most {decimals} decimals, such as 12 or {example}.",
+                decimals=decimals.MOST_DECIMALS,
+                example=Numeral("3.5"),
+            )
+        )
     if details.min is not None and number < details.min:
-        raise _Wrong(f"Give at least {decimals.written(details.min)}.")
+        raise _Wrong(worded("Give at least {least}.", least=Numeral(decimals.written(details.min))))
     if details.max is not None and number > details.max:
-        raise _Wrong(f"Give at most {decimals.written(details.max)}.")
+        raise _Wrong(worded("Give at most {most}.", most=Numeral(decimals.written(details.max))))
     return number
 
 
@@ -181,7 +204,7 @@ def _day(value: Any) -> str:
             return date.fromisoformat(value).isoformat()
         except ValueError:
             pass  # a 30th of February
-    raise _Wrong("Give a day such as 2026-11-25.")
+    raise _Wrong(marked("Give a day such as 2026-11-25."))
 
 
 def _cells(question: ItemQuestion, value: Any) -> tuple[MatrixCell, ...]:
@@ -189,9 +212,9 @@ def _cells(question: ItemQuestion, value: Any) -> tuple[MatrixCell, ...]:
     chosen = {nfc(one["row"]): nfc(one["choice"]) for one in value} if _is_matrix(value) else {}
     rows = question.details.rows
     if not chosen or not chosen.keys() <= set(rows) or not set(chosen.values()) <= set(question.options):
-        raise _Wrong("Give a list of its rows, each with the text of one option: [{row, choice}].")
+        raise _Wrong(marked("Give a list of its rows, each with the text of one option: [{row, choice}]."))
     if question.required and len(chosen) < len(rows):
-        raise _Wrong("Choose one answer in each row.")
+        raise _Wrong(marked("Choose one answer in each row."))
     return tuple(MatrixCell(row, chosen[row]) for row in rows if row in chosen)
 
 
@@ -202,23 +225,23 @@ def _is_matrix(value: Any) -> bool:
 def _option(options: Sequence[str], value: Any) -> str:
     chosen = nfc(value) if isinstance(value, str) else None
     if chosen is None or chosen not in options:
-        raise _Wrong("Give the text of one of its options.")
+        raise _Wrong(marked("Give the text of one of its options."))
     return chosen
 
 
 def _ticks(options: Sequence[str], value: Any) -> tuple[str, ...]:
     ticked = {nfc(one) for one in value} if isinstance(value, list | tuple) else None
     if ticked is None or not ticked <= set(options):
-        raise _Wrong("Give a list of texts of its options.")
+        raise _Wrong(marked("Give a list of texts of its options."))
     return tuple(one for one in options if one in ticked)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise _Wrong("Give a text.")
+        raise _Wrong(marked("Give a text."))
     text = nfc(value)
     if len(text) > LONGEST_TEXT:
-        raise _Wrong(f"At most {LONGEST_TEXT} characters; this has {len(text)}.")
+        raise _Wrong(worded("At most {most} characters; this has {now}.", most=LONGEST_TEXT, now=len(text)))
     return text
 
 
@@ -230,12 +253,17 @@ def _misshapen(value: Any) -> str | None:
     texts = [one for one in parts if not isinstance(one, dict)] + [text for one in cells for text in one.values()]
     odd = isinstance(value, dict) or any(one.keys() != _CELL for one in cells)
     if odd or not all(isinstance(one, str) for one in texts):
-        return "Give a number, a text, a list of texts, a list of {row, choice}, or null."
+        return marked("Give a number, a text, a list of texts, a list of {row, choice}, or null.")
     if any(_UNWRITABLE.search(one) for one in texts):
-        return "Leave out NUL characters and lone surrogates."
+        return marked("Leave out NUL characters and lone surrogates.")
     once = [nfc(one["row"] if isinstance(one, dict) else one) for one in parts]
-    what = "row" if cells else "option"
-    return f"The same {what} is there twice; give it once." if len({*once}) < len(once) else None
+    if len({*once}) == len(once):
+        return None
+    return (
+        marked("The same row is there twice; give it once.")
+        if cells
+        else marked("The same option is there twice; give it once.")
+    )
 
 
 def _is_empty(value: Any) -> bool:

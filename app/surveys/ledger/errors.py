@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from app.errors import Conflict, Invalid, NotFound
+from app.wording.marked import marked, worded
 
 
 class SurveyNotFound(NotFound):
@@ -11,14 +12,14 @@ class SurveyNotFound(NotFound):
     code = "survey_not_found"
 
     def __init__(self) -> None:
-        super().__init__("There is no such survey for you to answer at present.")
+        super().__init__(marked("There is no such survey for you to answer at present."))
 
 
 class VersionSuperseded(Conflict):
     code = "version_superseded"
 
     def __init__(self) -> None:
-        super().__init__("The survey has changed since it was shown. Reload it and answer the new version.")
+        super().__init__(marked("The survey has changed since it was shown. Reload it and answer the new version."))
 
 
 class ActionNotAllowed(Conflict):
@@ -27,7 +28,10 @@ class ActionNotAllowed(Conflict):
     code = "action_not_allowed"
 
     def __init__(self, action: str, actions: Sequence[str]) -> None:
-        super().__init__(f"This survey does not take the action {action}; it takes {', '.join(actions)}.")
+        taken = ", ".join(actions)
+        super().__init__(
+            worded("This survey does not take the action {action}; it takes {taken}.", action=action, taken=taken)
+        )
 
 
 class InvalidAnswers(Invalid):

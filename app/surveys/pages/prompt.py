@@ -20,6 +20,7 @@ from app.web import prompting
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, go, page
+from app.wording.marked import sentence, worded
 
 URL = "/survey_prompt"
 
@@ -48,8 +49,12 @@ class _Prompt:
             return await _close(ctx, said) if ctx.wants_fragment else go(f"{questions.URL}/{answer.survey}")
         if ctx.wants_fragment:
             return await _first(ctx, said)
-        text = words.WITH_RECEIPT.format(sentence=said.text, receipt=said.receipt) if said.receipt else said.text
+        text = _with_receipt(said)
         return await done(ctx, URL, text, level=said.tone, sent=said.sent)
+
+
+def _with_receipt(said: PromptNotice) -> str:
+    return worded(words.WITH_RECEIPT, sentence=sentence(said.text), receipt=said.receipt) if said.receipt else said.text
 
 
 async def _first(ctx: Context, said: PromptNotice) -> Response[str]:

@@ -17,18 +17,19 @@ from app.surveys.ledger.answers import CARRYING, HIDDEN, WHOLE, Given
 from app.surveys.ledger.chain import BETWEEN
 from app.surveys.words import ACTIONS
 from app.texts import uuid_of
+from app.wording.marked import marked
 
 Kept = dict[str, str | list[str]]
 _ROW = "-row-"
 _SEVERAL = ("-ticks", _ROW)
 _FIELD = re.compile(r"q-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(-stars|-score|-ticks|-number|-row-\d{1,2})?")
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
-TAKEN_OUT = (
+TAKEN_OUT = marked(
     "This question is not for you after your other answers. Your answer to it was taken out: send the others again."
 )
 # What the page asks to confirm, and thinking again.
 CONFIRMED, BACK = ("agree", "decline"), "back"
-UNREADABLE = "This form can't be read. Reload the page and repeat."
+UNREADABLE = marked("This form can't be read. Reload the page and repeat.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,22 +24,24 @@ from app.web.guards import public, signed_in
 from app.web.pages import frame, go, page
 from app.web.returning import is_ours
 from app.web.templating import render
+from app.wording.marked import marked
+from app.wording.speech import speaking
 
-EMAIL = Email("email", "E-mail", required=True, autocomplete="username")
+EMAIL = Email("email", marked("E-mail"), required=True, autocomplete="username")
 OTP = Text(
     "otp",
-    "Authenticator code",
+    marked("Authenticator code"),
     longest=30,
     autocomplete="one-time-code",
-    help="The six digits of the app, or a recovery code. Spaces do not matter.",
+    help=marked("The six digits of the app, or a recovery code. Spaces do not matter."),
 )
-FORM = Form(EMAIL, Password("password", "Password", required=True), OTP)
+FORM = Form(EMAIL, Password("password", marked("Password"), required=True), OTP)
 # They ask for the second step alone: `passed` says that the password was right.
 PASSED = Text("passed", "Password", longest=1000)
 DIGITS = Form(EMAIL, replace(OTP, required=True), PASSED)
 PASSKEY = Form(EMAIL, OTP, PASSED, Text("passkey", "Passkey", required=True, longest=passkeys.LONGEST_ANSWER))
-TOO_LATE = "Your sign-in has expired, or the account is locked for some minutes. Sign in again."
-NOT_KEPT = (
+TOO_LATE = marked("Your sign-in has expired, or the account is locked for some minutes. Sign in again.")
+NOT_KEPT = marked(
     "What was written before this sign-in could not be kept: it is older than an hour, or another person wrote it."
 )
 NEW_PASSWORD = Password(
@@ -112,7 +114,10 @@ async def _let_in(ctx: Context, user_id: int, posted: FormMultiDict) -> Redirect
 
 def with_what_was_written(ctx: Context, page_url: str, sealed: str) -> Response[str]:
     """The form for somebody whose session ended while they wrote."""
-    html = render("host/sign_in.html", **frame(ctx), flashes=[], form=FORM.fill(), next=_next(page_url), carried=sealed)
+    with speaking(ctx.speech):
+        html = render(
+            "host/sign_in.html", **frame(ctx), flashes=[], form=FORM.fill(), next=_next(page_url), carried=sealed
+        )
     return Response(html, status_code=NotSignedIn.status, media_type=MediaType.HTML)
 
 

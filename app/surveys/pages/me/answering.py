@@ -24,6 +24,7 @@ from app.surveys.pages import prompt_form
 from app.surveys.pages.me import words
 from app.surveys.pages.prompt_form import Kept, Sent
 from app.web.context import Context
+from app.wording.marked import worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ async def _said(ctx: Context, answer: RespondResult) -> PromptNotice:
 def thanks(answer: RespondResult, zone: PageZone) -> PromptNotice:
     """What the person reads after an answer."""
     if answer.snoozed_until:
-        return PromptNotice(words.LATER.format(time=zone.time(answer.snoozed_until)))
+        return PromptNotice(worded(words.LATER, time=zone.time(answer.snoozed_until)))
     outcome = answer.outcome or "answered"
     text = words.ALREADY if answer.status == "already_recorded" else words.THANKS[outcome]
     receipt = "" if outcome == "opted_out" else answer.receipt or ""

@@ -16,6 +16,7 @@ from app.surveys.authoring import content
 from app.surveys.mine import reading, records, withdrawing, words
 from app.surveys.mine.reading import MyAnswer
 from app.surveys.mine.withdrawing import ChangeNotAllowed, ChangeResult
+from app.surveys.pages.me import told
 from app.surveys.results import worded
 from app.texts import instant, whole
 from app.web.context import Context
@@ -50,12 +51,12 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get(f"{URL}/download", guards=[EVERYBODY])
 async def download(ctx: NamedDependency[Context]) -> Response[bytes]:
-    told = [_told(one) async for one in _every(ctx)]
+    every = [_told(one) async for one in _every(ctx)]
     document = {
         "format": FORMAT,
         "made_at": instant(datetime.now(UTC)),
         "person": {"name": ctx.user.name, "email": ctx.user.email},
-        "answers": told,
+        "answers": every,
     }
     text = msgspec.json.format(msgspec.json.encode(document), indent=2)
     headers = {"Content-Disposition": 'attachment; filename="my-answers.json"'}
@@ -72,11 +73,11 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         # Sanitised when it was written, and once more: what is shown here was kept for years.
         message=content.sanitise(one.words.message).html,
         values={
-            str(asked.key): worded.told(asked, one.answers[str(asked.key)].value)
+            str(asked.key): told.in_words(ctx.speech, asked, one.answers[str(asked.key)].value)
             for asked in one.questions
             if str(asked.key) in one.answers
         },
-        hidden=worded.hidden(one.questions, {key: told.value for key, told in one.answers.items()}),
+        hidden=worded.hidden(one.questions, {key: answer.value for key, answer in one.answers.items()}),
         standings=words.STANDINGS,
         changes=words.CHANGES,
         ways=words.WAYS,
@@ -99,8 +100,8 @@ async def _changed(ctx: Context, receipt: str, act: Any, kind: str) -> Redirect:
     """Back to the answer, with what became of it. Raises NotFound."""
     url, said, level = f"{URL}/{receipt}", words.SAID[kind], "success"
     try:
-        told: ChangeResult = await act(respondent_of(ctx), ctx, receipt, "web")
-        if told.status == "already_recorded":
+        changed: ChangeResult = await act(respondent_of(ctx), ctx, receipt, "web")
+        if changed.status == "already_recorded":
             said = words.SAID_ALREADY
     except ChangeNotAllowed as refused:
         said, level = refused.message, "warning"
@@ -121,10 +122,10 @@ async def _every(ctx: Context) -> Any:
 
 def _told(one: MyAnswer) -> dict[str, Any]:
     """As the API tells it, and as a consent record where it is a decision."""
-    told: dict[str, Any] = msgspec.to_builtins(row_of(one))
+    row: dict[str, Any] = msgspec.to_builtins(row_of(one))
     if record := records.consent_record(one):
-        told["consent_record"] = record
-    return told
+        row["consent_record"] = record
+    return row
 
 
 ROUTES = [index, download, show, withdraw, agree]
