@@ -132,6 +132,7 @@ LAYERS = {
         "ratings",
         "mine",
         "results",
+        "reminding",
         "asking",
         "authoring",
         "anonymous",

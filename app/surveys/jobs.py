@@ -17,6 +17,7 @@ from app.parts import Parts
 from app.surveys.anonymous import closing
 from app.surveys.authoring import opening
 from app.surveys.ledger import verifying
+from app.surveys.reminding import handing_over
 from app.surveys.results import queries, responses, splits, tallies
 
 
@@ -72,16 +73,30 @@ async def close_anonymous(parts: Parts, claim: Claim) -> None:
             await closing.close(db, parts.keys, one, now)
 
 
+async def send_invitations(parts: Parts, claim: Claim) -> None:
+    """Notes who is reminded by themselves, then hands over what is due, some at a time."""
+    now, moved = datetime.now(UTC), handing_over.STEP
+    async with parts.database.transaction(claim.workspace) as db:
+        await handing_over.remind_due(db, now)
+    while moved >= handing_over.STEP:
+        async with parts.database.transaction(claim.workspace) as db:
+            moved = await handing_over.hand_over(db, parts, now)
+
+
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
     """Also while the module is switched off: what was recorded is still there to be proved. Rounds wait until it is on again."""
     now = datetime.now(UTC)
     async with parts.database.transaction(workspace) as db:
         await jobs.request_daily(db, "surveys_head")
-        wanted = await _next_round(db, workspace, now)
-        if wanted and wanted <= now:
+        opens = await _next_round(db, workspace, now)
+        if opens and opens <= now:
             await jobs.request(db, "surveys_rounds")
         if await closing.due(db, now):
             await jobs.request(db, "surveys_close")
+        mails = await handing_over.next_at(db, parts, now)
+        if mails and mails <= now:
+            await jobs.request(db, "surveys_mail")
+        wanted = min((at for at in (opens, mails) if at), default=None)
         if await tallies.is_due(db):
             await jobs.request(db, "surveys_tally")
             return now
@@ -101,7 +116,9 @@ async def _next_round(db: AsyncSession, workspace: str, now: datetime) -> dateti
 FUNCTIONS: Mapping[str, Function] = {
     "surveys_head": note_head,
     "surveys_rounds": open_rounds,
+    "surveys_mail": send_invitations,
     "surveys_tally": count_up,
     "surveys_split": count_split,
     "surveys_close": close_anonymous,
 }
+LETTERS = handing_over.LETTERS

@@ -38,9 +38,12 @@ ACTS = {
     "survey.close": "Anonymous survey closed",
     "survey.create": "Survey made",
     "survey.delete": "Survey deleted",
+    "survey.drop_mail": "Invitations and reminders of a survey dropped",
     "survey.duplicate": "Survey duplicated",
+    "survey.invite": "People invited to a survey",
     "survey.new_version": "New version of a survey published",
     "survey.publish": "Survey published",
+    "survey.remind": "People reminded of a survey",
     "survey.round": "Round of a survey opened",
     "survey.round_left_out": "Round of a survey left out",
     "survey.save": "Survey saved",
@@ -55,6 +58,7 @@ JOBS = {
     "surveys_split": JobKind("Count survey responses by groups of people", timeout=timedelta(minutes=15)),
     "surveys_rounds": JobKind("Open rounds of surveys", timeout=timedelta(minutes=5)),
     "surveys_close": JobKind("Open the answers of anonymous surveys that are over", timeout=timedelta(minutes=30)),
+    "surveys_mail": JobKind("Invite to surveys and remind of them", timeout=timedelta(minutes=15)),
     "surveys_head": JobKind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
 }
 POLICIES = (

@@ -4,7 +4,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, and_, case, exists, false, func, text
 
-from app.surveys.authoring.stored import Stored
 from app.surveys.models import Response
 
 # In the place of an outcome: they said nothing to this round, and opted out of one before it.
@@ -34,10 +33,3 @@ def at_all(survey: FromClause, row: FromClause, person: ColumnElement[Any]) -> C
     """True where nothing is left to ask them: they responded to this version, or opted out of an earlier round."""
     mine = and_(row.c.survey_id == survey.c.id, row.c.version == survey.c.version, row.c.user_id == person)
     return exists().where(mine) | opted_out(survey, person)
-
-
-def in_rounds(row: type[Response], stored: Stored) -> ColumnElement[bool]:
-    """True for a row that is an opt-out of one of this survey's rounds, the current one included."""
-    if stored.rounds_from is None:
-        return false()
-    return and_(row.outcome == "opted_out", row.version.between(stored.rounds_from, stored.version))

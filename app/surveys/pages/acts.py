@@ -12,6 +12,7 @@ from litestar.params import FromPath
 from app.counting import people
 from app.dates import utc_time
 from app.errors import Conflict
+from app.mail import outbox
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring import anonymity, audience
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
@@ -19,6 +20,8 @@ from app.surveys.authoring.definition import unpublishable
 from app.surveys.authoring.field_names import name_of
 from app.surveys.authoring.stored import Stored
 from app.surveys.pages.addresses import uid_of
+from app.surveys.pages.reminding import MAIL_OFF
+from app.surveys.reminding import waiting
 from app.surveys.words import Names
 from app.web.context import Context
 from app.web.guards import Requires
@@ -45,6 +48,7 @@ async def ask_publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Resp
         unit=_audience(sizes, await audience.names(ctx.db)),
         missing=[f"{name_of(one.field)}: {one.message}" for one in missing],
         may_edit=ctx.may("surveys.author"),
+        mail_off="" if outbox.is_on(ctx.parts.settings) else MAIL_OFF,
     )
 
 
@@ -53,6 +57,10 @@ async def publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response
     ceiling = await ceiling_of(ctx.db)
     changed = await authoring.publish(ctx.db, ctx.actor, uid_of(uid), datetime.now(UTC), ceiling)
     answer = "The survey is published." if changed else "The survey was published already."
+    if changed and (await ctx.form()).get("invite"):
+        stored = await authoring.load(ctx.db, uid_of(uid))
+        invited = await waiting.invite(ctx.db, ctx.actor, stored, datetime.now(UTC))
+        answer += f" {people(invited)} will be invited." if outbox.is_on(ctx.parts.settings) else f" {MAIL_OFF}"
     return await _done(ctx, answer, changed=changed)
 
 

@@ -5,22 +5,22 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import Select, and_, exists, func, literal, not_, or_, select
+from sqlalchemy import Select, and_, func, literal, select
 
 from app.accounts.models import Tenant, User
 from app.db.searching import contains
 from app.host.models import Employee
-from app.surveys.asking import opting_out
+from app.mail import outbox
 from app.surveys.authoring import audience
 from app.surveys.authoring.stored import Stored, load
-from app.surveys.models import LedgerPerson, PromptState
-from app.surveys.models import Response as LedgerRow
+from app.surveys.models import PromptState
 from app.surveys.pages.addresses import uid_of
+from app.surveys.reminding import waiting
 from app.surveys.words import Names
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 from app.web.pages import page
 
 SEE = Requires("surveys.view", module="surveys")
@@ -37,20 +37,28 @@ DEPARTMENT = (
 async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     stored = await load(ctx.db, uid_of(uid))
     names = await audience.names(ctx.db)
-    spec, base = _spec(ctx, stored, names), _people(ctx, stored)
+    spec, base = spec_of(ctx, stored, names), people_of(ctx, stored)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, spec, base, kind)
     view = await lists.load(ctx, spec, base)
-    return await page(ctx, "surveys/waiting.html", fragment="list", view=view, stored=stored, names=names)
-
-
-def _people(ctx: Context, stored: Stored) -> Select[Any]:
-    answered = exists().where(
-        LedgerRow.survey_id == stored.id,
-        or_(LedgerRow.version == stored.version, opting_out.in_rounds(LedgerRow, stored)),
-        LedgerRow.person == LedgerPerson.number,
-        LedgerPerson.user_id == User.id,
+    return await page(
+        ctx,
+        "surveys/waiting.html",
+        fragment="list",
+        view=view,
+        stored=stored,
+        names=names,
+        mails=await waiting.counts(ctx.db, stored),
+        mail_is_on=outbox.is_on(ctx.parts.settings),
+        may_remind=_may_remind(ctx, stored),
     )
+
+
+def _may_remind(ctx: Context, stored: Stored) -> bool:
+    return stored.status == "published" and ctx.may("surveys.publish")
+
+
+def people_of(ctx: Context, stored: Stored) -> Select[Any]:
     shown = and_(
         PromptState.user_id == User.id, PromptState.survey_id == stored.id, PromptState.version == stored.version
     )
@@ -69,11 +77,11 @@ def _people(ctx: Context, stored: Stored) -> Select[Any]:
         )
         .outerjoin(Tenant, Tenant.key == User.workspace)
         .outerjoin(PromptState, shown)
-        .where(literal(stored.status != "draft"), audience.addressed(ctx.workspace, stored.definition), not_(answered))
+        .where(literal(stored.status != "draft"), *waiting.unanswered(ctx.workspace, stored))
     )
 
 
-def _spec(ctx: Context, stored: Stored, names: Names) -> ListSpec:
+def spec_of(ctx: Context, stored: Stored, names: Names) -> ListSpec:
     """Of one survey: the list has its address and its words."""
     on_platform = ctx.on_platform
     columns = (
@@ -106,6 +114,8 @@ def _spec(ctx: Context, stored: Stored, names: Names) -> ListSpec:
         key=User.id,
         sort="name",  # by an index; a department is looked up for each person
         empty=_empty(stored),
+        bulk_url=f"/surveys/waiting/{stored.uid}/remind",
+        bulk=(BulkAction("remind", "Remind", "send"),) if _may_remind(ctx, stored) else (),
     )
 
 

@@ -1,0 +1,141 @@
+"""Hands the mails that are due to the outbox, drops those that came too late, and writes each letter when its turn comes."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import Select, and_, case, null, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.models import Tenant, User
+from app.db.session import PLATFORM, workspace_of
+from app.mail import outbox
+from app.mail.kinds import MailInTurn, Writers
+from app.mail.letters import Letter
+from app.mail.outbox import NewMail
+from app.parts import Parts
+from app.surveys.asking.pacing import Caller, Offer
+from app.surveys.models import Invitation, Survey
+from app.surveys.reminding.turns import INVITED, LASTS, WaitingMail
+from app.surveys.reminding.waiting import WAITS, answered, of, remind_all_due
+
+KIND: Final = "survey_invitation"
+STEP: Final = 200
+_OFFER = Offer.__struct_fields__[1:]
+_SAID = case(
+    (answered(Invitation.user_id, Invitation.survey_id, Invitation.version, Survey.rounds_from), "answered"),
+    else_=null(),
+)
+
+
+async def next_at(db: AsyncSession, parts: Parts, now: datetime) -> datetime | None:
+    """When something is to be done here: a reminder, a mail that is due, or, while mail is off, one that has waited for too long."""
+    first = await db.scalar(select(Invitation.due_at).where(WAITS).order_by(Invitation.due_at).limit(1))
+    waits = [first if outbox.is_on(parts.settings) else first + LASTS] if first else []
+    coming = [at for survey in await _reminding(db) if (at := of(survey).next_at(now))]
+    return min((*waits, *coming), default=None)
+
+
+async def _reminding(db: AsyncSession) -> Sequence[Survey]:
+    """Few, as there are few published surveys."""
+    wanted = and_(Survey.status == "published", Survey.deleted_at.is_(None), Survey.remind_days.is_not(None))
+    return (await db.scalars(select(Survey).where(wanted))).all()
+
+
+async def remind_due(db: AsyncSession, now: datetime) -> None:
+    """Notes who is to be reminded because of `remind_days`."""
+    due = [survey.id for survey in await _reminding(db) if of(survey).turn_due(now)]
+    # Another worker may have been first: the row says what it did.
+    held = select(Survey).where(Survey.id.in_(due), Survey.status == "published").order_by(Survey.id)
+    held = held.with_for_update().execution_options(populate_existing=True)
+    for survey in (await db.scalars(held)).all():
+        await remind_all_due(db, survey, now)
+
+
+async def hand_over(db: AsyncSession, parts: Parts, now: datetime) -> int:
+    """Some of what waits, those that waited longest first; in one transaction, so that each goes once. Returns how many rows changed."""
+    rows = (await db.execute(_waiting(now))).all()
+    fates = {(row.survey_id, row.version, row.user_id, row.turn): _of(row, workspace_of(db)).fate(now) for row in rows}
+    dropped = [key for key, fate in fates.items() if fate == "dropped"]
+    due = [row for row in rows if fates[row.survey_id, row.version, row.user_id, row.turn] == "sent"]
+    posted = [(row.survey_id, row.version, row.user_id, row.turn) for row in due if await _post(db, parts, row)]
+    for keys, ended in ((dropped, "dropped_at"), (posted, "sent_at")):
+        if keys:
+            await db.execute(update(Invitation).where(_key().in_(keys)).values({ended: now}))
+    return len(dropped) + len(posted)
+
+
+def _key() -> Any:
+    return tuple_(Invitation.survey_id, Invitation.version, Invitation.user_id, Invitation.turn)
+
+
+def _waiting(now: datetime) -> Select[Any]:
+    held = _facts().where(WAITS, Invitation.due_at <= now).order_by(Invitation.due_at, Invitation.user_id)
+    return held.limit(STEP).with_for_update(of=Invitation, skip_locked=True)
+
+
+def _facts() -> Select[Any]:
+    """A row for each mail, with the survey and the account as they are now."""
+    there = case((User.workspace == PLATFORM, True), else_=Tenant.active)
+    offer = [getattr(Survey, name) for name in _OFFER if name != "version"]
+    return (
+        select(
+            Invitation.survey_id,
+            Invitation.version,
+            Invitation.user_id,
+            Invitation.turn,
+            Invitation.due_at,
+            Survey.version.label("current"),
+            Survey.title,
+            *offer,
+            User.name,
+            User.email,
+            User.type.label("person_type"),
+            User.workspace.label("person_workspace"),
+            and_(User.active, there).label("active"),
+            _SAID.label("outcome"),
+        )
+        .join(Survey, Survey.id == Invitation.survey_id)
+        .join(User, User.id == Invitation.user_id)
+        .outerjoin(Tenant, Tenant.key == User.workspace)
+    )
+
+
+def _of(row: Any, workspace: str) -> WaitingMail:
+    now = {name: row.current if name == "version" else getattr(row, name) for name in _OFFER}
+    caller = Caller(row.person_type, row.person_workspace)
+    return WaitingMail(row.version, row.due_at, Offer(workspace, **now), caller, row.outcome, bool(row.active))
+
+
+async def _post(db: AsyncSession, parts: Parts, row: Any) -> bool:
+    facts = {"survey": str(row.uid), "version": row.version, "turn": row.turn}
+    return await outbox.post(parts, db, NewMail(KIND, facts, row.user_id))
+
+
+async def write_letter(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
+    """None where the person has answered meanwhile, or it is over."""
+    theirs = and_(
+        Survey.uid == UUID(mail.facts["survey"]),
+        Invitation.version == mail.facts["version"],
+        Invitation.turn == mail.facts["turn"],
+        Invitation.user_id == mail.user_id,
+        Survey.deleted_at.is_(None),
+    )
+    row = (await db.execute(_facts().where(theirs))).one_or_none()
+    if row is None or _of(row, mail.workspace).fate(datetime.now(UTC)) != "sent":
+        return None
+    is_reminder = row.turn > INVITED
+    said = "has not got your answer yet" if is_reminder else "asks for your answer"
+    ends = (f"It can be answered until {row.ends_at:%-d %B %Y, %H:%M} UTC.",) if row.ends_at else ()
+    return Letter(
+        row.email,
+        f"{'Reminder: ' if is_reminder else ''}{row.title}",
+        (f"Hello {row.name},", f"the survey “{row.title}” {said}.", *ends),
+        ("Open Questions for you", f"{parts.settings.base_url}/me/questions"),
+        ("You get at most two reminders of it.",),
+    )
+
+
+LETTERS: Writers = MappingProxyType({KIND: write_letter})

@@ -1,0 +1,63 @@
+"""When people are reminded by themselves, and what becomes of a mail that waits once it is looked at. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from app.surveys.asking import pacing
+from app.surveys.asking.pacing import Caller, Offer, PromptHistory
+
+INVITED, MOST_REMINDERS = 0, 2
+# What waited longer, since mail was off or no worker ran, is dropped: a reminder of last month helps no person.
+LASTS: Final = timedelta(days=7)
+Fate = Literal["sent", "waits", "dropped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reminding:
+    """One published version: when people could answer it first, after how many days they are reminded, and how often they were."""
+
+    opened_at: datetime
+    ends_at: datetime | None
+    remind_days: int
+    reminded: int
+
+    def due_at(self, turn: int) -> datetime:
+        return self.opened_at + timedelta(days=self.remind_days) * turn
+
+    def turn_due(self, now: datetime) -> int | None:
+        """The reminder that everybody is due now who has not answered; None where none is. Of two that were missed, the second alone."""
+        if self.ends_at is not None and now >= self.ends_at:
+            return None
+        turns = range(self.reminded + 1, MOST_REMINDERS + 1)
+        return max((turn for turn in turns if self.due_at(turn) <= now < self.due_at(turn) + LASTS), default=None)
+
+    def next_at(self, now: datetime) -> datetime | None:
+        """When the next reminder is due; a moment that has passed where one is due now."""
+        if (turn := self.turn_due(now)) is not None:
+            return self.due_at(turn)
+        coming = [self.due_at(turn) for turn in range(self.reminded + 1, MOST_REMINDERS + 1)]
+        return min((at for at in coming if at > now and (self.ends_at is None or at < self.ends_at)), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingMail:
+    """A mail about `version` that waits for a person since `due_at`; `offer` is the survey as it is now, `outcome` what the person said
+    to it, and `active` is false for an account that was deactivated."""
+
+    version: int
+    due_at: datetime
+    offer: Offer
+    caller: Caller
+    outcome: str | None = None
+    active: bool = True
+
+    def fate(self, now: datetime) -> Fate:
+        if now >= self.due_at + LASTS:
+            return "dropped"
+        if not self.active or self.version != self.offer.version:
+            return "dropped"
+        if now < self.due_at:
+            return "waits"
+        answerable = pacing.is_answerable(self.offer, PromptHistory(outcome=self.outcome), self.caller, now)
+        return "sent" if answerable else "dropped"

@@ -1,0 +1,155 @@
+"""Rows of `survey_invitations`: who waits for a mail about which version. Nothing here sends."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, cast, exists, func, literal, not_, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import audit
+from app.accounts.audit import Actor
+from app.accounts.models import User
+from app.db.session import workspace_of
+from app.surveys.authoring import audience
+from app.surveys.authoring.stored import Stored, load
+from app.surveys.models import Invitation, LedgerPerson, Response, Survey
+from app.surveys.reminding.turns import INVITED, MOST_REMINDERS, Reminding
+
+WAITS = and_(Invitation.sent_at.is_(None), Invitation.dropped_at.is_(None))
+
+
+@dataclass(frozen=True, slots=True)
+class MailCounts:
+    """Of one version: how many mails wait, and how many were handed to the mail server's queue."""
+
+    waiting: int
+    sent: int
+
+
+def unanswered(workspace: str, stored: Stored) -> tuple[ColumnElement[bool], ...]:
+    """Accounts of the audience who have not answered this version, nor opted out of an earlier round of it."""
+    return audience.addressed(workspace, stored.definition), not_(
+        answered(User.id, literal(stored.id), literal(stored.version), literal(stored.rounds_from, BigInteger))
+    )
+
+
+def answered(user_id: Any, survey_id: Any, version: Any, rounds_from: Any) -> ColumnElement[bool]:
+    """True for an account that has said something to the version, or opted out of a round since `rounds_from`."""
+    held = and_(Response.outcome == "opted_out", Response.version.between(rounds_from, version))
+    return exists().where(
+        Response.survey_id == survey_id,
+        or_(Response.version == version, held),
+        Response.person == LedgerPerson.number,
+        LedgerPerson.user_id == user_id,
+    )
+
+
+async def invite(db: AsyncSession, actor: Actor, stored: Stored, now: datetime) -> int:
+    """Everybody in the audience of a published version gets an invitation once it can be answered. Returns to how many."""
+    people = select(User.id).where(*unanswered(workspace_of(db), stored))
+    due_at = max(now, stored.starts_at or now)
+    made = await _add(db, stored, people, literal(INVITED), actor, due_at=due_at)
+    await _note(db, actor, "invite", stored, made)
+    return made
+
+
+async def remind(db: AsyncSession, actor: Actor, stored: Stored, people: Select[Any], now: datetime) -> int:
+    """Those of `people` (a SELECT of account ids) for whom no reminder waits, and who were not reminded twice. Returns how many."""
+    made = await _remind(db, actor, stored, people, now)
+    await _note(db, actor, "remind", stored, made)
+    return made
+
+
+def remindable(stored: Stored) -> ColumnElement[bool]:
+    """Accounts that `remind` would not pass over."""
+    theirs = and_(
+        Invitation.survey_id == stored.id,
+        Invitation.version == stored.version,
+        Invitation.user_id == User.id,
+        Invitation.turn > INVITED,
+    )
+    return and_(_next_turn(stored) <= MOST_REMINDERS, not_(exists().where(theirs, WAITS)))
+
+
+async def _remind(db: AsyncSession, actor: Actor, stored: Stored, people: Select[Any], now: datetime) -> int:
+    return await _add(db, stored, people.where(remindable(stored)), _next_turn(stored), actor, due_at=now)
+
+
+def _next_turn(stored: Stored) -> ColumnElement[int]:
+    """What was dropped before it was sent does not count."""
+    reminders = and_(
+        Invitation.survey_id == stored.id,
+        Invitation.version == stored.version,
+        Invitation.user_id == User.id,
+        Invitation.turn > INVITED,
+        Invitation.dropped_at.is_(None),
+    )
+    last = select(func.coalesce(func.max(Invitation.turn), 0)).where(reminders).correlate(User)
+    return cast(last.scalar_subquery() + 1, BigInteger)
+
+
+async def _add(
+    db: AsyncSession,
+    stored: Stored,
+    people: Select[Any],
+    turn: ColumnElement[int],
+    actor: Actor,
+    *,
+    due_at: datetime,
+) -> int:
+    """By one statement, however many they are."""
+    columns = ("survey_id", "version", "user_id", "turn", "asked_by", "due_at")
+    rows = people.with_only_columns(
+        literal(stored.id), literal(stored.version), User.id, turn, literal(actor.name), literal(due_at)
+    )
+    statement = insert(Invitation).from_select(list(columns), rows.order_by(None))
+    again = {"asked_by": statement.excluded.asked_by, "due_at": statement.excluded.due_at, "dropped_at": None}
+    key = [Invitation.survey_id, Invitation.version, Invitation.user_id, Invitation.turn]
+    statement = statement.on_conflict_do_update(
+        index_elements=key, set_=again, where=Invitation.dropped_at.is_not(None)
+    )
+    made = await db.execute(statement.returning(Invitation.user_id))
+    return len(made.all())
+
+
+async def remind_all_due(db: AsyncSession, survey: Survey, now: datetime) -> bool:
+    """The reminder that `remind_days` asks for, once for each turn; the caller holds the row. Returns whether one was due."""
+    turn = of(survey).turn_due(now)
+    if turn is None:
+        return False
+    stored = await load(db, survey.uid)
+    await db.execute(update(Survey).where(Survey.id == survey.id).values(reminded=turn))
+    people = select(User.id).where(*unanswered(workspace_of(db), stored))
+    made = await _remind(db, audit.SYSTEM, stored, people, now)
+    await _note(db, audit.SYSTEM, "remind", stored, made)
+    return True
+
+
+def of(survey: Any) -> Reminding:
+    """Of a published row of `surveys` with `remind_days`."""
+    published_at = survey.published_at
+    opened_at = max(published_at, survey.starts_at or published_at)
+    return Reminding(opened_at, survey.ends_at, survey.remind_days, survey.reminded)
+
+
+async def drop(db: AsyncSession, actor: Actor, stored: Stored, now: datetime) -> int:
+    """Takes back every mail about this survey that waits. Returns how many."""
+    waiting = update(Invitation).where(Invitation.survey_id == stored.id, WAITS).values(dropped_at=now)
+    dropped = len((await db.execute(waiting.returning(Invitation.user_id))).all())
+    await _note(db, actor, "drop_mail", stored, dropped)
+    return dropped
+
+
+async def counts(db: AsyncSession, stored: Stored) -> MailCounts:
+    """By the primary key, of one version."""
+    waiting, sent = func.count().filter(WAITS), func.count(Invitation.sent_at)
+    statement = select(waiting, sent).where(Invitation.survey_id == stored.id, Invitation.version == stored.version)
+    return MailCounts(*(await db.execute(statement)).one())
+
+
+async def _note(db: AsyncSession, actor: Actor, act: str, stored: Stored, people: int) -> None:
+    if people:
+        told = {"version": stored.version, "people": people}
+        await audit.record(db, actor, f"survey.{act}", "survey", stored.uid, after=told)
