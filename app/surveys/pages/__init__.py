@@ -12,13 +12,11 @@ from app.surveys.pages import (
     overview,
     prompt,
     ratings,
-    reminding,
     responses,
     starting,
     surveys,
     trying,
     view,
-    waiting,
     why,
 )
 from app.surveys.pages.me import answers, questions

@@ -20,7 +20,7 @@ from app.surveys.authoring.definition import unpublishable
 from app.surveys.authoring.field_names import name_of
 from app.surveys.authoring.stored import Stored
 from app.surveys.pages.addresses import uid_of
-from app.surveys.pages.reminding import MAIL_OFF
+from app.surveys.pages.unanswered.reminding import MAIL_OFF
 from app.surveys.reminding import waiting
 from app.surveys.words import Names
 from app.web.context import Context

@@ -15,7 +15,7 @@ from app.mail import outbox
 from app.surveys.authoring import audience
 from app.surveys.authoring.stored import Stored, load, lock
 from app.surveys.pages.addresses import uid_of
-from app.surveys.pages.waiting import people_of, spec_of
+from app.surveys.pages.unanswered.waiting import people_of, spec_of
 from app.surveys.reminding import waiting
 from app.surveys.reminding.turns import LASTS
 from app.web import lists
