@@ -21,6 +21,7 @@ from app.surveys.pages import (
 )
 from app.surveys.pages.me import answers, questions
 from app.surveys.pages.results import anonymous, comments, rounds, versions
+from app.surveys.pages.unanswered import reminding, waiting
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
