@@ -32,6 +32,22 @@ _TESTS = Path(__file__).parent
 _MOST = 8
 # Every test that asks for a database has one of these behind it.
 _DATABASE = {"cluster", "own_cluster"}
+# What these ask about lies on this side of the database: what is typed, what a client or a proxy does, what a time-clock server says,
+# how a process begins and ends, and what it takes of memory. What they store on the way, others store as well.
+THIS_SIDE = (
+    "clock/sync/test_sync_faults.py",
+    "deploy/test_proxies.py",
+    "moving/test_memory.py",
+    "test_cli_odd_input.py",
+    "test_cli_serve.py",
+    "test_logs.py",
+    "test_ways.py",
+    "web/test_gate.py",
+    "web/test_head.py",
+    "web/test_refusals.py",
+    "web/test_way_back.py",
+    "web/transport/",
+)
 # Each process that looks at pages starts a portal and a browser of its own, for half a minute of a small machine: the one that
 # walks through all pages, and one for all the rest.
 _ALONE = "tests/browser/test_pages.py"
@@ -40,9 +56,15 @@ _TOGETHER = "tests/browser/"
 
 def keep_those_with_a_database(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Takes out in place what would do the very same beside another PostgreSQL."""
-    without = [item for item in items if _DATABASE.isdisjoint(getattr(item, "fixturenames", ()))]
-    config.hook.pytest_deselected(items=without)
-    items[:] = [item for item in items if not _DATABASE.isdisjoint(getattr(item, "fixturenames", ()))]
+    kept = [item for item in items if _asks_the_database(item)]
+    config.hook.pytest_deselected(items=[item for item in items if not _asks_the_database(item)])
+    items[:] = kept
+
+
+def _asks_the_database(item: pytest.Item) -> bool:
+    if item.path.relative_to(_TESTS).as_posix().startswith(THIS_SIDE):
+        return False
+    return not _DATABASE.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def long_ones_first(items: list[pytest.Item]) -> None:

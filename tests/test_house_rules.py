@@ -5,13 +5,14 @@ import re
 import subprocess
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests import prose_names
+from tests.order import LONG, THIS_SIDE
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(path for folder in ("app", "workers") for path in (ROOT / folder).rglob("*.py"))
@@ -494,7 +495,7 @@ MOST_IGNORED_TYPES = 10
 
 
 def test_the_type_checker_is_silenced_in_few_places() -> None:
-    ignored = [f"{name_of(path)}: {line.strip()}" for path, line in lines_of_sources() if "type: " + "ignore" in line]
+    ignored = [f"{name_of(path)}: {line.strip()}" for path, line in lines_of(SOURCES) if "type: " + "ignore" in line]
     assert len(ignored) <= MOST_IGNORED_TYPES, ignored
 
 
@@ -513,13 +514,18 @@ def is_code(path: Path) -> bool:
 
 def test_a_silenced_linter_is_explained() -> None:
     silent = re.compile(r"# noqa: [A-Z]+\d+(, [A-Z]+\d+)*\s*$|# noqa\s*$")
-    assert [f"{name_of(path)}: {line.strip()}" for path, line in lines_of_sources() if silent.search(line)] == []
+    files = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
+    assert [f"{name_of(path)}: {line.strip()}" for path, line in lines_of(files) if silent.search(line)] == []
 
 
-def lines_of_sources() -> Iterator[tuple[Path, str]]:
-    for path in SOURCES:
+def lines_of(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    for path in files:
         for line in path.read_text().splitlines():
             yield path, line
+
+
+def test_the_order_of_the_suite_names_files_that_there_are() -> None:
+    assert [name for name in (*LONG, *THIS_SIDE) if not (ROOT / "tests" / name).exists()] == []
 
 
 def test_files_are_cut_by_noun() -> None:

@@ -19,7 +19,7 @@ def fresh_world(  # noqa: PLR0917 -- as `build_world` takes them
 
 
 @cache
-def _laid_down(  # noqa: PLR0917
+def _laid_down(  # noqa: PLR0917 - as `build_world` takes them
     seed: int, employees: int, days: int, terminals: int, now: datetime, zone: str
 ) -> bytes:
     return pickle.dumps(build_world(seed, employees, days, terminals, now, zone))

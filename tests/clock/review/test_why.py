@@ -87,7 +87,7 @@ async def test_a_night_shift_is_drawn_whole(database: Database) -> None:
         ("I 08:00, I 08:04, O 17:00", "Mon 08:04", "Double tap", "4 min before; up to 5 min counts", "/clock_settings"),
     ],
 )  # fmt: skip
-async def test_a_rule_is_told_with_its_numbers_and_where_to_change_it(  # noqa: PLR0917
+async def test_a_rule_is_told_with_its_numbers_and_where_to_change_it(  # noqa: PLR0917 - the columns of the table above, and the fixtures
     database: Database, taps: str, local: str, label: str, words: str, place: str
 ) -> None:
     await ada_works(database, taps)
