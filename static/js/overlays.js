@@ -61,5 +61,11 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   const name = event.detail.target?.id;
   if (name === "drawer" || name === "dialog") show(name);
 });
+// An act may take away the button that had the focus: in an open box that goes to what is wrong, or else to the title.
+document.body.addEventListener("htmx:afterSettle", () => {
+  const box = [...document.querySelectorAll("dialog[open]")].at(-1);
+  if (!box || box.contains(document.activeElement)) return;
+  (box.querySelector(".error-summary") ?? box.querySelector("[data-focus]"))?.focus({ preventScroll: true });
+});
 // The server ends an act with `HX-Trigger: muster:close, muster:changed`: the box closes, lists fetch their rows again.
 document.body.addEventListener("muster:close", close);

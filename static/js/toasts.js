@@ -20,6 +20,8 @@ function arrive(card) {
   if (!card.dataset.settled) settle(card);
   card.dataset.settled = "1";
   if (place() !== card.parentElement) place().append(card);
+  // Of good news, one act after the other, the last two are enough: more would lie over what one works on.
+  for (const old of [...place().querySelectorAll('[data-toast="success"]')].slice(0, -2)) old.remove();
 }
 
 function say(text) {

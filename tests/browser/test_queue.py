@@ -225,6 +225,10 @@ def test_the_form_that_why_leads_to_begins_at_the_time_that_is_missing(page_of: 
     page.goto("/clock_transactions?outcome=only_one_punch&settled=no")
     page.locator("tbody .badge").first.click()
     drawer = page.locator("#drawer")
+    for act, then in (("Mark as settled", "Not settled"), ("Not settled", "Mark as settled")):
+        drawer.get_by_role("button", name=act).click()
+        expect(drawer.get_by_role("button", name=then)).to_be_visible()
+        expect(drawer.get_by_role("heading", name="Why? Only one punch")).to_be_focused()
     fix = drawer.get_by_role("link", name=re.compile("^Add the clock-(in|out)$"))
     missing = fix.inner_text().removeprefix("Add the ").capitalize()
     fix.click()

@@ -39,6 +39,7 @@ from app.counting import count
 from app.db.held import hold
 from app.errors import Conflict, NotFound
 from app.host.pages.picking import pick
+from app.texts import id_number_key
 from app.web import edits
 from app.web.context import Context
 from app.web.errors import refuse_head
@@ -221,6 +222,7 @@ async def _show(
 ) -> Response[Any]:
     row = await binding_queries.person(ctx.db, employee_id)
     may_act = ctx.may("clock.employees.edit")
+    offered = await _worth_offering(ctx, row) if may_act else ()
     return await page(
         ctx,
         "clock/employee.html",
@@ -234,10 +236,10 @@ async def _show(
         undone=await undo.latest(ctx, row.emp_code),
         punches=await binding_queries.recent_punches(ctx.db, row.emp_code),
         may_act=may_act,
-        offered=await _worth_offering(ctx, row) if may_act else (),
+        offered=offered,
         host_hint=host_hint,
         open_to={act for act, states in bindings.OPEN_TO.items() if row.state in states},
-        may_add=ctx.may(ADDS),
+        may_add=ctx.may(ADDS) and not any(_has_its_number(one, row) for one in offered),
         offers_schedules=row.profile in PROFILES and PROFILES[row.profile].offers(schedules.RESOURCE),
         enrolled=[(label, icon) for key, label, icon, _ in ENROLLED if getattr(row, f"has_{key}")],
         states=BINDING_STATES,
@@ -255,6 +257,11 @@ async def _worth_offering(ctx: Context, row: Any) -> Sequence[Row[Any]]:
     if row.host_employee_id or row.candidates or row.taken or row.state == BindingState.IGNORED or not row.full_name:
         return ()
     return await binding_queries.hosts_like(ctx.db, row.full_name, most=MOST_OFFERED)
+
+
+def _has_its_number(host: Row[Any], row: Any) -> bool:
+    """Then adding the person would make a second one of that number, which it refuses."""
+    return id_number_key(host.id_number) == id_number_key(row.emp_code)
 
 
 async def _codes_of(ctx: Context, row: Any) -> dict[int, list[str]]:

@@ -145,6 +145,10 @@ async def test_one_person_is_added_from_the_drawer(database: Database, floor: di
     page = await alice.get(f"/clock_employees/{floor['100']}")
     assert f"/clock_employees/{floor['100']}/add" in page.text
     assert "Add as employee…" not in (await alice.get(f"/clock_employees/{floor['400']}")).text
+    async with database.transaction() as db:
+        await db.execute(update(ClockEmployee).where(ClockEmployee.emp_code == "200").values(full_name="Bo"))
+    same = (await alice.get(f"/clock_employees/{floor['200']}")).text
+    assert "Add as employee…" not in same, "a person has its ID number, and is offered to be bound"
     assert "1 person is added." in (await alice.get(f"/clock_employees/{floor['100']}/add")).text
     assert (await alice.submit(f"/clock_employees/{floor['100']}/add")).status_code == 303
     known = await alice.submit(f"/clock_employees/{floor['200']}/add")
