@@ -199,6 +199,13 @@ class Response(Base):
         Index(None, "recorded_at", "number"),
         Index(None, "user_id", "number"),
         Index("survey_responses_opted_out", "survey_id", "user_id", postgresql_where=text("outcome = 'opted_out'")),
+        Index(
+            "survey_responses_language",
+            "language",
+            "recorded_at",
+            "number",
+            postgresql_where=text("language IS NOT NULL"),
+        ),
         Index("survey_responses_texts", "survey_id", "version", "number", postgresql_where=text("has_text")),
         APPEND_ONLY,
     )

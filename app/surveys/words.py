@@ -23,6 +23,8 @@ SPLIT_PROMISES = {
 }
 # By what answers can be told apart in groups.
 SPLITS = {"type": "User type", "tenant": "Tenant", "department": "Department"}
+# What the figures of named surveys are shown by: an anonymous one keeps no language.
+SHOWN_BY = {**SPLITS, "language": "Language"}
 STATUSES = {"draft": "Draft", "published": "Published", "archived": "Archived"}
 QUESTION_TYPES = {
     "agreement": "Agreement",

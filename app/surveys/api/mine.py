@@ -16,6 +16,7 @@ from app.api.envelope import Code, Instant, Meta, Prose, answer
 from app.api.openapi import POSTED, Endpoint
 from app.api.parameters import Nothing, Page
 from app.api.tokens import TokenGuard
+from app.surveys.api.queue_rows import Language
 from app.surveys.api.respondent import respondent_of
 from app.surveys.authoring import content
 from app.surveys.mine import reading, withdrawing
@@ -65,7 +66,7 @@ class AnswerChange(msgspec.Struct, kw_only=True):
 
 class AnswerRow(msgspec.Struct, kw_only=True):
     """`anonymity` is there only where the survey is anonymous: then no question is `answered`, since only taking part is known. `outcome` is what was said, `standing` what holds now; `can` is what may be done about it. Title, message and questions are the words
-    that the person saw."""
+    that the person saw, in `language`, which is there where the version had several."""
 
     receipt: Sha256
     survey: UUID
@@ -83,6 +84,7 @@ class AnswerRow(msgspec.Struct, kw_only=True):
     changes: Annotated[list[AnswerChange], msgspec.Meta(max_length=MOST_CHANGES)]
     can: Annotated[list[Literal["withdraw", "agree"]], msgspec.Meta(max_length=1)]
     anonymity: Literal["anonymous"] | msgspec.UnsetType = msgspec.UNSET
+    language: Language | msgspec.UnsetType = msgspec.UNSET
 
 
 class AnswersQuery(msgspec.Struct, kw_only=True, frozen=True):
@@ -170,6 +172,7 @@ def row_of(one: Any) -> AnswerRow:
         ],
         can=[one.can] if one.can else [],
         anonymity="anonymous" if one.words.is_anonymous else msgspec.UNSET,
+        language=one.language or msgspec.UNSET,
     )
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from app.surveys import showing
 from app.surveys.authoring.definition import QuestionDefinition
 from app.surveys.demo.cast import APP_REMARKS, REMARKS, DemoApp, DemoSurvey
+from app.surveys.demo.translated import READ_IN
 from app.surveys.ledger.chain import MatrixCell
 
 PlannedValue = int | str | tuple[str, ...] | tuple[MatrixCell, ...] | None
@@ -94,12 +95,12 @@ def _weighted(survey: DemoSurvey, version: int) -> Iterator[tuple[QuestionDefini
 def _value(question: QuestionDefinition, weights: tuple[int, ...], about: tuple[object, ...]) -> PlannedValue:
     match question.type:
         case "star_rating" | "nps" | "number":
-            return _leaning(weights, roll("stars", *about)) + (question.type == "star_rating")
+            return leaning(weights, roll("stars", *about)) + (question.type == "star_rating")
         case "scale" | "single_choice":
-            return question.options[_leaning(weights, roll("choice", *about))]
+            return question.options[leaning(weights, roll("choice", *about))]
         case "matrix":
             rows = question.details.rows
-            return tuple(MatrixCell(row, question.options[_leaning(weights, roll(row, *about))]) for row in rows)
+            return tuple(MatrixCell(row, question.options[leaning(weights, roll(row, *about))]) for row in rows)
         case "multiple_choice":
             heaviest = max(weights)
             ticks = zip(question.options, weights, strict=True)
@@ -110,7 +111,13 @@ def _value(question: QuestionDefinition, weights: tuple[int, ...], about: tuple[
             return None
 
 
-def _leaning(weights: Sequence[int], luck: float) -> int:
+def language(person: str) -> str:
+    """In which they read a survey that has several."""
+    return [*READ_IN][leaning([*READ_IN.values()], roll("language", person))]
+
+
+def leaning(weights: Sequence[int], luck: float) -> int:
+    """A place among the weights, the likelier the heavier it is; `luck` lies in [0, 1)."""
     left = luck * sum(weights)
     for place, weight in enumerate(weights):
         left -= weight
@@ -140,5 +147,5 @@ def rated(app: DemoApp, people: Sequence[tuple[str, str]], now: datetime) -> Ite
             speaks = roll("speaks", *about) < _SPEAKING_SHARE
             comment = APP_REMARKS[int(len(APP_REMARKS) * roll("word", *about))] if speaks else None
             platform = app.platforms[int(len(app.platforms) * roll("platform", *about))]
-            stars = 1 + _leaning(app.stars, roll("stars", *about))
+            stars = 1 + leaning(app.stars, roll("stars", *about))
             yield Rated(person, stars, platform, comment, now - timedelta(days=days))

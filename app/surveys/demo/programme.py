@@ -5,6 +5,7 @@ from typing import Final
 from app.surveys.demo import cast
 from app.surveys.demo.cast import DemoSurvey
 from app.surveys.demo.rounds import ENPS
+from app.surveys.demo.translated import SAFETY
 
 PLATFORM: Final[tuple[DemoSurvey, ...]] = (
     cast.WEEK,
@@ -14,6 +15,7 @@ PLATFORM: Final[tuple[DemoSurvey, ...]] = (
     cast.PRIVACY,
     cast.ARRIVAL,
     ENPS,
+    SAFETY,
     cast.PORTAL,
     cast.REMOTE,
 )

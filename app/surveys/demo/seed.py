@@ -6,7 +6,7 @@ Responses go through the ledger like any other, and stay in it: removed ones lie
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import Select, and_, delete, exists, func, not_, or_, select, update
@@ -19,24 +19,23 @@ from app.host import zone as host_zone
 from app.host.applications import applications
 from app.host.models import Application
 from app.secrets import KeyRing
+from app.surveys import languages_shown
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring.stored import Stored
+from app.surveys.demo import entries, programme, withdrawals
 from app.surveys.demo import library as demo_library
 from app.surveys.demo import people as demo_people
 from app.surveys.demo import plan as demo_plan
-from app.surveys.demo import programme, withdrawals
 from app.surveys.demo import rounds as demo_rounds
 from app.surveys.demo.cast import APPS, DemoApp, DemoPerson, DemoSurvey
 from app.surveys.demo.people import DemoAccount
 from app.surveys.demo.plan import PlannedAnswer
 from app.surveys.demo.withdrawals import Withdrawal
 from app.surveys.ledger import append as ledger
-from app.surveys.ledger.answers import Answered
 from app.surveys.models import PromptState, Response, Survey, Tombstone
 from app.surveys.results import tallies
 
 SEEDER = audit.Actor(None, "SurveysDemo")
-BROWSER = "Demo browser"
 _OURS = and_(Survey.demo, Survey.deleted_at.is_(None))
 # The seed shows a survey on days before it makes it, and people meet it afterwards. Of a survey that goes, every impression goes.
 _GOING = and_(
@@ -215,9 +214,12 @@ async def _answer(
     happened = [pair for own in _lives(versions) for pair in _happened(own, by_email, now)]
     await _note_impressions(db, happened, by_email)
     answered = sorted(((version, what) for version, what in happened if what.at), key=lambda pair: pair[1].at or now)
+    for version in versions:
+        for tag in version.stored.definition.translations:
+            await languages_shown.note(db, version.stored.id, version.stored.version, tag)
     agreed: list[tuple[Version, int]] = []
     for version, what in answered:
-        row = await ledger.append(db, keys, _entry(version, what, by_email[what.person].id))
+        row = await ledger.append(db, keys, entries.of(version.stored, what, by_email[what.person].id))
         if what.outcome == "agreed" and not by_email[what.person].waits:
             agreed.append((version, row.number))
     await withdrawals.write(db, keys, _taken_back(agreed, now))
@@ -279,28 +281,3 @@ async def _note_impressions(
     ]
     if rows:
         await db.execute(insert(PromptState).on_conflict_do_nothing(), rows)
-
-
-def _entry(version: Version, what: PlannedAnswer, user_id: int) -> ledger.Entry:
-    stored = version.stored
-    if stored.wording_id is None or what.at is None:
-        raise RuntimeError("only a published survey is answered")
-    return ledger.Entry(
-        survey_id=stored.id,
-        survey=stored.uid,
-        version=stored.version,
-        wording_id=stored.wording_id,
-        content_hash=stored.content_hash,
-        user_id=user_id,
-        outcome=what.outcome or "",
-        source="demo",
-        answers=tuple(
-            Answered(question.key or UUID(int=0), value)
-            for question, value in zip(stored.questions, what.values, strict=False)
-            if value not in (None, ())
-        ),
-        ip=f"192.0.2.{1 + user_id % 250}",
-        browser=BROWSER,
-        recorded_at=what.at.astimezone(UTC),
-        shown="first" if what.shown_at else "not_handed_out",
-    )

@@ -19,6 +19,7 @@ from app.surveys.asking.respondent import Respondent, Transactions
 from app.surveys.ledger import people
 from app.surveys.ledger.changes import Agreement
 from app.surveys.ledger.evidence import Key
+from app.surveys.mine import wordings
 from app.surveys.mine.words import NO_SUCH_ANSWER
 from app.surveys.models import LedgerChange, PersonKey, Response, Survey, Wording
 from app.surveys.results import queries, responses
@@ -27,12 +28,19 @@ from app.surveys.results.responses import ReadWording, ShownAnswer
 from app.surveys.results.tallies import TallyScope
 
 _MINE = and_(Response.person == people.number(), TallyScope().recorded())
+_now = Wording.__table__.alias("current_wording")
 _live = PersonKey.__table__.alias("live_key")
 _LAST = (
     select(LedgerChange.turn)
     .where(LedgerChange.response_number == Response.number)
     .order_by(LedgerChange.turn.desc())
     .limit(1)
+    .scalar_subquery()
+)
+# Where it is another than the person read, within the same version.
+_CURRENT = (
+    select(_now.c.content)
+    .where(_now.c.id == Survey.wording_id, _now.c.id != Response.wording_id, Survey.version == Response.version)
     .scalar_subquery()
 )
 _ROWS = (
@@ -43,6 +51,7 @@ _ROWS = (
         Survey.status,
         Survey.version.label("current_version"),
         Survey.wording_id.label("current_wording"),
+        _CURRENT.label("current_content"),
         Survey.enforcement,
         Survey.user_types,
         Survey.tenants,
@@ -100,6 +109,7 @@ class MyAnswer:
     agreement: Agreement | None
     why_not: str | None
     erased: bool
+    language: str
 
     @property
     def can(self) -> Act | None:
@@ -171,16 +181,17 @@ async def _read(db: AsyncSession, who: Respondent, keys: KeyRing, statement: Sel
 
 def _answer(workspace: str, row: Any, changes: Sequence[MyChange], reader: _Reader) -> MyAnswer:
     opened = responses.opened(reader.keys, workspace, row)
-    words = responses.wording(row.content)
+    read = responses.as_read(row, opened)
     return MyAnswer(
         workspace=workspace,
         receipt=row.row_hash.hex(),
         survey=row.survey,
         version=row.version,
         content_hash=row.content_hash,
-        words=words,
-        questions=responses.questions(words, row.question_keys),
-        answers={one.question: one for one in responses.answers(row, opened)},
+        words=read.words,
+        questions=read.questions,
+        answers=read.answers,
+        language=read.language,
         outcome=row.recorded_outcome,
         standing=row.outcome,
         recorded_at=row.recorded_at,
@@ -201,11 +212,18 @@ def _agreement(row: Any) -> Agreement | None:
     return Agreement(row.number, receipt, row.survey_id, row.survey, row.version, row.person, row.turns, key)
 
 
+def _has_the_same_words(row: Any) -> bool:
+    """Whether the version still says what the person read: other languages may have come since."""
+    if row.wording_id == row.current_wording:
+        return True
+    return row.current_content is not None and wordings.same(row.content, row.current_content, row.language)
+
+
 def _why_not(workspace: str, row: Any, reader: _Reader) -> str | None:
     """Why the person can't agree to it again: as they could not answer it now, if they had not yet."""
     if row.deleted_at is not None:
         return "archived"
-    if (row.version, row.wording_id) != (row.current_version, row.current_wording):
+    if row.version != row.current_version or not _has_the_same_words(row):
         return "superseded"
     offer = Offer(
         workspace=workspace,

@@ -38,6 +38,7 @@ def consent_record(one: MyAnswer) -> dict[str, Any] | None:
             "dct:identifier": one.content_hash,
             "dct:title": one.words.title,
             "dct:hasVersion": str(one.version),
+            **({"dct:language": one.language} if one.language else {}),
         },
         "dpv:hasConsentStatus": [
             {

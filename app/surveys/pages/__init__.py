@@ -19,6 +19,7 @@ from app.surveys.pages import (
     view,
     why,
 )
+from app.surveys.pages.editing import languages
 from app.surveys.pages.me import answers, questions
 from app.surveys.pages.results import anonymous, comments, rounds, versions
 from app.surveys.pages.unanswered import reminding, waiting
@@ -46,6 +47,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *waiting.ROUTES,
     *reminding.ROUTES,
     *trying.ROUTES,
+    *languages.ROUTES,
     *ratings.ROUTES,
     *erase.ROUTES,
 ]
@@ -56,6 +58,7 @@ OF_ONE_SURVEY = tuple(
         "view",
         "results",
         "try",
+        "languages",
         "waiting",
         "start",
         "import",

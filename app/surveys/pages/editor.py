@@ -10,14 +10,15 @@ from litestar.params import FromPath
 
 from app.counting import people
 from app.errors import NotFound
-from app.surveys import words
+from app.surveys import translations, words
 from app.surveys.authoring import audience, content
 from app.surveys.authoring.actions import StaleForm
 from app.surveys.authoring.ceilings import refuse_above
-from app.surveys.authoring.definition import Definition, tidy
+from app.surveys.authoring.definition import Definition, QuestionDefinition, tidy
 from app.surveys.authoring.starters import STARTERS
 from app.surveys.authoring.stored import Stored
 from app.surveys.item import Item, ItemQuestion
+from app.surveys.ledger.spoken import question_in
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.editing import conditions
@@ -25,6 +26,7 @@ from app.surveys.pages.editing.conditions import ConditionOffer
 from app.surveys.pages.editor_desk import Desk, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, blank, filled, read
 from app.surveys.pages.editor_questions import Row
+from app.surveys.translations import NO_SURVEY_TEXTS, NO_TEXTS, candidates
 from app.web.context import Context
 from app.web.forms import Choice
 from app.web.guards import Requires
@@ -140,10 +142,13 @@ async def _shown(ctx: Context, desk: Desk, draft: Draft) -> dict[str, Any]:
     return {"item": item_of(draft.definition, desk.stored, ctx.workspace), "reach": reach, "stripped": draft.stripped}
 
 
-def item_of(definition: Definition, stored: Stored | None, workspace: str) -> Item:
-    """A definition as people would meet it; what is still missing has a word in its place."""
+def item_of(definition: Definition, stored: Stored | None, workspace: str, language: str = "") -> Item:
+    """A definition as people would meet it, in one of its languages or in its own; what is still missing has a word in its place."""
     asked = [one for one in definition.questions if one.type in words.QUESTION_TYPES]
     unread = content.too_much_to_read(definition.message) or content.unkeepable(definition.message)
+    tag = next((one for one in candidates([language]) if one in definition.translations), None)
+    texts = definition.translations[tag] if tag else NO_SURVEY_TEXTS
+    closing = "" if content.too_much_to_read(definition.closing_html) else definition.closing_html
     return Item(
         workspace=workspace,
         survey=stored.uid if stored else UUID(int=0),
@@ -151,20 +156,25 @@ def item_of(definition: Definition, stored: Stored | None, workspace: str) -> It
         content_hash="",
         type=definition.type,
         enforcement=definition.enforcement,
-        title=definition.title or "Without a title",
-        message_html="" if unread else definition.message,
+        title=texts.title or definition.title or "Without a title",
+        message_html=texts.message or ("" if unread else definition.message),
         category=definition.category,
         ends_at=definition.ends_at,
-        questions=tuple(
-            ItemQuestion(
-                UUID(int=number), one.label or f"Question {number}", one.type, one.options, one.required, one.details
-            )
-            for number, one in enumerate(asked[: words.MOST_QUESTIONS], 1)
-        ),
+        questions=tuple(_question_of(one, number, tag) for number, one in enumerate(asked[: words.MOST_QUESTIONS], 1)),
+        closing_html=texts.closing_html or closing,
+        language=tag or definition.language,
+        own_language=definition.language,
+        has_translations=bool(definition.translations),
+        own=frozenset(name for name in ("title", "message", "closing_html") if tag and not getattr(texts, name)),
         anonymity=definition.anonymity,
         split=definition.split,
-        closing_html="" if content.too_much_to_read(definition.closing_html) else definition.closing_html,
     )
+
+
+def _question_of(one: QuestionDefinition, number: int, tag: str | None) -> ItemQuestion:
+    label = one.label or f"Question {number}"
+    own = UUID(int=number), label, one.type, one.options, one.required, one.details
+    return question_in(own, translations.written(one.translations.get(tag, NO_TEXTS)) if tag else None)
 
 
 def _begun(desk: Desk, starter: str) -> Draft:

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
 from app.accounts.models import User
 from app.db.searching import contains
+from app.languages import tag_of
 from app.periods import today_in
 from app.surveys.models import Question, Response, Survey
 from app.surveys.results import queries, responses
@@ -46,6 +47,15 @@ def _named(text: str) -> Select[Any]:
     return select(User.id).where(contains(User.name, User.email)(text)).correlate(None)
 
 
+def _tag(text: str) -> str:
+    """What is no tag matches nothing."""
+    return tag_of(text.strip()) or ""
+
+
+def _in_language(text: str) -> ColumnElement[bool]:
+    return Response.language == _tag(text)
+
+
 # The conditions are those of exports; a page goes by `LedgerFilter`, which says the same.
 FILTERS = (
     Filter(
@@ -64,6 +74,7 @@ FILTERS = (
     ),
     Filter("", "Days (UTC)", lambda days: TallyScope(days=days).responses(), kind="range"),
     Filter("version", "Version", lambda text: Response.version == _number(text), advanced=True),
+    Filter("language", "Language", _in_language, advanced=True, placeholder="Its tag: de"),
     Filter(
         "current",
         "Current versions of published surveys",
@@ -98,6 +109,13 @@ COLUMNS = (
     Column("version", "Version", lambda row: row.version, numeric=True),
     Column("outcome", "Outcome", lambda row: row.outcome),
     Column("answers", "Answers", _sealed),
+    Column(
+        "language",
+        "Language",
+        lambda row: row.language,
+        shown=False,
+        hint="In which they read it; empty where the survey has one",
+    ),
     Column("source", "Source", lambda row: row.source, shown=False),
     Column(
         "shown", "Shown", responses.shown_of, shown=False, hint="How far the survey came to them before they answered"
@@ -157,7 +175,7 @@ class ResponseListFrame:
             current=bool(values["current"]),
             answer=(_key(question), values["choice"] or "") if question else None,
         )
-        return LedgerFilter(scope, self.people)
+        return LedgerFilter(scope, self.people, _tag(values["language"]) if values["language"] else None)
 
 
 async def frame(ctx: Context) -> ResponseListFrame:
@@ -236,7 +254,7 @@ async def load(ctx: Context, framed: ResponseListFrame) -> ListPage:
     )
     read = reader(ctx)
     view = lists.listing(ctx, framed.spec, wanted, [drawn(row, read) for row in rows], found.total)
-    if narrowed.people is not None and found.total == MOST_COUNTED:
+    if not narrowed.has_tallies and found.total == MOST_COUNTED:
         view.total_note = "or more: the newest are listed"
     return view
 
@@ -271,6 +289,7 @@ def drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
         "title": row.title,
         "version": row.version,
         "outcome": row.outcome,
+        "language": row.language,
         "source": row.source,
         "shown": responses.shown_of(row),
         "flags": found.flags,

@@ -50,9 +50,8 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         raise NotFound("There is no such response.")
     row = await queries.response(ctx.db, bytes.fromhex(receipt))
     found = responses.opened(ctx.parts.keys, ctx.workspace, row)
-    words = responses.wording(row.content)
-    questions = responses.questions(words, row.question_keys)
-    answers = {one.question: one for one in responses.answers(row, found)}
+    read = responses.as_read(row, found)
+    words, questions, answers = read.words, read.questions, read.answers
     values = {key: one.value for key, one in answers.items()}
     return await page(
         ctx,
@@ -63,6 +62,7 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         evidence=found,
         recorded_at=chain.instant(row.recorded_at),
         words=words,
+        language=read.language,
         # Sanitised when it was written, and once more: what is shown here was kept for years.
         message=content.sanitise(words.message).html,
         closing=content.sanitise(words.closing_html).html,

@@ -14,6 +14,7 @@ from app.surveys.ledger import answers
 from app.surveys.ledger.answers import Answered
 from app.surveys.pages import prompt_form
 from app.surveys.pages.addresses import uid_of
+from app.surveys.pages.editing.languages import called
 from app.surveys.pages.editor import item_of
 from app.surveys.pages.me import words as told
 from app.surveys.results.responses import plain
@@ -37,14 +38,14 @@ class Tried:
 
 @get("/surveys/try/{uid:str}", guards=[AUTHOR])
 async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
-    stored, item = await _met(ctx, uid)
+    stored, item = await _met(ctx, uid, str(ctx.request.query_params.get("to", "")))
     return await _page(ctx, stored, item)
 
 
 @post("/surveys/try/{uid:str}", guards=[AUTHOR], status_code=200)
 async def submit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
-    stored, item = await _met(ctx, uid)
     sent = prompt_form.read(await ctx.form())
+    stored, item = await _met(ctx, uid, sent.language)
     if sent.asks == prompt_form.BACK:
         return await _page(ctx, stored, item, given=sent.kept, confirms=sent.asks)
     action = sent.action or sent.asks
@@ -62,9 +63,10 @@ async def submit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
     return await _page(ctx, stored, item, tried=_tried(item, action, given))
 
 
-async def _met(ctx: Context, uid: str) -> tuple[Stored, Item]:
+async def _met(ctx: Context, uid: str, language: str) -> tuple[Stored, Item]:
+    """The survey in that language, or in its own."""
     stored = await load(ctx.db, uid_of(uid))
-    return stored, item_of(stored.definition, stored, ctx.workspace)
+    return stored, item_of(stored.definition, stored, ctx.workspace, language)
 
 
 def _tried(item: Item, action: str, given: tuple[Answered, ...]) -> Tried:
@@ -82,7 +84,9 @@ def _spoken(one: Answered) -> str:
 
 async def _page(ctx: Context, stored: Stored, item: Item, *, status: int = 200, **values: Any) -> Response[Any]:
     shown = {"given": {}, "problems": {}, "message": "", "confirms": "", "tried": None, **values}
-    return await page(ctx, "surveys/try.html", status=status, stored=stored, item=item, **shown)
+    languages = [stored.definition.language, *stored.definition.translations]
+    offered = [(tag, called(tag)) for tag in languages] if len(languages) > 1 else []
+    return await page(ctx, "surveys/try.html", status=status, stored=stored, item=item, languages=offered, **shown)
 
 
 ROUTES = [show, submit]

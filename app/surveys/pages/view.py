@@ -35,7 +35,7 @@ from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, Read
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
 from app.surveys.results.tallies import ASKED, TallyScope
-from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SOURCES, SPLITS, STATUSES, TYPES
+from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN_BY, SOURCES, STATUSES, TYPES
 from app.web import lists
 from app.web.context import Context
 from app.web.guards import Requires
@@ -157,7 +157,7 @@ async def _split(
     ctx: Context, scope: TallyScope, questions: Sequence[AskedQuestion], responses: int, names: Mapping[str, str]
 ) -> dict[str, Any]:
     """The groups that the address asks for; a word that is none asks for none, and is refused in words."""
-    offered = {key: label for key, label in SPLITS.items() if key != "tenant" or ctx.on_platform}
+    offered = {key: label for key, label in SHOWN_BY.items() if key != "tenant" or ctx.on_platform}
     asked = str(ctx.request.query_params.get("split") or "")
     by = asked if asked in offered else ""
     found = await splits.read(ctx.db, scope, by, questions, responses=responses, now=datetime.now(UTC)) if by else None

@@ -66,6 +66,7 @@ COLUMNS: tuple[Any, ...] = (
     Response.outcome.label("recorded_outcome"),
     Response.source,
     Response.prompted,
+    Response.language,
     Response.has_text,
     Response.key_id,
     Response.sealed,
@@ -106,13 +107,22 @@ _TYPED_ROWS = rows(_TYPES).join(Wording, Wording.id == Response.wording_id)
 
 @dataclass(frozen=True, slots=True)
 class LedgerFilter:
-    """What the ledger's list is narrowed to. `people` are user ids (None: any); none of their erased rows are found."""
+    """What the ledger's list is narrowed to. `people` are user ids (None: any); none of their erased rows are found. `language` is a tag,
+    None for any."""
 
     scope: TallyScope = field(default_factory=TallyScope)
     people: tuple[int, ...] | None = None
+    language: str | None = None
+
+    @property
+    def has_tallies(self) -> bool:
+        """Whether the figures count what it holds; else its rows are counted."""
+        return self.people is None and self.language is None
 
     def condition(self) -> ColumnElement[bool]:
-        return and_(self.scope.responses(), of_people(self.people) if self.people is not None else true())
+        by_people = of_people(self.people) if self.people is not None else true()
+        in_language = Response.language == self.language if self.language is not None else true()
+        return and_(self.scope.responses(), by_people, in_language)
 
 
 def of_people(ids: Sequence[int]) -> ColumnElement[bool]:
@@ -142,13 +152,13 @@ def not_erased() -> ColumnElement[bool]:
 
 
 async def counted(db: AsyncSession, wanted: LedgerFilter) -> Counted:
-    """How many rows a filter holds per UTC day, newest first; those of chosen people up to MOST_COUNTED, the newest.
+    """How many rows a filter holds per UTC day, newest first; those of chosen people or of a language up to MOST_COUNTED, the newest.
 
     The rest of the transaction plans each statement for its values: a plan that must suit one survey and all of them, a rare
     outcome and the usual one, suits neither.
     """
     await db.execute(_PLAN_EACH)
-    if wanted.people is None:
+    if wanted.has_tallies:
         days: dict[date, int] = {}
         for day, _, people in await tallies.by_day(db, wanted.scope):
             days[day] = days.get(day, 0) + people

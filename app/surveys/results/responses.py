@@ -4,20 +4,23 @@ The rows are those of app.surveys.results.queries; nothing here reads the databa
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 import msgspec
+from msgspec import structs
 
 from app.accounts.erased import ERASED_PERSON
 from app.errors import NotFound
 from app.secrets import KeyRing, SecretError
 from app.surveys import decimals, question_details
-from app.surveys.ledger import chain, evidence
+from app.surveys.item import ItemQuestion
+from app.surveys.ledger import chain, evidence, spoken
 from app.surveys.ledger.chain import MatrixCell
 from app.surveys.ledger.evidence import Evidence
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.translations import survey_texts
 from app.surveys.words import Shown
 
 LONGEST_SHORT = 80
@@ -38,6 +41,8 @@ class ReadWording(msgspec.Struct):
     closing_html: str = ""
     anonymity: str = "named"
     split: str | None = None
+    language: str = ""
+    translations: dict[str, dict[str, Any]] = {}
 
     @property
     def is_anonymous(self) -> bool:
@@ -105,6 +110,51 @@ def answers(row: Any, found: Opened) -> Iterator[ShownAnswer]:
     for one in chain.read(row.entry).answers:
         value: Value = found.texts.get(one.question) if one.value is None else one.value
         yield ShownAnswer(one.question, value, one.value is None, types.get(one.question))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResponse:
+    """What a person read and said, in the language in which they read it; `language` is "" where the version had one."""
+
+    words: ReadWording
+    questions: tuple[AskedQuestion, ...]
+    answers: Mapping[str, ShownAnswer]
+    language: str
+
+
+def as_read(row: Any, found: Opened) -> ReadResponse:
+    """Of a row with the content and the question keys of its wording."""
+    words = wording(row.content)
+    said = {one.question: one for one in answers(row, found)}
+    if row.language is None:
+        return ReadResponse(words, questions(words, row.question_keys), said, "")
+    texts = survey_texts(words.translations.get(row.language))
+    read = ReadWording(
+        texts.title or words.title,
+        texts.message or words.message,
+        words.type,
+        words.enforcement,
+        words.questions,
+        texts.closing_html or words.closing_html,
+        words.anonymity,
+        words.split,
+    )
+    asked = spoken.questions_in(row.content, row.question_keys, (row.language,))
+    told = {
+        key: replace(one, value=spoken.as_read(question, one.value))
+        for question in asked
+        if (one := said.get(key := str(question.key)))
+    }
+    return ReadResponse(read, tuple(_read_question(one, asked) for one in asked), told, row.language)
+
+
+def _read_question(one: ItemQuestion, asked: Sequence[ItemQuestion]) -> AskedQuestion:
+    condition = one.details.show_if
+    if condition:
+        values = asked[condition.question - 1].read_values(condition.values)
+        condition = structs.replace(condition, values=values)
+    details = structs.replace(one.details, rows=one.read_rows, show_if=condition)
+    return AskedQuestion(one.key, one.label, one.type, one.read_options, one.required, details)
 
 
 def labelled(row: Any, found: Opened, words: Labels) -> list[dict[str, Any]]:

@@ -1,4 +1,5 @@
-"""The answers to one version by groups of people: their user type, tenant or department, all as they are today.
+"""The answers to one version by groups of people: their user type, tenant or department, all as they are today, or the language in
+which they read it.
 
 Up to MOST_LIVE responses they are counted when somebody asks. Above, a job counts them for the whole version; responses that came since
 are added when somebody asks, and the page says of when the groups are.
@@ -48,6 +49,7 @@ _GROUPS: Mapping[str, SQLColumnExpression[Any]] = {
     "type": User.type,
     "tenant": func.coalesce(Tenant.name, User.workspace),
     "department": table.STAFF.c.department,
+    "language": Response.language,
 }
 
 

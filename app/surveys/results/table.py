@@ -155,6 +155,7 @@ _PERSON = (
 RECORDED_AT = "recorded_at"
 _RESPONSE = (
     TableColumn("version", "Version", lambda row: row.version),
+    TableColumn("language", "Language", lambda row: row.language),
     TableColumn("first_shown_at", "First shown", _unless_erased("first_shown_at")),
     TableColumn(RECORDED_AT, "Recorded", lambda row: row.recorded_at),
     TableColumn("outcome", "Outcome", lambda row: row.outcome),

@@ -90,6 +90,7 @@ async def test_each_response_is_a_row_and_each_question_a_column(meal: Stored, v
         "Department (today)": "Kitchen",
         "Workspace": "main",
         "Version": "1",
+        "Language": "",
         "First shown": "2026-11-21T07:55:00.250000Z",
         "Recorded": "2026-11-21T08:00:00.250000Z",
         "Outcome": "answered",
