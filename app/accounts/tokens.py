@@ -38,6 +38,11 @@ SCOPES: dict[str, TokenScope] = {
         "Employees, bindings, punches, terminals and sync runs over the integration API. It changes nothing.",
         ("clock.employees", "clock.transactions"),
     ),
+    "attendance:read": TokenScope(
+        "Read attendance",
+        "The attendance records of all people, over the integration API. It changes nothing.",
+        ("host.attendance",),
+    ),
     "me": TokenScope(
         "Act as its owner in a mobile app",
         "The owner’s apps and ratings, and the surveys that wait for them, over the end-user API.",

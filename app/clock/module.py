@@ -177,13 +177,13 @@ def _audited() -> Any:
 
 def _site() -> "Site":
     from app.clock import pages
-    from app.clock.api.routes import DOCUMENT, ROUTER
+    from app.clock.api.routes import APIS, DOCUMENT
     from app.clock.pages import long_acts, palette
     from app.web.site import Site
 
     return Site(
         pages=pages.ROUTES,
-        apis=(ROUTER,),
+        apis=APIS,
         documents=(DOCUMENT,),
         menu=pages.MENU,
         acts=palette.ACTS,

@@ -60,7 +60,11 @@ def user_create(
 @click.command("token:create")
 @click.argument("email")
 @click.option(
-    "--scope", "scopes", multiple=True, required=True, type=click.Choice(("clock:read", "me", "metrics:read"))
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    type=click.Choice(("clock:read", "attendance:read", "me", "metrics:read")),
 )
 @click.option("--days", type=click.IntRange(1, 3650), help="Days until it expires; default: never.")
 @click.option("--name", default="", help="What it is for; shown in the list of tokens.")

@@ -22,6 +22,7 @@ class Employee(Base):
         Index(None, "id_number_key"),
         Index(None, "name", "id"),
         Index(None, "user_id"),
+        Index(None, "updated_at"),
     )
 
     id: Mapped[Id]
@@ -65,6 +66,7 @@ class AttendanceRecord(Base):
         CheckConstraint("clock_out > clock_in", name="order"),
         Index(None, "employee_id", "clock_in"),
         Index(None, "workday", "id"),
+        Index(None, "updated_at"),
         # Counted from the index alone.
         Index("attendance_records_live", "workday", "id", postgresql_where=text("deleted_at IS NULL")),
         # Those that people look for are few.
@@ -103,6 +105,16 @@ class DayLock(Base):
     day: Mapped[date] = mapped_column(primary_key=True)
     locked_by: Mapped[str]
     locked_at: Mapped[Created]
+
+
+class DayLockChange(Base):
+    """When a day was last locked or opened: who follows attendance learns it, also of days that are open again."""
+
+    __tablename__ = "day_lock_changes"
+    __table_args__ = (Index(None, "changed_at"),)
+
+    day: Mapped[date] = mapped_column(primary_key=True)
+    changed_at: Mapped[Created]
 
 
 class Application(Base):

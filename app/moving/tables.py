@@ -113,6 +113,7 @@ HOST: tuple[MovingTable, ...] = (
     MovingTable("kiosk_enrolments"),
     MovingTable("attendance_records"),
     MovingTable("day_locks"),
+    MovingTable("day_lock_changes"),
     MovingTable("applications"),
     MovingTable("api_app_ratings", refers=_ACCOUNT, gone="keep"),
     MovingTable("app_rating_counts"),

@@ -12,6 +12,9 @@ from app.api.envelope import Id, Meta
 from app.api.parameters import Moment, Paged, decode_cursor, encode_cursor
 from app.clock.punches import queries
 from app.clock.punches.queries import PunchFilter
+from app.errors import Invalid
+from app.host.attendance.feed import AttendanceFilter, feed
+from app.host.models import AttendanceRecord
 from app.texts import instant
 
 Rows = Sequence[Any]
@@ -44,6 +47,9 @@ class ApiList:
 EMPLOYEES = ApiList("employees", {"id": Id})
 BINDINGS = ApiList("bindings", {"id": Id})
 RUNS = ApiList("sync-runs", {"id": Id}, newest_first=True, can_be_followed=False)
+ATTENDANCE = ApiList("attendance", {"id": Id})
+# More records are not counted and not reached by a page's number: a cursor reaches them all.
+MOST_COUNTED = 50_000
 PUNCHES = ApiList("transactions", {"local_date": date, "punched_at_utc": Moment, "id": Id}, newest_first=True)
 
 
@@ -79,6 +85,28 @@ async def page_of_punches(db: AsyncSession, asked: Paged, wanted: PunchFilter) -
     return await _page(db, asked, PUNCHES, numbered, behind)
 
 
+async def page_of_attendance(db: AsyncSession, asked: Paged, wanted: AttendanceFilter) -> tuple[Rows, Meta]:
+    """In the order of ids. Who was renamed, and which days were locked, is asked with the rows, as for punches."""
+    key = AttendanceRecord.id
+
+    async def numbered(page: int) -> tuple[Rows, int | None]:
+        meant = await feed(db, wanted)
+        offset = (page - 1) * asked.per_page
+        if offset > MOST_COUNTED:
+            raise Invalid.at("page", f"Pages lead through {MOST_COUNTED:,} records. Read on with `cursor`.")
+        some = meant.with_only_columns(key).limit(MOST_COUNTED + 1).subquery()
+        counted = await db.scalar(select(func.count()).select_from(some)) or 0
+        rows: Rows = (await db.execute(meant.order_by(key).offset(offset).limit(asked.per_page))).all()
+        return rows, counted if counted <= MOST_COUNTED else None
+
+    async def behind(keys: tuple[Any, ...]) -> Rows:
+        meant = await feed(db, wanted)
+        rows: Rows = (await db.execute(meant.where(key > keys[0]).order_by(key).limit(asked.per_page + 1))).all()
+        return rows
+
+    return await _page(db, asked, ATTENDANCE, numbered, behind)
+
+
 async def _with_renamed(db: AsyncSession, wanted: PunchFilter) -> PunchFilter:
     if wanted.updated_since is None:
         return wanted
@@ -89,10 +117,10 @@ async def _page(
     db: AsyncSession,
     asked: Paged,
     listing: ApiList,
-    numbered: Callable[[int], Awaitable[tuple[Rows, int]]],
+    numbered: Callable[[int], Awaitable[tuple[Rows, int | None]]],
     behind: Callable[[Any], Awaitable[Rows]],
 ) -> tuple[Rows, Meta]:
-    """`numbered` gives the rows of a page and the total; `behind` what follows a cursor, one row more than a page where more
+    """`numbered` gives the rows of a page and the total, None where that is not counted; `behind` what follows a cursor, one row more than a page where more
     follow."""
     meta = Meta(per_page=asked.per_page)
     if asked.cursor:
@@ -102,9 +130,10 @@ async def _page(
     else:
         since = await queries.nothing_missed_since(db) if listing.can_be_followed else None
         meta.page = asked.page or 1
-        rows, meta.total = await numbered(meta.page)
-        meta.pages = -(-meta.total // asked.per_page)
-        more = meta.page < meta.pages
+        rows, total = await numbered(meta.page)
+        if total is not None:
+            meta.total, meta.pages = total, -(-total // asked.per_page)
+        more = total is None or meta.page * asked.per_page < total
     rows = rows[: asked.per_page]
     meta.next_cursor = listing.cursor(rows[-1], since) if more and rows else None
     if listing.can_be_followed:

@@ -1,4 +1,4 @@
-"""The integration API of the clock: seven GET endpoints of scope `clock:read` and their OpenAPI document.
+"""The integration API: GET endpoints of scope `clock:read`, attendance beside them, and their OpenAPI document.
 
 What their rows have is in api/rows.py and api/people.py, how lists are paged in api/paging.py.
 """
@@ -18,7 +18,7 @@ from app.api.openapi import Endpoint, document
 from app.api.parameters import MOST_PER_PAGE, VERBATIM, DayText, InstantText, Nothing, Paged, Range
 from app.api.tokens import TokenGuard
 from app.clock import zones
-from app.clock.api import paging
+from app.clock.api import attendance, paging
 from app.clock.api.paging import page_by_id, page_of_punches
 from app.clock.api.people import BindingRow, EmployeeRow, States, binding_row, employee_row
 from app.clock.api.rows import DeviceRow, PunchRow, RunRow, Status, Summary, device_row, punch_row, run_row
@@ -165,6 +165,7 @@ ENDPOINTS = (
     _offered("/devices", "Terminals", Annotated[list[DeviceRow], msgspec.Meta(max_length=MOST_DEVICES)]),
     _offered("/sync-runs", "Run history", _paged(RunRow), Paged, Meta),
     _offered("/analytics/summary", "Daily totals", Summary, Range),
+    attendance.ENDPOINT,
 )
 
 
@@ -175,7 +176,7 @@ def openapi_document(base_url: str) -> dict[str, Any]:
 DOCUMENT = ApiDocument(
     "integration",
     "Integration API",
-    "For programs that read what the time clock knows: people, bindings, punches, terminals, runs, figures.",
+    "For programs that read what the time clock knows (people, bindings, punches, terminals, runs, figures), and attendance.",
     f"{PREFIX}/openapi.json",
     openapi_document,
 )
@@ -192,3 +193,4 @@ ROUTER = Router(
         status, employees, bindings, transactions, devices, sync_runs, analytics_summary, openapi,
     ],
 )  # fmt: skip
+APIS = (ROUTER, attendance.attendance)

@@ -202,6 +202,15 @@ async def nothing_missed_since(db: AsyncSession) -> datetime:
     return found
 
 
+async def punches_of_records(db: AsyncSession, record_ids: Sequence[int]) -> dict[int, list[int]]:
+    """Ids of the punches behind attendance records, oldest first, by record."""
+    found: dict[int, list[int]] = {}
+    behind = select(Punch.host_attendance_id, Punch.id).where(among(Punch.host_attendance_id, record_ids))
+    for record_id, punch_id in await db.execute(behind.order_by(Punch.punched_at_utc, Punch.id)):
+        found.setdefault(record_id or 0, []).append(punch_id)
+    return found
+
+
 async def punch_page(db: AsyncSession, wanted: PunchFilter, *, page: int, per_page: int) -> PunchPage:
     """One page, newest first: one SELECT that counts and locates, one for the rows."""
     counted = await counted_by_day(db, wanted)

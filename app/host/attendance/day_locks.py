@@ -4,7 +4,7 @@ progress."""
 from collections.abc import Iterable
 from datetime import date, timedelta
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,7 +16,7 @@ from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid
 from app.host import events
 from app.host.attendance.hours import WRONG_YEAR, YEARS
-from app.host.models import DayLock
+from app.host.models import DayLock, DayLockChange
 
 MOST_DAYS = 731
 _LOCKING = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
@@ -97,6 +97,8 @@ async def refuse_locked(db: AsyncSession, days: Iterable[date]) -> None:
 async def _tell(db: AsyncSession, actor: Actor, days: list[date], *, locked: bool) -> None:
     if not days:
         return
+    noted = insert(DayLockChange).values([{"day": day, "changed_at": func.now()} for day in days])
+    await db.execute(noted.on_conflict_do_update(index_elements=[DayLockChange.day], set_={"changed_at": func.now()}))
     before, after = ("open", "locked") if locked else ("locked", "open")
     await audit.record(
         db,

@@ -1,0 +1,147 @@
+"""`GET /api/v1/attendance`: attendance records, where `host_attendance_id` of a punch leads. Scope `attendance:read`.
+
+With `updated_since` also those that were deleted, as `deleted: true`, those of people whose name or department changed, and those of days
+that were locked or opened since: so a program that follows the list misses nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+import msgspec
+from litestar import Response, get
+from litestar.di import NamedDependency
+from sqlalchemy.dialects.postgresql import Range
+
+from app.api import parameters
+from app.api.envelope import Count, Day, Id, Instant, Line, Local, Meta, answer
+from app.api.openapi import Endpoint
+from app.api.parameters import MOST_PER_PAGE, VERBATIM, DayText, InstantText, Paged
+from app.api.tokens import TokenGuard
+from app.clock.api import paging
+from app.clock.punches import queries
+from app.counting import nearest
+from app.host.attendance.feed import AttendanceFilter
+from app.texts import day, instant, local
+from app.web.context import Context
+
+ATTENDANCE_READ = TokenGuard("attendance:read", permissions=("host.attendance",))
+PATH = "/api/v1/attendance"
+Status = Literal["pending", "approved", "rejected", "auto_closed"]
+_MINUTE = 60
+
+
+class AttendanceQuery(Paged, kw_only=True, frozen=True):
+    from_: DayText | None = msgspec.field(default=None, name="from")
+    to: DayText | None = None
+    employee: Id | None = None
+    department: Annotated[str, msgspec.Meta(min_length=1, max_length=200, extra=VERBATIM)] | None = None
+    status: Status | None = None
+    updated_since: InstantText | None = None
+
+
+class AttendedPerson(msgspec.Struct):
+    id: Id
+    id_number: Line
+    name: Line
+    department: Line | None
+
+
+class BreakTaken(msgspec.Struct):
+    start_local: Local
+    end_local: Local
+    start_utc: Instant
+    end_utc: Instant
+
+
+class AttendanceRow(msgspec.Struct):
+    id: Id
+    employee: AttendedPerson
+    workday: Day
+    kind: Literal["regular", "overtime"]
+    clock_in_local: Local
+    clock_out_local: Local | None
+    clock_in_utc: Instant
+    clock_out_utc: Instant | None
+    breaks: Annotated[list[BreakTaken], msgspec.Meta(max_length=1000)]
+    worked_minutes: Annotated[Count | None, msgspec.Meta(description="Less the breaks; null while the record is open.")]
+    break_minutes: Count
+    status: Status
+    source: Literal["clock", "manual"]
+    edited_by_hand: bool
+    locked: Annotated[bool, msgspec.Meta(description="Its day is closed for edits.")]
+    deleted: bool
+    punch_ids: Annotated[
+        list[Id],
+        msgspec.Meta(max_length=10_000, description="The punches behind it now; `id` of `/clock/transactions`."),
+    ]
+    updated_at: Instant
+
+
+@get(PATH, guards=[ATTENDANCE_READ])
+async def attendance(ctx: NamedDependency[Context]) -> Response[bytes]:
+    asked = parameters.read(AttendanceQuery, ctx.request.query_params)
+    wanted = AttendanceFilter(
+        days=(parameters.day_of(asked.from_), parameters.day_of(asked.to)),
+        employee_id=asked.employee,
+        department=asked.department,
+        status=asked.status,
+        updated_since=parameters.instant_of(asked.updated_since),
+    )
+    rows, meta = await paging.page_of_attendance(ctx.db, asked, wanted)
+    punches = await queries.punches_of_records(ctx.db, [row.id for row in rows])
+    zone = (await ctx.zone()).info
+    return answer([attendance_row(row, punches, zone) for row in rows], meta=meta)
+
+
+def attendance_row(row: Any, punches: Mapping[int, list[int]], zone: ZoneInfo) -> AttendanceRow:
+    """`row` is one of `feed`; `punches` are ids by record."""
+    pauses = [BreakTaken(*_both(one.lower, one.upper, zone)) for one in row.breaks]
+    return AttendanceRow(
+        id=row.id,
+        employee=AttendedPerson(row.employee_id, row.id_number, row.name, row.department),
+        workday=day(row.workday) or "",
+        kind=row.kind,
+        clock_in_local=_local(row.clock_in, zone) or "",
+        clock_out_local=_local(row.clock_out, zone),
+        clock_in_utc=instant(row.clock_in) or "",
+        clock_out_utc=instant(row.clock_out),
+        breaks=pauses,
+        worked_minutes=None if row.worked_s is None else _minutes(row.worked_s),
+        break_minutes=_minutes(_paused_s(row.breaks)),
+        status=row.status,
+        source=row.source,
+        edited_by_hand=row.edited_at is not None,
+        locked=row.locked,
+        deleted=row.deleted_at is not None,
+        punch_ids=punches.get(row.id, []),
+        updated_at=instant(row.updated_at) or "",
+    )
+
+
+def _both(start: datetime, end: datetime, zone: ZoneInfo) -> tuple[str, str, str, str]:
+    return _local(start, zone) or "", _local(end, zone) or "", instant(start) or "", instant(end) or ""
+
+
+def _local(at: datetime | None, zone: ZoneInfo) -> str | None:
+    return local(at.astimezone(zone).replace(tzinfo=None)) if at else None
+
+
+def _paused_s(breaks: Iterable[Range[datetime]]) -> float:
+    return sum((one.upper - one.lower).total_seconds() for one in breaks if one.upper and one.lower)
+
+
+def _minutes(seconds: float) -> int:
+    return nearest(seconds / _MINUTE)
+
+
+ENDPOINT = Endpoint(
+    "GET",
+    PATH,
+    "Attendance records",
+    Annotated[list[AttendanceRow], msgspec.Meta(max_length=MOST_PER_PAGE)],
+    AttendanceQuery,
+    Meta,
+    scope=ATTENDANCE_READ.scope,
+)
