@@ -114,6 +114,8 @@ CASES = [
     ("clock:simulate", "--employees", HUGE),
     ("demo", "--days", HUGE),
     ("demo", "--port", "9009"),
+    ("demo", "--port", "8026"),
+    ("mail:catch", "--port", "8026"),
     ("serve", "--port", "65536"),
     ("serve", "--host", LONG),
     ("serve", "--host", "ä" * 100),
@@ -267,7 +269,9 @@ def test_every_command_that_gives_a_result_gives_it_as_one_json_document_on_requ
     """Contract: "Commands". Those that run until they are ended, and the tests of a module, have none to give; a table of responses may
     be larger than one document, so it comes as JSON Lines (`--format jsonl`)."""
     without = {name for name, one in cli.commands.items() if not any(p.name == "as_json" for p in one.params)}
-    assert without == {"serve", "worker", "demo", "clock:simulate", "module:test", "surveys:responses"}
+    assert without == {
+        "serve", "worker", "demo", "clock:simulate", "mail:catch", "module:test", "surveys:responses",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted(cli.commands))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -34,6 +35,15 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def two_free_ports() -> int:
+    """The first of two that follow each other."""
+    while True:
+        port = free_port()
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port + 1))
+            return port
 
 
 class Running:
@@ -310,9 +320,11 @@ async def test_a_taken_port_is_refused_in_one_line(muster: CommandLine) -> None:
         port = other.getsockname()[1]
         serving = await muster("serve", "--port", port)
         demo = await muster("demo", "--port", free_port(), "--clock-port", port)
+        mailing = await muster("demo", "--port", free_port(), "--clock-port", free_port(), "--mail-port", port - 1)
     assert serving.refusal == f"Cannot listen on 127.0.0.1, port {port}: Address already in use."
     assert demo.code == 1
     assert "--clock-port" in demo.err.splitlines()[-1]
+    assert "Give --mail-port." in mailing.err.splitlines()[-1]
 
 
 async def test_the_demo_refuses_production(muster: CommandLine) -> None:
@@ -325,7 +337,8 @@ async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
     start: Start, http: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     port, clock_port = free_port(), free_port()
-    options = ("--port", port, "--clock-port", clock_port, "--employees", 30, "--days", 3)
+    mail_port = two_free_ports()
+    options = ("--port", port, "--clock-port", clock_port, "--mail-port", mail_port, "--employees", 30, "--days", 3)
     environment = {"MUSTER_BASE_URL": f"http://127.0.0.1:{port}", "MUSTER_DATA_DIR": str(tmp_path / "data")}
     demo = start("demo", *options, **environment)
     await demo.says("Muster is ready")
@@ -335,6 +348,8 @@ async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
     assert [one[0] for one in sign_ins] == ["Administrator", "Operator", "Viewer", "No"]
     assert "tina@acme.example.org" in demo.printed
     await demo.says("job done")
+    assert f"Its mails: http://127.0.0.1:{mail_port}/" in demo.printed
+    assert "No mail yet." in (await http.get(f"http://127.0.0.1:{mail_port}/")).text
     assert f":{clock_port} MUSTER_BASE_URL=http://127.0.0.1:{port}\n" in demo.printed, "what other commands need"
     assert "is ignored: the demo" in demo.printed, "the configured database was not touched"
     assert await demo.end(signal.SIGINT) == 0

@@ -101,7 +101,7 @@ LAYERS = {
         "ROOMS",
         "long_acts mail",
         "jobs",
-        "accounts simulator standbys",
+        "accounts simulator catcher standbys",
         "parts",
         "bodies db logs outbound secrets vendor",
         "charts config dark_sheet wording",

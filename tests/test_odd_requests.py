@@ -309,7 +309,7 @@ def test_every_address_for_programs_is_asked(app: Any) -> None:
 
 async def test_no_request_breaks_an_answer_to_a_program(visitor: Browser, parts: Parts, token: Any) -> None:
     async with one_of_each(parts) as found:
-        await _send_parameters(visitor, f"Bearer {await token('alice', 'clock:read', 'me')}")
+        await _send_parameters(visitor, f"Bearer {await token('alice', 'clock:read', 'attendance:read', 'me')}")
         await _send_bodies(visitor, found, f"Bearer {await token('alice', 'me')}")
 
 

@@ -1,10 +1,10 @@
-"""`mail:test`."""
+"""`mail:test` and `mail:catch`."""
 
 from typing import TYPE_CHECKING
 
 import click
 
-from app.commands import frame
+from app.commands import children, frame
 
 if TYPE_CHECKING:
     from app.config import Settings
@@ -45,4 +45,22 @@ async def _send(server: "SmtpServer", settings: "Settings", address: str) -> Non
         frame.refuse(str(error))
 
 
-COMMANDS = (mail_test,)
+@click.command("mail:catch")
+@click.option("--port", type=click.IntRange(1, 65535), default=8025, show_default=True, help="Of the page.")
+@click.option("--smtp-port", type=click.IntRange(1, 65535), default=8026, show_default=True)
+def mail_catch(*, port: int, smtp_port: int) -> None:
+    """Run a mail server that shows what it gets on a page and sends nothing, until it is interrupted."""
+    from app.catcher.serving import catch
+
+    if port == smtp_port:
+        raise click.UsageError("give --port and --smtp-port two different ports")
+    children.follow_parent()
+    try:
+        frame.run(catch(port, smtp_port, click.echo))
+    except OSError as error:
+        frame.refuse(f"The mail server cannot listen: {error.strerror or error}. Give --port and --smtp-port.")
+    except KeyboardInterrupt:
+        pass
+
+
+COMMANDS = (mail_test, mail_catch)

@@ -38,7 +38,7 @@ class Caller:
 
 @pytest.fixture
 async def caller(visitor: Browser, token: Any) -> Caller:
-    return Caller(visitor, await token("vera", "clock:read"))
+    return Caller(visitor, await token("vera", "clock:read", "attendance:read"))
 
 
 @pytest.fixture
