@@ -6,11 +6,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import housekeeping
-from app.clock.figures import analytics, status
+from app.clock.bindings.queries import WAITS
+from app.clock.figures import analytics, causes, status
+from app.clock.models import Punch
 from app.clock.pages import transaction_list
 from app.clock.punches import daily_totals, day_counts, hour_counts, queries
 from app.db.direct import driver
@@ -19,6 +21,7 @@ from app.host.pages import attendance_list
 from app.web import lists
 from tests.benchmarks import bench_tenants
 from tests.benchmarks.explained import Watch, watch
+from tests.clock.mirrored import connect, mirror_person
 from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
 from tests.host.staff import hire
@@ -355,3 +358,17 @@ async def test_housekeeping_takes_a_slice_at_a_time(database: Database, monkeypa
 
     await housekeeping.tidy(counted)
     assert [size for size in sizes if size] == [40, 40, 20]
+
+
+async def test_what_keeps_punches_from_counting_is_counted_once_before_there_are_statistics(database: Database) -> None:
+    """As after a first sync: the database takes the new punches for few. Each person's would be read for every other person."""
+    async with database.transaction() as db:
+        await connect(db)
+        for code in range(30):
+            await mirror_person(db, str(code))
+        await db.execute(text(_PUNCHES.replace("'imported'", "NULL")), {"first": FIRST, "days": DAYS, "many": MANY})
+        with watch(database.engine) as once:
+            await db.execute(select(func.count()).select_from(Punch).where(WAITS))
+        with watch(database.engine) as found:
+            assert await causes._whole_clock(db)
+    assert blocks_of(found) < 4 * blocks_of(once)

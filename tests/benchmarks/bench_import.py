@@ -23,6 +23,7 @@ from app.clock.punches import rebinding
 from app.db.direct import driver
 from app.db.session import Database
 from tests.benchmarks.arena import arena
+from tests.benchmarks.crowd import owner_url
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
@@ -42,8 +43,10 @@ async def punched(database: Database, people: range, days: int, terminal: str) -
     rows = [_row(person, day, tap, terminal) for person in people for day in range(days) for tap in range(len(TAPS))]
     async with database.transaction() as db:
         await driver(db).copy_records_to_table("clock_transactions", records=rows, columns=COLUMNS)
-    async with database.transaction() as db:
+    owner = Database(owner_url(database))
+    async with owner.transaction() as db:
         await db.execute(text("ANALYZE"))
+    await owner.close()
     return len(rows)
 
 

@@ -95,7 +95,14 @@ async def _whole_clock(db: AsyncSession) -> Cause | None:
     return Cause("clock", "", "", int(found.punches), found.people) if found else None
 
 
-_WAITING = select(Punch.emp_code, func.count().label("punches")).where(WAITS).group_by(Punch.emp_code).subquery()
+# Counted once, and not for each person: after a first sync the database has no statistics yet, and takes the punches for few.
+_WAITING = (
+    select(Punch.emp_code, func.count().label("punches"))
+    .where(WAITS)
+    .group_by(Punch.emp_code)
+    .cte("waiting")
+    .prefix_with("MATERIALIZED")
+)
 _PUNCHES = func.coalesce(func.sum(_WAITING.c.punches), 0)
 _LINKED = func.count().filter(Binding.state.in_([state.value for state in LINKED_STATES]))
 # People of whom none is linked, though punches wait for them.
