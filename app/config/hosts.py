@@ -13,7 +13,7 @@ TAKES_CHANGES: tuple[Wanted, ...] = ("primary", "read-write", "any")
 # Seconds for each of several: a machine that is off must not keep a process from the next one for long.
 PATIENCE_S = 5
 # A machine that says nothing at all is given up after so many seconds, where the network would wait for a quarter of an hour.
-SILENT_S, IDLE_S, PROBE_S, PROBES = 8, 3, 2, 3
+SILENT_S, IDLE_S, PROBE_S, PROBES = 6, 3, 2, 3
 _ADDRESS = re.compile(
     r"(?P<scheme>postgres(?:ql)?)://(?:(?P<who>[^/?#\[\]]*)@)?(?P<hosts>[^/?#@]*)(?P<path>/[^?#]*)?(?:\?(?P<query>[^#]*))?"
 )

@@ -1,8 +1,9 @@
 """Connects to the one of several servers that is meant. What becomes of its connections afterwards is in db/pool.py."""
 
+import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from typing import Any, cast
 
 import asyncpg
@@ -25,6 +26,19 @@ _NOT_THIS_ONE = (
     asyncpg.CrashShutdownError,
 )
 Connect = Callable[[], Awaitable[asyncpg.Connection]]
+# A server that has said nothing for so long keeps its turn, and the next one is asked beside it: its machine may be off. Only where no
+# more than one of them can be what is wanted; elsewhere the order decides.
+HEAD_START_S = 1
+_ONE_FITS = ("primary", "read-write")
+_Turn = tuple[int, hosts.Wanted]
+
+
+class _NoneFits(Exception):
+    """`met`: the place of each server, and what it said."""
+
+    def __init__(self, met: Sequence[tuple[int, Exception]]) -> None:
+        super().__init__()
+        self.met = met
 
 
 def connecting(url: str, *, wanted: hosts.Wanted = "primary", **options: Any) -> Connect:
@@ -38,19 +52,17 @@ def connecting(url: str, *, wanted: hosts.Wanted = "primary", **options: Any) ->
     options.setdefault("timeout", PATIENCE_S)
     options["timeout"] = address.patience_among(options["timeout"])
 
+    async def ask(turn: _Turn) -> asyncpg.Connection:
+        return await _to(address.servers[turn[0]], address.rest, turn[1], options)
+
     async def connect() -> asyncpg.Connection:
         nonlocal last
-        met: list[tuple[DatabaseServer, Exception]] = []
-        for place, kind in _turns(len(address.servers), wanted, last):
-            server = address.servers[place]
-            try:
-                connection = await _to(server, address.rest, kind, options)
-            except _NOT_THIS_ONE as error:
-                met.append((server, error))
-            else:
-                last = place
-                return connection
-        raise _refusal(met)
+        turns = _turns(len(address.servers), wanted, last)
+        try:
+            last, connection = await _first(turns, ask, HEAD_START_S if wanted in _ONE_FITS else None)
+        except _NoneFits as refused:
+            raise _refusal([(address.servers[place], error) for place, error in refused.met]) from None
+        return connection
 
     return connect
 
@@ -58,6 +70,42 @@ def connecting(url: str, *, wanted: hosts.Wanted = "primary", **options: Any) ->
 async def connect(url: str, **options: Any) -> asyncpg.Connection:
     """The same, for one connection."""
     return await connecting(url, **options)()
+
+
+async def _first(
+    turns: Sequence[_Turn], ask: Callable[[_Turn], Coroutine[Any, Any, asyncpg.Connection]], head_start_s: float | None
+) -> tuple[int, asyncpg.Connection]:
+    """The place and the connection of the first that is there: the next one's turn comes when all before it refused, or said nothing
+    for `head_start_s`. Raises _NoneFits."""
+    asked: dict[asyncio.Task[asyncpg.Connection], _Turn] = {}
+    met: list[tuple[int, Exception]] = []
+    waiting = list(turns)
+    try:
+        while waiting or asked:
+            if waiting:
+                turn = waiting.pop(0)
+                asked[asyncio.create_task(ask(turn))] = turn
+            wait_s = head_start_s if waiting else None
+            for task in (await asyncio.wait(asked, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED))[0]:
+                place, _ = asked[task]
+                if (error := task.exception()) is None:
+                    del asked[task]
+                    return place, task.result()
+                if not isinstance(error, _NOT_THIS_ONE):
+                    raise error
+                del asked[task]
+                met.append((place, error))
+    finally:
+        await _let_go(asked)
+    raise _NoneFits(met)
+
+
+async def _let_go(asked: Collection[asyncio.Task[asyncpg.Connection]]) -> None:
+    for task in asked:
+        task.cancel()
+    for late in await asyncio.gather(*asked, return_exceptions=True):
+        if isinstance(late, asyncpg.Connection):
+            late.terminate()
 
 
 def _turns(number: int, wanted: hosts.Wanted, first: int) -> list[tuple[int, hosts.Wanted]]:

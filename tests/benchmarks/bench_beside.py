@@ -104,21 +104,28 @@ async def until(database: Database, is_so: Callable[[Database], Awaitable[bool]]
 
 async def browsing(portal: Portal, session: str, work: Callable[[], Awaitable[None]]) -> float:
     """The p95 in milliseconds of clients who look at pages as long as the work lasts."""
-    spent: list[float] = []
+    spent: dict[str, list[float]] = {path: [] for path in PAGES}
     doing = asyncio.ensure_future(work())
 
     async def client(line: Line, place: int) -> None:
         while not doing.done():
             began = time.perf_counter()
-            await page(line, PAGES[place % len(PAGES)], session)
-            spent.append((time.perf_counter() - began) * 1000)
+            path = PAGES[place % len(PAGES)]
+            await page(line, path, session)
+            spent[path].append((time.perf_counter() - began) * 1000)
             place += 1
             await asyncio.sleep(PAUSE_S)
 
     async with lines(portal, CLIENTS) as opened:
         await asyncio.gather(*(client(line, place) for place, line in enumerate(opened)))
     await doing
-    return sorted(spent)[int(len(spent) * 0.95)]
+    told = ", ".join(f"{path} {_p95(some):.0f} ms" for path, some in spent.items())
+    print(f"  p95 of {told}", flush=True)
+    return _p95([one for some in spent.values() for one in some])
+
+
+def _p95(some: list[float]) -> float:
+    return sorted(some)[int(len(some) * 0.95)] if some else 0.0
 
 
 async def processes(one: Portal, two: Portal, session: str, rounds: int) -> None:

@@ -72,6 +72,16 @@ async def test_a_silent_server_is_left_after_its_time_and_not_asked_again(
             assert asked() == 1
 
 
+async def test_the_next_server_is_asked_beside_one_that_says_nothing(urls: DatabaseUrls, here: DatabaseServer) -> None:
+    """The address gives each server a minute, which nobody waits for. The silent one is let go."""
+    async with deaf_server() as (deaf, asked):
+        async with asyncio.timeout(30):
+            connection = await connect(among(urls.app, deaf, here, connect_timeout="60"))
+        assert await connection.fetchval("SELECT 1") == 1
+        await connection.close()
+        assert asked() == 1
+
+
 async def test_only_a_server_of_the_wanted_kind_is_taken(urls: DatabaseUrls, here: DatabaseServer) -> None:
     with pytest.raises(ConnectionError, match="not the kind of server") as refused:
         await connect(among(urls.app, here, NOWHERE, target_session_attrs="standby"))
