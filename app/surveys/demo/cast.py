@@ -41,12 +41,13 @@ class DemoSurvey:
     """A survey and its life, in days before the demo is made: when each version was published, until when people answered it,
     and which share of those who were asked did. `weights` leans the answers of a question towards some options; `declined` and
     `opted_out` are shares of the responses. `pending`: those who sign in have not answered it yet.
-    `drift` has weights of the first question for each version, and `withdrawn` is how many people take back their agreement."""
+    `shares` are those of single user types. `drift` has weights of the first question for each version, and `withdrawn` is how many people take back their agreement."""
 
     definition: Definition
     published: tuple[float, ...] = ()
     answered_until: tuple[float, ...] = ()
     share: float = 0.0
+    shares: tuple[tuple[str, float], ...] = ()
     weights: tuple[tuple[int, ...], ...] = ()
     drift: tuple[tuple[int, ...], ...] = ()
     withdrawn: int = 0

@@ -5,7 +5,7 @@ Its dice are hashes.
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from app.surveys import showing
@@ -52,7 +52,8 @@ def asked(survey: DemoSurvey, people: Sequence[tuple[str, str]], now: datetime) 
                 continue
             about = (title, version, person)
             first = now - timedelta(days=until + (since - until) * (1 - roll("when", *about) ** 2 * 0.98))
-            yield _what_they_did(survey, about, first, now - timedelta(days=until))
+            mine = replace(survey, share=dict(survey.shares).get(kind, survey.share))
+            yield _what_they_did(mine, about, first, now - timedelta(days=until))
 
 
 def _what_they_did(survey: DemoSurvey, about: tuple[str, int, str], first: datetime, last: datetime) -> PlannedAnswer:

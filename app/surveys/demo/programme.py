@@ -3,6 +3,7 @@
 from typing import Final
 
 from app.surveys.demo import cast
+from app.surveys.demo.apart import TEAM_SPIRIT
 from app.surveys.demo.cast import DemoSurvey
 from app.surveys.demo.rounds import ENPS
 from app.surveys.demo.translated import SAFETY
@@ -14,6 +15,7 @@ PLATFORM: Final[tuple[DemoSurvey, ...]] = (
     cast.CANTEEN,
     cast.PRIVACY,
     cast.ARRIVAL,
+    TEAM_SPIRIT,
     ENPS,
     SAFETY,
     cast.PORTAL,

@@ -22,7 +22,7 @@ from app.secrets import KeyRing
 from app.surveys import languages_shown
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring.stored import Stored
-from app.surveys.demo import entries, programme, withdrawals
+from app.surveys.demo import apart, entries, programme, withdrawals
 from app.surveys.demo import library as demo_library
 from app.surveys.demo import people as demo_people
 from app.surveys.demo import plan as demo_plan
@@ -186,13 +186,15 @@ async def _remove_surveys(db: AsyncSession, ids: Sequence[int]) -> int:
 
 async def _make_survey(db: AsyncSession, survey: DemoSurvey, now: datetime) -> list[Version]:
     """Every version that was published, oldest first. The ceiling of a tenant's authors does not bound the demo."""
-    survey = demo_rounds.placed(survey, now, await host_zone.of(db))
+    survey = apart.placed(demo_rounds.placed(survey, now, await host_zone.of(db)), now)
     uid = await authoring.create(db, SEEDER, survey.definition, "full")
     await db.execute(update(Survey).where(Survey.uid == uid).values(demo=True))
     versions = []
     for place, days in enumerate(survey.published):
         at = now - timedelta(days=days)
-        if place == 0:
+        if survey.definition.is_anonymous:
+            await apart.publish(db, SEEDER, uid, at)
+        elif place == 0:
             await authoring.publish(db, SEEDER, uid, at, "full")
         elif survey.definition.repeat:
             await demo_rounds.open_round(db, uid, at)
@@ -219,10 +221,12 @@ async def _answer(
             await languages_shown.note(db, version.stored.id, version.stored.version, tag)
     agreed: list[tuple[Version, int]] = []
     for version, what in answered:
-        row = await ledger.append(db, keys, entries.of(version.stored, what, by_email[what.person].id))
+        entry = entries.of(version.stored, what, by_email[what.person].id)
+        row = await apart.append(db, keys, entry, version.stored.definition)
         if what.outcome == "agreed" and not by_email[what.person].waits:
             agreed.append((version, row.number))
     await withdrawals.write(db, keys, _taken_back(agreed, now))
+    await apart.close(db, keys, {version.stored.uid for version in versions}, now)
     return len(answered)
 
 

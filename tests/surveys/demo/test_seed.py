@@ -9,6 +9,7 @@ from sqlalchemy import func, insert, literal, select, text
 
 from app.accounts.models import User
 from app.host.models import Application, AppRating
+from app.surveys.anonymous.models import SealedBallot
 from app.surveys.authoring.stored import load
 from app.surveys.demo import plan as demo_plan
 from app.surveys.demo import seed as demo
@@ -19,7 +20,7 @@ from app.surveys.ledger import append as ledger
 from app.surveys.ledger import verifying
 from app.surveys.models import PromptState, Response, Survey, SurveyRound, Tally
 from app.surveys.pages.survey_list import FIGURES
-from app.surveys.results import breakdowns, tallies
+from app.surveys.results import anonymous, breakdowns, tallies
 from tests.cluster import DatabaseUrls
 from tests.conftest import command_line
 
@@ -312,4 +313,19 @@ async def test_two_people_took_back_their_agreement_and_the_chain_fits(parts):
     assert await scalar(parts, left) == 0
     people_counted = select(func.coalesce(func.sum(Tally.people), 0)).where(Tally.outcome != tallies.ASKED)
     assert await scalar(parts, people_counted) == 0
+    assert (await verifying.verify(parts.database, parts.keys, "main")).fits
+
+
+async def test_the_anonymous_survey_is_closed_with_a_group_among_the_others(parts):
+    """Few clients answered: they stand with another group. Nothing is left that a removal could miss."""
+    await seed(parts)
+    async with parts.database.transaction("main") as db:
+        team = (await db.execute(select(Survey).where(Survey.anonymity == "anonymous"))).scalar_one()
+        left = await db.scalar(select(func.count()).select_from(SealedBallot))
+        found = await anonymous.read(db, team.id, team.version)
+    assert left == 0
+    groups = {(row.grouped, row.joined) for row in found.rows if row.choice}
+    assert ("employee", False) in groups
+    assert (None, True) in groups
+    assert ("client", False) not in groups
     assert (await verifying.verify(parts.database, parts.keys, "main")).fits
