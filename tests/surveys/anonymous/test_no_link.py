@@ -61,7 +61,7 @@ async def survey(database: Database) -> Stored:
 
 
 async def answer_at_once(app: Any, survey: Stored) -> list[int]:
-    """Everybody answers, AT_ONCE of them together; each twice, since a phone repeats what it is not sure of."""
+    """Everybody answers, AT_ONCE of them together; some twice, since a phone repeats what it is not sure of."""
     keys = [str(one.key) for one in survey.questions]
     gate = asyncio.Semaphore(AT_ONCE)
 
@@ -71,7 +71,9 @@ async def answer_at_once(app: Any, survey: Stored) -> list[int]:
         body = {"survey": str(survey.uid), "action": "answer", "answers": told}
         headers = {"Authorization": f"Bearer {token_of(n)}"}
         async with gate:
-            answers = await asyncio.gather(*(client.post(RESPOND, json=body, headers=headers) for _ in range(2)))
+            answers = await asyncio.gather(
+                *(client.post(RESPOND, json=body, headers=headers) for _ in range(1 if n % 10 else 2))
+            )
         return [answer.status_code for answer in answers]
 
     async with served(app, grace_s=5) as (url, _), httpx.AsyncClient(base_url=url, timeout=60) as client:
@@ -133,12 +135,12 @@ async def test_no_link_between_a_person_and_an_answer(
     )
     assert len({length for _, length, _ in ballots}) == 1
     assert all(random for *_, random in ballots)
-    for short in ("alice", "vera", "crew000"):
-        browser = await sign_in(short)
-        pages = await read(
-            browser, (*PAGES, *RESULTS, "/me/answers", f"/me/questions/{survey.uid}", "/me/answers/download"), **named
-        )
-        assert pages, short
+    for short, places in (
+        ("alice", (*PAGES, *RESULTS)),
+        ("crew000", ("/me/answers", f"/me/questions/{survey.uid}", "/me/answers/download")),
+    ):
+        pages = await read(await sign_in(short), places, **named)
+        assert len(pages) == len(places), set(places) - set(pages)
         assert [url for url, page in pages.items() if SECRET.search(page)] == [], short
 
     await end(parts, survey)
