@@ -31,7 +31,6 @@ from app.surveys.demo.cast import APPS, DemoApp, DemoPerson, DemoSurvey
 from app.surveys.demo.people import DemoAccount
 from app.surveys.demo.plan import PlannedAnswer
 from app.surveys.demo.withdrawals import Withdrawal
-from app.surveys.ledger import append as ledger
 from app.surveys.models import PromptState, Response, Survey, Tombstone
 from app.surveys.results import tallies
 
