@@ -11,20 +11,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from app.web.transport.assets import SHEETS
+
 STATIC = Path(__file__).parent.parent / "static"
-# In the order of app.web.transport.assets.
-SHEETS = (
-    "vendor/tabler-core@*/css/tabler.min.css",
-    "css/fonts.css",
-    "css/muster.css",
-    "css/shell.css",
-    "css/lists.css",
-    "css/components.css",
-    "css/drawings.css",
-    "css/surveys.css",
-    "css/answering.css",
-    "css/plain.css",
-)
 SHEET = STATIC / "css" / "dark.css"
 HEAD = (
     "/* Written by `python -m app.dark_sheet` out of the other sheets: the dark theme where no script chooses one. */\n"
@@ -41,9 +30,7 @@ _COMMA = re.compile(r",(?![^()]*\))")
 
 def written() -> str:
     """The whole sheet."""
-    return HEAD + "".join(
-        rule for sheet in SHEETS for found in STATIC.glob(sheet) for rule in _rules(found.read_text())
-    )
+    return HEAD + "".join(rule for sheet in SHEETS for rule in _rules((STATIC / sheet).read_text()))
 
 
 def _rules(css: str) -> Iterator[str]:

@@ -92,7 +92,7 @@ LAYERS = {
         "__main__",
         "cli",
         "commands",
-        "main demo doctor moving",
+        "main demo dark_sheet doctor moving",
         "wiring sealed",
         "MODULES",
         "PAGES",
@@ -104,7 +104,7 @@ LAYERS = {
         "accounts simulator catcher standbys",
         "parts",
         "bodies db logs outbound secrets vendor",
-        "charts config dark_sheet wording",
+        "charts config wording",
         "counting dates errors faults garbage languages pace periods registry texts",
     ),
     "app.clock": (

@@ -20,6 +20,7 @@ from app.surveys.models import LedgerHead
 from tests.conftest import KEYS
 from tests.surveys.drafted import Stored, published
 from tests.surveys.ledger_rows import Placed, respond
+from tests.surveys.owner import Owner
 
 AT = datetime(2026, 11, 21, 8, 0, 0, 250_000, tzinfo=UTC)
 EVERY_TYPE = [
@@ -93,6 +94,12 @@ async def user_id(database: Database, short: str) -> int:
 async def verify(database: Database, workspace: str, report: verifying.Report | None = None) -> LedgerVerdict:
     """Walks the ledger with the keys of the tests."""
     return await verifying.verify(database, KeyRing.from_text(KEYS), workspace, report)
+
+
+async def verify_tampered(database: Database, owner: Owner, statements: str | Sequence[str]) -> LedgerVerdict:
+    """What verifying says while these statements hold; they are undone afterwards."""
+    with owner.tampering(*([statements] if isinstance(statements, str) else statements)):
+        return await verify(database, "main")
 
 
 async def open_evidence(db: AsyncSession, keys: KeyRing, number: int) -> Any:

@@ -19,7 +19,7 @@ from tests.command_line import CommandLine
 from tests.surveys.drafted import Stored, published
 from tests.surveys.ledger_rows import bury
 from tests.surveys.owner import Owner
-from tests.surveys.recording import AT, lunch, record, record_as_before, verify
+from tests.surveys.recording import AT, lunch, record, record_as_before, verify, verify_tampered
 
 ROWS = 6
 
@@ -233,10 +233,9 @@ async def test_whatever_else_is_done_is_found_and_its_row_named(
     database: Database, survey: Stored, owner: Owner
 ) -> None:
     for what, (statements, number, problem) in REARRANGED.items():
-        with owner.tampering(*([statements] if isinstance(statements, str) else statements)):
-            verdict = await verify(database, "main")
-            assert (what, verdict.number, verdict.fits) == (what, number, False)
-            assert problem in str(verdict.problem), (what, verdict.problem)
+        verdict = await verify_tampered(database, owner, statements)
+        assert (what, verdict.number, verdict.fits) == (what, number, False)
+        assert problem in str(verdict.problem), (what, verdict.problem)
     assert (await verify(database, "main")).fits
 
 

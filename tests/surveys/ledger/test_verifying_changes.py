@@ -14,7 +14,7 @@ from app.surveys.ledger.verifying import LedgerVerdict, verified, verified_chang
 from tests.surveys.changing import agree, badges, change, close
 from tests.surveys.drafted import Stored
 from tests.surveys.owner import Owner
-from tests.surveys.recording import record, verify
+from tests.surveys.recording import record, verify, verify_tampered
 
 ROWS = 9
 WITHDRAWN = 4
@@ -182,10 +182,9 @@ async def test_whatever_else_is_done_is_found_and_its_row_named(
     database: Database, survey: Stored, owner: Owner
 ) -> None:
     for what, (statements, number, problem) in REARRANGED.items():
-        with owner.tampering(*([statements] if isinstance(statements, str) else statements)):
-            verdict = await verify(database, "main")
-            assert (what, verdict.number, verdict.fits) == (what, number, False)
-            assert problem in str(verdict.problem), (what, verdict.problem)
+        verdict = await verify_tampered(database, owner, statements)
+        assert (what, verdict.number, verdict.fits) == (what, number, False)
+        assert problem in str(verdict.problem), (what, verdict.problem)
     assert (await verify(database, "main")).fits
 
 
