@@ -209,14 +209,17 @@ async def prepare(
     `crowd`: how many people answer the surveys of each workspace, besides those who sign in.
     """
     sign_ins = _with_passwords(parts.settings.data_dir)
-    for workspace in (PLATFORM, TENANT):
+    casts = {workspace: [one for one in sign_ins if one.workspace == workspace] for workspace in (PLATFORM, TENANT)}
+    for workspace, actors in casts.items():
         async with parts.database.transaction(workspace) as db:
-            cast = [one for one in sign_ins if one.workspace == workspace]
-            await _make_accounts(db, cast)
-            await surveys.seed(db, parts.keys, datetime.now(UTC), cast=[one.email for one in cast], crowd=crowd)
+            await _make_accounts(db, actors)
+    # Before the surveys: rounds open when the day begins in the zone of the connection.
     async with parts.database.transaction() as db:
         await seed(db, staff(employees, seed_number))
         await _connect(parts, db, clock_url)
+    for workspace, actors in casts.items():
+        async with parts.database.transaction(workspace) as db:
+            await surveys.seed(db, parts.keys, datetime.now(UTC), cast=[one.email for one in actors], crowd=crowd)
     return sign_ins
 
 

@@ -11,7 +11,7 @@ from app.counting import near
 
 # Of more rounds each second, third … one has a label, so that they stay apart.
 _MOST_LABELS = 8
-_STEPS = 4
+_MOST_STEPS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ def figure(points: Sequence[RoundPoint], bounds: tuple[int, int], *, title: str,
     """A line through all rounds, along an axis from the one bound to the other; a round without a value is a gap."""
     low, high = bounds
     shares = [None if one.value is None else 100 * (one.value - low) / (high - low) for one in points]
-    ticks = tuple(_tick(low + (high - low) * step / _STEPS, 100 * step / _STEPS) for step in range(_STEPS + 1))
+    step = scale_to(high - low, _MOST_STEPS).step
+    ticks = tuple(_tick(value, 100 * (value - low) / (high - low)) for value in range(low, high + 1, step))
     line = PlotPath(tone, plot.line(shares))
     return Plot(title, unit, (Series(unit, tone),), (), (line,), "", _slots(points), ticks, _labels(points))
 
@@ -40,8 +41,8 @@ def people(points: Sequence[RoundPoint], *, title: str, unit: str, tone: str = "
     return Plot(title, unit, (Series(unit, tone),), (filled,), (), "", _slots(points), scale.ticks(), _labels(points))
 
 
-def _tick(value: float, share: float) -> Tick:
-    return Tick(f"{near(value, 2):g}".replace("-", "−"), place(share), place(100 - share))
+def _tick(value: int, share: float) -> Tick:
+    return Tick(f"{value:,}".replace("-", "−"), place(share), place(100 - share))
 
 
 def _slots(points: Sequence[RoundPoint]) -> tuple[PlotSlot, ...]:

@@ -213,6 +213,8 @@ def _note(stored: Stored | None) -> dict[str, str] | None:
         else "Publish it first for that."
     )
     always = "Category, audience, window and pacing can change at any time."
+    if stored.rounds_after:
+        always += " Each saved change stops the rounds; a new version resumes them."
     if stored.definition.agreement:
         can = "It holds an agreement, so any other change needs a new version: agreements to the old text must not carry over."
         return {"title": title, "text": f"{always} {can} {way}"}

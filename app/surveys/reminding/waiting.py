@@ -4,7 +4,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, and_, cast, exists, func, literal, not_, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    and_,
+    cast,
+    exists,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -142,11 +156,17 @@ async def drop(db: AsyncSession, actor: Actor, stored: Stored, now: datetime) ->
     return dropped
 
 
-async def counts(db: AsyncSession, stored: Stored) -> MailCounts:
+async def counts(db: AsyncSession, survey_id: int, version: int) -> MailCounts:
     """By the primary key, of one version."""
     waiting, sent = func.count().filter(WAITS), func.count(Invitation.sent_at)
-    statement = select(waiting, sent).where(Invitation.survey_id == stored.id, Invitation.version == stored.version)
+    statement = select(waiting, sent).where(Invitation.survey_id == survey_id, Invitation.version == version)
     return MailCounts(*(await db.execute(statement)).one())
+
+
+def of_version(survey_id: Any, version: Any) -> ScalarSelect[int]:
+    """How many mails about it wait, as a part of another statement."""
+    those = select(func.count()).where(Invitation.survey_id == survey_id, Invitation.version == version, WAITS)
+    return those.scalar_subquery()
 
 
 async def _note(db: AsyncSession, actor: Actor, act: str, stored: Stored, people: int) -> None:

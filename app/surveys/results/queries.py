@@ -41,6 +41,7 @@ from app.errors import NotFound
 from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_in
 from app.surveys.models import LedgerChange, LedgerHead, LedgerPerson, PersonKey, Question, Response, Survey, Wording
+from app.surveys.reminding import waiting
 from app.surveys.results import tallies
 from app.surveys.results.tallies import WITHDRAWN, TallyScope
 
@@ -227,7 +228,7 @@ async def labels(db: AsyncSession, survey: UUID | None) -> dict[int, dict[str, s
 
 async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
     """One survey as it is now, the versions it had (newest first), the last wording of `version` (None: the current one), when that
-    version was first published (`begun_at`), the ceiling of its workspace, and what audience.named needs.
+    version was first published (`begun_at`), how many mails about it wait, the ceiling of its workspace, and what audience.named needs.
 
     Raises NotFound.
     """
@@ -247,6 +248,7 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
             last_wording.c.question_keys.label("wording_keys"),
             last_wording.c.content_hash.label("wording_hash"),
             begun.label("begun_at"),
+            waiting.of_version(Survey.id, Survey.version).label("mails_waiting"),
             ceiling_in(workspace_of(db)).label("ceiling"),
             *audience.names_in(workspace_of(db)),
         )

@@ -146,7 +146,7 @@ async def test_what_waits_can_be_dropped(parts: Parts, mailbox: Mailbox) -> None
     await remind(parts, stored)
     async with parts.database.transaction("main") as db:
         assert await waiting.drop(db, ANN, stored, datetime.now(UTC)) == len(await staff(parts))
-        assert await waiting.counts(db, stored) == waiting.MailCounts(0, 0)
+        assert await waiting.counts(db, stored.id, stored.version) == waiting.MailCounts(0, 0)
     await work(parts)
     assert mailbox.messages == []
 
@@ -161,13 +161,13 @@ class TestWithoutMail:
         await remind(parts, stored)
         await work(parts)
         async with parts.database.transaction("main") as db:
-            assert (await waiting.counts(db, stored)).waiting == len(await staff(parts))
+            assert (await waiting.counts(db, stored.id, stored.version)).waiting == len(await staff(parts))
         assert await jobs_after_a_look(parts) == []
         await make_older(parts, LASTS)
         assert await jobs_after_a_look(parts) == ["surveys_mail"]
         await work(parts)
         async with parts.database.transaction("main") as db:
-            assert await waiting.counts(db, stored) == waiting.MailCounts(0, 0)
+            assert await waiting.counts(db, stored.id, stored.version) == waiting.MailCounts(0, 0)
 
     async def test_the_pages_say_that_mail_is_off_and_what_waits(self, parts: Parts, alice: Browser) -> None:
         stored = await asked(parts)
@@ -177,6 +177,7 @@ class TestWithoutMail:
         assert "Mail is not set up on this server" in question.text
         sent = {"action": "remind", "id": str(bob), "confirmed": "1", "number": "1"}
         assert (await alice.submit(f"{url}/remind", sent)).status_code == 303
+        assert "1 mail waits</a>" in squeezed((await alice.get(f"/surveys/view/{stored.uid}")).text)
         text = squeezed((await alice.get(url)).text)
         assert "1 mail waits" in text
         assert "Mail is not set up on this server: reminders wait until it is" in text
@@ -191,7 +192,10 @@ class TestWithoutMail:
         await alice.submit(f"/surveys/publish/{stored.uid}", {"confirmed": "1", "invite": "1"})
         async with parts.database.transaction("main") as db:
             now = await authoring.load(db, stored.uid)
-            assert (now.status, (await waiting.counts(db, now)).waiting) == ("published", len(await staff(parts)))
+            assert (now.status, (await waiting.counts(db, now.id, now.version)).waiting) == (
+                "published",
+                len(await staff(parts)),
+            )
 
     async def test_reminding_needs_the_right_to_publish(self, parts: Parts, sign_in: SignIn) -> None:
         stored = await asked(parts)

@@ -42,7 +42,6 @@ class RoundSeries:
     """One figure through all rounds: a drawing, and a row for each round in words: the round, its value, and of how many people."""
 
     key: str
-    title: str
     unit: str
     plot: Plot
     rows: tuple[tuple[SurveyRound, str, int], ...]
@@ -103,7 +102,7 @@ def _of_people(opened: Sequence[SurveyRound], people: Mapping[int, int], zone: P
     rows = tuple((one, f"{people[one.version or 0]:,}", people[one.version or 0]) for one in opened)
     points = [_point(one, number, told, "people", zone) for one, told, number in rows]
     plot = charts.people(points, title="People who responded, by round", unit="People")
-    return RoundSeries("people", plot.title, "People", plot, rows)
+    return RoundSeries("people", "People", plot, rows)
 
 
 def _of_question(
@@ -121,7 +120,7 @@ def _of_question(
     )
     points = [_point(one, value, told, unit, zone) for (one, told, _), value in zip(rows, values, strict=True)]
     plot = charts.figure(points, _bounds(question, known), title=f"{unit} by round: {question.label}", unit=unit)
-    return RoundSeries(str(question.key), question.label, unit, plot, rows)
+    return RoundSeries(str(question.key), unit, plot, rows)
 
 
 def _value(one: Breakdown) -> float | None:

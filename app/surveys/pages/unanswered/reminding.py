@@ -52,7 +52,7 @@ async def remind(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
 @get("/surveys/waiting/{uid:str}/drop", guards=[PUBLISHER])
 async def ask_drop(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     stored = await load(ctx.db, uid_of(uid))
-    found = await waiting.counts(ctx.db, stored)
+    found = await waiting.counts(ctx.db, stored.id, stored.version)
     return await ask_first(
         ctx,
         question="Drop what waits?",

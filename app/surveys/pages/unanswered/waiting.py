@@ -48,7 +48,7 @@ async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[A
         view=view,
         stored=stored,
         names=names,
-        mails=await waiting.counts(ctx.db, stored),
+        mails=await waiting.counts(ctx.db, stored.id, stored.version),
         mail_is_on=outbox.is_on(ctx.parts.settings),
         may_remind=_may_remind(ctx, stored),
     )
