@@ -70,6 +70,8 @@ async def import_due(
     total = await import_marked(open_transaction, now=now, progress=progress)
     while total.complete and (due_by := await _with_retries(open_transaction, _mark_slice, None)):
         judged = await import_marked(open_transaction, now=max(now or due_by, due_by), progress=progress)
+        # As above: a slice leaves its days for good, but for the last one.
+        await daily_totals.roll_up_in(open_transaction)
         total.add(judged)
         total.complete = judged.complete
     return total

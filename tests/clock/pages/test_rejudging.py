@@ -1,11 +1,11 @@
 """What people are told while punches are judged again after a rule or a terminal changed: three pages, the list, and the commands."""
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 
 from app.accounts.audit import SYSTEM
 from app.clock.mirror import devices, rezoning
-from app.clock.models import Connection
+from app.clock.models import Connection, StaleDay
 from app.clock.punches import rejudging
 from app.clock.settings import write_settings
 from app.db.session import Database
@@ -42,6 +42,14 @@ async def test_three_pages_say_how_far_it_is_until_it_is_done(database: Database
     for url in PAGES:
         assert "Punches judged by the new rules" not in (await alice.get(url)).text
     assert not (await alice.get("/clock_sync/rejudging", headers={"HX-Request": "true"})).text.strip()
+
+
+@pytest.mark.usefixtures("changed")
+async def test_days_of_a_slice_are_counted_before_the_next_slice(database: Database) -> None:
+    """Pages would count all of these days from their punches until the last slice, also those of people who only look."""
+    await import_all(database)
+    async with database.transaction() as db:
+        assert await db.scalar(select(func.count()).select_from(StaleDay)) == 0
 
 
 async def test_another_zone_is_told_on_the_same_pages_and_in_the_drawer(database: Database, alice: Browser) -> None:
