@@ -4,7 +4,7 @@ Figures may come from anywhere: a breakdown knows people by choice, and not who 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -129,7 +129,7 @@ def breakdown(question: AskedQuestion, choices: Mapping[str, int]) -> Breakdown:
         case "number":
             return Breakdown(question, people, _numbers(given, people), middle(given, Decimal))
         case "date":
-            return Breakdown(question, people, _dates(given, people))
+            return Breakdown(question, people, _dates(given, people, length_of_dates(given)))
         case "nps":
             return Breakdown(question, people, _bars(question, given, people), middle(given, Decimal), promoters(given))
     return Breakdown(question, people, _bars(question, given, people), _middle(question, given))
@@ -223,14 +223,25 @@ def _rounded(value: Decimal, width: Decimal) -> Decimal:
     return rounded(value, max(0, 1 - width.adjusted()))
 
 
-def _dates(given: Mapping[str, int], people: int) -> tuple[Bar, ...]:
-    """By day, else by month, else by year."""
-    if len(given) <= MOST_BARS:
-        return tuple(_bar(day, given[day], people) for day in sorted(given))
-    for length in (len("2026-11"), len("2026")):
-        sums: dict[str, int] = defaultdict(int)
-        for day, number in given.items():
-            sums[day[:length]] += number
-        if len(sums) <= 2 * MOST_BARS:
-            break
-    return tuple(Bar(part, sums[part], percent(sums[part], people)) for part in sorted(sums))
+def dates(question: AskedQuestion, choices: Mapping[str, int], length: int) -> Breakdown:
+    """As `breakdown` of a date, by the first `length` characters of each day."""
+    people = choices.get("", 0)
+    return Breakdown(question, people, _dates({day: n for day, n in choices.items() if day and n}, people, length))
+
+
+def length_of_dates(days: Collection[str]) -> int:
+    """How much of `2026-11-24` makes a bar, so that there are not too many: the day, else the month, else the year."""
+    if len(days) <= MOST_BARS:
+        return len("2026-11-24")
+    months = {day[: len("2026-11")] for day in days}
+    return len("2026-11") if len(months) <= 2 * MOST_BARS else len("2026")
+
+
+def _dates(given: Mapping[str, int], people: int, length: int) -> tuple[Bar, ...]:
+    sums: dict[str, int] = defaultdict(int)
+    for day, number in given.items():
+        sums[day[:length]] += number
+    # A part of several days is no answer of anybody.
+    return tuple(
+        Bar(part, sums[part], percent(sums[part], people), part if part in given else None) for part in sorted(sums)
+    )

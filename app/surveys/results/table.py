@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.models import User
 from app.host.models import Employee
 from app.secrets import KeyRing
-from app.surveys.ledger.chain import LedgerAnswer
+from app.surveys.ledger.chain import MatrixCell
 from app.surveys.models import LedgerPerson, PromptState, Response, Survey, Wording
 from app.surveys.results import kinds, queries, responses
 from app.surveys.results.figures import AskedQuestion
@@ -42,13 +42,21 @@ ROWS: Select[Any] = (
 )
 
 
-class _Answers(msgspec.Struct):
+class _Answer(msgspec.Struct, gc=False):
+    """As ledger/chain.py has it. Garbage collection looks at none of the millions that a file takes."""
+
+    question: str
+    value: int | float | str | list[str | MatrixCell] | None
+
+
+class _Answers(msgspec.Struct, gc=False):
     """The part of a ledger entry that a table needs; the rest is not read."""
 
-    answers: list[LedgerAnswer]
+    answers: list[_Answer]
 
 
 _READER = msgspec.json.Decoder(_Answers)
+_Said = tuple[Mapping[str, Any], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,37 +103,38 @@ def columns(
     """Those of the questions, then who answered, when and how. Texts are opened row by row; of erased people they are empty."""
     answers = _reader(keys, workspace)
     asked = [
-        TableColumn(one.key, one.label, _answer(question, one, answers))
+        TableColumn(one.key, one.label, _value(question, one, answers))
         for question in questions
         for one in kinds.columns(question)
     ]
     return tuple(_told_apart((*asked, *(one for one in _PERSON if on_platform or one.key != "workspace"), *_RESPONSE)))
 
 
-def _reader(keys: KeyRing, workspace: str) -> Callable[[Any], Mapping[str, Any]]:
-    """The answers of a row by question id, read once however many columns ask in turn."""
-    number: int = -1
-    found: dict[str, Any] = {}
+def _reader(keys: KeyRing, workspace: str) -> Callable[[Any], _Said]:
+    """The answers of a row by question id, and its outcome, read once however many columns ask in turn."""
+    last: Any = None
+    said: _Said = {}, ""
 
-    def answers(row: Any) -> Mapping[str, Any]:
-        nonlocal number, found
-        if row.number != number:
+    def answers(row: Any) -> _Said:
+        nonlocal last, said
+        if row is not last:
             texts = responses.opened(keys, workspace, row).texts if row.has_text else {}
-            said = _READER.decode(row.entry).answers
-            found = {one.question: texts.get(one.question) if one.value is None else one.value for one in said}
-            number = row.number
-        return found
+            found = _READER.decode(row.entry).answers
+            values = {one.question: texts.get(one.question) if one.value is None else one.value for one in found}
+            last, said = row, (values, row.outcome)
+        return said
 
     return answers
 
 
-def _answer(
-    question: AskedQuestion, column: kinds.AnswerColumn, answers: Callable[[Any], Mapping[str, Any]]
+def _value(
+    question: AskedQuestion, column: kinds.AnswerColumn, answers: Callable[[Any], _Said]
 ) -> Callable[[Any], Any]:
     key, read = str(question.key), column.read
 
     def value(row: Any) -> Any:
-        return read(answers(row).get(key), row.outcome)
+        found, outcome = answers(row)
+        return read(found.get(key), outcome)
 
     return value
 

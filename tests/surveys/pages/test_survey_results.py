@@ -17,8 +17,10 @@ from app.surveys import jobs as survey_jobs
 from app.surveys.authoring import actions as authoring
 from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger.chain import MatrixCell
-from app.surveys.models import KeptSplit, Survey
+from app.surveys.models import WHOLE, KeptSplit, Survey
+from app.surveys.pages.results import versions
 from app.surveys.results import comments, splits, tallies
+from app.surveys.results.figures import AskedQuestion
 from tests.benchmarks.explained import watch
 from tests.conftest import Browser, SignIn
 from tests.host.staff import hire
@@ -144,6 +146,33 @@ async def test_versions_stand_side_by_side_by_question(
     assert "How much was it? Answer Version 1 Version 2 little 50.0 % 0.0 % much 50.0 % 100.0 % n 4 1" in page
     assert "NPS – 100.0" in page
     assert "Compare versions" in (await vera.get(f"/surveys/view/{meal.uid}")).text
+
+
+async def test_rows_of_a_matrix_and_dates_are_compared_too(parts: Parts, vera: Browser) -> None:
+    async with parts.database.transaction() as db:
+        survey = await published(db, title="Ways", questions=MEASURED)
+    cells = (MatrixCell("Soup", "Bad"),)
+    await record(parts.database, parts.keys, survey, await user_id(parts.database, "nora"), 1, "2026-11-24", cells)
+    kept = [{**asked, "key": one.key} for asked, one in zip(MEASURED, survey.questions, strict=True)]
+    async with parts.database.transaction() as db:
+        changed = defined(title="Ways again", questions=kept)
+        await authoring.save(db, COMMAND_LINE, survey.uid, changed, revision=None, new_version=True, ceiling="full")
+        newer = await authoring.load(db, survey.uid)
+    for short, day in {"bob": "2026-11-23", "vera": "2026-11-24"}.items():
+        given = (2, day, (MatrixCell("Soup", "Good"),))
+        await record(parts.database, parts.keys, newer, await user_id(parts.database, short), *given)
+    page = " ".join(re.sub(r"<[^>]+>", " ", (await vera.get(f"/surveys/view/{survey.uid}/versions")).text).split())
+    assert "Since when? Answer Version 1 Version 2 2026-11-23 – 50.0 % 2026-11-24 100.0 % 50.0 % n 1 2" in page
+    assert "How is it? Answer Version 1 Version 2 Soup: Good 0.0 % 100.0 % Soup: Bad 100.0 % 0.0 % n 1 2" in page
+
+
+def test_dates_of_all_versions_are_told_by_the_same_part_of_them() -> None:
+    asked = AskedQuestion(WHOLE, "When?", "date")
+    days = {f"2026-{month:02}-01": 1 for month in range(1, 13)}
+    given = {(1, WHOLE): {"": 12, **days}, (2, WHOLE): {"": 2, "2026-02-03": 2}}
+    (found,) = versions._compared([asked], [1, 2, 3], given)
+    assert found.labels[1] == ("2026-02", ["8.3 %", "100.0 %", "–"])
+    assert found.labels[0] == ("2026-01", ["8.3 %", "–", "–"])
 
 
 async def test_every_type_of_question_shows_what_it_came_to(parts: Parts, vera: Browser) -> None:

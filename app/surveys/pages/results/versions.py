@@ -1,7 +1,7 @@
 """`/surveys/view/<uid>/versions`: what each question came to in each version, side by side. A question keeps its id through all."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.surveys.pages.addresses import uid_of
 from app.surveys.results import anonymous, queries, table
-from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, breakdown
+from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, breakdown, dates, length_of_dates
 from app.surveys.results.figures import AskedQuestion
 from app.web.context import Context
 from app.web.guards import Requires
@@ -22,6 +22,7 @@ from app.web.pages import page
 
 SEE = Requires("surveys.view", module="surveys")
 MOST_VERSIONS = 6
+NONE = "–"
 Choices = Mapping[tuple[int, UUID], Mapping[str, int]]
 
 
@@ -42,9 +43,12 @@ class QuestionInVersions:
 
     @property
     def labels(self) -> list[tuple[str, list[str]]]:
-        """A line for each answer: its name, and its share in each version."""
-        names = dict.fromkeys(bar.label for one in self.columns if one for bar in one.bars if bar.choice)
-        return [(name, [_share(one, name) for one in self.columns]) for name in names]
+        """A line for each answer: its name, and its share in each version. Of a matrix, for each row with each of its answers."""
+        shares = [_shares(one) if one else {} for one in self.columns]
+        names = list(dict.fromkeys(name for one in shares for name in one))
+        if self.question.type == "date":
+            names.sort()
+        return [(name, [one.get(name, NONE) for one in shares]) for name in names]
 
 
 @get("/surveys/view/{uid:str}/versions", guards=[SEE])
@@ -76,18 +80,25 @@ def _compared(
     """Questions that people choose or count in; agreements stand among the figures of each version, texts among its comments."""
     found = []
     for question in questions:
-        if question.type not in (*WITHOUT_BARS, "matrix", "date"):
-            columns = tuple(
-                breakdown(question, choices[version, question.key]) if (version, question.key) in choices else None
-                for version in versions
-            )
-            found.append(QuestionInVersions(question, columns))
+        if question.type not in WITHOUT_BARS:
+            given = [choices.get((version, question.key)) for version in versions]
+            read = _reader(question, [one for one in given if one])
+            found.append(QuestionInVersions(question, tuple(read(one) if one else None for one in given)))
     return found
 
 
-def _share(one: Breakdown | None, label: str) -> str:
-    share = next((bar.percent for bar in one.bars if bar.label == label), None) if one else None
-    return "–" if share is None else f"{share} %"
+def _reader(question: AskedQuestion, given: Sequence[Mapping[str, int]]) -> Callable[[Mapping[str, int]], Breakdown]:
+    """Dates of all versions are told alike: by day, by month or by year."""
+    if question.type != "date":
+        return partial(breakdown, question)
+    return partial(dates, question, length=length_of_dates({day for one in given for day in one if day}))
+
+
+def _shares(one: Breakdown) -> dict[str, str]:
+    rows = {f"{row.label}: {bar.label}": bar for row in one.rows for bar in row.bars}
+    # A range of numbers is another one in each version.
+    bars = {bar.label: bar for bar in one.bars if bar.choice or one.question.type == "date"}
+    return {name: NONE if bar.percent is None else f"{bar.percent} %" for name, bar in (rows | bars).items()}
 
 
 ROUTES = [show]
