@@ -42,7 +42,7 @@ ROWS: Select[Any] = (
 )
 
 
-class _Answer(msgspec.Struct, gc=False):
+class _TableAnswer(msgspec.Struct, gc=False):
     """As ledger/chain.py has it. Garbage collection looks at none of the millions that a file takes."""
 
     question: str
@@ -52,7 +52,7 @@ class _Answer(msgspec.Struct, gc=False):
 class _Answers(msgspec.Struct, gc=False):
     """The part of a ledger entry that a table needs; the rest is not read."""
 
-    answers: list[_Answer]
+    answers: list[_TableAnswer]
 
 
 _READER = msgspec.json.Decoder(_Answers)
