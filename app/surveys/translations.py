@@ -4,7 +4,8 @@ A language tag is one of BCP 47, in its usual spelling (`de`, `pt-BR`, `zh-Hant`
 nowhere.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -37,13 +38,20 @@ class SurveyTexts(msgspec.Struct, frozen=True):
 
 NO_TEXTS: Final = QuestionTexts()
 NO_SURVEY_TEXTS: Final = SurveyTexts()
+_NOTHING: Final = frozenset[str]()
 
 
 def candidates(wanted: Iterable[str]) -> list[str]:
     """The tags that would do, best first: the first of them that a survey has is the one that the person gets. `languages.best` says the
     same of a list; this is for a statement that looks for itself."""
+    return list(_candidates(tuple(wanted)))
+
+
+@lru_cache(maxsize=1024)
+def _candidates(wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """Thousands of requests come with the same few headers."""
     shorter = (one for tag in wanted for one in languages.shortened(tag.lower()))
-    return list(dict.fromkeys(spelled for one in shorter if (spelled := languages.tag_of(one))))
+    return tuple(dict.fromkeys(spelled for one in shorter if (spelled := languages.tag_of(one))))
 
 
 def written(texts: QuestionTexts | SurveyTexts) -> dict[str, Any]:
@@ -76,19 +84,35 @@ class Spoken(msgspec.Struct, frozen=True):
     own: frozenset[str] = frozenset()
 
 
-def spoken(label: str, options: tuple[str, ...], details: QuestionDetails, texts: QuestionTexts) -> Spoken:
-    """Text by text: what is not translated stays in the survey's own language. The options are one text here, and so are the rows, and the
-    words for both ends: where one of them is missing all are the own ones, so that no list mixes two languages."""
-    read_options, read_rows = _whole(options, texts.options), _whole(details.rows, texts.rows)
-    ends = _whole((details.low_label, details.high_label), (texts.low_label, texts.high_label))
-    read = {"label": texts.label, "options": read_options, "ends": ends, "rows": read_rows}
+def spoken(label: str, options: tuple[str, ...], details: QuestionDetails, texts: Mapping[str, Any]) -> Spoken:
+    """`texts` as `written` wrote them. Text by text: what is not translated stays in the survey's own language. The options are one text here, and so
+    are the rows, and the words for both ends: where one of them is missing all are the own ones, so that no list mixes two languages."""
+    own = [] if texts.get("label") else ["label"]
+    read_options = _whole(options, texts.get("options", ())) if options else ()
+    if options and not read_options:
+        own.append("options")
+    in_language = details
+    if details.rows or details.low_label or details.high_label:
+        in_language, left = _details(details, texts)
+        own += left
+    return Spoken(
+        texts.get("label") or label, read_options or options, in_language, frozenset(own) if own else _NOTHING
+    )
+
+
+def _details(details: QuestionDetails, texts: Mapping[str, Any]) -> tuple[QuestionDetails, list[str]]:
+    """Rows and words for ends in the language, and which of them stay the own ones."""
+    rows = _whole(details.rows, texts.get("rows", ()))
+    ends = _whole((details.low_label, details.high_label), (texts.get("low_label", ""), texts.get("high_label", "")))
     low, high = ends or (details.low_label, details.high_label)
-    in_language = structs.replace(details, low_label=low, high_label=high, rows=read_rows or details.rows)
-    own = frozenset(name for name, one in read.items() if not one)
-    return Spoken(texts.label or label, read_options or options, in_language, own)
+    read = structs.replace(details, low_label=low, high_label=high, rows=rows or details.rows)
+    return read, [name for name, one in (("rows", rows), ("ends", ends)) if not one]
 
 
-def _whole(own: tuple[str, ...], texts: tuple[str, ...]) -> tuple[str, ...]:
+def _whole(own: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """All of them, or nothing where one that the survey has is missing."""
-    complete = len(own) == len(texts) and all(text or not mine for mine, text in zip(own, texts, strict=True))
-    return texts if complete and any(texts) else ()
+    if len(own) != len(texts) or (
+        "" in texts and any(mine and not text for mine, text in zip(own, texts, strict=True))
+    ):
+        return ()
+    return tuple(texts) if any(texts) else ()

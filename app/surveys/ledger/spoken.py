@@ -5,12 +5,13 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from msgspec import structs
 
 from app.surveys import question_details
 from app.surveys.item import ItemQuestion
 from app.surveys.ledger.answers import Given, nfc
 from app.surveys.ledger.chain import MatrixCell
-from app.surveys.translations import candidates, question_texts, spoken
+from app.surveys.translations import candidates, spoken
 
 Told = int | float | str | list[str | MatrixCell] | None
 # Stands before a text that the language does not have, even where it is an own option: no option holds this character.
@@ -40,12 +41,12 @@ def questions_in(content: str, keys: Sequence[str], languages: Iterable[str]) ->
 
 
 def question_in(own: tuple[Any, ...], texts: Mapping[str, Any] | None) -> ItemQuestion:
-    """`own` has the first six fields of an ItemQuestion in the survey's own language, `texts` a QuestionTexts as it is stored."""
+    """`own` has the first six fields of an ItemQuestion in the survey's own language, `texts` a QuestionTexts as it is stored. The queue makes one of each question."""
     if texts is None:
         return ItemQuestion(*own)
     key, label, kind, options, required, details = own
-    read = spoken(label, options, details, question_texts(texts))
-    with_own_rows = msgspec.structs.replace(read.details, rows=details.rows)
+    read = spoken(label, options, details, texts)
+    with_own_rows = structs.replace(read.details, rows=details.rows) if details.rows else read.details
     return ItemQuestion(
         key, read.label, kind, options, required, with_own_rows, read.options, read.details.rows, read.own
     )
