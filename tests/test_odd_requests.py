@@ -80,6 +80,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/sign-in/forgot": ("email",),
     "/surveys/preview": ("title", "message", "revision", "label-1", "options-1"),
     "/surveys/preview/{uid}": ("title", "message", "revision", "label-1", "options-1"),
+    "/surveys/waiting/{uid}/remind": ("action", "id"),
 }
 LONGEST_ADDRESS = 60_000
 NOT_OURS = (csrf.FIELD, "back", BASE)

@@ -36,6 +36,7 @@ NO_EDIT = {
     "/people/add": CREATES,
     "/surveys/form": CREATES,
     "/surveys/save": CREATES,
+    "/surveys/publish/{uid}": ACTS,
     "/surveys/try/{uid}": ACTS,
     "/survey_prompt/submit": CREATES,
     "/me/questions/{uid}": CREATES,
