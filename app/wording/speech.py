@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 
 from babel.dates import format_skeleton, get_datetime_format
 from babel.lists import format_list
@@ -77,13 +77,21 @@ class SpokenZone(PageZone):
         return f"{self._timed(instant.astimezone(UTC))} UTC"
 
     def day(self, day: date) -> str:
-        return day_in(self.tag, there(day, self.info) if isinstance(day, datetime) else day, self.today)
+        return day_in(self.tag, there(day, self.info).date() if isinstance(day, datetime) else day, self.today)
 
     def _timed(self, local: datetime) -> str:
-        glue = str(get_datetime_format("medium", locale=self.tag))
-        return glue.replace("{1}", day_in(self.tag, local, self.today)).replace("{0}", f"{local:%H:%M}")
+        day = day_in(self.tag, local.date(), self.today)
+        return _glue(self.tag).replace("{1}", day).replace("{0}", f"{local:%H:%M}")
 
 
+@cache
+def _glue(tag: str) -> str:
+    """How day `{1}` and time `{0}` stand beside each other."""
+    return str(get_datetime_format("medium", locale=tag))
+
+
+# A list tells the same few days again and again.
+@lru_cache(maxsize=4096)
 def day_in(tag: str, day: date, today: date | None) -> str:
     """`So., 22. Nov.`; the year where it is another one, or where no `today` is given."""
     is_this_year = today is not None and day.year == today.year
