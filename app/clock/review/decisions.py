@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import audit
 from app.accounts.audit import Actor
 from app.clock.codes import Outcome
-from app.clock.importing import at_once, facts
+from app.clock.importing import batch, facts
 from app.clock.importing import rows as import_rows
 from app.clock.importing.facts import Surroundings
 from app.clock.importing.owners import read_owners
@@ -83,14 +83,14 @@ class Unusable(Conflict):
 async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
     """Has punches judged again and deleted records made again. Those that line 0 holds stay."""
     wanted = (which, RETRIABLE)
-    codes = list(await db.scalars(select(Punch.emp_code).where(*wanted).distinct().limit(at_once.MOST_CODES + 1)))
-    owners = await at_once.hold_owners(db, codes) if len(codes) <= at_once.MOST_CODES else None
+    codes = list(await db.scalars(select(Punch.emp_code).where(*wanted).distinct().limit(batch.MOST_CODES + 1)))
+    owners = await batch.hold_owners(db, codes) if len(codes) <= batch.MOST_CODES else None
     again = update(Punch).where(*wanted).values(retry=Punch.retry | _LIFTING, judge_at=marks.NOW)
     found = await change_punches(db, again)
     if not found.ids:
         return Resolved(0)
     await marks.ask_for_import(db)
-    after = await at_once.import_now(db, codes, found.ids, owners) if owners is not None else None
+    after = await batch.import_now(db, codes, found.ids, owners) if owners is not None else None
     told = {"outcomes": after, "retry": True}
     await audit_marked(db, actor, "clock.retry", found, before={"outcomes": found.outcomes}, after=told)
     return Resolved(found.total, after)
@@ -100,7 +100,7 @@ async def change_punches(db: AsyncSession, change: Update) -> Marked:
     """Makes this change to punches, and says which ones it met."""
     marked = change.returning(Punch.id, Punch.import_outcome.label("outcome"), Punch.local_date).cte("marked")
     outcome = func.coalesce(marked.c.outcome, "")
-    some = func.array_agg(marked.c.id, type_=ARRAY(BigInteger))[1 : at_once.MOST_PUNCHES + 1]
+    some = func.array_agg(marked.c.id, type_=ARRAY(BigInteger))[1 : batch.MOST_PUNCHES + 1]
     days = func.array_agg(marked.c.local_date.distinct())
     rows = (await db.execute(select(outcome, func.count(), some, days).group_by(outcome))).all()
     return Marked(
@@ -130,13 +130,13 @@ async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: 
     `agreed` is what the person was told that this does (`what_happens`). Raises NotFound, and Conflict with the reason where
     it is refused (a record decided or edited, a locked day, …) or does something else by now.
     """
-    now = await at_once.database_time(db)
+    now = await batch.database_time(db)
     before = await facts.around(db, punch_id, now)
     people = await _people(db, before, await facts.read_linked(db, before.facts))
     await attendance.hold(db, people)
     used = await use_shift(db, actor, await facts.around(db, punch_id, now), people, agreed=agreed)
     await marks.ask_for_import(db)
-    return Resolved(len(used.touched), await at_once.import_now(db, used.codes, used.touched))
+    return Resolved(len(used.touched), await batch.import_now(db, used.codes, used.touched))
 
 
 async def use_shift(

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
-from app.clock.importing import at_once, facts
+from app.clock.importing import batch, facts
 from app.clock.importing import rows as import_rows
 from app.clock.models import Punch
 from app.clock.pairing.inputs import PairingPunch
@@ -84,7 +84,7 @@ async def foretell(db: AsyncSession, which: ColumnElement[bool]) -> dict[str, in
     )
     if len(ids) > long_acts.INLINE_LIMIT:
         return None
-    now = await at_once.database_time(db)
+    now = await batch.database_time(db)
     seen = await facts.around_all(db, await import_rows.read_world(db, now), ids, now)
     shared: dict[int, tuple[Judgement, Sequence[PairingPunch]]] = {}
 
@@ -104,7 +104,7 @@ async def use_shifts(db: AsyncSession, act: LongActWork, punch_ids: Sequence[int
     """Uses the shifts of these punches one after the other, and asks for the import. A `Work` of long_acts."""
     held = set(await db.scalars(_PEOPLE, {"ids": list(punch_ids)}))
     await attendance.hold(db, held)
-    now = await at_once.database_time(db)
+    now = await batch.database_time(db)
     world = await import_rows.read_world(db, now)
 
     async def use_one(punch_id: int) -> tuple[Collection[int], ItemOutcome]:

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text, true, update
 
 from app.accounts.audit import SYSTEM
 from app.accounts.models import Job
-from app.clock.importing import at_once
+from app.clock.importing import batch
 from app.clock.models import Binding, Punch
 from app.clock.review import decisions, settling
 from app.clock.review.decisions import Resolved, Unusable
@@ -235,17 +235,17 @@ async def test_a_retry_leaves_what_stands(database: Database) -> None:
 async def test_a_retry_of_many_people_is_left_to_the_import(database: Database) -> None:
     await ada_works(database, "I 08:00")
     async with database.transaction() as db:
-        for number in range(at_once.MOST_CODES):
+        for number in range(batch.MOST_CODES):
             await mirror_person(db, f"9{number}", await employ(db, f"Person {number}"))
             await punch(db, f"9{number}", "I 08:00")
     await import_all(database)
     async with database.transaction() as db:
         await db.execute(update(Job).values(status="done"))
-        assert await decisions.retry(db, ALICE, true()) == Resolved(at_once.MOST_CODES + 1, None)
+        assert await decisions.retry(db, ALICE, true()) == Resolved(batch.MOST_CODES + 1, None)
     async with database.transaction() as db:
         assert await db.scalar(select(func.count()).select_from(Job).where(Job.status == "queued")) == 1
         due = select(func.count()).select_from(Punch).where(Punch.judge_at <= func.clock_timestamp())
-        assert await db.scalar(due) == at_once.MOST_CODES + 1
+        assert await db.scalar(due) == batch.MOST_CODES + 1
 
 
 async def test_an_import_that_breaks_leaves_the_marks_to_the_next_one(database: Database, urls: DatabaseUrls) -> None:
