@@ -7,14 +7,22 @@ from app.host.attendance.hours import KINDS
 from app.host.pages.apps_forms import FORM as APP
 from app.host.pages.attendance_list import STATUSES
 from app.host.people.people import LABELS
-from app.registry import AuditedField, modules
+from app.registry import AuditedField, PolicySwitch, modules
 from app.web.forms import options
 
 ON_OR_OFF = {True: "on", False: "off"}
+
+
+def _policy(one: PolicySwitch) -> AuditedField:
+    """*on* and *off* are for switches alone: to Python, the number 1 is True."""
+    one_of_it = {1: f"1 {one.unit.removesuffix('s')}"}
+    return AuditedField(one.label, ON_OR_OFF if isinstance(one.default, bool) else one_of_it, one.unit)
+
+
 _MAY = {one.name: one.label for module in modules() for group in module.permissions for one in group.permissions}
 FIELDS = {
     **{name: AuditedField(label) for name, label in LABELS.items()},
-    **{f"policy.{one.name}": AuditedField(one.label, ON_OR_OFF, one.unit) for one in policies.POLICIES},
+    **{f"policy.{one.name}": _policy(one) for one in policies.POLICIES},
     "active": AuditedField("Active"),
     **{name: AuditedField(one.label) for name, one in APP.fields.items()},
     "application.platforms": AuditedField("Platforms", application_words.PLATFORMS),

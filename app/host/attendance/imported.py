@@ -6,7 +6,7 @@ functions only write. What a person changes: records.py.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 
 import asyncpg
 from sqlalchemy import func, text, update
@@ -19,18 +19,8 @@ from app.host.attendance.records import columns
 from app.host.models import AttendanceRecord
 
 _NEXT_IDS = text("SELECT nextval(pg_get_serial_sequence('attendance_records', 'id')) FROM generate_series(1, :count)")
-_COPIED = (
-    "id",
-    "employee_id",
-    "workday",
-    "kind",
-    "clock_in",
-    "clock_out",
-    "breaks",
-    "source",
-    "created_at",
-    "updated_at",
-)
+# The instants are left to the columns' defaults: who follows what changed goes by the database's clock, not by this worker's.
+_COPIED = ("id", "employee_id", "workday", "kind", "clock_in", "clock_out", "breaks", "source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +35,7 @@ async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list
     if not records:
         return []
     ids = list((await db.scalars(_NEXT_IDS, {"count": len(records)})).all())
-    now = datetime.now(UTC)
-    rows = [_row(record_id, record, now) for record_id, record in zip(ids, records, strict=True)]
+    rows = [_row(record_id, record) for record_id, record in zip(ids, records, strict=True)]
     await driver(db).copy_records_to_table("attendance_records", records=rows, columns=_COPIED)
     return ids
 
@@ -69,7 +58,7 @@ async def delete_records(db: AsyncSession, record_ids: Iterable[int], by: str) -
     await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, record_ids)).values(values))
 
 
-def _row(record_id: int, record: NewRecord, now: datetime) -> tuple[object, ...]:
+def _row(record_id: int, record: NewRecord) -> tuple[object, ...]:
     hours = record.hours
     breaks = [asyncpg.Range(out, back) for out, back in hours.breaks]
     return (
@@ -81,6 +70,4 @@ def _row(record_id: int, record: NewRecord, now: datetime) -> tuple[object, ...]
         hours.clock_out,
         breaks,
         "clock",
-        now,
-        now,
     )

@@ -34,6 +34,13 @@ async def test_records_are_made_in_order_with_their_breaks(db: AsyncSession, ear
     assert await imported.create_records(db, []) == []
 
 
+async def test_new_records_have_the_time_of_the_database(db: AsyncSession) -> None:
+    """A program that follows `updated_since` never misses them, however wrong the clock of the worker is."""
+    (record_id,) = await imported.create_records(db, [NewRecord(await hire(db), DAY, hours("08:00"))])
+    kept, now = await record_of(db, record_id), await db.scalar(select(func.now()))
+    assert (kept.created_at, kept.updated_at) == (now, now)
+
+
 async def test_ids_stay_free_for_what_is_added_by_hand_afterwards(db: AsyncSession) -> None:
     ada = await hire(db)
     new = [NewRecord(ada, DAY, hours(f"{hour:02}:00", f"{hour:02}:30")) for hour in range(8, 18)]

@@ -287,6 +287,8 @@ def test_instants_and_days_are_told_in_words_and_typed_texts_as_they_are(name: s
         ("role", "permissions", ["host.people", "gone.since"], "Permissions", "Keep people, gone.since"),
         ("policy", "web_prompts", False, "Web prompts", "off"),
         ("policy", "optional_gap_hours", 5, "Pause between two optional surveys", "5 hours"),
+        ("policy", "optional_gap_hours", 1, "Pause between two optional surveys", "1 hour"),
+        ("policy", "optional_gap_hours", 0, "Pause between two optional surveys", "0 hours"),
         ("survey", "status", "draft", "Status", "Draft"),
         ("survey", "enforcement", "required", "Enforcement", "Required"),
         ("terminal", "direction", "undirected", "Direction", "Undirected"),
