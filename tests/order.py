@@ -40,7 +40,6 @@ THIS_SIDE = (
     "moving/test_memory.py",
     "test_cli_odd_input.py",
     "test_cli_serve.py",
-    "test_logs.py",
     "test_ways.py",
     "web/test_gate.py",
     "web/test_head.py",

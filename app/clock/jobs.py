@@ -64,5 +64,6 @@ FUNCTIONS: Mapping[str, Function] = {
     "clock_match": match,
     "clock_import": import_punches,
     "clock_long_act": carry_on,
+    "clock_unnamed_act": carry_on,
     "clock_purge": remove_old,
 }

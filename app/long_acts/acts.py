@@ -27,8 +27,13 @@ INLINE_LIMIT = 1000
 SLICE = 200
 DONE = "done"
 NAMED = 200
-# The jobs that carry acts out: on named items, and over a list.
-NAMED_JOB, LISTED_JOB = "clock_long_act", "long_act"
+# The jobs that carry acts out: on named items, on items that the job names first, and over a list. A worker of an
+# older version would take NAMED_JOB, find no item where they are still to be named, and end the act with nothing done. It leaves a
+# job alone whose name it does not know.
+NAMED_JOB, UNNAMED_JOB, LISTED_JOB = "clock_long_act", "clock_unnamed_act", "long_act"
+_JOB = case(
+    (LongAct.list_query.is_not(None), LISTED_JOB), (LongAct.last_key.is_not(None), UNNAMED_JOB), else_=NAMED_JOB
+)
 _ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended('long act ' || :workspace || ' ' || :act, 0))")
 _NOTE_ITEMS = text(
     "UPDATE clock_long_act_items i SET became = g.became, note = g.note"
@@ -138,7 +143,7 @@ async def start(db: AsyncSession, act: LongActWork, work: Work, most: int | None
     """Does the act at once when it has at most `most` items (INLINE_LIMIT); otherwise queues the job that does it."""
     progress = await read(db, act.id)
     if not progress.counted or progress.total > (INLINE_LIMIT if most is None else most):
-        await request_job(db, NAMED_JOB, act.id)
+        await request_job(db, NAMED_JOB if progress.counted else UNNAMED_JOB, act.id)
         return progress
     await _step(db, act, work, INLINE_LIMIT)
     return await read(db, act.id)
@@ -207,8 +212,7 @@ async def stop(db: AsyncSession, actor: Actor, act_id: int) -> None:
     """What was done stays; nothing more is. Raises NotFound, and Conflict for an act that is over."""
     ended = (LongAct.id == act_id, LongAct.finished_at.is_(None), LongAct.stop_requested.is_(False))
     values = {"stop_requested": True, "stopped_by": actor.name}
-    job = case((LongAct.list_query.is_(None), NAMED_JOB), else_=LISTED_JOB)
-    name = await db.scalar(update(LongAct).where(*ended).values(values).returning(job))
+    name = await db.scalar(update(LongAct).where(*ended).values(values).returning(_JOB))
     if name is None:
         await read(db, act_id)
         raise Conflict("This act is over, or it is being stopped already.")

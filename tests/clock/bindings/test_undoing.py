@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 
 import pytest
 from sqlalchemy import BigInteger, func, select, text, update
 
+from app import jobs
 from app.accounts.audit import Actor
 from app.accounts.models import AuditEntry, Job
 from app.clock.bindings import actions as bindings
@@ -27,6 +28,8 @@ from tests.clock.mirrored import employ, everything_due, mirror_person, outcomes
 from tests.clock.resolved import ada_works, import_all, record_id, records_of, then
 
 BOB = Actor(2, "Bob Brandt")
+# The names of the first version with long acts: its workers take these jobs alone.
+OLDER_JOBS = {"clock_long_act", "clock_purge", "clock_sync", "housekeeping", "long_act"}
 WEEK = "I Mon 08:00, O Mon 17:00, I Tue 08:00, O Tue 17:00, I Wed 08:00, O Wed 17:00"
 
 
@@ -329,6 +332,7 @@ class TestInSlices:
             assert not (await undoing.foretell(db, ["100"])).is_known
         progress = await clear(database)
         assert not progress.counted
+        assert await self.queued(database) == [f"clock_unnamed_act:{progress.id}"]
         async with database.transaction() as db:
             assert await db.scalar(select(func.count()).select_from(LongActItem)) == 0
             await bindings.bind(db, BOB, await bindings.id_of_code(db, "100"), ben)
@@ -341,6 +345,27 @@ class TestInSlices:
             done = await long_acts.read(db, progress.id)
         assert (done.total, done.done, done.left, done.finished_at is not None) == (3, 3, {}, True)
         assert {one for one, _ in await records_of(database)} == {ben}
+
+    async def queued(self, database: Database) -> list[str]:
+        async with database.transaction() as db:
+            return list(await db.scalars(select(Job.key).where(Job.arguments["act_id"].astext.is_not(None))))
+
+    async def test_a_worker_of_an_older_version_leaves_an_act_alone_whose_items_are_not_named(
+        self, database: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It would find no item, and end the act with nothing done. The same holds for the job that a person asks for who stops it."""
+        monkeypatch.setattr(undoing, "MOST_LINKED", 5)
+        await ada_works(database, WEEK)
+        progress = await clear(database)
+        async with database.transaction() as db:
+            await db.execute(update(Job).values(status="failed", finished_at=func.now()))
+            await long_acts.stop(db, BOB, progress.id)
+        async with database.shared_transaction() as db:
+            assert await jobs.due(db, OLDER_JOBS, timedelta(minutes=1)) == []
+            assert len(await jobs.due(db, jobs.KINDS, timedelta(minutes=1))) == 1
+        await self.carry_on(database, progress.id)
+        async with database.transaction() as db:
+            assert (await long_acts.read(db, progress.id)).stopped_by == BOB.name
 
     async def test_an_act_that_is_over_does_nothing(self, database: Database) -> None:
         async with database.transaction() as db:
