@@ -83,7 +83,8 @@ async def read(
     responses: int,
     now: datetime,
 ) -> Split | None:
-    """`responses` of the version decide whether it is counted live. None while a job counts for the first time."""
+    """`responses` of the version decide whether it is counted live. None while a job counts for the first time. A kept count is of the whole
+    version, and so is what is added to it: outcomes and days of `scope` narrow a live count alone."""
     if responses <= MOST_LIVE:
         return _split(await _counted(db, scope, split, questions))
     kept = await _kept(db, scope, split)
@@ -96,7 +97,8 @@ async def read(
         )
     if kept is None or rest is None:
         return kept and _read(kept.figures, kept.counted_at)
-    since = await _counted(db, scope, split, questions, rest)
+    whole = TallyScope(scope.survey_id, scope.version)
+    since = await _counted(db, whole, split, questions, rest)
     return replace(_split(_added(kept.figures["people"], since), kept.counted_at), to_now=True)
 
 

@@ -282,6 +282,17 @@ class TestSplits:
         monkeypatch.setattr(splits, "LONGEST_REST", 0)
         assert "Of the whole version, counted" in await self.shown(vera, kitchen, "department")
 
+    @pytest.mark.parametrize("narrowed", ["outcome=snoozed", "to=2020-01-01"])
+    async def test_a_filter_narrows_neither_a_kept_count_nor_what_is_added_to_it(
+        self, kitchen: Stored, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch, narrowed: str
+    ) -> None:
+        monkeypatch.setattr(splits, "MOST_LIVE", 0)
+        await self.keep(parts, kitchen, "department")
+        await record(parts.database, parts.keys, kitchen, 4711)
+        whole = await self.shown(vera, kitchen, "department")
+        assert "Responses n Kitchen 2 Not known 3" in whole
+        assert await self.shown(vera, kitchen, "department", narrowed) == whole
+
     async def test_an_agreement_that_changed_since_waits_for_the_next_count(
         self, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch
     ) -> None:
