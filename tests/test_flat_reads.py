@@ -324,6 +324,8 @@ async def test_a_long_list_is_neither_counted_nor_read_to_its_end(
         page = (await alice.get(f"{url}?page=300")).text
     assert "151–200 of <strong>200</strong> or more" in page
     assert "All 200 or more rows of this filter" in page
+    assert "Excel takes up to 100,000 rows. If there are more, use CSV, or narrow the filter." in page
+    assert ('data-amount="200 or more"' in page) is (url != "/admin/audit")
     assert "Page 4 of 4" in page
     assert blocks_of(found) < 500
 

@@ -32,6 +32,7 @@ FEW = 1_000
 MANY = "or more: narrow the filter to reach the rest"
 TOO_MANY_TO_SORT = "or more: too many to sort like this; narrow the filter first"
 TOO_LONG = f"Excel takes up to {MOST_ROWS:,} rows: use CSV, or narrow the filter."
+MAYBE_TOO_LONG = f"Excel takes up to {MOST_ROWS:,} rows. If there are more, use CSV, or narrow the filter."
 
 
 @dataclass
@@ -168,7 +169,7 @@ class ListPage:
 
     @property
     def too_long(self) -> str:
-        return TOO_LONG if self.more else too_long(self.total)
+        return MAYBE_TOO_LONG if self.more else too_long(self.total)
 
 
 def offered(kinds: Sequence[ExportKind], rows: int) -> list[ExportKind]:

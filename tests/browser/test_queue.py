@@ -171,6 +171,12 @@ def test_all_in_the_filter_is_offered_only_while_the_filter_has_more(page_of: Si
     expect(bar.locator("[data-bulk-count]")).to_have_text("3 selected, or")
     bar.get_by_text("all 4 in this filter").check()
     expect(bar).to_contain_text("Selected:")
+    bar.get_by_text("all 4 in this filter").uncheck()
+    # As in a list that is counted to 10,000.
+    bar.locator(".bulk-all").evaluate("label => { label.dataset.amount = '10,000 or more' }")
+    page.locator("[data-bulk-page]").check()
+    page.locator("[data-bulk-page]").uncheck()
+    expect(bar.locator("[data-bulk-count]")).to_have_text("All 10,000 or more in this filter:")
 
 
 def test_a_period_and_dates_replace_each_other_and_a_phone_folds_the_filters(page_of: SignedIn) -> None:

@@ -50,19 +50,22 @@ async def load(ctx: Context, spec: ListSpec) -> tuple[ListPage, Any]:
     """One page, and count, median, 95th and 99th percentile and maximum of the filtered calls' durations in milliseconds."""
     wanted = lists.asked(spec, ctx.request.query_params)
     narrowed = lists.condition(spec, wanted)
-    newest = select(ApiLog.duration_ms).where(narrowed).order_by(ApiLog.at.desc()).limit(COUNTED).subquery()
+    # One more than is measured tells that there are more.
+    seen = select(ApiLog.at, ApiLog.duration_ms).where(narrowed).order_by(ApiLog.at.desc()).limit(COUNTED + 1).cte()
+    found = select(func.count()).select_from(seen).scalar_subquery().label("found")
+    newest = select(seen.c.duration_ms).order_by(seen.c.at.desc()).limit(COUNTED).subquery()
     percentiles = [
         func.percentile_disc(share).within_group(newest.c.duration_ms).label(name)
         for share, name in ((0.5, "median"), (0.95, "p95"), (0.99, "p99"))
     ]
     longest = func.max(newest.c.duration_ms).label("longest")
-    took = (await ctx.db.execute(select(func.count().label("calls"), *percentiles, longest).select_from(newest))).one()
-    wanted.stay_within(took.calls)
+    measured = (found, func.count().label("calls"), *percentiles, longest)
+    took = (await ctx.db.execute(select(*measured).select_from(newest))).one()
+    note = lists.bounded(spec, wanted, took.found, COUNTED)
     ordered = BASE.where(narrowed).order_by(*lists.ordering(spec, wanted.sort))
     rows = await ctx.db.execute(wanted.cut(ordered))
     view = lists.listing(ctx, spec, wanted, rows.all(), took.calls)
-    if took.calls == COUNTED:
-        view.total_note = f"counted to {COUNTED:,}"
+    view.total_note, view.more = note, bool(note)
     return view, took
 
 

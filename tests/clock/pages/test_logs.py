@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import insert
 
 from app.clock.models import ApiLog
+from app.clock.pages import logs
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -47,6 +48,19 @@ async def test_it_lists_the_calls_and_how_long_they_took(vera, calls):
     assert text.count("/iclock/api/transactions/") == 10
     assert "half took at most 60 ms" in text
     assert "the longest 900 ms" in text
+
+
+async def test_of_very_many_the_newest_are_measured_and_the_page_says_that_there_are_more(vera, calls, monkeypatch):
+    monkeypatch.setattr(logs, "COUNTED", 10)
+    text = (await vera.get("/clock_logs?page=9")).text
+    assert "of <strong>10</strong> or more: narrow the filter" in text
+    assert "All 10 or more rows of this filter" in text
+    assert "Of 10 calls under this filter (the newest)" in text
+    assert "the longest 100 ms" in text
+    monkeypatch.setattr(logs, "COUNTED", 11)
+    text = (await vera.get("/clock_logs")).text
+    assert "All 11 rows of this filter" in text
+    assert "the newest" not in text
 
 
 @pytest.mark.parametrize(
