@@ -10,6 +10,7 @@ from typing import Final
 from app.surveys import words
 from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition
 from app.surveys.authoring.field_names import name_of
+from app.surveys.authoring.translating import with_translations
 from app.surveys.authoring.translation_rules import ENDS, LISTS, own_list
 from app.surveys.translations import NO_SURVEY_TEXTS, NO_TEXTS, QuestionTexts, SurveyTexts
 
@@ -115,8 +116,17 @@ def name_at(definition: Definition, field: str) -> str:
     return f"{name}-0" if part in LISTS else name
 
 
-def merged(then: Mapping[str, str], typed: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """What was typed over `then`, where somebody else saved `now`: texts that were left alone are the new ones."""
+def merged(then: Definition, typed: Mapping[str, str], now: Definition, tag: str) -> dict[str, str]:
+    """What was typed over `then`, by its names, where somebody else saved `now`, by the names of that: texts that were left alone are the
+    new ones."""
+    known = {name: one.text for name, one in texts_of(then, tag).items()}
+    was, is_typed = _moved(then, known, now, tag), _moved(then, {**known, **typed}, now, tag)
     return {
-        name: text if typed.get(name, then.get(name)) == then.get(name) else typed[name] for name, text in now.items()
+        name: one.text if is_typed[name] == was[name] else is_typed[name] for name, one in texts_of(now, tag).items()
     }
+
+
+def _moved(then: Definition, texts: Mapping[str, str], now: Definition, tag: str) -> dict[str, str]:
+    """Texts by the names of `then`, by those of `now`: an option or a row that is still there keeps its text wherever it stands."""
+    over = with_translations(now, with_texts(then, tag, texts))
+    return {name: one.text for name, one in texts_of(over, tag).items()}

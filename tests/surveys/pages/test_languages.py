@@ -6,17 +6,20 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from msgspec import structs
 
 from app.db.session import Database
 from app.parts import Parts
 from app.surveys import languages_shown
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring import translated_texts
+from app.surveys.authoring.definition import Definition
 from app.surveys.authoring.stored import Stored
+from app.surveys.authoring.translating import with_translations
 from app.surveys.translations import QuestionTexts, SurveyTexts
 from tests.conftest import Browser, SignIn
 from tests.surveys.authored import ANN, answer, publish, read, save
-from tests.surveys.translated import translated
+from tests.surveys.translated import CHOICE, translated
 
 
 @pytest.fixture
@@ -60,7 +63,30 @@ def test_what_is_missing_is_counted() -> None:
     ],
 )
 def test_a_stale_sheet_keeps_what_was_typed(then: str, typed: str, now: str, merged: str) -> None:
-    assert translated_texts.merged({"title": then}, {"title": typed}, {"title": now}) == {"title": merged}
+    def titled(text: str) -> Definition:
+        return translated(translations={"de": SurveyTexts(text)})
+
+    found = translated_texts.merged(titled(then), {"title": typed}, titled(now), "de")
+    assert found["title"] == merged
+
+
+@pytest.mark.parametrize(
+    ("now", "merged"),
+    [
+        (("Good", "Bad", "Gift"), ("Gut", "Übel", "Geschenk")),
+        (("Bad", "Gift"), ("Übel", "Geschenk")),
+        (("Gift", "Bad", "Good"), ("Geschenk", "Übel", "Gut")),
+        (("New", "Good", "Bad"), ("", "Gut", "Übel")),
+        (("Good", "Gift"), ("Gut", "Geschenk")),
+    ],
+)
+def test_a_stale_sheet_keeps_each_text_beside_its_own_option(now: tuple[str, ...], merged: tuple[str, ...]) -> None:
+    then = translated(questions=(replace(CHOICE, key=UUID(int=1)),))
+    fresh = replace(then.questions[0], options=now, translations={})
+    saved = with_translations(replace(then, questions=(fresh,)), then)
+    at = f"options-{UUID(int=1)}"
+    found = translated_texts.merged(then, {f"{at}-1": "Übel"}, saved, "de")
+    assert tuple(found[f"{at}-{place}"] for place in range(len(now))) == merged
 
 
 async def test_the_page_shows_each_text_beside_its_translation(alice: Browser, lunch: Stored) -> None:
@@ -116,6 +142,25 @@ async def test_a_sheet_that_is_stale_is_refused_with_what_was_typed(
     revision = re.search(r'name="revision" value="(\d+)"', refused.text)
     assert revision is not None
     assert int(revision[1]) == lunch.revision + 1
+
+
+async def test_a_stale_sheet_is_read_by_the_options_and_rows_that_it_showed(
+    alice: Browser, lunch: Stored, database: Database
+) -> None:
+    choice, room = lunch.questions[0], lunch.questions[3]
+    changed = (
+        replace(choice, options=("Bad", "Gift"), translations={}),
+        *lunch.questions[1:3],
+        replace(room, details=structs.replace(room.details, rows=("Cold", "Loud")), translations={}),
+    )
+    over = with_translations(replace(lunch.definition, questions=changed), lunch.definition)
+    await save(database, lunch, questions=over.questions)
+    typed = {f"options-{choice.key}-2": "Gabe", f"rows-{room.key}-0": "Lärm"}
+    refused = await alice.submit(at(lunch), form_of(lunch, "de", **typed))
+    assert refused.status_code == 409
+    values = dict(re.findall(r'name="((?:options|rows)-[^"]+)"[^>]*?value="([^"]*)"', refused.text))
+    assert [values[f"options-{choice.key}-{place}"] for place in range(2)] == ["Schlecht", "Gabe"]
+    assert [values[f"rows-{room.key}-{place}"] for place in range(2)] == ["Kalt", "Lärm"]
 
 
 async def test_a_language_that_people_met_needs_a_new_version(

@@ -69,6 +69,9 @@ async def save(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     try:
         saved = await _save(ctx, stored.uid, desk, sheet, new_version=posted.get("new_version") == "1")
     except Refusal as refused:
+        if isinstance(refused, StaleForm) and typed:
+            # The names that the form sent are those of the survey as it was.
+            sheet.text = _typed(posted, refused.then, tag)
         return await _refused(ctx, desk, sheet, refused)
     at = f"{URL}/{stored.uid}" + ("" if not typed else f"?to={tag}")
     return await done(ctx, at, saved)
@@ -100,8 +103,7 @@ async def _refused(ctx: Context, desk: Desk, sheet: Sheet, refused: Refusal) -> 
     match refused:
         case StaleForm():
             stored = _stored(await again(ctx, desk))
-            now = _texts(stored.definition, sheet.tag)
-            sheet.text = texts.merged(_texts(refused.then, sheet.tag), sheet.text, now)
+            sheet.text = texts.merged(refused.then, sheet.text, stored.definition, sheet.tag)
             sheet.stale, sheet.revision = refused, stored.revision
         case NeedsNewVersion():
             sheet.needed = refused
