@@ -1,7 +1,8 @@
 """`GET /api/v1/attendance`: attendance records, where `host_attendance_id` of a punch leads. Scope `attendance:read`.
 
 With `updated_since` also those that were deleted, as `deleted: true`, those of people whose name or department changed, and those of days
-that were locked or opened since: so a program that follows the list misses nothing.
+that were locked or opened since: so a program that follows the list misses nothing. It follows all records: one that left a filter by person,
+department or status would not be told, so these are refused with it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,6 +23,7 @@ from app.api.tokens import TokenGuard
 from app.clock.api import paging
 from app.clock.punches import queries
 from app.counting import nearest
+from app.errors import FieldError, Invalid
 from app.host.attendance.feed import AttendanceFilter
 from app.texts import day, instant, local
 from app.web.context import Context
@@ -29,15 +31,18 @@ from app.web.context import Context
 ATTENDANCE_READ = TokenGuard("attendance:read", permissions=("host.attendance",))
 PATH = "/api/v1/attendance"
 Status = Literal["pending", "approved", "rejected", "auto_closed"]
+Department = Annotated[str, msgspec.Meta(min_length=1, max_length=200, extra=VERBATIM)]
+FOLLOW_ALL = "Follow all records with `updated_since`: a record that leaves this filter would not be told."
+NOT_FOLLOWED = msgspec.Meta(description="Not together with `updated_since`.")
 _MINUTE = 60
 
 
 class AttendanceQuery(Paged, kw_only=True, frozen=True):
     from_: DayText | None = msgspec.field(default=None, name="from")
     to: DayText | None = None
-    employee: Id | None = None
-    department: Annotated[str, msgspec.Meta(min_length=1, max_length=200, extra=VERBATIM)] | None = None
-    status: Status | None = None
+    employee: Annotated[Id, NOT_FOLLOWED] | None = None
+    department: Annotated[Department, NOT_FOLLOWED] | None = None
+    status: Annotated[Status, NOT_FOLLOWED] | None = None
     updated_since: InstantText | None = None
 
 
@@ -82,6 +87,7 @@ class AttendanceRow(msgspec.Struct):
 @get(PATH, guards=[ATTENDANCE_READ])
 async def attendance(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(AttendanceQuery, ctx.request.query_params)
+    _refuse_to_follow_a_part(asked)
     wanted = AttendanceFilter(
         days=(parameters.day_of(asked.from_), parameters.day_of(asked.to)),
         employee_id=asked.employee,
@@ -93,6 +99,14 @@ async def attendance(ctx: NamedDependency[Context]) -> Response[bytes]:
     punches = await queries.punches_of_records(ctx.db, [row.id for row in rows])
     zone = (await ctx.zone()).info
     return answer([attendance_row(row, punches, zone) for row in rows], meta=meta)
+
+
+def _refuse_to_follow_a_part(asked: AttendanceQuery) -> None:
+    """Days may narrow what is followed. Raises Invalid for what a record leaves when somebody decides on it, or its person moves."""
+    parts = {"employee": asked.employee, "department": asked.department, "status": asked.status}
+    given = [name for name, value in parts.items() if value is not None]
+    if asked.updated_since and given:
+        raise Invalid(FOLLOW_ALL, details=[FieldError(name, FOLLOW_ALL) for name in given])
 
 
 def attendance_row(row: Any, punches: Mapping[int, list[int]], zone: ZoneInfo) -> AttendanceRow:

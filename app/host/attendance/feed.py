@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.among import among
 from app.host.attendance.queries import LIVE, RECORDS
-from app.host.models import AttendanceRecord, DayLockChange, Employee
+from app.host.models import AttendanceRecord, DayLock, DayLockChange, Employee
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,16 @@ async def feed(db: AsyncSession, wanted: AttendanceFilter) -> Select[Any]:
 async def _changed(db: AsyncSession, since: datetime) -> ColumnElement[bool]:
     """Two short reads first: an index serves each of the three then, and the cost is that of what changed."""
     people = (await db.scalars(select(Employee.id).where(Employee.updated_at >= since))).all()
-    days = (await db.scalars(select(DayLockChange.day).where(DayLockChange.changed_at >= since))).all()
+    days = (await db.scalars(_locked_or_opened(since))).all()
     written: list[ColumnElement[bool]] = [AttendanceRecord.updated_at >= since]
     if people:
         written.append(among(AttendanceRecord.employee_id, people))
     if days:
         written.append(AttendanceRecord.workday.in_(days))
     return or_(*written)
+
+
+def _locked_or_opened(since: datetime) -> CompoundSelect[Any]:
+    """The locks as well: while an update runs, a process of the version before locks a day and notes no change of it."""
+    noted = select(DayLockChange.day).where(DayLockChange.changed_at >= since)
+    return noted.union(select(DayLock.day).where(DayLock.locked_at >= since))

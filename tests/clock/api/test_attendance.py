@@ -13,7 +13,7 @@ from app.db.session import Database
 from app.host.attendance import day_locks, records
 from app.host.attendance.feed import feed
 from app.host.attendance.hours import Hours
-from app.host.models import AttendanceRecord, Employee
+from app.host.models import AttendanceRecord, DayLock, Employee
 from app.host.people import people
 from tests.clock.api.test_routes import PUNCHES, Caller, week
 from tests.conftest import Browser
@@ -133,6 +133,30 @@ class TestFollowing:
         async with database.transaction() as db:
             await day_locks.unlock(db, ALICE, day, day)
         assert [row["locked"] for row in await payroll.data(URL, updated_since=since)] == [False]
+
+    async def test_a_day_that_the_version_before_locks_during_an_update_is_news(
+        self, payroll: Caller, database: Database
+    ) -> None:
+        """It writes the lock, and nothing into `day_lock_changes`."""
+        day = date.fromisoformat((await monday(payroll))["workday"])
+        since = await watermark(payroll)
+        async with database.transaction() as db:
+            db.add(DayLock(day=day, locked_by="Alice"))
+        assert [row["locked"] for row in await payroll.data(URL, updated_since=since)] == [True]
+
+    @pytest.mark.parametrize("query", [{"employee": 1}, {"department": "Stock"}, {"status": "pending"}])
+    async def test_what_a_record_can_leave_is_not_followed(self, payroll: Caller, query: dict[str, Any]) -> None:
+        since = await watermark(payroll)
+        refused = await payroll.get(URL, updated_since=since, **query)
+        assert refused.status_code == 422
+        assert "Follow all records" in refused.text
+        assert [one["field"] for one in refused.json()["error"]["details"]] == list(query)
+        assert (await payroll.get(URL, **query)).status_code == 200
+
+    async def test_days_narrow_what_is_followed(self, payroll: Caller) -> None:
+        since = (await monday(payroll))["updated_at"]
+        assert len(await payroll.data(URL, updated_since=since)) == 5
+        assert await payroll.data(URL, updated_since=since, to="1999-01-02") == []
 
     async def test_what_commits_late_is_not_missed(self, payroll: Caller, database: Database) -> None:
         row = await monday(payroll)
