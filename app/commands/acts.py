@@ -43,6 +43,7 @@ def _told(act: "LongActView") -> dict[str, Any]:
         "begun_at": frame.instant(progress.begun_at),
         "finished_at": frame.instant(progress.finished_at),
         "total": progress.total if progress.counted else None,
+        "job_failed": progress.job_failed,
         "looked_at": progress.looked_at,
         "done": progress.done,
         "left": progress.left,
@@ -56,8 +57,8 @@ def _told_change(one: "UnderWay") -> dict[str, Any]:
 
 
 def _line(act: "LongActView") -> str:
-    stops = " It stops after the part that it is at." if act.progress.stops else ""
-    said = act.sentence if act.is_over else f"{act.line}.{stops}"
+    waits = f" {act.next}" if act.progress.stops or act.progress.job_failed else ""
+    said = act.sentence if act.is_over else f"{act.words.doing}: {act.numbers}.{waits}"
     return f"{act.progress.id}  {said} Asked for by {act.progress.actor_name}."
 
 

@@ -10,7 +10,7 @@ from app.commands.clock_punches import told
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
-    from app.long_acts.acts import Progress
+    from app.long_acts.progress import Progress
 
 
 @click.command("clock:bind")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from app.accounts.audit import Actor
     from app.clock.review.decisions import Resolved
-    from app.long_acts.acts import Progress
+    from app.long_acts.progress import Progress
 
     Verb = Callable[[AsyncSession, Actor, ColumnElement[bool]], Awaitable[Resolved]]
     Decide = Callable[[AsyncSession, ColumnElement[bool]], Awaitable[Resolved]]

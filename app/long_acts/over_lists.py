@@ -18,8 +18,10 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.accounts.audit import Actor
 from app.db.session import workspace_of
 from app.errors import Invalid, Refusal
-from app.long_acts.acts import DONE, LISTED_JOB, ItemOutcome, at_the_end, finish, hold, request_job
+from app.long_acts.act_jobs import LISTED_JOB, request_job
+from app.long_acts.acts import ItemOutcome, at_the_end, finish, hold
 from app.long_acts.models import LongAct, LongActItem
+from app.long_acts.progress import DONE
 from app.parts import Parts
 from app.texts import instant, is_keepable_line, whole
 

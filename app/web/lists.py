@@ -15,7 +15,7 @@ from sqlalchemy import Select, UnaryExpression, and_, false, func, select, true
 
 from app.db.among import among
 from app.errors import Invalid
-from app.long_acts import acts
+from app.long_acts import progress
 from app.periods import PERIODS
 from app.registry import list_rights
 from app.texts import whole
@@ -239,7 +239,7 @@ async def load(context: Context, spec: ListSpec, base: Select[Any], keys: Select
     which = condition(spec, wanted)
     narrowed = (base if keys is None else keys).where(which)
     some = narrowed.with_only_columns(spec.key).order_by(None).limit(MOST_LISTED + 1).subquery()
-    counted = select(func.count(), acts.newest(url=spec.url)).select_from(some)
+    counted = select(func.count(), progress.newest(url=spec.url)).select_from(some)
     total, act_id = (await context.db.execute(counted)).one()
     note = bounded(spec, wanted, total, MOST_LISTED)
     cut = cut_of(spec, wanted, narrowed, total)

@@ -26,7 +26,8 @@ from app.host.attendance import records as attendance
 from app.host.attendance.hours import INSTANT, LONGEST, Hours
 from app.host.models import AttendanceRecord
 from app.long_acts import acts as long_acts
-from app.long_acts.acts import DONE, ItemOutcome, LongActWork, Progress
+from app.long_acts.acts import ItemOutcome, LongActWork
+from app.long_acts.progress import DONE, Progress
 
 Undo = Literal["leave", "take_back", "move"]
 # So many punches that belong to records does a request look at: those of INLINE_LIMIT records with ten punches each.

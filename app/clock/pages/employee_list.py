@@ -13,7 +13,7 @@ from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
 from app.db.searching import contains
 from app.host.models import Employee
-from app.long_acts import acts as long_acts
+from app.long_acts import progress as long_acts
 from app.web.formats import number
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
 from app.web.templating import with_query

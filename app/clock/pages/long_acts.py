@@ -22,7 +22,7 @@ from app.dates import PageZone, local_exact
 from app.db.among import among
 from app.errors import NotFound
 from app.host.models import AttendanceRecord, Employee
-from app.long_acts import acts as long_acts
+from app.long_acts import progress as long_acts
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.long_acts.words import LeftItem

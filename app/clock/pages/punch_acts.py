@@ -18,8 +18,9 @@ from app.clock.review.decisions import Resolved
 from app.counting import count
 from app.db.among import among
 from app.errors import Conflict
-from app.long_acts.acts import DONE, LongActWork
+from app.long_acts.acts import LongActWork
 from app.long_acts.over_lists import SliceOutcome
+from app.long_acts.progress import DONE
 from app.web import sessions
 from app.web.context import Context
 from app.web.list_spec import Query

@@ -24,7 +24,7 @@ from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, Punch
 from app.clock.review import decisions, settling
 from app.db.searching import contains
 from app.errors import Invalid
-from app.long_acts import acts as long_acts
+from app.long_acts import progress as long_acts
 from app.periods import today_in
 from app.texts import whole
 from app.web import lists

@@ -10,7 +10,7 @@ from app.clock.bindings import undoing
 from app.clock.bindings.undoing import Undo, Undoable
 from app.clock.pages.long_act_words import told
 from app.counting import count
-from app.long_acts import acts as long_acts
+from app.long_acts import progress as long_acts
 from app.long_acts.acts import INLINE_LIMIT
 from app.web.bulk import ask_first
 from app.web.context import Context

@@ -22,7 +22,8 @@ from app.clock.review.decisions import Unusable
 from app.errors import NotFound
 from app.host.attendance import records as attendance
 from app.long_acts import acts as long_acts
-from app.long_acts.acts import DONE, ItemOutcome, LongActWork, Progress
+from app.long_acts.acts import ItemOutcome, LongActWork
+from app.long_acts.progress import DONE, Progress
 
 USABLE = settling.KEEPABLE
 # Why punches are left; an act may end with other rules' words, which are told by their sentence alone.

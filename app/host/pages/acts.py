@@ -8,12 +8,10 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import select
 
 from app.db.among import among
 from app.errors import NotFound
-from app.long_acts import acts
-from app.long_acts.models import LongAct
+from app.long_acts import acts, progress
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.long_acts.bulk import LongBulk
@@ -32,8 +30,8 @@ class ActLine:
 
 @get("/acts/{act_id:int}", guards=[signed_in])
 async def show(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response[Any]:
-    progress = await acts.read(ctx.db, act_id)
-    bulk = kind_of(progress)
+    found = await progress.read(ctx.db, act_id)
+    bulk = kind_of(found)
     if not bulk.shows(ctx):
         raise NotFound(NO_ACT)
     if not isinstance(bulk, LongBulk):
@@ -42,18 +40,17 @@ async def show(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response
         ctx,
         "host/act.html",
         fragment="now",
-        act=view(progress),
+        act=view(found),
         may_stop=bulk.allows(ctx),
         left=await _left(ctx, act_id, bulk),
-        of=(bulk.what[1].capitalize(), progress.listed),
+        of=(bulk.what[1].capitalize(), found.listed),
         columns=(bulk.what[0].capitalize(), "Why"),
     )
 
 
 @post("/acts/{act_id:int}/stop", guards=[signed_in], status_code=200)
 async def stop(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response[Any]:
-    progress = await acts.read(ctx.db, act_id)
-    if not kind_of(progress).allows(ctx):
+    if not kind_of(await progress.read(ctx.db, act_id)).allows(ctx):
         raise NotFound(NO_ACT)
     await acts.stop(ctx.db, ctx.actor, act_id)
     return await done(ctx, f"/acts/{act_id}", "It stops after the part that it is at. What was done stays done.")
@@ -61,10 +58,8 @@ async def stop(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response
 
 async def told(ctx: Context, act_ids: Collection[int]) -> dict[int, ActLine]:
     """How far acts are, for *Jobs*: one statement, and none where there are no acts."""
-    if not act_ids:
-        return {}
-    rows = await ctx.db.scalars(select(LongAct).where(among(LongAct.id, act_ids)))
-    return {one.id: _line(ctx, view(acts.told_of(one, acts.counted(one)))) for one in rows if one.kind in KINDS}
+    found = await progress.some(ctx.db, act_ids) if act_ids else []
+    return {one.id: _line(ctx, view(one)) for one in found if one.kind in KINDS}
 
 
 def _line(ctx: Context, act: LongActView) -> ActLine:
@@ -72,7 +67,7 @@ def _line(ctx: Context, act: LongActView) -> ActLine:
 
 
 async def _left(ctx: Context, act_id: int, bulk: LongBulk) -> list[LeftItem]:
-    left = await acts.left(ctx.db, act_id)
+    left = await progress.left(ctx.db, act_id)
     names: dict[int, str] = {}
     if left and bulk.names is not None:
         named = bulk.names(ctx)

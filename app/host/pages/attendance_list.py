@@ -19,7 +19,7 @@ from app.host.attendance.hours import KINDS, SOURCES, Hours
 from app.host.attendance.queries import LIVE, RECORDS, WORKED, breaks, worked_hours
 from app.host.attendance.written_hours import FORMS, whole_minutes
 from app.host.models import AttendanceRecord, DayLock, Employee
-from app.long_acts import acts
+from app.long_acts import progress
 from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
@@ -140,7 +140,7 @@ async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: 
     wanted = lists.asked(spec, ctx.request.query_params)
     which = and_(scope, lists.condition(spec, wanted))
     statement = attendance_queries.sums_up_to(MOST_ADDED_UP, which)
-    beside = (DEPARTMENTS.label("departments"), acts.newest(url=spec.url).label("acting"))
+    beside = (DEPARTMENTS.label("departments"), progress.newest(url=spec.url).label("acting"))
     found = (await ctx.db.execute(statement.add_columns(*beside, *more))).one()
     said = lists.bounded(spec, wanted, found.records, MOST_ADDED_UP)
     cut = lists.cut_of(spec, wanted, attendance_queries.keys(which), found.records)

@@ -3,14 +3,14 @@
 Modules offer their kinds (app.wiring), so a page tells of acts of modules that it does not know.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.errors import NotFound
-from app.long_acts import acts
-from app.long_acts.acts import Progress
+from app.long_acts import progress
 from app.long_acts.over_lists import CHANGED, REFUSED
+from app.long_acts.progress import Progress
 from app.web.context import Context
 from app.web.long_acts.bulk import LongBulk
 from app.web.long_acts.words import LongActView, LongActWords
@@ -29,27 +29,28 @@ def offer(bulks: Sequence[LongBulk], named: Mapping[str, NamedActPage]) -> None:
     KINDS.update(named)
 
 
-def kind_of(progress: Progress) -> LongBulk | NamedActPage:
+def kind_of(act: Progress) -> LongBulk | NamedActPage:
     """Raises NotFound for a kind that no module knows."""
-    if progress.kind not in KINDS:
+    if act.kind not in KINDS:
         raise NotFound(NO_ACT)
-    return KINDS[progress.kind]
+    return KINDS[act.kind]
 
 
-def view(progress: Progress) -> LongActView:
+def view(act: Progress) -> LongActView:
     """Raises NotFound for a kind that no module knows."""
-    known = kind_of(progress)
+    known = kind_of(act)
     if isinstance(known, NamedActPage):
-        return LongActView(progress, known.words)
+        return LongActView(act, known.words)
     words = LongActWords("/acts", known.doing, known.past, *known.what, {**REASONS, **known.left})
-    return LongActView(progress, words)
+    return LongActView(act, words)
 
 
-async def views(db: AsyncSession, *, over: bool = False) -> list[LongActView]:
-    """The newest acts of the workspace: those under way, or with `over` those that ended too."""
-    return [view(one) for one in await acts.newest_of_all(db, MOST, over=over) if one.kind in KINDS]
+async def views(db: AsyncSession, *, over: bool = False, kinds: Collection[str] | None = None) -> list[LongActView]:
+    """The newest acts of the workspace, of these kinds or of all: those under way, or with `over` those that ended too."""
+    newest = await progress.newest_of_all(db, KINDS if kinds is None else kinds, MOST, over=over)
+    return [view(one) for one in newest]
 
 
 async def under_way(ctx: Context) -> list[LongActView]:
     """Acts under way that the reader may watch, the newest first."""
-    return [one for one in await views(ctx.db) if kind_of(one.progress).shows(ctx)]
+    return await views(ctx.db, kinds=[kind for kind, known in KINDS.items() if known.shows(ctx)])

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.counting import count
-from app.long_acts.acts import Progress
+from app.long_acts.progress import Progress
+
+HOW_TO_CONTINUE = "Its job failed. To continue, retry that job in Jobs."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +35,29 @@ class LongActView:
     @property
     def line(self) -> str:
         """What is done, and how far it is."""
-        return f"{self.words.doing}: {self.far}" if self.progress.counted else self.words.doing
+        return f"{self.words.doing}: {self.far}"
 
     @property
     def far(self) -> str:
-        """`500 of 1,201 people`, or nothing while they are not counted."""
+        """`500 of 1,201 people`, and that its job failed."""
+        return f"{self.numbers}, but its job failed" if self.progress.job_failed else self.numbers
+
+    @property
+    def numbers(self) -> str:
         progress = self.progress
-        if not progress.counted:
-            return ""
-        return f"{progress.looked_at:,} of {count(progress.total, self.words.one, self.words.several)}"
+        total = count(progress.total, self.words.one, self.words.several)
+        return f"{progress.looked_at:,} of {total}" if progress.counted else "not counted"
+
+    @property
+    def next(self) -> str:
+        """What the act waits for."""
+        if self.progress.job_failed:
+            return HOW_TO_CONTINUE
+        return (
+            "It stops after the part that it is at."
+            if self.progress.stops
+            else "A job does it; you can leave this page."
+        )
 
     @property
     def is_over(self) -> bool:

@@ -22,8 +22,10 @@ from app.host.attendance import records as attendance
 from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord
 from app.long_acts import acts as long_acts
-from app.long_acts.acts import ItemOutcome, Progress
+from app.long_acts import progress as progress_of
+from app.long_acts.acts import ItemOutcome
 from app.long_acts.models import LongAct, LongActItem
+from app.long_acts.progress import Progress
 from tests.clock.mirrored import employ, everything_due, mirror_person, outcomes
 from tests.clock.resolved import ada_works, import_all, record_id, records_of, then
 
@@ -69,7 +71,7 @@ async def words(database: Database, code: str = "100") -> list[str | None]:
 
 async def left(database: Database, act_id: int) -> dict[int, str]:
     async with database.transaction() as db:
-        return {row.item_id: row.became for row in await long_acts.left(db, act_id)}
+        return {row.item_id: row.became for row in await progress_of.left(db, act_id)}
 
 
 async def forgotten(database: Database) -> Iterable[object]:
@@ -281,12 +283,12 @@ class TestInSlices:
         assert (progress.total, progress.looked_at, progress.finished_at) == (3, 0, None)
         async with database.transaction() as db:
             job = (await db.scalars(select(Job).where(Job.name == "clock_long_act"))).one()
-            assert await db.scalar(select(long_acts.newest("take_back"))) == progress.id
+            assert await db.scalar(select(progress_of.newest("take_back"))) == progress.id
         assert job.arguments == {"act_id": progress.id}
         await self.carry_on(database, progress.id)
         assert await words(database) == ["not_bound"] * 6
         async with database.transaction() as db:
-            done = await long_acts.read(db, progress.id)
+            done = await progress_of.read(db, progress.id)
         assert (done.done, done.finished_at is not None) == (3, True)
 
     async def test_killed_after_a_slice_the_next_worker_goes_on_and_nothing_is_done_twice(
@@ -342,9 +344,43 @@ class TestInSlices:
         assert [one for one, _ in await records_of(database)].count(ben) == 1
         await self.carry_on(database, progress.id)
         async with database.transaction() as db:
-            done = await long_acts.read(db, progress.id)
+            done = await progress_of.read(db, progress.id)
         assert (done.total, done.done, done.left, done.finished_at is not None) == (3, 3, {}, True)
         assert {one for one, _ in await records_of(database)} == {ben}
+
+    @pytest.mark.parametrize("noted_by", ["older", "new"])
+    @pytest.mark.parametrize(
+        "workers", ["older new new", "new older new", "new new older", "new older older", "older older older"]
+    )
+    async def test_what_workers_of_an_older_version_did_is_counted_too(
+        self, database: Database, monkeypatch: pytest.MonkeyPatch, workers: str, noted_by: str
+    ) -> None:
+        monkeypatch.setattr(long_acts, "SLICE", 1)
+        await ada_works(database, WEEK)
+        act_id = (await clear(database)).id
+        if noted_by == "older":
+            async with database.transaction() as db:
+                await db.execute(update(LongAct).values(total=None))
+        for number, worker in enumerate(workers.split(), 1):
+            await self.slice(database, act_id, worker)
+            if worker == "new":
+                async with database.transaction() as db:
+                    kept = (await db.execute(select(LongAct.total, LongAct.counts))).one()
+                assert kept == (3, {"done": number})
+        async with database.transaction() as db:
+            both = [await progress_of.read(db, act_id)]
+            both += await progress_of.newest_of_all(db, ["take_back"], 20, over=True)
+        for told in both:
+            assert (told.counted, told.total, told.done, told.looked_at) == (True, 3, 3, 3)
+
+    async def slice(self, database: Database, act_id: int, worker: str) -> None:
+        """A worker of an older version notes what became of the items, and nothing else."""
+        kept = (LongAct.total, LongAct.counts, LongAct.reached)
+        async with database.transaction() as db:
+            before = (await db.execute(select(*kept).where(LongAct.id == act_id))).one()
+            await long_acts.resume(db, act_id, long_work.WORKS)
+            if worker == "older":
+                await db.execute(update(LongAct).where(LongAct.id == act_id).values(before._asdict()))
 
     async def queued(self, database: Database) -> list[str]:
         async with database.transaction() as db:
@@ -365,7 +401,7 @@ class TestInSlices:
             assert len(await jobs.due(db, jobs.KINDS, timedelta(minutes=1))) == 1
         await self.carry_on(database, progress.id)
         async with database.transaction() as db:
-            assert (await long_acts.read(db, progress.id)).stopped_by == BOB.name
+            assert (await progress_of.read(db, progress.id)).stopped_by == BOB.name
 
     async def test_an_act_that_is_over_does_nothing(self, database: Database) -> None:
         async with database.transaction() as db:

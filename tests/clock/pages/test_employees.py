@@ -18,6 +18,7 @@ from app.clock.review import long_work
 from app.host.attendance import records as attendance
 from app.host.models import AttendanceRecord
 from app.long_acts import acts as long_acts
+from app.long_acts import progress as progress_of
 from app.long_acts.models import LongActItem
 from app.web.long_acts import bulk
 from tests.clock.mirrored import connect, employ, mirror_person, outcomes, punch
@@ -410,7 +411,7 @@ class TestTakingBack:
             await db.execute(update(Role).where(Role.name == "Operator").values(permissions=kept))
         await carry_on(parts, act_id)
         async with database.transaction() as db:
-            over = await long_acts.read(db, act_id)
+            over = await progress_of.read(db, act_id)
             assert await db.scalar(select(func.count()).where(LongActItem.act_id == act_id)) == 0
         assert over.problem == "Bob Brandt may no longer do this."
         assert (over.done, over.looked_at) == (0, 0)

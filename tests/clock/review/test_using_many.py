@@ -15,8 +15,9 @@ from app.db.session import Database
 from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
 from app.long_acts import acts as long_acts
-from app.long_acts.acts import Progress
+from app.long_acts import progress as progress_of
 from app.long_acts.models import LongActItem
+from app.long_acts.progress import Progress
 from tests.clock.mirrored import employ, mirror_person, outcomes
 from tests.clock.resolved import ada_works, id_of, import_all, record_id, records_of, then
 from tests.host.staff import ALICE
@@ -50,7 +51,7 @@ async def words(database: Database, code: str = "100") -> list[str | None]:
 
 async def left(database: Database, act_id: int) -> list[tuple[str, str | None]]:
     async with database.transaction() as db:
-        return [(row.became, row.note) for row in await long_acts.left(db, act_id)]
+        return [(row.became, row.note) for row in await progress_of.left(db, act_id)]
 
 
 async def test_every_shift_is_used(database: Database) -> None:

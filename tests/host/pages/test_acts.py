@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import AuditEntry, Job, Role, Tenant, User
@@ -20,12 +20,14 @@ from app.host.attendance import day_locks, records
 from app.host.models import AttendanceRecord, Employee
 from app.jobs import Claim
 from app.long_acts import acts, over_lists
-from app.long_acts.acts import INLINE_LIMIT, Progress, read
+from app.long_acts.acts import INLINE_LIMIT
 from app.long_acts.models import LongAct, LongActItem
 from app.long_acts.over_lists import MeantRows, SliceOutcome
+from app.long_acts.progress import Progress, read
 from app.parts import Parts
 from app.registry import modules
 from app.web.long_acts import bulk
+from app.web.long_acts.words import HOW_TO_CONTINUE
 from tests.clock.clock_worker import start_worker, until
 from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
@@ -163,6 +165,55 @@ async def test_what_is_under_way_is_told_where_people_look_for_it(
     assert far not in (await alice.get("/clock")).text
 
 
+@pytest.mark.usefixtures("many")
+async def test_an_act_whose_job_failed_says_so_wherever_it_is_told_of_until_it_is_retried(
+    database: Database, parts: Parts, alice: Browser, bob: Browser, muster: CommandLine
+) -> None:
+    async with database.transaction() as db:
+        await connect(db)
+    act_id = await begin(alice)
+    assert "job failed" not in (await alice.get(f"/acts/{act_id}")).text
+    async with database.shared_transaction() as db:
+        failed = update(Job).where(Job.name == "long_act").values(status="failed").returning(Job.id)
+        job_id = await db.scalar(failed)
+        db.add(Job(workspace="globex", name="long_act", key=f"long_act:{act_id}", arguments={}))
+    for place in ("/clock", "/palette", "/admin/jobs"):
+        assert f"0 of {MANY:,} people, but its job failed" in (await alice.get(place)).text, place
+    for place in (f"/acts/{act_id}", "/clock_sync"):
+        assert HOW_TO_CONTINUE in (await alice.get(place)).text, place
+    assert HOW_TO_CONTINUE in (await muster("acts:list")).out
+    assert (await muster("acts:list", "--json")).json["acts"][0]["job_failed"] is True
+    link = 'href="/admin/jobs?status=failed">Failed jobs'
+    assert link in (await alice.get(f"/acts/{act_id}")).text
+    watched = (await bob.get(f"/acts/{act_id}")).text
+    assert (HOW_TO_CONTINUE in watched, link in watched) == (True, False)
+    await alice.submit(f"/admin/jobs/{job_id}/retry")
+    assert "job failed" not in (await alice.get(f"/acts/{act_id}")).text
+    await carry_on(parts, act_id)
+    assert (await progress(database, act_id)).done == MANY
+
+
+@pytest.mark.usefixtures("many")
+async def test_twenty_newer_acts_that_a_person_may_not_watch_hide_none_of_theirs(
+    database: Database, bob: Browser
+) -> None:
+    act_id = await begin(bob)
+    async with database.transaction() as db:
+        db.add_all(
+            LongAct(kind="take_back", emp_codes=[], actor_name="Ada", arguments={}, counts={}) for _ in range(20)
+        )
+    async with database.shared_transaction() as db:
+        await db.execute(update(Role).where(Role.name == "Operator").values(permissions=["host.people"]))
+    assert f'href="/acts/{act_id}"' in (await bob.fragment("/palette")).text
+
+
+async def test_an_act_of_an_older_version_is_told_of_as_not_counted(database: Database, muster: CommandLine) -> None:
+    async with database.transaction() as db:
+        await db.execute(insert(LongAct).values(kind="take_back", emp_codes=[], actor_name="Ada"))
+    assert "Taking back records: not counted" in (await muster("acts:list")).out
+    assert (await muster("acts:list", "--json")).json["acts"][0]["total"] is None
+
+
 @pytest.mark.parametrize("last", ["abc", "-1", "1e3", "9" * 19, "9" * 5000, "٣", "1\x00"])
 async def test_a_last_row_that_is_no_key_is_refused_before_anything_is_noted(
     database: Database, alice: Browser, monkeypatch: pytest.MonkeyPatch, last: str
@@ -286,6 +337,7 @@ async def test_stop_ends_an_act_whose_job_fails_for_good_meanwhile(
         await db.execute(update(Job).where(Job.status == "running").values(status="failed"))
         waiting = await db.scalars(select(Job.arguments).where(Job.name == "long_act", Job.status == "queued"))
         assert list(waiting) == [{"act_id": act_id}]
+    assert "job failed" not in (await alice.get(f"/acts/{act_id}")).text
     await carry_on(parts, act_id)
     assert (await progress(database, act_id)).stopped_by == "Alice Ahn"
 

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from app.accounts.models import AuditEntry, Tenant
 from app.dates import local_time
 from app.db.session import Database
-from app.long_acts.acts import read
+from app.long_acts.progress import read
 from app.parts import Parts
 from app.surveys.authoring.stored import Stored
 from app.surveys.models import PromptState, Survey
