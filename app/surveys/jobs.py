@@ -6,6 +6,7 @@ Their labels and longest times are in `app/surveys/module.py`; a job is asked fo
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -19,6 +20,8 @@ from app.surveys.authoring import opening
 from app.surveys.ledger import verifying
 from app.surveys.reminding import handing_over
 from app.surveys.results import queries, responses, splits, tallies
+
+_log = structlog.get_logger("muster.surveys")
 
 
 async def note_head(parts: Parts, claim: Claim) -> None:
@@ -64,13 +67,20 @@ async def open_rounds(parts: Parts, claim: Claim) -> None:
 
 
 async def close_anonymous(parts: Parts, claim: Claim) -> None:
-    """Every anonymous version that is over, each in a transaction of its own."""
-    now = datetime.now(UTC)
+    """Every anonymous version that is over, each in a transaction of its own: one that fails, such as one whose ballots do not open,
+    keeps no other from closing, and the job tries it again."""
+    now, failed = datetime.now(UTC), []
     async with parts.database.transaction(claim.workspace) as db:
         due = await closing.due(db, now)
     for one in due:
-        async with parts.database.transaction(claim.workspace) as db:
-            await closing.close(db, parts.keys, one, now)
+        try:
+            async with parts.database.transaction(claim.workspace) as db:
+                await closing.close(db, parts.keys, one, now)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others close
+            _log.error("survey_not_closed", survey=str(one.survey), version=one.version, error=type(error).__name__)
+            failed.append(error)
+    if failed:
+        raise failed[0]
 
 
 async def send_invitations(parts: Parts, claim: Claim) -> None:

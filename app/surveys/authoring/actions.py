@@ -153,6 +153,7 @@ async def publish(db: AsyncSession, actor: Actor, uid: UUID, now: datetime, ceil
     wording_id = await definition_rows.wording(db, stored.uid, version, stored.definition)
     published_at = now if is_next else stored.published_at or now
     values = {"status": "published", "version": version, "published_at": published_at, "wording_id": wording_id}
+    values |= {"reminded": 0} if is_next else {}
     values |= await opening.begin(db, stored, stored.definition.repeat, version, now)
     await change(db, actor, "publish", stored, values)
     return True

@@ -54,6 +54,8 @@ BY_OUTCOME = Filter(
 )
 BY_DAYS = Filter("", "Days", lambda days: TallyScope(days=days).responses(), kind="range")
 _VERSION = re.compile(r"[1-9]\d{0,8}", re.ASCII)
+# An anonymous survey has groups of its own.
+_UNSPLIT = {"split_by": "", "split_problem": ""}
 _WORDS: dict[str, Any] = {
     "types": TYPES,
     "enforcements": ENFORCEMENTS,
@@ -143,7 +145,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         stage=stage(survey, now) if survey.status == "published" else "",
         now=now,
         **_ledger(survey.uid, version, asked, found.narrowed, apart),
-        **await _split(ctx, scope, questions, found.counters.responses, names.types),
+        **(_UNSPLIT if apart else await _split(ctx, scope, questions, found.counters.responses, names.types)),
         **_WORDS,
     )
 

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, cast, func, select
+from sqlalchemy import ColumnElement, Integer, Select, Uuid, and_, cast, func, literal, or_, select, true
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.surveys.anonymous.models import AnonymousResult
@@ -26,15 +27,27 @@ NOT_KNOWN = "Not known"
 EVERYBODY = "Everybody"
 # Texts of one question that a survey's page shows.
 MOST_TEXTS = 10
+_JOINED = "+"
+_COLUMNS = (
+    AnonymousResult.question_key,
+    AnonymousResult.grouped,
+    AnonymousResult.joined,
+    AnonymousResult.choice,
+    AnonymousResult.people,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class AnonymousOutcome:
-    """`closed_at` None: the version is still open. `ballots` is how many answered, `rows` have question_key, grouped, joined, choice and people."""
+    """`closed_at` None: the version is still open. `ballots` is how many answered, `rows` have question_key, grouped, joined, choice and
+    people, without what people wrote; `texts` are MOST_TEXTS at most of that by question, with how many wrote just that, in no order.
+    `answers` counts the rows of `listed`."""
 
     closed_at: datetime | None = None
     ballots: int = 0
     rows: Sequence[Any] = field(default_factory=list)
+    texts: Mapping[UUID, Sequence[tuple[str, int]]] = field(default_factory=dict)
+    answers: int = 0
 
     @property
     def is_shown(self) -> bool:
@@ -47,40 +60,77 @@ class AnonymousOutcome:
             of[row.question_key][row.choice] += row.people
         return tuple(breakdowns.breakdown(one, of[one.key]) for one in questions)
 
-    def texts(self, question: AskedQuestion) -> list[tuple[str, int]]:
-        """Some of what people wrote, and how many wrote just that, in no order."""
-        said = [(row.choice, row.people) for row in self.rows if row.question_key == question.key and row.choice]
-        return said[:MOST_TEXTS]
-
-    def split(self, names: Mapping[str, str]) -> Split:
-        """By the names of the groups."""
+    def split(self) -> Split:
+        """By the keys of `group_names`: a department may be called as the groups that stand together."""
         of: dict[tuple[str | None, UUID], dict[str, int]] = defaultdict(dict)
         sizes: Counter[str] = Counter()
         for row in self.rows:
-            group = group_name(row, names)
+            group = _key_of_group(row)
             of[group, row.question_key][row.choice] = row.people
             sizes[group] = max(sizes[group], row.people)
-        return Split(sorted(sizes.items(), key=lambda one: (one[0] == OTHERS, -one[1], one[0])), of)
+        return Split(sorted(sizes.items(), key=lambda one: (one[0] == _JOINED, -one[1], one[0])), of)
+
+    def group_names(self, names: Mapping[str, str]) -> Mapping[str, str]:
+        """What a page calls the groups of `split`."""
+        return {_key_of_group(row): group_name(row, names) for row in self.rows}
 
 
-async def read(db: AsyncSession, survey_id: int, version: int) -> AnonymousOutcome:
-    """Two statements."""
-    change = select(LedgerChange.recorded_at, LedgerChange.ballots).where(
+async def read(db: AsyncSession, survey_id: int, version: int, questions: Sequence[AskedQuestion]) -> AnonymousOutcome:
+    """Three statements."""
+    written = [one.key for one in questions if one.type == "free_text"]
+    answers = select(func.count()).where(*_answers(survey_id, version, [one.key for one in questions]))
+    change = select(LedgerChange.recorded_at, LedgerChange.ballots, answers.scalar_subquery().label("answers")).where(
         LedgerChange.survey_id == survey_id, LedgerChange.version == version, LedgerChange.kind == "closed"
     )
     closed = (await db.execute(change)).one_or_none()
     if closed is None:
         return AnonymousOutcome()
-    columns = (
+    counted = select(*_COLUMNS).where(
+        *_of(survey_id, version), or_(AnonymousResult.choice == "", AnonymousResult.question_key.not_in(written))
+    )
+    rows = (await db.execute(counted.order_by(AnonymousResult.id))).all()
+    texts: dict[UUID, list[tuple[str, int]]] = defaultdict(list)
+    for key, text, people in await db.execute(_some_texts(survey_id, version, written)):
+        texts[key].append((text, people))
+    return AnonymousOutcome(closed.recorded_at, closed.ballots, rows, texts, closed.answers)
+
+
+def _some_texts(survey_id: int, version: int, written: Sequence[UUID]) -> Select[Any]:
+    asked = func.unnest(literal(written, ARRAY(Uuid))).column_valued("asked")
+    some = select(AnonymousResult.id, AnonymousResult.choice, AnonymousResult.people).where(
+        *_of(survey_id, version), AnonymousResult.choice != "", AnonymousResult.question_key == asked
+    )
+    first = some.order_by(AnonymousResult.id).limit(MOST_TEXTS).lateral("first")
+    return select(asked, first.c.choice, first.c.people).join(first, true()).order_by(first.c.id)
+
+
+def listed(survey_id: int, version: int, questions: Sequence[UUID]) -> Select[Any]:
+    """Each answer, and as `answered` how many people answered that question in that group."""
+    counts = select(
         AnonymousResult.question_key,
-        AnonymousResult.grouped,
         AnonymousResult.joined,
-        AnonymousResult.choice,
+        AnonymousResult.grouped.is_(None).label("whole"),
+        func.coalesce(AnonymousResult.grouped, "").label("grouped"),
         AnonymousResult.people,
     )
-    rows = select(*columns).where(AnonymousResult.survey_id == survey_id, AnonymousResult.version == version)
-    found = (await db.execute(rows.order_by(AnonymousResult.id))).all()
-    return AnonymousOutcome(closed.recorded_at, closed.ballots, found)
+    # Read once, whatever the planner believes of a version that was just closed; and equalities can be hashed.
+    of = counts.where(*_of(survey_id, version), AnonymousResult.choice == "").cte("counts").prefix_with("MATERIALIZED")
+    same = and_(
+        of.c.question_key == AnonymousResult.question_key,
+        of.c.joined == AnonymousResult.joined,
+        of.c.whole == AnonymousResult.grouped.is_(None),
+        of.c.grouped == func.coalesce(AnonymousResult.grouped, ""),
+    )
+    rows = select(AnonymousResult.id, *_COLUMNS, of.c.people.label("answered")).select_from(AnonymousResult)
+    return rows.outerjoin(of, same).where(*_answers(survey_id, version, questions))
+
+
+def _answers(survey_id: int, version: int, questions: Sequence[UUID]) -> tuple[ColumnElement[bool], ...]:
+    return *_of(survey_id, version), AnonymousResult.choice != "", AnonymousResult.question_key.in_(questions)
+
+
+def _of(survey_id: int, version: int) -> tuple[ColumnElement[bool], ...]:
+    return AnonymousResult.survey_id == survey_id, AnonymousResult.version == version
 
 
 async def choices_by_version(db: AsyncSession, survey: Any, versions: Collection[int]) -> Sequence[Any]:
@@ -101,6 +151,11 @@ def group_name(row: Any, names: Mapping[str, str]) -> str:
     if row.grouped is None:
         return EVERYBODY
     return names.get(row.grouped, row.grouped) or NOT_KNOWN
+
+
+def _key_of_group(row: Any) -> str:
+    """No name of a group can be the key of those that stand together."""
+    return _JOINED if row.joined else f"={row.grouped or ''}"
 
 
 def names_of(split: str | None, names: Names) -> Mapping[str, str]:

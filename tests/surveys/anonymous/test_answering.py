@@ -7,11 +7,12 @@ import asyncpg
 import psycopg
 import pytest
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from app.db.session import Database
 from app.errors import Invalid
 from app.parts import Parts
-from app.secrets import KeyRing
+from app.secrets import KeyRing, SecretError
 from app.surveys.authoring import actions as authoring
 from tests.cluster import DatabaseUrls
 from tests.conftest import KEYS, Browser
@@ -147,9 +148,12 @@ async def test_an_archived_one_comes_back_as_its_next_version(team: list[int], v
     assert await archive(database, survey)
     assert (await rows(database, "SELECT name FROM shared.jobs")) == [("surveys_close",)]
     await run_job(parts)
+    async with database.transaction() as db:
+        await db.execute(text("UPDATE surveys SET reminded = 2"))
     assert await publish(database, survey, datetime.now(UTC))
     again = await read(database, survey.uid)
     assert (again.status, again.version) == ("published", 2)
+    assert await rows(database, "SELECT reminded FROM surveys") == [(0,)]
     assert (await one.recorded(survey.uid, "answer", *said(survey)))["version"] == 2
     assert await rows(database, "SELECT version, kind FROM survey_changes") == [(1, "closed")]
     assert (await verify(database, "main")).fits
@@ -172,6 +176,24 @@ async def test_a_version_without_an_answer_is_closed_too(team: list[int], visito
     await end(parts, survey)
     assert await rows(parts.database, "SELECT ballots FROM survey_changes") == [(0,)]
     assert (await verify(parts.database, "main")).fits
+
+
+async def test_a_version_that_does_not_open_keeps_no_other_from_closing(
+    team: list[int], visitor: Browser, parts: Parts
+) -> None:
+    broken, whole = await ask_crew(parts.database), await ask_crew(parts.database, title="Other")
+    for survey in (broken, whole):
+        await apps(visitor, 1)[0].recorded(survey.uid, "answer", *said(survey))
+    spoil = text("UPDATE survey_ballots SET sealed = 'k0:spoiled' WHERE survey_id = :broken")
+    async with parts.database.transaction() as db:
+        await db.execute(spoil, {"broken": broken.id})
+        await db.execute(text("UPDATE surveys SET ends_at = '2001-01-01'"))
+    with capture_logs() as logs, pytest.raises(SecretError):
+        await run_job(parts)
+    assert await rows(parts.database, "SELECT survey_id FROM survey_changes") == [(whole.id,)]
+    assert [(one["survey"], one["version"]) for one in logs if one["event"] == "survey_not_closed"] == [
+        (str(broken.uid), 1)
+    ]
 
 
 async def test_what_was_published_keeps_its_anonymity_and_an_end_that_passed(team: list[int], parts: Parts) -> None:

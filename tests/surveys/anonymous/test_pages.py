@@ -41,6 +41,8 @@ async def test_before_the_end_a_page_says_how_many_took_part(survey: Stored, ali
     assert "Who took part" in text
     assert SECRET not in text
     assert "question-card" not in text
+    typed = await page_of(alice, f"/surveys/view/{survey.uid}?split=type")
+    assert "h-split" not in typed
     listed = await page_of(alice, f"/surveys/results/{survey.uid}")
     assert "They appear when the version is over" in listed
     assert (await alice.get(f"/surveys/view/{survey.uid}/comments")).headers["location"].startswith("/surveys/results/")

@@ -322,7 +322,7 @@ async def test_the_anonymous_survey_is_closed_with_a_group_among_the_others(part
     async with parts.database.transaction("main") as db:
         team = (await db.execute(select(Survey).where(Survey.anonymity == "anonymous"))).scalar_one()
         left = await db.scalar(select(func.count()).select_from(SealedBallot))
-        found = await anonymous.read(db, team.id, team.version)
+        found = await anonymous.read(db, team.id, team.version, ())
     assert left == 0
     groups = {(row.grouped, row.joined) for row in found.rows if row.choice}
     assert ("employee", False) in groups

@@ -8,9 +8,8 @@ from typing import Any
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, Select, Text, cast, func, literal, select
+from sqlalchemy import ColumnElement, Text, cast, func, literal
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.orm import aliased
 
 from app.db.searching import contains
 from app.errors import NotFound
@@ -54,17 +53,17 @@ async def view_of(
     """None for a named survey."""
     if survey.anonymity != "anonymous":
         return None
-    outcome = await anonymous.read(ctx.db, survey.id, version)
+    outcome = await anonymous.read(ctx.db, survey.id, version, questions)
     url = with_query(f"{URL}/{survey.uid}", {"version": version})
     if not outcome.is_shown:
         return AnonymousView(outcome, (), {}, (), "", url)
-    split = outcome.split(anonymous.names_of(survey.split, names))
+    called = outcome.group_names(anonymous.names_of(survey.split, names))
     has_groups = anonymous.is_split(questions, survey.split)
     return AnonymousView(
         outcome,
         cards.drawn(outcome.breakdowns(questions), None),
-        {str(one.key): _texts(outcome, one) for one in questions if one.type == "free_text"},
-        split_tables.of_questions(split, questions, {}) if has_groups else (),
+        {str(key): [{"text": text, "people": people} for text, people in said] for key, said in outcome.texts.items()},
+        split_tables.of_questions(outcome.split(), questions, called) if has_groups else (),
         SPLITS[survey.split] if has_groups else "",
         url,
     )
@@ -74,12 +73,8 @@ def exports_of(view: AnonymousView) -> dict[str, list[tuple[str, str]]]:
     """Files of the results, where there are some, under what they hold."""
     if not view.outcome.is_shown:
         return {}
-    kinds = lists.offered(EXPORTS, len(view.outcome.rows))
+    kinds = lists.offered(EXPORTS, view.outcome.answers)
     return {"Results: question, group, value, people": [(one.label, with_query(view.url, one.query)) for one in kinds]}
-
-
-def _texts(outcome: AnonymousOutcome, question: AskedQuestion) -> list[dict[str, Any]]:
-    return [{"text": text, "people": people} for text, people in outcome.texts(question)]
 
 
 @get(f"{URL}/{{uid:str}}", guards=[SEE])
@@ -94,7 +89,10 @@ async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[A
     version = asked or survey.version
     words, questions = responses.definition(survey, version)
     names = anonymous.names_of(survey.split, audience.named(survey.type_names, survey.tenant_names))
-    spec, base = _spec(survey, version, questions, names), _rows(survey.id, version, questions)
+    spec, base = (
+        _spec(survey, version, questions, names),
+        anonymous.listed(survey.id, version, [one.key for one in questions]),
+    )
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, spec, base, kind)
     view = await lists.load(ctx, spec, base)
@@ -109,33 +107,6 @@ async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[A
         labels={one.key: one.label for one in questions},
         group_name=lambda row: anonymous.group_name(row, names),
         told=anonymous.told,
-    )
-
-
-def _rows(survey_id: int, version: int, questions: Sequence[AskedQuestion]) -> Select[Any]:
-    """Each answer, and how many answered that question in that group."""
-    answered = aliased(AnonymousResult)
-    of = select(answered.people).where(
-        answered.survey_id == survey_id,
-        answered.version == version,
-        answered.question_key == AnonymousResult.question_key,
-        answered.grouped.is_not_distinct_from(AnonymousResult.grouped),
-        answered.joined == AnonymousResult.joined,
-        answered.choice == "",
-    )
-    return select(
-        AnonymousResult.id,
-        AnonymousResult.question_key,
-        AnonymousResult.grouped,
-        AnonymousResult.joined,
-        AnonymousResult.choice,
-        AnonymousResult.people,
-        of.scalar_subquery().label("answered"),
-    ).where(
-        AnonymousResult.survey_id == survey_id,
-        AnonymousResult.version == version,
-        AnonymousResult.choice != "",
-        AnonymousResult.question_key.in_([one.key for one in questions]),
     )
 
 
