@@ -20,6 +20,16 @@ pytestmark = pytest.mark.browser
 FOCUSED_ROW = "document.activeElement.closest('tbody tr')?.querySelector('a[data-drawer]').innerText ?? null"
 WAITING = "/clock_employees?state=unbound"
 MATCHED = "/clock_employees?state=auto_matched"
+# A link of the row that the bar covers; the focus lands there without scrolling.
+_FOCUS_UNDER_THE_BAR = """() => {
+  const bar = document.querySelector('form.bulk').getBoundingClientRect();
+  const links = [...document.querySelectorAll('tbody a')];
+  const under = links.find(link => link.getBoundingClientRect().bottom > bar.top + 4);
+  under.focus({ preventScroll: true });
+  return under.getBoundingClientRect().bottom - bar.top;
+}"""
+_IS_CLEAR = """() => document.activeElement.matches('tbody a')
+  && document.activeElement.getBoundingClientRect().bottom <= document.querySelector('form.bulk').getBoundingClientRect().top"""
 _KEPT = (Binding.state, Binding.method, Binding.host_employee_id, Binding.cleared, Binding.decided_by, Binding.reason)
 
 
@@ -177,6 +187,16 @@ def test_all_in_the_filter_is_offered_only_while_the_filter_has_more(page_of: Si
     page.locator("[data-bulk-page]").check()
     page.locator("[data-bulk-page]").uncheck()
     expect(bar.locator("[data-bulk-count]")).to_have_text("All 10,000 or more in this filter:")
+
+
+def test_a_link_that_is_reached_by_keyboard_is_clear_of_the_bar(page_of: SignedIn) -> None:
+    page = page_of("bob", viewport={"width": 1280, "height": 800})
+    page.goto("/clock_transactions?outcome=imported")
+    expect(page.locator("form.bulk.is-whole")).to_be_in_viewport()
+    assert page.evaluate(_FOCUS_UNDER_THE_BAR) > 0
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate(_IS_CLEAR)
 
 
 def test_a_period_and_dates_replace_each_other_and_a_phone_folds_the_filters(page_of: SignedIn) -> None:
