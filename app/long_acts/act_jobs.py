@@ -31,6 +31,5 @@ async def request_stop(db: AsyncSession, name: str, act_id: int) -> None:
 
 def has_job(db: AsyncSession) -> ColumnElement[bool]:
     """True where a job of the act waits or runs. A part of a SELECT of acts."""
-    names = (NAMED_JOB, UNNAMED_JOB, LISTED_JOB)
-    keys = [func.concat(f"{name}:", LongAct.id, ending) for name in names for ending in _ENDINGS]
+    keys = [func.concat(JOB_OF_ACT, ":", LongAct.id, ending) for ending in _ENDINGS]
     return exists().where(Job.workspace == workspace_of(db), Job.key.in_(keys), _OPEN)
