@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Boolean, ColumnElement, SQLColumnExpression, cast, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -18,6 +18,12 @@ DEFAULTS: dict[str, bool | int] = {one.name: one.default for one in POLICIES}
 def enabled(stored: Mapping[str, Any], name: str) -> bool:
     """Whether a switch is on. Raises KeyError for a name that is no policy."""
     return bool(stored.get(name, DEFAULTS[name]))
+
+
+def is_on(workspace: SQLColumnExpression[str], name: str) -> ColumnElement[bool]:
+    """The same as a part of a statement, for the workspace of each row."""
+    stored = select(cast(Policy.value, Boolean)).where(Policy.workspace == workspace, Policy.name == name)
+    return func.coalesce(stored.correlate_except(Policy).scalar_subquery(), DEFAULTS[name])
 
 
 async def read(db: AsyncSession, workspace: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """An act on the row of a survey: written, counted as a revision, and noted in the audit."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import func, update
@@ -12,6 +13,7 @@ from app.db.session import workspace_of
 from app.surveys.authoring import history
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import Survey
+from app.surveys.reminding import waiting
 
 
 async def change(db: AsyncSession, actor: Actor, act: str, stored: Stored, values: dict[str, Any]) -> Stored:
@@ -21,6 +23,8 @@ async def change(db: AsyncSession, actor: Actor, act: str, stored: Stored, value
     if stored.definition.is_anonymous:
         await _see_to_closing(db, act)
     after = await load(db, stored.uid)
+    if after.starts_at != stored.starts_at:
+        await waiting.follow_start(db, after, datetime.now(UTC))
     await history.note(db, actor, act, stored, after)
     return after
 

@@ -6,9 +6,10 @@ from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Select, and_, case, null, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, case, literal, null, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts import policies
 from app.accounts.models import Tenant, User
 from app.db.session import PLATFORM, workspace_of
 from app.mail import outbox
@@ -23,6 +24,7 @@ from app.surveys.reminding.waiting import WAITS, answered, of, remind_all_due
 
 KIND: Final = "survey_invitation"
 STEP: Final = 200
+_SWITCH = "module_surveys"
 _OFFER = Offer.__struct_fields__[1:]
 _SAID = case(
     (answered(Invitation.user_id, Invitation.survey_id, Invitation.version, Survey.rounds_from), "answered"),
@@ -31,17 +33,27 @@ _SAID = case(
 
 
 async def next_at(db: AsyncSession, parts: Parts, now: datetime) -> datetime | None:
-    """When something is to be done here: a reminder, a mail that is due, or, while mail is off, one that has waited for too long."""
-    first = await db.scalar(select(Invitation.due_at).where(WAITS).order_by(Invitation.due_at).limit(1))
-    waits = [first if outbox.is_on(parts.settings) else first + LASTS] if first else []
+    """When something is to be done here: a reminder, a mail that is due, or one that has waited for too long, as mail or surveys are off."""
+    first = select(Invitation.due_at).where(WAITS).order_by(Invitation.due_at).limit(1)
+    oldest = await db.scalar(first)
+    waits = [oldest + LASTS] if oldest else []
+    if oldest and outbox.is_on(parts.settings):
+        leaving = await db.scalar(first.join(User, User.id == Invitation.user_id).where(_on(workspace_of(db))))
+        waits += [leaving] if leaving else []
     coming = [at for survey in await _reminding(db) if (at := of(survey).next_at(now))]
     return min((*waits, *coming), default=None)
 
 
+def _on(workspace: str) -> ColumnElement[bool]:
+    """Whether a person gets mails about surveys of the workspace: where either has switched surveys off, they wait."""
+    return and_(policies.is_on(literal(workspace), _SWITCH), policies.is_on(User.workspace, _SWITCH))
+
+
 async def _reminding(db: AsyncSession) -> Sequence[Survey]:
-    """Few, as there are few published surveys."""
+    """Few, as there are few published surveys; none while surveys are switched off here."""
     wanted = and_(Survey.status == "published", Survey.deleted_at.is_(None), Survey.remind_days.is_not(None))
-    return (await db.scalars(select(Survey).where(wanted))).all()
+    is_on = policies.is_on(literal(workspace_of(db)), _SWITCH)
+    return (await db.scalars(select(Survey).where(wanted, is_on))).all()
 
 
 async def remind_due(db: AsyncSession, now: datetime) -> None:
@@ -56,27 +68,39 @@ async def remind_due(db: AsyncSession, now: datetime) -> None:
 
 async def hand_over(db: AsyncSession, parts: Parts, now: datetime) -> int:
     """Some of what waits, those that waited longest first; in one transaction, so that each goes once. Returns how many rows changed."""
-    rows = (await db.execute(_waiting(now))).all()
-    fates = {(row.survey_id, row.version, row.user_id, row.turn): _of(row, workspace_of(db)).fate(now) for row in rows}
-    dropped = [key for key, fate in fates.items() if fate == "dropped"]
-    due = [row for row in rows if fates[row.survey_id, row.version, row.user_id, row.turn] == "sent"]
-    posted = [(row.survey_id, row.version, row.user_id, row.turn) for row in due if await _post(db, parts, row)]
-    for keys, ended in ((dropped, "dropped_at"), (posted, "sent_at")):
-        if keys:
-            await db.execute(update(Invitation).where(_key().in_(keys)).values({ended: now}))
-    return len(dropped) + len(posted)
+    workspace = workspace_of(db)
+    rows = (await db.execute(_waiting(workspace, now))).all()
+    fates = [(row, _of(row, workspace).fate(now)) for row in rows]
+    dropped = [_key_of(row) for row, fate in fates if fate == "dropped"]
+    early = [_key_of(row) for row, fate in fates if fate == "waits"]
+    posted = [_key_of(row) for row, fate in fates if fate == "sent" and await _post(db, parts, row)]
+    await _write(db, dropped, dropped_at=now)
+    await _write(db, posted, sent_at=now)
+    # Otherwise they would be looked at again and again until the survey opens.
+    await _write(db, early, due_at=select(Survey.starts_at).where(Survey.id == Invitation.survey_id).scalar_subquery())
+    return len(dropped) + len(posted) + len(early)
 
 
-def _key() -> Any:
-    return tuple_(Invitation.survey_id, Invitation.version, Invitation.user_id, Invitation.turn)
+def _key_of(row: Any) -> tuple[int, int, int, int]:
+    return row.survey_id, row.version, row.user_id, row.turn
 
 
-def _waiting(now: datetime) -> Select[Any]:
-    held = _facts().where(WAITS, Invitation.due_at <= now).order_by(Invitation.due_at, Invitation.user_id)
-    return held.limit(STEP).with_for_update(of=Invitation, skip_locked=True)
+async def _write(db: AsyncSession, keys: Sequence[tuple[int, int, int, int]], **values: Any) -> None:
+    key = tuple_(Invitation.survey_id, Invitation.version, Invitation.user_id, Invitation.turn)
+    if keys:
+        changed = update(Invitation).where(key.in_(keys)).values(values)
+        await db.execute(changed.execution_options(synchronize_session=False))
 
 
-def _facts() -> Select[Any]:
+def _waiting(workspace: str, now: datetime) -> Select[Any]:
+    """What is due; of what surveys being switched off holds back, that which waited for too long."""
+    lets_go = or_(_on(workspace), Invitation.due_at <= now - LASTS)
+    due = _facts(workspace).where(WAITS, Invitation.due_at <= now, lets_go)
+    due = due.order_by(Invitation.due_at, Invitation.user_id).limit(STEP)
+    return due.with_for_update(of=Invitation, skip_locked=True)
+
+
+def _facts(workspace: str) -> Select[Any]:
     """A row for each mail, with the survey and the account as they are now."""
     there = case((User.workspace == PLATFORM, True), else_=Tenant.active)
     offer = [getattr(Survey, name) for name in _OFFER if name != "version"]
@@ -95,6 +119,7 @@ def _facts() -> Select[Any]:
             User.type.label("person_type"),
             User.workspace.label("person_workspace"),
             and_(User.active, there).label("active"),
+            _on(workspace).label("on"),
             _SAID.label("outcome"),
         )
         .join(Survey, Survey.id == Invitation.survey_id)
@@ -106,7 +131,7 @@ def _facts() -> Select[Any]:
 def _of(row: Any, workspace: str) -> WaitingMail:
     now = {name: row.current if name == "version" else getattr(row, name) for name in _OFFER}
     caller = Caller(row.person_type, row.person_workspace)
-    return WaitingMail(row.version, row.due_at, Offer(workspace, **now), caller, row.outcome, bool(row.active))
+    return WaitingMail(row.version, row.due_at, Offer(workspace, **now), caller, row.outcome, bool(row.active), row.on)
 
 
 async def _post(db: AsyncSession, parts: Parts, row: Any) -> bool:
@@ -115,7 +140,8 @@ async def _post(db: AsyncSession, parts: Parts, row: Any) -> bool:
 
 
 async def write_letter(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
-    """None where the person has answered meanwhile, or it is over."""
+    """None where the person has answered meanwhile, or it is over. Where its start was moved, or surveys were switched off, the mail goes
+    back to those that wait."""
     theirs = and_(
         Survey.uid == UUID(mail.facts["survey"]),
         Invitation.version == mail.facts["version"],
@@ -123,9 +149,14 @@ async def write_letter(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lett
         Invitation.user_id == mail.user_id,
         Survey.deleted_at.is_(None),
     )
-    row = (await db.execute(_facts().where(theirs))).one_or_none()
-    if row is None or _of(row, mail.workspace).fate(datetime.now(UTC)) != "sent":
-        return None
+    row = (await db.execute(_facts(mail.workspace).where(theirs))).one_or_none()
+    fate = _of(row, mail.workspace).fate(datetime.now(UTC)) if row else "dropped"
+    if fate == "waits":
+        await _write(db, [_key_of(row)], sent_at=None)
+    return _letter(parts, row) if fate == "sent" else None
+
+
+def _letter(parts: Parts, row: Any) -> Letter:
     is_reminder = row.turn > INVITED
     said = "has not got your answer yet" if is_reminder else "asks for your answer"
     ends = (f"It can be answered until {row.ends_at:%-d %B %Y, %H:%M} UTC.",) if row.ends_at else ()

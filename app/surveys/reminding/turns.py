@@ -43,7 +43,8 @@ class Reminding:
 @dataclass(frozen=True, slots=True)
 class WaitingMail:
     """A mail about `version` that waits for a person since `due_at`; `offer` is the survey as it is now, `outcome` what the person said
-    to it, and `active` is false for an account that was deactivated."""
+    to it, and `active` is false for an account that was deactivated. `on` is false while surveys are switched off, in the survey's workspace
+    or in the person's."""
 
     version: int
     due_at: datetime
@@ -51,13 +52,19 @@ class WaitingMail:
     caller: Caller
     outcome: str | None = None
     active: bool = True
+    on: bool = True
+
+    @property
+    def leaves_at(self) -> datetime:
+        """Not before the survey can be answered, also where its start was moved since."""
+        return max(self.due_at, self.offer.starts_at or self.due_at)
 
     def fate(self, now: datetime) -> Fate:
-        if now >= self.due_at + LASTS:
+        if now >= self.leaves_at + LASTS:
             return "dropped"
         if not self.active or self.version != self.offer.version:
             return "dropped"
-        if now < self.due_at:
+        if now < self.leaves_at or not self.on:
             return "waits"
         answerable = pacing.is_answerable(self.offer, PromptHistory(outcome=self.outcome), self.caller, now)
         return "sent" if answerable else "dropped"

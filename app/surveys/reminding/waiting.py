@@ -26,6 +26,7 @@ from app.accounts import audit
 from app.accounts.audit import Actor
 from app.accounts.models import User
 from app.db.session import workspace_of
+from app.errors import Conflict
 from app.surveys.authoring import audience
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import Invitation, LedgerPerson, Response, Survey
@@ -63,17 +64,26 @@ def answered(user_id: Any, survey_id: Any, version: Any, rounds_from: Any) -> Co
 async def invite(db: AsyncSession, actor: Actor, stored: Stored, now: datetime) -> int:
     """Everybody in the audience of a published version gets an invitation once it can be answered. Returns to how many."""
     people = select(User.id).where(*unanswered(workspace_of(db), stored))
-    due_at = max(now, stored.starts_at or now)
-    made = await _add(db, stored, people, literal(INVITED), actor, due_at=due_at)
+    made = await _add(db, stored, people, literal(INVITED), actor, due_at=_opens_at(stored, now))
     await _note(db, actor, "invite", stored, made)
     return made
 
 
 async def remind(db: AsyncSession, actor: Actor, stored: Stored, people: Select[Any], now: datetime) -> int:
-    """Those of `people` (a SELECT of account ids) for whom no reminder waits, and who were not reminded twice. Returns how many."""
+    """Those of `people` (a SELECT of account ids) for whom no reminder waits, and who were not reminded twice; the caller holds the survey.
+    Returns how many. Raises Conflict."""
+    refuse_reminding(stored, now)
     made = await _remind(db, actor, stored, people, now)
     await _note(db, actor, "remind", stored, made)
     return made
+
+
+def refuse_reminding(stored: Stored, now: datetime) -> None:
+    """Raises Conflict where each reminder would be dropped."""
+    if stored.status != "published":
+        raise Conflict("The survey is not published: people are reminded of published surveys only.")
+    if stored.ends_at is not None and now >= stored.ends_at:
+        raise Conflict("The survey is over: it can't be answered, so people are not reminded of it.")
 
 
 def remindable(stored: Stored) -> ColumnElement[bool]:
@@ -88,7 +98,21 @@ def remindable(stored: Stored) -> ColumnElement[bool]:
 
 
 async def _remind(db: AsyncSession, actor: Actor, stored: Stored, people: Select[Any], now: datetime) -> int:
-    return await _add(db, stored, people.where(remindable(stored)), _next_turn(stored), actor, due_at=now)
+    return await _add(
+        db, stored, people.where(remindable(stored)), _next_turn(stored), actor, due_at=_opens_at(stored, now)
+    )
+
+
+def _opens_at(stored: Stored, now: datetime) -> datetime:
+    return max(now, stored.starts_at or now)
+
+
+async def follow_start(db: AsyncSession, stored: Stored, now: datetime) -> None:
+    """The start of the survey was moved: what waits for it, or would now leave before it, waits for the new one."""
+    opens_at = _opens_at(stored, now)
+    theirs = and_(Invitation.survey_id == stored.id, Invitation.version == stored.version, WAITS)
+    late = func.greatest(Invitation.due_at, literal(opens_at)) > literal(now)
+    await db.execute(update(Invitation).where(theirs, late).values(due_at=opens_at))
 
 
 def _next_turn(stored: Stored) -> ColumnElement[int]:

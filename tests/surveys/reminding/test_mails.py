@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
+from app.accounts import policies
 from app.accounts.models import Job, User
 from app.config import Settings
+from app.errors import Conflict
 from app.jobs import Claim
 from app.parts import Parts
 from app.surveys import jobs as survey_jobs
@@ -28,6 +30,7 @@ from tests.surveys.recording import record, user_id
 
 __all__ = ["mailbox", "settings"]
 DAY = timedelta(days=1)
+EVE = "eve@example.org"
 
 
 async def asked(parts: Parts, **fields: Any) -> Stored:
@@ -139,6 +142,99 @@ async def test_an_invitation_waits_for_the_day_on_which_the_survey_opens(parts: 
     await work(parts)
     assert mailbox.messages == []
     assert {one.due_at for one in await rows(parts)} == {starts_at}
+
+
+async def test_mails_follow_the_start_when_it_is_moved(parts: Parts, mailbox: Mailbox) -> None:
+    now = datetime.now(UTC)
+    stored = await asked(parts, starts_at=now + 2 * DAY)
+    await remind(parts, stored, "bob@example.org")
+    assert [one.due_at for one in await rows(parts)] == [now + 2 * DAY]
+    for days in (5, 1):
+        starts_at = now + days * DAY
+        stored = (await authored.save(parts.database, stored, starts_at=starts_at)).stored
+        assert [one.due_at for one in await rows(parts)] == [starts_at]
+        await work(parts)
+        assert mailbox.messages == []
+    await authored.save(parts.database, stored, starts_at=None)
+    await work(parts)
+    assert len(mailbox.messages) == 1
+
+
+async def test_a_mail_is_kept_where_its_survey_opens_later_by_now(parts: Parts, mailbox: Mailbox) -> None:
+    """Before it is handed over, and between that and its sending."""
+    stored = await asked(parts)
+    await remind(parts, stored, "bob@example.org")
+    await survey_jobs.send_invitations(parts, Claim(1, 1, "main", "surveys_mail", {}))
+    starts_at = datetime.now(UTC) + DAY
+    await open_at(parts, starts_at)
+    await send(parts)
+    assert [one.sent_at for one in await rows(parts)] == [None]
+    await work(parts)
+    assert [(one.due_at, one.sent_at, one.dropped_at) for one in await rows(parts)] == [(starts_at, None, None)]
+    await open_at(parts, None)
+    await make_older(parts, DAY)
+    await work(parts)
+    assert len(mailbox.messages) == 1
+
+
+async def open_at(parts: Parts, at: datetime | None) -> None:
+    async with parts.database.transaction("main") as db:
+        await db.execute(update(Survey).where(Survey.title == "Lunch").values(starts_at=at))
+
+
+async def switch(parts: Parts, workspace: str, *, on: bool) -> None:
+    async with parts.database.shared_transaction() as db:
+        await policies.write(db, workspace, {"module_surveys": on})
+
+
+async def test_mails_wait_while_surveys_are_switched_off(parts: Parts, mailbox: Mailbox) -> None:
+    stored = await authored.make(parts.database, "published", title="Lunch", remind_days=3)
+    await make_older(parts, 3 * DAY)
+    await switch(parts, "main", on=False)
+    assert await jobs_after_a_look(parts) == []
+    await work(parts)
+    assert await rows(parts) == [], "no person is reminded meanwhile"
+    await remind(parts, stored, "bob@example.org", EVE)
+    await work(parts)
+    assert await jobs_after_a_look(parts) == []
+    assert mailbox.messages == []
+    await switch(parts, "main", on=True)
+    await work(parts)
+    assert {"bob@example.org", "alice@example.org", EVE} <= {one["To"] for one in mailbox.messages}
+
+
+async def test_mails_wait_while_the_tenant_of_a_person_has_surveys_switched_off(parts: Parts, mailbox: Mailbox) -> None:
+    stored = await authored.make(parts.database, "published", title="Lunch")
+    await switch(parts, "globex", on=False)
+    assert await remind(parts, stored, "bob@example.org", EVE) == 2
+    await work(parts)
+    assert [one["To"] for one in mailbox.messages] == ["bob@example.org"]
+    assert await jobs_after_a_look(parts) == []
+    await make_older(parts, LASTS)
+    assert await jobs_after_a_look(parts) == ["surveys_mail"]
+    await work(parts)
+    assert [(bool(one.sent_at), bool(one.dropped_at)) for one in await rows(parts)].count((False, True)) == 1
+    await switch(parts, "globex", on=True)
+    await remind(parts, stored, EVE)
+    await work(parts)
+    assert len(mailbox.messages) == 2
+
+
+@pytest.mark.parametrize(("status", "sentence"), [("archived", "not published"), ("over", "is over")])
+async def test_people_are_not_reminded_of_what_they_cannot_answer(
+    parts: Parts, alice: Browser, status: str, sentence: str
+) -> None:
+    stored = await asked(parts)
+    bob = await user_id(parts.database, "bob")
+    async with parts.database.transaction("main") as db:
+        past = datetime.now(UTC) - DAY
+        values = {"ends_at": past} if status == "over" else {"status": status}
+        await db.execute(update(Survey).where(Survey.id == stored.id).values(values))
+    answer = await alice.submit(f"/surveys/waiting/{stored.uid}/remind", {"action": "remind", "id": str(bob)})
+    assert (answer.status_code, sentence in answer.text) == (409, True)
+    with pytest.raises(Conflict, match=sentence):
+        await remind(parts, await authored.read(parts.database, stored.uid))
+    assert await rows(parts) == []
 
 
 async def test_what_waits_can_be_dropped(parts: Parts, mailbox: Mailbox) -> None:

@@ -57,6 +57,12 @@ FATES: list[tuple[dict[str, Any], dict[str, Any], timedelta, str]] = [
     ({}, {"user_types": ["admin"]}, DAY, "dropped"),
     ({}, {"tenants": ["acme"]}, DAY, "dropped"),
     ({}, {"enforcement": "required"}, DAY, "sent"),
+    ({"due_at": OPENED - DAY}, {}, timedelta(0), "waits"),  # people were reminded before it opened
+    ({}, {"starts_at": OPENED + 10 * DAY}, DAY, "waits"),
+    ({}, {"starts_at": OPENED + 10 * DAY}, 9 * DAY, "sent"),  # its days count from the start
+    ({}, {"starts_at": OPENED + 10 * DAY}, 9 * DAY + LASTS, "dropped"),
+    ({"on": False}, {}, DAY, "waits"),
+    ({"on": False}, {}, LASTS, "dropped"),
 ]
 
 

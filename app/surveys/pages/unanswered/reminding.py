@@ -32,6 +32,7 @@ MAIL_OFF = f"Mail is not set up on this server. Mails wait until it is, for {cou
 async def remind(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     await action_of(ctx, ("remind",))
     stored = await load(ctx.db, uid_of(uid))
+    waiting.refuse_reminding(stored, datetime.now(UTC))
     which = await lists.selected(ctx, spec_of(ctx, stored, await audience.names(ctx.db)))
     chosen = people_of(ctx, stored).with_only_columns(User.id).where(which)
     number = await ctx.db.scalar(select(func.count()).select_from(chosen.where(waiting.remindable(stored)).subquery()))
