@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, update
+from sqlalchemy import and_, func, literal, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -12,8 +12,7 @@ from app.accounts.audit import Actor
 from app.db.session import workspace_of
 from app.surveys.authoring import history
 from app.surveys.authoring.stored import Stored, load
-from app.surveys.models import Survey
-from app.surveys.reminding import waiting
+from app.surveys.models import Invitation, Survey
 
 
 async def change(db: AsyncSession, actor: Actor, act: str, stored: Stored, values: dict[str, Any]) -> Stored:
@@ -24,9 +23,18 @@ async def change(db: AsyncSession, actor: Actor, act: str, stored: Stored, value
         await _see_to_closing(db, act)
     after = await load(db, stored.uid)
     if after.starts_at != stored.starts_at:
-        await waiting.follow_start(db, after, datetime.now(UTC))
+        await _move_mails(db, after, datetime.now(UTC))
     await history.note(db, actor, act, stored, after)
     return after
+
+
+async def _move_mails(db: AsyncSession, stored: Stored, now: datetime) -> None:
+    """What waits for the start of the survey, or would now leave before it, waits for the new start."""
+    opens_at = max(now, stored.starts_at or now)
+    theirs = and_(Invitation.survey_id == stored.id, Invitation.version == stored.version)
+    waits = and_(Invitation.sent_at.is_(None), Invitation.dropped_at.is_(None))
+    late = func.greatest(Invitation.due_at, literal(opens_at)) > literal(now)
+    await db.execute(update(Invitation).where(theirs, waits, late).values(due_at=opens_at))
 
 
 async def _see_to_closing(db: AsyncSession, act: str) -> None:

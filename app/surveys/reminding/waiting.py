@@ -107,14 +107,6 @@ def _opens_at(stored: Stored, now: datetime) -> datetime:
     return max(now, stored.starts_at or now)
 
 
-async def follow_start(db: AsyncSession, stored: Stored, now: datetime) -> None:
-    """The start of the survey was moved: what waits for it, or would now leave before it, waits for the new one."""
-    opens_at = _opens_at(stored, now)
-    theirs = and_(Invitation.survey_id == stored.id, Invitation.version == stored.version, WAITS)
-    late = func.greatest(Invitation.due_at, literal(opens_at)) > literal(now)
-    await db.execute(update(Invitation).where(theirs, late).values(due_at=opens_at))
-
-
 def _next_turn(stored: Stored) -> ColumnElement[int]:
     """What was dropped before it was sent does not count."""
     reminders = and_(
