@@ -14,6 +14,7 @@ from app.clock.models import Cursor, Punch
 from app.db.session import Database
 from app.host.models import AttendanceRecord
 from app.long_acts.models import LongAct, LongActItem
+from app.surveys.models import Survey
 from tests.browser.in_database import in_database
 
 LONG_WHY = (
@@ -30,7 +31,7 @@ def seldom(database_url: str) -> Iterator[list[str]]:
         async with database.transaction() as db:
             # Only a person with a second factor is led to the last two.
             theirs = ("/account/second-factor/recovery", "/account/passkeys/new")
-            addresses.extend([*await _acts(db), *await _questions(db), *theirs])
+            addresses.extend([*await _acts(db), *await _questions(db), *await _surveys(db), *theirs])
 
     async def empty(database: Database) -> None:
         async with database.transaction() as db:
@@ -83,6 +84,18 @@ async def _act(db: AsyncSession, kind: str, items: list[tuple[int, str | None, s
     rows = [{"act_id": act_id, "item_id": item, "became": became, "note": note} for item, became, note in items]
     await db.execute(insert(LongActItem), rows)
     return act_id
+
+
+async def _surveys(db: AsyncSession) -> list[str]:
+    """Pages of surveys that repeat, and of anonymous ones."""
+    repeating = await db.scalar(select(Survey.uid).where(Survey.repeat.is_not(None)).limit(1))
+    anonymous = await db.scalar(select(Survey.uid).where(Survey.anonymity == "anonymous").limit(1))
+    return [
+        f"/surveys/view/{repeating}/rounds",
+        f"/surveys/waiting/{repeating}/drop",
+        f"/surveys/languages/{repeating}",
+        f"/surveys/results/{anonymous}",
+    ]
 
 
 async def _questions(db: AsyncSession) -> list[str]:

@@ -111,6 +111,7 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
         page,
         "/clock",
         "/clock_settings/setup",
+        "/sign-in/forgot",
         "/surveys",
         "/survey_prompt",
         f"{survey}/why",
