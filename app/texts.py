@@ -7,7 +7,8 @@ from uuid import UUID
 
 # As JSON Schema writes it; with `fullmatch` nothing may follow, a line break neither.
 UUID_FORM = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
-EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+# Without what means something else in the head of a mail.
+EMAIL = re.compile(r"""[^@\s,;:<>()\[\]"\\]+@[^@\s,;:<>()\[\]"\\]+\.[^@\s,;:<>()\[\]"\\]+""")
 # A database stores no NUL and no half of a surrogate pair, and a page shows none of the others. The strict one is of a single line.
 _UNKEEPABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _UNKEEPABLE_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")

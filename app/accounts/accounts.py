@@ -219,7 +219,6 @@ async def set_password(
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
     await identity.set_password(db, user_id, await identity.hash_password(password))
-    await identity.kill_links(db, user_id)
     await end_others(db, user_id)
     await audit.record(db, actor, "user.set_password", "user", user_id)
 

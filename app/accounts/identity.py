@@ -163,12 +163,22 @@ async def _forgive(database: Database, user_id: int) -> None:
         await session.execute(update(User).where(User.id == user_id).values(**values))
 
 
-async def make_link(db: AsyncSession, user_id: int, life: timedelta = LINK_LIFE) -> str:
+async def make_link(db: AsyncSession, user_id: int) -> str:
     """A one-time secret for `/welcome/SECRET`, where its owner sets a password. Older links of the user die."""
-    secret = secrets.token_urlsafe(32)
-    now = datetime.now(UTC)
     await kill_links(db, user_id)
-    await db.execute(insert(OneTimeLink).values(token_hash=_hash(secret), user_id=user_id, expires_at=now + life))
+    return await _new_link(db, user_id, LINK_LIFE)
+
+
+async def make_reset_link(db: AsyncSession, user_id: int) -> str:
+    """The same for a person who forgot the password, for a short time. Older links stay: a stranger who knows the address
+    can ask for it, too."""
+    return await _new_link(db, user_id, RESET_LIFE)
+
+
+async def _new_link(db: AsyncSession, user_id: int, life: timedelta) -> str:
+    secret = secrets.token_urlsafe(32)
+    expires_at = datetime.now(UTC) + life
+    await db.execute(insert(OneTimeLink).values(token_hash=_hash(secret), user_id=user_id, expires_at=expires_at))
     return secret
 
 
@@ -205,7 +215,9 @@ async def use_link(db: AsyncSession, secret: str, password: str) -> int | None:
 
 
 async def set_password(db: AsyncSession, user_id: int, password_hash: str) -> None:
-    """A new password also lifts a lock-out. Ending the user's sessions is the caller's (app.accounts.sessions)."""
+    """A new password also lifts a lock-out, and links that were made before it end. Ending the user's sessions is the caller's
+    (app.accounts.sessions)."""
+    await kill_links(db, user_id)
     values = {"password_hash": password_hash, "password_changed_at": datetime.now(UTC)}
     await db.execute(update(User).where(User.id == user_id).values(**values, failed_sign_ins=0, locked_until=None))
 

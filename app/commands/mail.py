@@ -40,7 +40,7 @@ async def _send(server: "SmtpServer", settings: "Settings", address: str) -> Non
     letter = Letter(address, "A test from Muster", ("Mail works. Somebody asked for this with muster mail:test.",))
     head = MailHead(settings.mail_from or "", settings.base_url, str(uuid.uuid4()), None, datetime.now(UTC))
     try:
-        await send_now(server, message_of(letter, head))
+        await send_now(server, message_of(letter, head), address)
     except (MailServerError, MailRefused) as error:
         frame.refuse(str(error))
 

@@ -9,6 +9,7 @@ from app.texts import EMAIL
 
 Security = Literal["tls", "starttls", "none"]
 _PORTS: dict[Security, int] = {"tls": 465, "starttls": 587, "none": 25}
+_FORM = "write smtp://user:password@host:587 or smtps://user:password@host:465"
 _HERE = ("127.0.0.1", "::1", "localhost")
 
 
@@ -26,14 +27,19 @@ class SmtpServer:
 def read_server(url: str) -> SmtpServer:
     """`smtps://user:pass@host:465` or `smtp://user:pass@host:587?starttls=required`. Raises ValueError with a sentence that tells
     nothing of the address, which holds a password."""
-    address = urlsplit(url)
+    try:
+        address = urlsplit(url)
+        port = address.port
+    except ValueError:
+        # Its own sentence quotes what stands there, which may be the password.
+        raise ValueError(_FORM) from None
     security = _security(address)
     if not address.hostname or address.path not in ("", "/") or address.fragment:
-        raise ValueError("write smtp://user:password@host:587 or smtps://user:password@host:465")
+        raise ValueError(_FORM)
     user, password = (unquote(part or "") for part in (address.username, address.password))
     if password and security == "none" and address.hostname not in _HERE:
         raise ValueError("with a password it needs an encrypted connection: leave starttls=none out")
-    return SmtpServer(address.hostname, address.port or _PORTS[security], security, user, password)
+    return SmtpServer(address.hostname, port or _PORTS[security], security, user, password)
 
 
 def _security(address: SplitResult) -> Security:

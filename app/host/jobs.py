@@ -55,10 +55,13 @@ def _writers() -> Writers:
 
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
     """Asks for the daily housekeeping, which is of all workspaces, and for mails that are due."""
+    sends_mail = outbox.is_on(parts.settings)
+    if workspace != PLATFORM and not sends_mail:
+        return None
     async with parts.database.transaction(workspace) as db:
         if workspace == PLATFORM:
             await jobs.request_daily(db, "housekeeping")
-        return await _send_due_mail(db) if outbox.is_on(parts.settings) else None
+        return await _send_due_mail(db) if sends_mail else None
 
 
 async def _send_due_mail(db: AsyncSession) -> datetime | None:

@@ -52,7 +52,7 @@ NOTICES: Mapping[str, tuple[str, str]] = MappingProxyType(
 async def send_link(parts: Parts, db: AsyncSession, user_id: int, secret: str) -> bool:
     """Mails the one-time link of an account to its owner. False where mail is off."""
     await outbox.drop_waiting(db, user_id, LINK)
-    return await outbox.post(parts, db, NewMail(LINK, {"secret": secret}, user_id, lasts=LINK_LIFE))
+    return await outbox.post(parts, db, NewMail(LINK, {"secret": secret}, user_id, lasts=LINK_LIFE, urgent=True))
 
 
 async def send_reset(parts: Parts, db: AsyncSession, email: str, ip: str) -> None:
@@ -62,12 +62,14 @@ async def send_reset(parts: Parts, db: AsyncSession, email: str, ip: str) -> Non
     if await outbox.asked_since(db, for_address, _HOUR) >= MOST_FOR_ADDRESS:
         return
     if await outbox.asked_since(db, from_ip, _HOUR) < MOST_FROM_IP:
-        await outbox.post(parts, db, NewMail(RESET, {"email": email}, to=email, asked_by=ip, lasts=RESET_LIFE))
+        await outbox.post(
+            parts, db, NewMail(RESET, {"email": email}, to=email, asked_by=ip, lasts=RESET_LIFE, urgent=True)
+        )
 
 
 async def tell_of(parts: Parts, db: AsyncSession, user_id: int, act: str) -> None:
     """Mails the owner of an account what changed in it. `act` is one of NOTICES."""
-    await outbox.post(parts, db, NewMail(NOTICE, {"act": act}, user_id))
+    await outbox.post(parts, db, NewMail(NOTICE, {"act": act}, user_id, urgent=True))
 
 
 async def write_link(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
@@ -95,9 +97,9 @@ async def write_reset(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lette
     if owner is None:
         return None
     if "secret" not in mail.facts:
-        mail.facts["secret"] = await identity.make_link(db, owner.id, RESET_LIFE)
+        mail.facts["secret"] = await identity.make_reset_link(db, owner.id)
         mail.expires_at = datetime.now(UTC) + RESET_LIFE
-    elif await identity.link_owner(db, mail.facts["secret"]) is None:
+    elif await identity.link_owner(db, mail.facts["secret"]) != owner.id:
         return None
     return Letter(
         owner.email,

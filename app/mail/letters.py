@@ -38,9 +38,9 @@ class MailHead:
 
 
 def message_of(letter: Letter, head: MailHead) -> "EmailMessage[str, str]":
-    """Raises ValueError where a header would have a line break."""
+    """Raises ValueError where the address of a header would have a line break."""
     message = EmailMessage()
-    message["From"], message["To"], message["Subject"] = head.sender, letter.to, letter.subject
+    message["From"], message["To"], message["Subject"] = head.sender, letter.to, " ".join(letter.subject.split())
     message["Date"] = format_datetime(head.sent_at)
     message["Message-ID"] = _message_id(head.key, head.site)
     if head.thread:

@@ -15,14 +15,14 @@ class OutgoingMail(Base):
     removed once the mail has ended. `message_key` is a UUID: the Message-ID of every attempt, and what the facts are bound to.
 
     `to_hash` and `asked_by` are keyed hashes of the address and of the IP address of a person who asked without signing in: they
-    bound how often one may ask. `thread` is the `message_key` that this mail replies to. `status`: dropped means that nothing was left
+    bound how often one may ask. `urgent`: a person waits for it, so it leaves before the others. `thread` is the `message_key` that this mail replies to. `status`: dropped means that nothing was left
     to say when its turn came.
     """
 
     __tablename__ = "outgoing_mails"
     __table_args__ = (
         CheckConstraint("status IN ('waiting', 'sent', 'dropped', 'failed')", name="status"),
-        Index("outgoing_mails_due", "workspace", "due_at", "id", postgresql_where=_WAITS),
+        Index("outgoing_mails_due", "workspace", text("urgent DESC"), "due_at", "id", postgresql_where=_WAITS),
         Index("outgoing_mails_to", "to_hash", "created_at", postgresql_where=text("to_hash IS NOT NULL")),
         Index("outgoing_mails_asked", "asked_by", "created_at", postgresql_where=text("asked_by IS NOT NULL")),
         Index("outgoing_mails_ended", "ended_at", postgresql_where=text("ended_at IS NOT NULL")),
@@ -38,6 +38,7 @@ class OutgoingMail(Base):
     to_hash: Mapped[bytes | None] = mapped_column(LargeBinary)
     asked_by: Mapped[bytes | None] = mapped_column(LargeBinary)
     facts: Mapped[str | None]
+    urgent: Mapped[bool] = mapped_column(server_default=text("false"))
     status: Mapped[str] = mapped_column(server_default="waiting")
     attempts: Mapped[int] = mapped_column(server_default="0")
     created_at: Mapped[Created]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy import ColumnElement, and_, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -20,15 +20,20 @@ from app.parts import Parts
 from app.secrets import KeyRing, Place
 
 JOB = "send_mail"
-ENDED_KEPT = timedelta(days=30)
+ENDED_KEPT, LEFT_WAITING = timedelta(days=30), timedelta(hours=12)
 # For the daily housekeeping.
-OVER = ((OutgoingMail, OutgoingMail.ended_at < func.now() - ENDED_KEPT),)
+OVER = (
+    (OutgoingMail, OutgoingMail.ended_at < func.now() - ENDED_KEPT),
+    # Where mail was switched off, no job ends them.
+    (OutgoingMail, and_(OutgoingMail.status == "waiting", OutgoingMail.expires_at < func.now() - LEFT_WAITING)),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class NewMail:
     """`kind` names its writer; `facts` is what the writer needs, as JSON. `to` is an address of which it is not known whether it has an account:
-    then it is counted, as is `asked_by`, the IP address of who asked. `lasts`: after this long it is not worth sending."""
+    then it is counted, as is `asked_by`, the IP address of who asked. `lasts`: after this long it is not worth sending. `urgent`: a person waits for it, so it leaves
+    before what tells many people something."""
 
     kind: str
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -36,6 +41,7 @@ class NewMail:
     to: str = field(default="", repr=False)
     asked_by: str = ""
     lasts: timedelta = TRIED_FOR
+    urgent: bool = False
     key: str = ""
     thread: str | None = None
     due_at: datetime | None = None
@@ -59,6 +65,7 @@ async def post(parts: Parts, db: AsyncSession, mail: NewMail) -> bool:
             message_key=key,
             thread=mail.thread,
             user_id=mail.user_id,
+            urgent=mail.urgent,
             to_hash=hashed(parts.keys, mail.to) if mail.to else None,
             asked_by=hashed(parts.keys, mail.asked_by) if mail.asked_by else None,
             facts=sealed_facts(parts.keys, workspace_of(db), key, mail.facts),

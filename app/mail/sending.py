@@ -2,15 +2,16 @@
 same Message-ID: at least once."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from typing import Any
 
 import structlog
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
+from app.accounts import looks
 from app.config.smtp import SmtpServer
 from app.db.session import workspace_of
 from app.mail.kinds import MailInTurn, Writers
@@ -24,6 +25,8 @@ from app.secrets import SecretError
 
 # After so many the job asks for another one, so that others get their turn.
 MOST = 200
+# For one attempt, however slow the server is; then the worker is taken for dead.
+LEASE = timedelta(minutes=15)
 TOO_OLD = "It could not be sent in time. The last reason: {}"
 _log = structlog.get_logger("muster.mail")
 
@@ -33,17 +36,17 @@ class _Taken:
     """A mail whose attempt is counted. `message` is None where there is nothing to send."""
 
     id: int
+    to: str = field(default="", repr=False)
     message: "EmailMessage[str, str] | None" = field(default=None, repr=False)
 
 
 async def send_due(parts: Parts, workspace: str, writers: Writers) -> int:
     """Sends what is due in the workspace, and returns how many mails the server took. Where the server takes none, it stops: the rest
-    waits for the next job."""
+    waits for the next look of the schedule. A worker without a mail server leaves all to the others."""
     server, sender = parts.settings.smtp, parts.settings.mail_from
-    if server is None or sender is None:
-        await _drop_all(parts, workspace)
-        return 0
     sent = 0
+    if server is None or sender is None:
+        return sent
     async with MailServer(server) as mail_server:
         for _ in range(MOST):
             taken = await _take(parts, workspace, writers, sender)
@@ -53,44 +56,60 @@ async def send_due(parts: Parts, workspace: str, writers: Writers) -> int:
                 sent += await _hand_over(parts, mail_server, taken)
             except MailServerError as error:
                 _log.warning("the mail server takes no mail", reason=str(error))
+                await _look_soon(parts, workspace)
                 return sent
     async with parts.database.transaction(workspace) as db:
-        await jobs.request(db, JOB, key=f"{JOB}:next")
+        await jobs.request_after(db, JOB)
     return sent
+
+
+async def _look_soon(parts: Parts, workspace: str) -> None:
+    async with parts.database.shared_transaction() as db:
+        looks.look_soon(db, workspace)
 
 
 async def next_due(db: AsyncSession) -> datetime | None:
     """When the first mail that waits in this workspace is due."""
     waiting = (OutgoingMail.workspace == workspace_of(db), OutgoingMail.status == "waiting")
-    first: datetime | None = await db.scalar(select(func.min(OutgoingMail.due_at)).where(*waiting))
-    return first
+    first = [
+        select(func.min(OutgoingMail.due_at)).where(*waiting, OutgoingMail.urgent == urgent).scalar_subquery()
+        for urgent in (True, False)
+    ]
+    found: datetime | None = await db.scalar(select(func.least(*first)))
+    return found
 
 
-async def send_now(server: SmtpServer, message: "EmailMessage[str, str]") -> None:
+async def send_now(server: SmtpServer, message: "EmailMessage[str, str]", to: str) -> None:
     """One message past the outbox, for the test of the setting. Raises MailServerError or MailRefused."""
     async with MailServer(server) as mail_server:
-        await mail_server.send(message)
+        await mail_server.send(message, to)
 
 
 async def _take(parts: Parts, workspace: str, writers: Writers, sender: str) -> _Taken | None:
-    """The mail that waited longest. Its attempt is counted, and the next one set, before it leaves: a worker may die meanwhile."""
+    """The mail that waited longest, urgent ones first. Its attempt is counted, and the next one set, before the letter is written and
+    leaves: a worker may die over it, and a letter that can't be written must not stand before the others."""
     async with parts.database.transaction(workspace) as db:
         row = await db.scalar(_due(workspace))
         if row is None:
             return None
-        now = datetime.now(UTC)
-        at = next_attempt(row.attempts + 1, now, row.expires_at)
-        if row.expires_at <= now:
+        if row.expires_at <= datetime.now(UTC):
             _end(row, "failed", TOO_OLD.format(row.error or "it was not tried"))
             return _Taken(row.id)
-        row.attempts, row.due_at = row.attempts + 1, at or row.expires_at
-        return await _written(parts, db, row, writers, sender)
+        row.attempts, row.due_at = row.attempts + 1, datetime.now(UTC) + LEASE
+        mail_id = row.id
+    try:
+        async with parts.database.transaction(workspace) as db:
+            return await _written(parts, db, await db.get_one(OutgoingMail, mail_id), writers, sender)
+    except Exception as error:  # noqa: BLE001 - whatever a letter meets, the others leave
+        _log.error("a mail could not be written", mail=mail_id, exc_info=error)
+        await _note(parts, mail_id, "failed", f"It could not be written ({type(error).__name__}).")
+        return _Taken(mail_id)
 
 
 def _due(workspace: str) -> Any:
     due = (OutgoingMail.workspace == workspace, OutgoingMail.status == "waiting", OutgoingMail.due_at <= func.now())
-    first = select(OutgoingMail).where(*due).order_by(OutgoingMail.due_at, OutgoingMail.id).limit(1)
-    return first.with_for_update(skip_locked=True)
+    in_order = (OutgoingMail.urgent.desc(), OutgoingMail.due_at, OutgoingMail.id)
+    return select(OutgoingMail).where(*due).order_by(*in_order).limit(1).with_for_update(skip_locked=True)
 
 
 async def _written(parts: Parts, db: AsyncSession, row: OutgoingMail, writers: Writers, sender: str) -> _Taken:
@@ -108,7 +127,7 @@ async def _written(parts: Parts, db: AsyncSession, row: OutgoingMail, writers: W
         return _Taken(row.id)
     row.facts, row.expires_at = sealed_facts(parts.keys, workspace, row.message_key, turn.facts), turn.expires_at
     head = MailHead(sender, parts.settings.base_url, row.message_key, row.thread, datetime.now(UTC))
-    return _Taken(row.id, message_of(letter, head))
+    return _Taken(row.id, letter.to, message_of(letter, head))
 
 
 async def _hand_over(parts: Parts, server: MailServer, taken: _Taken) -> bool:
@@ -116,7 +135,7 @@ async def _hand_over(parts: Parts, server: MailServer, taken: _Taken) -> bool:
     if taken.message is None:
         return False
     try:
-        await server.send(taken.message)
+        await server.send(taken.message, taken.to)
     except MailRefused as refused:
         await _note(parts, taken.id, "failed" if refused.for_good else "waiting", str(refused))
         return False
@@ -130,20 +149,16 @@ async def _hand_over(parts: Parts, server: MailServer, taken: _Taken) -> bool:
 async def _note(parts: Parts, mail_id: int, status: str, error: str | None) -> None:
     async with parts.database.shared_transaction() as db:
         row = await db.get(OutgoingMail, mail_id)
-        if row is not None and status == "waiting":
-            row.error = error
-        elif row is not None:
+        if row is None:
+            return
+        if status != "waiting":
             _end(row, status, error)
+        else:
+            at = next_attempt(row.attempts, datetime.now(UTC), row.expires_at)
+            # One that would be too old then is ended at its next turn.
+            row.error, row.due_at = error, at or row.expires_at
 
 
 def _end(row: OutgoingMail, status: str, error: str | None) -> None:
     """Nothing of what it said stays."""
     row.status, row.error, row.facts, row.ended_at = status, error, None, datetime.now(UTC)
-
-
-async def _drop_all(parts: Parts, workspace: str) -> None:
-    """Mail was switched off: what waits must not leave when it comes back."""
-    async with parts.database.transaction(workspace) as db:
-        waiting = (OutgoingMail.workspace == workspace, OutgoingMail.status == "waiting")
-        ended = update(OutgoingMail).where(*waiting)
-        await db.execute(ended.values(status="dropped", facts=None, ended_at=datetime.now(UTC)))

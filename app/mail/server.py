@@ -11,6 +11,8 @@ import aiosmtplib
 from app.config.smtp import SmtpServer
 
 PATIENCE_S = 20
+# A server may read a message through before it answers. Given up too early, it would get the message twice.
+ANSWER_S = 300
 _LONGEST = 200
 _PERMANENT = range(500, 600)
 
@@ -43,23 +45,27 @@ class MailServer:
         if self._client is not None:
             self._client.close()
 
-    async def send(self, message: "EmailMessage[str, str]") -> None:
-        """Raises MailServerError or MailRefused."""
+    async def send(self, message: "EmailMessage[str, str]", to: str) -> None:
+        """Raises MailServerError or MailRefused. `to` alone gets it, whatever the head of the message says."""
+        client = await self._connected()
         try:
-            await (await self._connected()).send_message(message)
+            await client.send_message(message, recipients=[to], timeout=ANSWER_S)
         except aiosmtplib.SMTPRecipientsRefused as refused:
             raise _refused(refused.recipients[0]) from None
         except (aiosmtplib.SMTPDataError, aiosmtplib.SMTPRecipientRefused) as refused:
             raise _refused(refused) from None
-        except aiosmtplib.SMTPResponseException as refused:
-            raise MailServerError(_said(refused)) from None
+        except aiosmtplib.SMTPNotSupported:
+            raise MailRefused("The mail server takes no address with such letters.", for_good=True) from None
         except (aiosmtplib.SMTPException, OSError) as error:
-            raise MailServerError(_reason(error)) from None
+            raise _away(error) from None
 
     async def _connected(self) -> aiosmtplib.SMTP:
         if self._client is None or not self._client.is_connected:
             self._client = self._new_client()
-            await self._client.connect()
+            try:
+                await self._client.connect()
+            except (aiosmtplib.SMTPException, OSError) as error:
+                raise _away(error) from None
         return self._client
 
     def _new_client(self) -> aiosmtplib.SMTP:
@@ -76,6 +82,10 @@ class MailServer:
         )
 
 
+def _away(error: Exception) -> MailServerError:
+    return MailServerError(_said(error) if isinstance(error, aiosmtplib.SMTPResponseException) else _reason(error))
+
+
 def _refused(refused: aiosmtplib.SMTPResponseException) -> MailRefused:
     return MailRefused(_said(refused), for_good=refused.code in _PERMANENT)
 
@@ -87,7 +97,7 @@ def _said(refused: aiosmtplib.SMTPResponseException) -> str:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return f"The mail server did not answer within {PATIENCE_S} seconds."
+        return "The mail server did not answer in time."
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"The certificate of the mail server does not hold: {error.verify_message}."
     if isinstance(error, aiosmtplib.SMTPServerDisconnected):

@@ -24,12 +24,14 @@ class Mailbox:
     answers: list[str] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
     signed_in: list[tuple[str, str]] = field(default_factory=list)
+    recipients: list[str] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
 
     async def handle_RCPT(self, _: Any, __: Any, envelope: Any, address: str, ___: Any) -> str:  # noqa: N802 - aiosmtpd's name
         if address in self.refused:
             return "550 There is no such mailbox"
         envelope.rcpt_tos.append(address)
+        self.recipients.append(address)
         return "250 OK"
 
     async def handle_DATA(self, _: Any, session: Any, envelope: Any) -> str:  # noqa: N802 - aiosmtpd's name

@@ -18,7 +18,7 @@ from app.mail.models import OutgoingMail
 from app.parts import Parts
 from tests.conftest import Browser
 from tests.fakes.mailbox import Mailbox, text_of
-from tests.host.signing_in import ANOTHER, change_user, fill_in, give_password, give_second_factor, user_of
+from tests.host.signing_in import ANOTHER, PASSWORD, change_user, fill_in, give_password, give_second_factor, user_of
 from tests.mail.conftest import send
 
 ROOT = Path(__file__).parents[2]
@@ -145,6 +145,32 @@ async def test_what_is_no_address_is_said_at_its_field(visitor: Browser, parts: 
     answer = await fill_in(visitor, "/sign-in/forgot", {"email": "ada"})
     assert answer.status_code == 422
     assert "ada" in answer.text
+
+
+async def test_asking_takes_no_link_away_and_a_new_password_ends_them_all(
+    parts: Parts, alice: Browser, visitor: Browser, mailbox: Mailbox
+) -> None:
+    """A stranger who knows an address must not end the link that an administrator handed over."""
+    shown = await alice.submit("/admin/users/new", {"name": "Zoe", "email": "zoe@example.org", "type": "staff"})
+    handed = LINK.search(shown.text)
+    assert handed
+    invitation = handed[1].split('"')[0].split("<")[0]
+    await forget(visitor, "zoe@example.org")
+    await send(parts)
+    assert (await visitor.get(invitation)).status_code == 200
+    await fill_in(visitor, link_in(mailbox), {"password": ANOTHER})
+    assert (await visitor.get(invitation)).status_code == 404
+
+
+async def test_a_changed_password_ends_the_links_that_were_asked_for(
+    parts: Parts, alice: Browser, visitor: Browser, mailbox: Mailbox
+) -> None:
+    await give_password(parts.database, "alice")
+    await forget(visitor, "alice@example.org")
+    await send(parts)
+    assert (await visitor.get(link_in(mailbox))).status_code == 200
+    await alice.submit("/account/password", {"current": PASSWORD, "password": ANOTHER})
+    assert (await visitor.get(link_in(mailbox))).status_code == 404
 
 
 async def test_a_new_account_gets_its_link_by_mail(parts: Parts, alice: Browser, mailbox: Mailbox) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import func, select, text, update
 
 from app.accounts.models import Job, User
@@ -139,13 +140,68 @@ async def test_a_worker_that_dies_over_a_mail_leaves_it_to_the_next_one(parts: P
     assert mailbox.subjects == ["A passkey was added in Muster"]
 
 
-async def test_where_mail_was_switched_off_what_waits_is_dropped(parts: Parts, mailbox: Mailbox) -> None:
+async def test_a_worker_without_mail_leaves_what_waits_to_the_others(parts: Parts, mailbox: Mailbox) -> None:
     await post(parts)
     off = replace(parts, settings=replace(parts.settings, smtp=None, mail_from=None))
     await send(off)
-    assert [one.status for one in await rows(parts)] == ["dropped"]
+    assert [one.status for one in await rows(parts)] == ["waiting"]
     await post(off)
     assert len(await rows(parts)) == 1
+    assert await host_jobs.schedule(off, "acme") is None
+
+
+async def test_what_still_waits_long_after_its_time_is_forgotten(parts: Parts, mailbox: Mailbox) -> None:
+    await post(parts)
+    async with parts.database.shared_transaction() as db:
+        await db.execute(
+            update(OutgoingMail).values(expires_at=func.now() - outbox.LEFT_WAITING - timedelta(minutes=1))
+        )
+    await host_jobs.tidy(parts, Claim(1, 1, PLATFORM, "housekeeping", {}))
+    assert await rows(parts) == []
+
+
+async def test_a_mail_that_cannot_be_written_fails_alone(parts: Parts, mailbox: Mailbox) -> None:
+    """An address from before addresses were checked so closely."""
+    await post(parts)
+    vera = await user_id_of(parts.database, "vera")
+    async with parts.database.transaction(PLATFORM) as db:
+        await outbox.post(parts, db, NewMail(NOTICE, {"act": "user.change_password"}, vera))
+        await db.execute(update(User).where(User.email == "alice@example.org").values(email="ada@[x.org"))
+    await send(parts)
+    first, second = await rows(parts)
+    assert first.status == "failed"
+    assert str(first.error).startswith("It could not be written (")
+    assert second.status == "sent"
+
+
+async def test_a_person_who_waits_comes_before_many_who_are_told_something(parts: Parts, mailbox: Mailbox) -> None:
+    await post(parts)
+    await post(parts, urgent=True)
+    async with parts.database.shared_transaction() as db:
+        await db.execute(update(OutgoingMail).where(OutgoingMail.urgent).values(due_at=func.now()))
+    mailbox.answers = ["554 The first one"]
+    await send(parts)
+    assert [one.status for one in await rows(parts)] == ["sent", "failed"]
+
+
+async def test_more_than_a_job_sends_is_sent_by_the_next_ones(
+    parts: Parts, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by the one after the next: the key of its job must be free."""
+    monkeypatch.setattr("app.mail.sending.MOST", 1)
+    for _ in range(3):
+        await post(parts)
+    for _ in range(4):
+        async with parts.database.shared_transaction() as db:
+            queued = select(Job).where(Job.status == "queued").order_by(Job.id).limit(1)
+            job = (await db.scalars(queued)).one_or_none()
+            if job is None:
+                break
+            job.status = "running"
+        await send(parts)
+        async with parts.database.shared_transaction() as db:
+            await db.execute(update(Job).where(Job.status == "running").values(status="done"))
+    assert len(mailbox.messages) == 3
 
 
 async def test_who_may_no_longer_sign_in_is_told_nothing(parts: Parts, mailbox: Mailbox) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from app.config.smtp import SmtpServer
 from app.mail import server as mail_server
-from app.mail.server import MailServer, MailServerError
+from app.mail.server import MailRefused, MailServer, MailServerError
 from tests.fakes.certificates import certify
 from tests.fakes.mailbox import open_mailbox
 
@@ -31,7 +31,7 @@ def mail() -> EmailMessage:
 
 async def send(server: SmtpServer) -> None:
     async with MailServer(server) as opened:
-        await opened.send(mail())
+        await opened.send(mail(), "ada@example.org")
 
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Path) -> None:
@@ -67,5 +67,22 @@ async def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.Monke
 
     silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
     async with silent:
-        with pytest.raises(MailServerError, match="did not answer within"):
+        with pytest.raises(MailServerError, match="did not answer in time"):
             await send(SmtpServer("127.0.0.1", silent.sockets[0].getsockname()[1], "none"))
+
+
+async def test_the_recipient_alone_gets_it_whatever_the_head_says() -> None:
+    async with open_mailbox() as box, MailServer(SmtpServer("127.0.0.1", box.port, "none")) as opened:
+        message = mail()
+        message["Cc"] = "eve@evil.example"
+        await opened.send(message, "ada@example.org")
+    assert box.recipients == ["ada@example.org"]
+
+
+async def test_an_address_that_the_server_cannot_take_is_refused_alone() -> None:
+    async with open_mailbox() as box, MailServer(SmtpServer("127.0.0.1", box.port, "none")) as opened:
+        with pytest.raises(MailRefused) as refused:
+            await opened.send(mail(), "jörg@example.org")
+        assert refused.value.for_good
+        await opened.send(mail(), "ada@example.org")
+    assert len(box.messages) == 1

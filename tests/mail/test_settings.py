@@ -28,6 +28,7 @@ def test_an_address_of_a_mail_server(url: str, server: SmtpServer) -> None:
         "smtp://mail.example?starttls=maybe",
         "smtp://mail.example?tls=1",
         "smtp://mail.example:99999",
+        "smtp://a:s3cret",
         "smtp://mail.example/inbox",
         "smtp://",
         "mail.example",

@@ -19,6 +19,7 @@ def upgrade() -> None:
         sa.Column("to_hash", sa.LargeBinary(), nullable=True),
         sa.Column("asked_by", sa.LargeBinary(), nullable=True),
         sa.Column("facts", sa.Text(), nullable=True),
+        sa.Column("urgent", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("status", sa.Text(), server_default="waiting", nullable=False),
         sa.Column("attempts", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
@@ -36,7 +37,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("message_key", name=op.f("outgoing_mails_message_key_key")),
     )
     for name, columns, condition in (
-        ("due", ["workspace", "due_at", "id"], "status = 'waiting'"),
+        ("due", ["workspace", sa.text("urgent DESC"), "due_at", "id"], "status = 'waiting'"),
         ("to", ["to_hash", "created_at"], "to_hash IS NOT NULL"),
         ("asked", ["asked_by", "created_at"], "asked_by IS NOT NULL"),
         ("ended", ["ended_at"], "ended_at IS NOT NULL"),
