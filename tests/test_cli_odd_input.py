@@ -116,6 +116,7 @@ CASES = [
     ("demo", "--port", "9009"),
     ("demo", "--port", "8026"),
     ("mail:catch", "--port", "8026"),
+    ("mail:test", "ada"),
     ("serve", "--port", "65536"),
     ("serve", "--host", LONG),
     ("serve", "--host", "ä" * 100),

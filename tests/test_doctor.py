@@ -50,6 +50,7 @@ async def test_all_is_well_with_a_worker(muster: CommandLine) -> None:
         "keys",
         "jobs",
         "workers",
+        "mail",
         "clocks",
         "outbound",
     }

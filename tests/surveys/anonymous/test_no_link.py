@@ -83,7 +83,7 @@ async def answer_at_once(app: Any, survey: Stored) -> list[int]:
 
 def every_row(urls: DatabaseUrls) -> Iterator[tuple[str, str]]:
     """Each row of each table as the owner reads it, with where it lies on the disk."""
-    tables = "SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
+    tables = "SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT LIKE 'pg\\_%' AND schemaname <> 'information_schema' ORDER BY 1, 2"
     with psycopg.connect(urls.owner) as connection:
         for schema, table in connection.execute(tables).fetchall():
             for (row,) in connection.execute(f'SELECT to_jsonb(t)::text FROM "{schema}"."{table}" t').fetchall():
