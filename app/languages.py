@@ -85,10 +85,14 @@ def _weighed(header: str) -> Iterator[tuple[float, str]]:
 
 
 def shortened(tag: str) -> Iterator[str]:
-    """`zh-hant-tw`, `zh-hant`, `zh`: cut from the end, a lone letter together with what follows it."""
-    while tag:
-        yield tag
-        tag = re.sub(r"(-[a-z0-9])?-[^-]+$|^[^-]+$", "", tag)
+    """`zh-hant-tw`, `zh-hant`, `zh`: cut from the end, a lone letter together with what follows it. Nothing of what is too long for a
+    tag: an address may ask for anything."""
+    parts = tag.split("-") if len(tag) <= LONGEST_TAG else []
+    while parts:
+        yield "-".join(parts)
+        parts.pop()
+        if len(parts) > 1 and len(parts[-1]) == 1:
+            parts.pop()
 
 
 def _spelled(part: str) -> str:

@@ -88,3 +88,20 @@ def test_each_language_of_muster_has_its_own_name_and_one_runs_from_the_right() 
     assert len({one.name for one in LANGUAGES}) == len(TAGS)
     assert [one.tag for one in LANGUAGES if one.direction == "rtl"] == ["ar"]
     assert languages.ENGLISH == "en"
+
+
+@pytest.mark.parametrize(
+    ("tag", "shorter"),
+    [
+        ("zh-hant-tw", ["zh-hant-tw", "zh-hant", "zh"]),
+        ("de-x-abc", ["de-x-abc", "de"]),
+        ("x-abc", ["x-abc", "x"]),
+        ("en", ["en"]),
+        ("-", ["-", ""]),
+        ("a-" * 30_000, []),
+    ],
+)
+def test_a_tag_is_shortened_from_its_end_and_whatever_is_asked_for_comes_to_an_end(
+    tag: str, shorter: list[str]
+) -> None:
+    assert list(languages.shortened(tag)) == shorter
