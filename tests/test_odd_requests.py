@@ -78,6 +78,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/me/answers/{receipt}/agree": (),
     "/sign-in": ("email", "password", "otp", "passkey", "next"),
     "/sign-in/forgot": ("email",),
+    "/surveys/languages/{uid}": ("to", "revision", "title", "message", "closing_html"),
     "/surveys/preview": ("title", "message", "revision", "label-1", "options-1"),
     "/surveys/preview/{uid}": ("title", "message", "revision", "label-1", "options-1"),
     "/surveys/waiting/{uid}/remind": ("action", "id"),
