@@ -23,11 +23,13 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/sign-in/forgot", guards=[public], status_code=200)
 async def ask(ctx: NamedDependency[Context]) -> Response[Any]:
+    if not outbox.is_on(ctx.parts.settings):
+        return await _page(ctx, FORM.fill())
     form = FORM.read(await ctx.form())
     if not form.ok:
         return await _page(ctx, form, status=422)
     await send_reset(ctx.parts, ctx.db, form["email"], ctx.ip)
-    return await _page(ctx, form, sent=outbox.is_on(ctx.parts.settings))
+    return await _page(ctx, form, sent=True)
 
 
 async def _page(ctx: Context, form: Bound, *, sent: bool = False, status: int = 200) -> Response[str]:
