@@ -84,9 +84,14 @@ async def answer_at_once(app: Any, survey: Stored) -> list[int]:
 def every_row(urls: DatabaseUrls) -> Iterator[tuple[str, str]]:
     """Each row of each table as the owner reads it, with where it lies on the disk."""
     tables = "SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT LIKE 'pg\\_%' AND schemaname <> 'information_schema' ORDER BY 1, 2"
-    with psycopg.connect(urls.owner) as connection:
+    with psycopg.connect(urls.owner) as connection, psycopg.connect(urls.app) as app:
         for schema, table in connection.execute(tables).fetchall():
-            for (row,) in connection.execute(f'SELECT to_jsonb(t)::text FROM "{schema}"."{table}" t').fetchall():
+            # The tables of the queue are the app's own.
+            for (row,) in (
+                (app if schema == "saq" else connection)
+                .execute(f'SELECT to_jsonb(t)::text FROM "{schema}"."{table}" t')
+                .fetchall()
+            ):
                 yield table, row
         for (statistics,) in connection.execute("SELECT to_jsonb(s)::text FROM pg_stats s"):
             yield "pg_stats", statistics
