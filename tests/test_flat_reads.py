@@ -313,9 +313,10 @@ async def test_the_few_rows_of_a_rare_filter_are_found_by_an_index(alice: Browse
 
 
 @pytest.mark.usefixtures("long_lists")
-@pytest.mark.parametrize("url", ["/admin/audit", "/admin/jobs", "/attendance"])
+# PostgreSQL 15 looks for the person behind each row of the audit through all 300 people of the test, which lie in 4 blocks.
+@pytest.mark.parametrize(("url", "most"), [("/admin/audit", 550), ("/admin/jobs", 500), ("/attendance", 500)])
 async def test_a_long_list_is_neither_counted_nor_read_to_its_end(
-    alice: Browser, database: Database, monkeypatch: pytest.MonkeyPatch, url: str
+    alice: Browser, database: Database, monkeypatch: pytest.MonkeyPatch, url: str, most: int
 ) -> None:
     monkeypatch.setattr(lists, "FEW", 100)
     monkeypatch.setattr(lists, "MOST_LISTED", 200)
@@ -327,8 +328,7 @@ async def test_a_long_list_is_neither_counted_nor_read_to_its_end(
     assert "Excel takes up to 100,000 rows. If there are more, use CSV, or narrow the filter." in page
     assert ('data-amount="200 or more"' in page) is (url != "/admin/audit")
     assert "Page 4 of 4" in page
-    # PostgreSQL 15 reads 522 for the audit, other versions fewer than 500.
-    assert blocks_of(found) < 550
+    assert blocks_of(found) < most
 
 
 @pytest.mark.usefixtures("long_lists")
