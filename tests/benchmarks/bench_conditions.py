@@ -6,14 +6,10 @@ without, in turns in one run. Wanted: at most 10 % more.
 
 import argparse
 import asyncio
-import statistics
 import tempfile
-import time
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
-from sqlalchemy import text
 
 from app import garbage
 from app.db.session import Database
@@ -21,11 +17,11 @@ from app.main import create_app
 from app.parts import make_parts
 from app.surveys.authoring.stored import Stored
 from tests.benchmarks.arena import BASE_URL, arena, settings_in
-from tests.benchmarks.crowd import gather_people, owner_url, settle, token_of
+from tests.benchmarks.crowd import gather_people, settle, token_of
+from tests.benchmarks.turns import Call, Switch, both, switched
 from tests.surveys.calling import QUEUE, RESPOND
 from tests.surveys.drafted import published
 
-MOST = 1.10
 PLAIN: list[dict[str, Any]] = [
     {"label": f"Question {number}?", "type": "single_choice", "options": ["Yes", "No"]} for number in range(1, 11)
 ]
@@ -39,36 +35,6 @@ _GIVE = (
     "UPDATE survey_questions q SET details = k.details FROM kept_details k WHERE k.key = q.key",
     "UPDATE surveys SET needs = '{conditions}'",
 )
-
-Call = Callable[[int], Awaitable[None]]
-
-
-async def measure(call: Call, people: range) -> tuple[list[float], float]:
-    """Milliseconds of each call, and CPU milliseconds a call."""
-    spent, began = [], time.process_time()
-    for person in people:
-        at = time.perf_counter()
-        await call(person)
-        spent.append((time.perf_counter() - at) * 1000)
-    return spent, (time.process_time() - began) * 1000 / len(people)
-
-
-def tell(name: str, plain: list[tuple[list[float], float]], conditional: list[tuple[list[float], float]]) -> None:
-    """Medians over all turns; the ratio of CPU says the same on a busy machine."""
-    medians = [statistics.median([ms for spent, _ in turns for ms in spent]) for turns in (plain, conditional)]
-    cpu = [statistics.median([ms for _, ms in turns]) for turns in (plain, conditional)]
-    ratio = cpu[1] / cpu[0]
-    print(
-        f"{name:12} without {medians[0]:6.2f} ms (CPU {cpu[0]:5.2f})  with {medians[1]:6.2f} ms (CPU {cpu[1]:5.2f})  "
-        f"ratio {medians[1] / medians[0]:.2f}, of CPU {ratio:.2f}{'  MISSED' if ratio > MOST else ''}"
-    )
-
-
-async def run(database: Database, statements: tuple[str, ...]) -> None:
-    async with database.transaction() as db:
-        for one in statements:
-            await db.execute(text(one))
-    await settle(database)
 
 
 async def publish(database: Database, surveys: int) -> tuple[Stored, Stored]:
@@ -107,35 +73,17 @@ async def answer(client: httpx.AsyncClient, plain: Stored, conditional: Stored, 
 
         return call
 
-    calls = to(plain), to(conditional)
-    found: tuple[list[Any], list[Any]] = ([], [])
-    each = people // (turns + 1)
-    for turn in range(turns + 1):
-        some = range(turn * each + 1, (turn + 1) * each + 1)
-        for kind in (0, 1) if turn % 2 else (1, 0):
-            measured = await measure(calls[kind], some)
-            # The first turn warms up.
-            found[kind].extend([measured] if turn else [])
-    tell("respond", *found)
+    await both("respond", (to(plain), to(conditional)), people, turns)
 
 
 async def fetch(client: httpx.AsyncClient, database: Database, rounds: int, turns: int) -> None:
-    async def call(person: int) -> None:
+    async def call(person: int, _: int) -> None:
         headers = {"Authorization": f"Bearer {token_of(person)}"}
         answer = await client.get(f"{QUEUE}?can=conditions", headers=headers)
         if len(answer.raise_for_status().json()["data"]) != 5:
             raise SystemExit("the queue is not full")
 
-    owner = Database(owner_url(database))
-    await run(owner, (_KEEP,))
-    found: tuple[list[Any], list[Any]] = ([], [])
-    for turn in range(2 * turns + 2):
-        kind = turn % 2
-        await run(owner, _GIVE if kind else _TAKE)
-        measured = await measure(call, range(1, rounds + 1))
-        found[kind].extend([measured] if turn > 1 else [])
-    tell("me/surveys", *found)
-    await owner.close()
+    await switched("me/surveys", call, database, Switch((_KEEP,), _TAKE, _GIVE), rounds=rounds, turns=turns)
 
 
 if __name__ == "__main__":

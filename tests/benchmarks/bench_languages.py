@@ -7,7 +7,6 @@ language, in turns in one run. Wanted: at most 10 % more.
 import argparse
 import asyncio
 import tempfile
-from typing import Any
 
 import httpx
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -21,8 +20,8 @@ from app.surveys.authoring.definition import Definition, QuestionDefinition, che
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.translations import QuestionTexts, SurveyTexts
 from tests.benchmarks.arena import BASE_URL, arena, settings_in
-from tests.benchmarks.bench_conditions import Call, measure, run, tell
-from tests.benchmarks.crowd import gather_people, owner_url, settle, token_of
+from tests.benchmarks.crowd import gather_people, settle, token_of
+from tests.benchmarks.turns import Call, Switch, both, switched
 from tests.surveys.authored import ANN, NOW
 from tests.surveys.calling import QUEUE, RESPOND
 
@@ -100,38 +99,17 @@ async def answer(client: httpx.AsyncClient, kinds: tuple[Stored, Stored], people
 
         return call
 
-    calls = to(kinds[0], "Yes"), to(kinds[1], "Ja")
-    found: tuple[list[Any], list[Any]] = ([], [])
-    each = people // (turns + 1)
-    for turn in range(turns + 1):
-        some = range(turn * each + 1, (turn + 1) * each + 1)
-        for kind in (0, 1) if turn % 2 else (1, 0):
-            measured = await measure(calls[kind], some)
-            # The first turn warms up.
-            found[kind].extend([measured] if turn else [])
-    tell("respond", *found)
+    await both("respond", (to(kinds[0], "Yes"), to(kinds[1], "Ja")), people, turns)
 
 
 async def fetch(client: httpx.AsyncClient, database: Database, rounds: int, turns: int) -> None:
-    wanted = ""
-
-    async def call(person: int) -> None:
+    async def call(person: int, kind: int) -> None:
         headers = {"Authorization": f"Bearer {token_of(person)}", "Accept-Language": "de-AT, de;q=0.9, en;q=0.8"}
         rows = (await client.get(QUEUE, headers=headers)).raise_for_status().json()["data"]
-        if len(rows) != 5 or {one.get("language", "") for one in rows} != {wanted}:
+        if len(rows) != 5 or {one.get("language", "") for one in rows} != {"de" if kind else ""}:
             raise SystemExit("the queue is not full, or in another language")
 
-    owner = Database(owner_url(database))
-    await run(owner, _KEEP)
-    found: tuple[list[Any], list[Any]] = ([], [])
-    for turn in range(2 * turns + 2):
-        kind = turn % 2
-        wanted = "de" if kind else ""
-        await run(owner, _GIVE if kind else _TAKE)
-        measured = await measure(call, range(1, rounds + 1))
-        found[kind].extend([measured] if turn > 1 else [])
-    tell("me/surveys", *found)
-    await owner.close()
+    await switched("me/surveys", call, database, Switch(_KEEP, _TAKE, _GIVE), rounds=rounds, turns=turns)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """`/surveys/view/<uid>`: one survey in full. Read-only: its definition, its figures, what people wrote, and its own ledger."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -18,13 +17,13 @@ from app.charts.bars import BarHeads, BarRow
 from app.charts.compared import PeriodPair, compare
 from app.counting import percent
 from app.db.days import utc_day
-from app.errors import Invalid, NotFound
+from app.errors import Invalid
 from app.periods import PERIODS
 from app.surveys import showing
 from app.surveys.authoring import audience, content
 from app.surveys.models import WHOLE
 from app.surveys.pages.acts_allowed import limits
-from app.surveys.pages.addresses import uid_of
+from app.surveys.pages.addresses import uid_of, version_asked_for
 from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
 from app.surveys.pages.response_list import TABLES, drawn, reader
 from app.surveys.pages.results import anonymous, cards, rounds, split_tables
@@ -53,7 +52,6 @@ BY_OUTCOME = Filter(
     "outcome", "Outcome", lambda word: TallyScope(outcomes=(word,)).responses(), kind="select", options=OUTCOMES
 )
 BY_DAYS = Filter("", "Days", lambda days: TallyScope(days=days).responses(), kind="range")
-_VERSION = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 # An anonymous survey has groups of its own.
 _UNSPLIT = {"split_by": "", "split_problem": ""}
 _WORDS: dict[str, Any] = {
@@ -204,14 +202,6 @@ def narrowed(ctx: Context, today: date) -> Narrowed:
         )
     except Invalid as wrong:
         return Narrowed(version, None, (None, None), wrong.message)
-
-
-def version_asked_for(ctx: Context) -> int | None:
-    """None for the current one. Raises NotFound for what can be none."""
-    number = str(ctx.request.query_params.get("version") or "")
-    if number and not _VERSION.fullmatch(number):
-        raise NotFound("There is no such version.")
-    return int(number) if number else None
 
 
 def comments(rows: Sequence[Any], read: Any) -> dict[str, list[dict[str, Any]]]:

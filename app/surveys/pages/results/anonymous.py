@@ -15,7 +15,7 @@ from app.db.searching import contains
 from app.errors import NotFound
 from app.surveys.anonymous.models import AnonymousResult
 from app.surveys.authoring import audience
-from app.surveys.pages.addresses import uid_of
+from app.surveys.pages.addresses import uid_of, version_asked_for
 from app.surveys.pages.results import cards, split_tables
 from app.surveys.pages.results.cards import QuestionCard
 from app.surveys.pages.results.split_tables import SplitTable
@@ -80,8 +80,6 @@ def exports_of(view: AnonymousView) -> dict[str, list[tuple[str, str]]]:
 @get(f"{URL}/{{uid:str}}", guards=[SEE])
 async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     """Raises NotFound for a named survey, whose responses have a list of their own."""
-    from app.surveys.pages.view import version_asked_for
-
     asked = version_asked_for(ctx)
     survey = await queries.survey(ctx.db, uid_of(uid), asked)
     if survey.anonymity != "anonymous":
