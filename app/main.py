@@ -21,6 +21,7 @@ from app.web import help as manual
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
+from app.web.notices.worker_watch import WorkerWatch
 from app.web.transport.assets import static_file
 from app.web.transport.body import LARGEST
 from app.web.transport.streams import Watch
@@ -61,6 +62,7 @@ def open_site(site: Litestar, parts: Parts) -> Gate:
     """The portal over `parts`, which end with it. A site has one set of parts at a time."""
     site.state.parts = parts
     site.state.watch = Watch(parts.database)
+    site.state.workers = WorkerWatch()
     return Gate(GuardsFirst(site), parts)
 
 

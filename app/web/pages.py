@@ -47,6 +47,7 @@ async def page(
         html, headers = html + said, {**CHANGED, **(headers or {})} if said else headers
     else:
         flashes = await sessions.take_flashes(context) if context.person else []
+        await context.request.app.state.workers.look(context)
         with speaking(context.speech):
             html = render(template, **frame(context), flashes=flashes, **values)
     headers = {"Vary": "HX-Request", **(headers or {})}
@@ -74,6 +75,7 @@ def frame(context: Context) -> dict[str, Any]:
         **_speeches(context, groups),
         "csrf_token": csrf.token_of(context),
         "menu": menu.rendered(groups, context.request.url.path),
+        "notice": context.request.app.state.workers.notice(context),
         "workspace": context.person.workspace_name if context.person else "",
         "user": context.person,
         "keys": context.person is not None and not context.person.preferences.get(NO_KEYS),

@@ -1,0 +1,1 @@
+"""What stands over every page of the portal, whatever page it is."""
