@@ -120,7 +120,7 @@ LAYERS = {
         "settings",
         "punches",
         "zones",
-        "pairing parsing remote",
+        "failure_words pairing parsing remote",
         "codes models days profiles",
     ),
     "app.surveys": (

@@ -19,7 +19,8 @@ from app.clock.days import (
     live_first,
     slice_until,
 )
-from app.clock.figures.completeness import is_silent, judge
+from app.clock.figures.completeness import judge
+from app.clock.figures.thresholds import is_silent
 from app.clock.mirror.cursors import WalkPosition, known_spans, live_reach
 from app.clock.models import Cursor
 from app.clock.settings import ClockSettings

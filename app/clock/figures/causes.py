@@ -13,12 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.bindings.queries import WAITS
 from app.clock.codes import LINKED_STATES, BindingState, Outcome
 from app.clock.figures.dashboard import PERSON_DAYS
+from app.clock.figures.thresholds import FEWEST
 from app.clock.mirror.devices import KIND
 from app.clock.models import Binding, ClockEmployee, DailyTotal, Department, Device, Punch
 from app.clock.punches import settled
 
-# Fewer punches are a first day, or a mistake of one person.
-FEWEST = 10
 _LEFT_OUT = (BindingState.IGNORED.value, BindingState.DISABLED.value, BindingState.MISSING_REMOTE.value)
 
 

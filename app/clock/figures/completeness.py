@@ -2,25 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.connection import saved as connection
-from app.clock.days import CHECK_DAYS, DAY, LIVE_DAYS, DaySpan, gaps, live_first
+from app.clock.days import DAY, DaySpan, gaps, live_first
+from app.clock.figures.thresholds import is_offline, is_silent, is_silent_terminal, is_skewed, skew_words, zone_hint
 from app.clock.mirror import absences, cursors, gone
 from app.clock.mirror.devices import KIND
 from app.clock.mirror.shortfalls import Shortfall
 from app.clock.models import Connection, Cursor, Device, Punch
 from app.clock.punches import changes
 from app.clock.settings import ClockSettings, read_settings
-from app.clock.zones import zone_words
 from app.dates import day_words, days_words, local_time
 from app.db.days import midnight
-
-SATURDAY = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,26 +120,6 @@ async def _gone(db: AsyncSession) -> list[Warning]:
     return [Warning("gone_punches", "", asked.note or "")] if asked else []
 
 
-def is_silent(last: datetime | None, now: datetime, zone: ZoneInfo, silence_hours: int) -> bool:
-    """Whether more than so many hours of working days have passed without a punch: a weekend is no silence."""
-    if last is None:
-        return True
-    return _working_hours(last.astimezone(zone), now.astimezone(zone)) > silence_hours
-
-
-def _working_hours(since: datetime, until: datetime) -> float:
-    """Hours between two local times, Saturdays and Sundays left out. Longer than a month is as good as for ever."""
-    since = max(since, until - timedelta(days=CHECK_DAYS))
-    hours, day = 0.0, since.date()
-    while day <= until.date():
-        if day.weekday() < SATURDAY:
-            begins = datetime.combine(day, time(), since.tzinfo)
-            start, end = max(since, begins), min(until, begins + timedelta(days=1))
-            hours += max(0.0, (end - start).total_seconds() / 3600)
-        day += timedelta(days=1)
-    return hours
-
-
 async def _silence(db: AsyncSession, found: Connection, settings: ClockSettings, now: datetime) -> list[Warning]:
     """A feed that says nothing while every call succeeds (docs/clock-servers.md, "Habits of real servers")."""
     newest = (
@@ -166,12 +144,11 @@ _TERMINAL = (
 async def _terminals(db: AsyncSession, settings: ClockSettings, zone: str, now: datetime) -> list[Warning]:
     rows = await db.execute(select(*_TERMINAL).where(Device.absent_since.is_(None)))
     found: list[Warning] = []
-    recent, here = now - timedelta(days=CHECK_DAYS), ZoneInfo(zone)
+    here = ZoneInfo(zone)
     today = now.astimezone(here).date()
     for sn, alias, state, last, skew, terminal_tz in rows:
         name = alias or sn
-        silent = last is not None and recent < last < now - LIVE_DAYS * timedelta(hours=settings.silence_hours)
-        if last is not None and silent and state != "offline":
+        if last is not None and is_silent_terminal(last, state, now, settings.silence_hours):
             found.append(
                 Warning(
                     "silent_terminal",
@@ -179,37 +156,19 @@ async def _terminals(db: AsyncSession, settings: ClockSettings, zone: str, now: 
                     f"Terminal {name} has sent no punch since {local_time(last.astimezone(here), today)}.",
                 )
             )
-        # Punches arrive some seconds late anyway; only a clock that is ahead shows an arrival before the punch.
-        if skew is not None and abs(skew) > settings.skew_warn_seconds:
-            found.append(
-                Warning("skew", sn, f"The clock of terminal {name} is {_off(skew)}.{_set_to(terminal_tz, zone)}")
-            )
+        if skew is not None and is_skewed(skew, settings.skew_warn_seconds):
+            hint = zone_hint(terminal_tz, zone)
+            found.append(Warning("skew", sn, f"The clock of terminal {name} is {skew_words(skew)}. {hint}".strip()))
     return found
-
-
-def _off(skew: int) -> str:
-    way = "fast" if skew < 0 else "slow, or it uploads late"
-    size = f"{abs(skew)} s" if abs(skew) < 120 else f"{abs(skew) // 60} min"  # noqa: PLR2004 - two minutes
-    return f"{size} {way}"
-
-
-def _set_to(terminal_tz: str | None, zone: str) -> str:
-    """A zone that is set wrong is the usual reason for whole hours."""
-    words = zone_words(terminal_tz)
-    return f" Its time zone is set to {words}; its punches are read in {zone}." if words else ""
 
 
 async def _offline_terminals(db: AsyncSession, now: datetime) -> list[tuple[str, datetime]]:
     """Listed attendance clocks that are offline, with their last activity. One that was switched off for a month holds nothing back."""
-    recent = now - timedelta(days=CHECK_DAYS)
     rows = await db.execute(
-        select(Device.sn, Device.alias, Device.last_activity_at)
-        .where(
-            Device.state == "offline",
-            Device.absent_since.is_(None),
-            Device.last_activity_at > recent,
-            KIND == "attendance",
-        )
+        select(Device.sn, Device.alias, Device.state, Device.last_activity_at, KIND)
+        .where(Device.state == "offline", Device.absent_since.is_(None))
         .order_by(Device.last_activity_at)
     )
-    return [(alias or sn, since) for sn, alias, since in rows if since is not None]
+    return [
+        (alias or sn, since) for sn, alias, state, since, kind in rows if since and is_offline(state, since, kind, now)
+    ]

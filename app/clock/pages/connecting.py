@@ -10,11 +10,11 @@ from typing import Any
 from litestar.response import ServerSentEvent
 from litestar.response.sse import ServerSentEventMessage
 
+from app.clock import failure_words
 from app.clock.connection import saved as connection
 from app.clock.connection.call_log import logging_to
 from app.clock.connection.saved import ConnectionForm
 from app.clock.models import Connection
-from app.clock.pages import failure_words
 from app.clock.profiles import PROFILES
 from app.clock.punches.day_counts import count_by_day
 from app.clock.remote import TestStep

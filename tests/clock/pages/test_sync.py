@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from app.accounts.models import AuditEntry, Job
+from app.clock import failure_words
 from app.clock.codes import TcCode
 from app.clock.mirror import absences, cursors, shortfalls
 from app.clock.mirror.shortfalls import Shortfall
 from app.clock.models import ApiLog, ClockEmployee, Connection, Cursor, SetAside, SyncRun
-from app.clock.pages import failure_words
 from app.clock.pages.sync import cursor_words
 from app.clock.pages.sync.run_words import STATUS_LABELS, described
 from app.clock.punches import daily_totals

@@ -13,11 +13,12 @@ from litestar.response import Redirect
 from litestar.response.sse import ServerSentEventMessage
 from sqlalchemy import Select, func, select
 
+from app.clock import failure_words
 from app.clock.connection import saved as connection
 from app.clock.figures import completeness
 from app.clock.mirror import absences
 from app.clock.models import Cursor, SyncRun
-from app.clock.pages import failure_words, health, setup
+from app.clock.pages import health, setup
 from app.clock.pages.sync import cursor_words
 from app.clock.pages.sync.run_words import RESOURCE_LABELS, STATUS_LABELS, TRIGGER_LABELS, Described, described
 from app.clock.profiles import RESOURCES
