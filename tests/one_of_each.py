@@ -20,9 +20,13 @@ from app.host.pages import apps, people
 from app.host.pages.admin import users
 from app.host.people import kiosk
 from app.long_acts.models import LongAct, LongActItem
+from app.mail import unsubscribing
+from app.mail.unsubscribing import Wish
 from app.parts import Parts
+from app.secrets import KeyRing
 from app.surveys.demo import seed as surveys
 from tests.clock.syncing import Site, site
+from tests.conftest import KEYS
 from tests.host.library import PNG, add_app
 from tests.host.signing_in import user_id_of
 from tests.host.staff import ALICE, hire, work
@@ -97,6 +101,7 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/surveys/view", {"uid": "SELECT max(uid::text) FROM surveys WHERE status <> 'draft'"}),
     ("/surveys", {"uid": "SELECT max(uid::text) FROM surveys WHERE status = 'draft' AND deleted_at IS NULL"}),
     ("/welcome", {"secret": SECRET}),
+    ("/mail/unsubscribe", {"token": unsubscribing.token(KeyRing.from_text(KEYS), Wish(1, unsubscribing.SURVEYS))}),
 )
 
 

@@ -75,6 +75,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/clock_transactions/{punch_id}/terminal": ("agreed",),
     "/clock_transactions/{punch_id}/unsettle": (),
     "/clock_transactions/{punch_id}/use": (),
+    "/mail/unsubscribe/{token}/undo": (),
     "/me/answers/{receipt}/agree": (),
     "/sign-in": ("email", "password", "otp", "passkey", "next"),
     "/sign-in/forgot": ("email",),

@@ -24,6 +24,8 @@ PUBLIC = {
     "/sign-in": "nobody is signed in yet",
     "/sign-in/forgot": "the password is what they lack",
     "/welcome/{secret}": "the link is the secret",
+    "/mail/unsubscribe/{token}": "the link is signed, and mail programs have no session",
+    "/mail/unsubscribe/{token}/undo": "as above",
     "/api/v1/clock/openapi.json": "anybody may read it, without a token",
     "/v1/api/openapi.json": "anybody may read it, without a token",
     "/apps/icon/{uid}": "mobile apps show the icons of published apps, and have no session",

@@ -166,7 +166,7 @@ def _site() -> "Site":
 
     return Site(
         pages=pages.ROUTES,
-        apis=(*health.ROUTES, *metrics.ROUTES),
+        apis=(*health.ROUTES, *metrics.ROUTES, *pages.FROM_OUTSIDE),
         menu=pages.MENU,
         acts=pages.ACTS,
         long_acts=pages.LONG_ACTS,

@@ -1,4 +1,4 @@
-"""What a mail says, and how it becomes a message of text and HTML. Pure."""
+"""What a mail says, and how it becomes a message of text and HTML. It knows no database and no clock."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,16 +7,21 @@ from email.utils import format_datetime
 from html import escape
 from urllib.parse import urlsplit
 
+from app.wording.marked import marked
+from app.wording.speech import ENGLISH_SPEECH, Speech
+
 # Mail programs read no sheets: what a letter looks like stands in it.
 _BODY = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;color:#1f2937;max-width:36em;margin:0 auto;padding:1.5em"
 _BUTTON = "display:inline-block;padding:.6em 1.2em;background:#1b64b5;color:#fff;text-decoration:none;border-radius:6px"
 _SMALL = "color:#6b7280;font-size:14px"
+OR_OPEN, NO_MORE = marked("Or open"), marked("Get no more mails like this one")
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
     """`lines` are paragraphs. `link` is a label and an address; its address also stands below as text. `after` are paragraphs in small
-    letters. `unsubscribe_url` takes a POST that ends mails of this kind (RFC 8058); "" for letters that can't be switched off."""
+    letters. `unsubscribe_url` takes a POST that ends mails of this kind (RFC 8058), and stands below as a link; "" for letters that can't be
+    switched off. `speech`: in what all this is said already."""
 
     to: str
     subject: str
@@ -24,6 +29,7 @@ class Letter:
     link: tuple[str, str] | None = None
     after: tuple[str, ...] = ()
     unsubscribe_url: str = ""
+    speech: Speech = ENGLISH_SPEECH
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +67,20 @@ def _message_id(key: str, site: str) -> str:
 
 def _text(letter: Letter, site: str) -> str:
     link = [": ".join(letter.link)] if letter.link else []
-    return "\n\n".join([*letter.lines, *link, *letter.after, f"Muster, {site}"]) + "\n"
+    ending = [f"{letter.speech(NO_MORE)}: {letter.unsubscribe_url}"] if letter.unsubscribe_url else []
+    return "\n\n".join([*letter.lines, *link, *letter.after, *ending, f"Muster, {site}"]) + "\n"
 
 
 def _html(letter: Letter, site: str) -> str:
+    say = letter.speech
     said = "".join(f"<p>{escape(line)}</p>" for line in letter.lines)
     if letter.link:
         label, url = (escape(part) for part in letter.link)
-        said += f'<p><a href="{url}" style="{_BUTTON}">{label}</a></p><p style="{_SMALL}">Or open {url}</p>'
-    said += "".join(f'<p style="{_SMALL}">{escape(line)}</p>' for line in (*letter.after, f"Muster, {site}"))
-    title = escape(letter.subject)
-    return f'<!doctype html><html lang="en"><title>{title}</title><body style="{_BODY}">{said}</body></html>'
+        said += f'<p><a href="{url}" style="{_BUTTON}">{label}</a></p>'
+        said += f'<p style="{_SMALL}">{escape(say(OR_OPEN))} <span dir="ltr">{url}</span></p>'
+    small = [escape(line) for line in letter.after]
+    if letter.unsubscribe_url:
+        small.append(f'<a href="{escape(letter.unsubscribe_url)}" style="{_SMALL}">{escape(say(NO_MORE))}</a>')
+    said += "".join(f'<p style="{_SMALL}">{line}</p>' for line in (*small, escape(f"Muster, {site}")))
+    attributes = f'lang="{say.tag}" dir="{say.direction}"'
+    return f'<!doctype html><html {attributes}><title>{escape(letter.subject)}</title><body style="{_BODY}">{said}</body></html>'

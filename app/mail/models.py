@@ -1,4 +1,4 @@
-"""`shared.outgoing_mails`: the outbox."""
+"""`shared.outgoing_mails`: the outbox. `shared.mail_refusals`: which mails a person wants no more."""
 
 from datetime import datetime
 
@@ -46,3 +46,13 @@ class OutgoingMail(Base):
     expires_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
     error: Mapped[str | None]
+
+
+class MailRefusal(Base):
+    """The person gets no mails of `topic` (app.mail.unsubscribing)."""
+
+    __tablename__ = "mail_refusals"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    topic: Mapped[str] = mapped_column(primary_key=True)
+    at: Mapped[Created]

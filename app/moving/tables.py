@@ -95,6 +95,7 @@ SHARED: tuple[MovingTable, ...] = (
     MovingTable("user_types", "workspace = $1"),
     MovingTable("policies", "workspace = $1"),
     MovingTable("user_roles", _OF_ACCOUNTS, refers={"user_id": "users", "role_id": "roles"}, gone="drop"),
+    MovingTable("mail_refusals", _OF_ACCOUNTS, refers=_ACCOUNT, gone="drop"),
     MovingTable(
         "audit_entries",
         "workspace = $1",

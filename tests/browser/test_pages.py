@@ -27,6 +27,7 @@ _PARTS = re.compile(
 _NEEDS_MORE = (
     "/sign-in",
     "/welcome/{secret:str}",
+    "/mail/unsubscribe/{token:str}",
     "/admin/roles/{role_id:int}/remove",
     "/admin/tenants/{key:str}/administrator/{user_id:int}",
     "/account/tokens/{token_id:int}/revoke",

@@ -5,6 +5,7 @@ import pytest
 
 from app.mail.letters import Letter, MailHead, message_of
 from app.mail.pauses import TRIED_FOR, next_attempt
+from app.wording.speech import speech_in
 from tests.fakes.mailbox import html_of, text_of
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -31,6 +32,15 @@ def test_what_one_may_switch_off_says_how() -> None:
     assert message["List-Unsubscribe"] == "<https://muster.example/u/x>"
     assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert message["In-Reply-To"] == message["References"] == "<key-0@muster.example>"
+    assert '<a href="https://muster.example/u/x"' in html_of(message)
+
+
+def test_a_letter_names_its_language_and_direction() -> None:
+    url = "https://muster.example/u/x"
+    arabic = message_of(replace(LETTER, unsubscribe_url=url, speech=speech_in("ar")), HEAD)
+    assert '<html lang="ar" dir="rtl">' in html_of(arabic)
+    assert f"إيقاف استلام رسائل كهذه: {url}" in text_of(arabic)
+    assert '<html lang="en" dir="ltr">' in html_of(message_of(LETTER, HEAD))
 
 
 def test_no_header_takes_a_line_break() -> None:

@@ -19,7 +19,7 @@ from app.host.pages import (
     people_forms,
     views,
 )
-from app.host.pages.admin import administration, forgotten, sign_in
+from app.host.pages.admin import administration, forgotten, sign_in, unsubscribing
 from app.web.menu import MenuGroup, MenuItem
 from app.web.site import PaletteAct
 
@@ -29,6 +29,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *api_reference.ROUTES,
     *sign_in.ROUTES,
     *forgotten.ROUTES,
+    *unsubscribing.ROUTES,
     *people.ROUTES,
     *people_forms.ROUTES,
     *attendance.ROUTES,
@@ -42,6 +43,8 @@ ROUTES: list[ControllerRouterHandler] = [
     *acts.ROUTES,
     *administration.ROUTES,
 ]
+# Not served to browsers alone, so that they come without the token of a form.
+FROM_OUTSIDE = tuple(unsubscribing.FROM_MAIL)
 LONG_ACTS = (
     *(one for page in (people, attendance_views, kiosk, apps) for one in page.LONG.values()),
     *administration.LONG_ACTS,

@@ -6,13 +6,13 @@ from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, case, literal, null, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, case, literal, not_, null, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import policies
 from app.accounts.models import Tenant, User
 from app.db.session import PLATFORM, workspace_of
-from app.mail import outbox
+from app.mail import outbox, unsubscribing
 from app.mail.kinds import MailInTurn, Writers
 from app.mail.letters import Letter
 from app.mail.outbox import NewMail
@@ -118,7 +118,7 @@ def _facts(workspace: str) -> Select[Any]:
             User.email,
             User.type.label("person_type"),
             User.workspace.label("person_workspace"),
-            and_(User.active, there).label("active"),
+            and_(User.active, there, not_(unsubscribing.refusing(User.id, unsubscribing.SURVEYS))).label("told"),
             _on(workspace).label("on"),
             _SAID.label("outcome"),
         )
@@ -131,7 +131,7 @@ def _facts(workspace: str) -> Select[Any]:
 def _of(row: Any, workspace: str) -> WaitingMail:
     now = {name: row.current if name == "version" else getattr(row, name) for name in _OFFER}
     caller = Caller(row.person_type, row.person_workspace)
-    return WaitingMail(row.version, row.due_at, Offer(workspace, **now), caller, row.outcome, bool(row.active), row.on)
+    return WaitingMail(row.version, row.due_at, Offer(workspace, **now), caller, row.outcome, bool(row.told), row.on)
 
 
 async def _post(db: AsyncSession, parts: Parts, row: Any) -> bool:
@@ -166,6 +166,7 @@ def _letter(parts: Parts, row: Any) -> Letter:
         (f"Hello {row.name},", f"the survey “{row.title}” {said}.", *ends),
         ("Open Questions for you", f"{parts.settings.base_url}/me/questions"),
         ("You get at most two reminders of it.",),
+        unsubscribing.link(parts, row.user_id, unsubscribing.SURVEYS),
     )
 
 

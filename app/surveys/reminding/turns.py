@@ -43,7 +43,7 @@ class Reminding:
 @dataclass(frozen=True, slots=True)
 class WaitingMail:
     """A mail about `version` that waits for a person since `due_at`; `offer` is the survey as it is now, `outcome` what the person said
-    to it, and `active` is false for an account that was deactivated. `on` is false while surveys are switched off, in the survey's workspace
+    to it, and `told` is false for an account that was deactivated, or gets no mails about surveys. `on` is false while surveys are switched off, in the survey's workspace
     or in the person's."""
 
     version: int
@@ -51,7 +51,7 @@ class WaitingMail:
     offer: Offer
     caller: Caller
     outcome: str | None = None
-    active: bool = True
+    told: bool = True
     on: bool = True
 
     @property
@@ -62,7 +62,7 @@ class WaitingMail:
     def fate(self, now: datetime) -> Fate:
         if now >= self.leaves_at + LASTS:
             return "dropped"
-        if not self.active or self.version != self.offer.version:
+        if not self.told or self.version != self.offer.version:
             return "dropped"
         if now < self.leaves_at or not self.on:
             return "waits"

@@ -27,6 +27,7 @@ from app.accounts.audit import Actor
 from app.accounts.models import User
 from app.db.session import workspace_of
 from app.errors import Conflict
+from app.mail import unsubscribing
 from app.surveys.authoring import audience
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import Invitation, LedgerPerson, Response, Survey
@@ -62,8 +63,9 @@ def answered(user_id: Any, survey_id: Any, version: Any, rounds_from: Any) -> Co
 
 
 async def invite(db: AsyncSession, actor: Actor, stored: Stored, now: datetime) -> int:
-    """Everybody in the audience of a published version gets an invitation once it can be answered. Returns to how many."""
-    people = select(User.id).where(*unanswered(workspace_of(db), stored))
+    """Everybody in the audience of a published version, who takes mails about surveys, gets an invitation once it can be answered. Returns
+    to how many."""
+    people = select(User.id).where(*unanswered(workspace_of(db), stored), takes_mail())
     made = await _add(db, stored, people, literal(INVITED), actor, due_at=_opens_at(stored, now))
     await _note(db, actor, "invite", stored, made)
     return made
@@ -94,7 +96,12 @@ def remindable(stored: Stored) -> ColumnElement[bool]:
         Invitation.user_id == User.id,
         Invitation.turn > INVITED,
     )
-    return and_(_next_turn(stored) <= MOST_REMINDERS, not_(exists().where(theirs, WAITS)))
+    return and_(_next_turn(stored) <= MOST_REMINDERS, not_(exists().where(theirs, WAITS)), takes_mail())
+
+
+def takes_mail() -> ColumnElement[bool]:
+    """Accounts whose owners have not ended mails about surveys."""
+    return not_(unsubscribing.refusing(User.id, unsubscribing.SURVEYS))
 
 
 async def _remind(db: AsyncSession, actor: Actor, stored: Stored, people: Select[Any], now: datetime) -> int:

@@ -13,6 +13,7 @@ from app.accounts.models import Job, User
 from app.config import Settings
 from app.errors import Conflict
 from app.jobs import Claim
+from app.mail import unsubscribing
 from app.parts import Parts
 from app.surveys import jobs as survey_jobs
 from app.surveys.authoring import actions as authoring
@@ -98,6 +99,22 @@ async def test_who_answers_before_the_mail_leaves_gets_none(parts: Parts, mailbo
     await record(parts.database, parts.keys, stored, await user_id(parts.database, "bob"), None)
     await send(parts)
     assert mailbox.messages == []
+
+
+async def test_who_ends_mails_about_surveys_gets_none(parts: Parts, mailbox: Mailbox) -> None:
+    """By the link in the first one: also no reminder that waits already, in the list or in the outbox."""
+    stored = await asked(parts)
+    await remind(parts, stored, "bob@example.org")
+    await work(parts)
+    found = str(mailbox.messages[0]["List-Unsubscribe"]).strip("<>")
+    assert found in text_of(mailbox.messages[0])
+    await remind(parts, stored, "bob@example.org", "vera@example.org")
+    await survey_jobs.send_invitations(parts, Claim(1, 1, "main", "surveys_mail", {}))
+    async with parts.database.shared_transaction() as db:
+        await unsubscribing.refuse(db, unsubscribing.wish_of(parts.keys, found.rpartition("/")[2]))
+    await send(parts)
+    assert await remind(parts, stored, "bob@example.org") == 0, "the button counts nothing that would not leave"
+    assert [one["To"] for one in mailbox.messages[1:]] == ["vera@example.org"]
 
 
 async def test_what_waited_for_too_long_is_dropped_and_may_be_asked_for_again(parts: Parts, mailbox: Mailbox) -> None:

@@ -50,7 +50,7 @@ FATES: list[tuple[dict[str, Any], dict[str, Any], timedelta, str]] = [
     ({}, {}, LASTS, "dropped"),  # mail was switched on months after
     ({"outcome": "answered"}, {}, DAY, "dropped"),
     ({"outcome": "opted_out"}, {}, DAY, "dropped"),
-    ({"active": False}, {}, DAY, "dropped"),
+    ({"told": False}, {}, DAY, "dropped"),
     ({"version": 1}, {}, DAY, "dropped"),  # the next round is open
     ({}, {"status": "archived"}, DAY, "dropped"),
     ({}, {"ends_at": OPENED + 2 * DAY}, DAY, "dropped"),

@@ -46,7 +46,9 @@ async def remind(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
         made = await waiting.remind(ctx.db, ctx.actor, await lock(ctx.db, stored.uid), chosen, datetime.now(UTC))
         return f"{people(made)} will be reminded." if _is_on(ctx) else f"Reminders wait for {people(made)}. {MAIL_OFF}"
 
-    none = Conflict("No person of these can be reminded: a reminder waits for them, or they got two.")
+    none = Conflict(
+        "No person of these can be reminded: a reminder waits for them, they got two, or they ended mails about surveys."
+    )
     return await act_on_many(ctx, number or 0, url=_list(stored), none=none, ask=ask, do=act)
 
 
