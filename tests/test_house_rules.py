@@ -99,6 +99,7 @@ LAYERS = {
         "api",
         "web",
         "ROOMS",
+        "alerts",
         "long_acts mail",
         "jobs",
         "accounts simulator catcher standbys",

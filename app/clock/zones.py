@@ -2,8 +2,7 @@
 
 import re
 from datetime import date, datetime
-from functools import cache
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,12 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.models import Connection
 
 _HOURS = re.compile(r"[+-]?\d{1,2}")
-
-
-@cache
-def all_zones() -> frozenset[str]:
-    """The IANA names that this machine knows. Once for the process: Python opens each of the thousand files to tell."""
-    return frozenset(available_timezones())
 
 
 async def local_today(db: AsyncSession, now: datetime) -> date:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from app.alerts import setting as alerts  # noqa: F401 - its table is named below, and nothing else here loads it
 from app.db.base import Base
 from app.long_acts import models as long_acts  # noqa: F401 - its tables are named below, and nothing else here loads them
 from app.mail import models as mail  # noqa: F401 - likewise
@@ -94,6 +95,7 @@ SHARED: tuple[MovingTable, ...] = (
     MovingTable("tenants", "key = $1"),
     MovingTable("user_types", "workspace = $1"),
     MovingTable("policies", "workspace = $1"),
+    MovingTable("alert_settings", _OF_ACCOUNTS, refers=_ACCOUNT, gone="drop"),
     MovingTable("user_roles", _OF_ACCOUNTS, refers={"user_id": "users", "role_id": "roles"}, gone="drop"),
     MovingTable("mail_refusals", _OF_ACCOUNTS, refers=_ACCOUNT, gone="drop"),
     MovingTable(

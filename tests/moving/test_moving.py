@@ -87,6 +87,11 @@ async def _prepare(here: Left) -> None:
                 " SELECT id, 'Phone', 'muster.example', '\\x01', '\\x02', 3 FROM users WHERE email = :ida"
             ),
             "INSERT INTO saved_views (list, name, query, user_id) SELECT '/people', 'Mine', 'q=a', id FROM users WHERE email = :ida",
+            (
+                "INSERT INTO alert_settings (user_id, critical, critical_after, warning, warning_after, info, info_after, digest,"
+                " digest_weekday, digest_hour, quiet_but_critical, zone) SELECT id, 'at_once', 0, 'digest', 30, 'never', 30,"
+                " 'daily', 0, 8, true, 'UTC' FROM users WHERE email = :ida"
+            ),
             "INSERT INTO roles (workspace, name, permissions) VALUES ('acme', 'Guards', '{surveys.view}')",
             "INSERT INTO user_roles SELECT u.id, r.id FROM users u, roles r WHERE u.email = :ida AND r.name = 'Guards'",
             "UPDATE employees SET user_id = (SELECT id FROM users WHERE email = :ida) WHERE id = (SELECT min(id) FROM employees)",

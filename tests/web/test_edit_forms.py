@@ -42,6 +42,7 @@ NO_EDIT = {
     "/me/questions/{uid}": CREATES,
     "/account/password": SECRET,
     "/account/second-factor": SECRET,
+    "/account/notifications": OWN,
     "/account/passkeys/{passkey_id}/rename": OWN,
     "/preferences/columns/{name}": OWN,
     "/preferences/keys": OWN,

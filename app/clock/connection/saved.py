@@ -14,7 +14,6 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit, looks
-from app.clock import zones
 from app.clock.connection import lease
 from app.clock.connection.shared_session import LOCK_AFTER, SharedSession, accounts_of, forget, password_place
 from app.clock.mirror import cursors, rezoning
@@ -27,6 +26,7 @@ from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.outbound import Log
 from app.parts import Parts
 from app.secrets import KeyRing, Secret, SecretError
+from app.wording.zone_names import all_zones
 
 _SHOWN = ("base_url", "username", "company", "profile", "timezone", "overrides")
 # What these say is what the server was asked with: its session, and the word that it works, end with a change of them.
@@ -275,7 +275,7 @@ def _checked(form: ConnectionForm) -> dict[str, Any]:
         errors.append(FieldError("username", "Give the user name."))
     if form.profile not in PROFILES:
         errors.append(FieldError("profile", f"Choose one of {', '.join(PROFILES)}."))
-    if form.timezone not in zones.all_zones():
+    if form.timezone not in all_zones():
         errors.append(FieldError("timezone", f"{form.timezone!r} is not a time zone; write it like Europe/Berlin."))
     if form.password is not None and not form.password:
         errors.append(FieldError("password", "Give the password."))

@@ -3,7 +3,6 @@
 import hmac
 import time
 from collections.abc import AsyncIterator, Sequence
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -18,7 +17,6 @@ from app.clock.models import Connection
 from app.clock.profiles import PROFILES
 from app.clock.punches.day_counts import count_by_day
 from app.clock.remote import TestStep
-from app.clock.zones import all_zones
 from app.db.held import hold_name
 from app.errors import Conflict, Invalid, Refusal
 from app.secrets import Secret
@@ -65,23 +63,6 @@ FORM = Form(
     ),
     Flag("moves_punches", "Yes, judge the mirrored punches again"),
 )
-
-
-# The same zones again, and names that say no place: what they mean depends on the machine.
-_NO_CHOICE = ("posix/", "right/", "SystemV/", "Factory", "localtime", "posixrules")
-
-
-@lru_cache(maxsize=8)
-def zones(saved: str = "") -> list[dict[str, Any]]:
-    """Time zones by region, as the select has them; `saved` is among them, whatever it is."""
-    names = sorted(name for name in all_zones() if name == saved or not name.startswith(_NO_CHOICE))
-    regions: dict[str, list[dict[str, str]]] = {}
-    for name in names:
-        region, slash, _ = name.partition("/")
-        regions.setdefault(region if slash else "Other", []).append({"value": name, "label": name.replace("_", " ")})
-    last = regions.pop("Other", [])
-    grouped: list[dict[str, Any]] = [{"label": region, "options": options} for region, options in regions.items()]
-    return [*grouped, {"label": "Other", "options": last}]
 
 
 def opened(ctx: Context, found: Connection | None) -> Bound:

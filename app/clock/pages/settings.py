@@ -25,6 +25,7 @@ from app.web.context import Context
 from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.pages import done, page
+from app.wording import zone_names
 
 MAY = Requires("clock.settings", module="clock")
 URL = "/clock_settings"
@@ -142,7 +143,7 @@ async def _show(
         now=now,
         health=health.of(found, now),
         connection_form=connection_form or connecting.opened(ctx, found),
-        zones=connecting.zones(found.timezone if found else ""),
+        zones=zone_names.by_region(found.timezone if found else ""),
         section_forms=forms | dict([section] if section else []),
         sections=SECTIONS,
         drawings=rule_drawings.drawn(shown(settings)),

@@ -19,6 +19,7 @@ from app.web.context import Context
 from app.web.forms import Bound
 from app.web.guards import Requires
 from app.web.pages import done, page
+from app.wording import zone_names
 
 MAY = Requires("clock.settings", module="clock")
 URL = "/clock_settings/setup"
@@ -89,7 +90,7 @@ async def _show(
         health=health.of(found, now),
         connection=found,
         connection_form=form or connecting.opened(ctx, found),
-        zones=connecting.zones(found.timezone if found else ""),
+        zones=zone_names.by_region(found.timezone if found else ""),
         test=test,
         then="setup",
         now=now,

@@ -7,6 +7,7 @@ from app.host.pages.admin import (
     account,
     audit,
     jobs,
+    notifications,
     passkeys,
     policies,
     roles,
@@ -21,6 +22,7 @@ from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
     *account.ROUTES,
+    *notifications.ROUTES,
     *passkeys.ROUTES,
     *palette.ROUTES,
     *users.ROUTES,

@@ -1,0 +1,111 @@
+"""Who is told of what when: the table of cases."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+import pytest
+
+from app.alerts.fates import STORM, STORM_WINDOW, TOO_OLD, AlertInTurn, Lately, bundled, due_at, fate
+from app.alerts.rules import FIRST_ADMINISTRATOR, SILENT, AlertRules, Digest, QuietHours, SeverityRule
+
+NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
+ALL = AlertRules(SeverityRule("at_once", 0), SeverityRule("at_once", 30), SeverityRule("at_once", 30))
+DIGESTS = AlertRules(SeverityRule("digest", 0), SeverityRule("digest", 30), SeverityRule("digest", 30))
+NIGHT = QuietHours(time(11), time(14), but_critical=True)
+STRICT = replace(NIGHT, but_critical=False)
+
+
+def minutes(number: float) -> datetime:
+    return NOW + timedelta(minutes=number)
+
+
+def alert(severity: str = "warning", opened: float = 0, due: float = 0, **more: Any) -> AlertInTurn:
+    return AlertInTurn("silence", severity, minutes(opened), minutes(due), **more)
+
+
+@pytest.mark.parametrize(
+    ("rules", "waiting", "at"),
+    [
+        (SILENT, alert("critical"), None),
+        (FIRST_ADMINISTRATOR, alert("critical"), 0),
+        (FIRST_ADMINISTRATOR, alert("warning"), None),
+        (ALL, alert("critical"), 0),
+        (ALL, alert("warning"), 30),
+        (ALL, alert("info"), 30),
+        # Only the rest of its minutes, and at once where they are over.
+        (ALL, alert("warning", opened=-10), 20),
+        (ALL, alert("warning", opened=-40), 0),
+        # A kind by itself, whatever its severity says.
+        (replace(ALL, kinds={"silence": "never"}), alert("critical"), None),
+        (replace(SILENT, kinds={"silence": "at_once"}), alert("warning"), 30),
+        (replace(ALL, kinds={"silence": "digest"}), alert("critical"), 20 * 60),
+        (DIGESTS, alert("warning"), 20 * 60),
+        # Its minutes are over after the digest of the day: the next one has it.
+        (replace(DIGESTS, digest=Digest(hour=12)), alert("critical"), 0),
+        (replace(DIGESTS, digest=Digest(hour=12)), alert("warning"), 24 * 60),
+        # Quiet hours from 11 to 14.
+        (replace(ALL, quiet=NIGHT), alert("critical"), 0),
+        (replace(ALL, quiet=STRICT), alert("critical"), 2 * 60),
+        (replace(ALL, quiet=NIGHT), alert("warning"), 2 * 60),
+        (replace(ALL, quiet=NIGHT), alert("warning", opened=100), 130),
+        # Closed before its minutes were over, after them, and after the person was told.
+        (ALL, alert("warning", opened=-29, closed_at=NOW), None),
+        (ALL, alert("warning", opened=-31, closed_at=NOW), 0),
+        (ALL, alert("warning", opened=-3, closed_at=NOW, told=True), 0),
+        (DIGESTS, alert("warning", opened=-3, closed_at=NOW, told=True), 20 * 60),
+        (replace(ALL, quiet=NIGHT), alert("warning", opened=-300, closed_at=NOW, told=True), 2 * 60),
+        (ALL, alert("warning", opened=-300, told=True), None),
+    ],
+)
+def test_when_a_person_is_told(rules: AlertRules, waiting: AlertInTurn, at: float | None) -> None:
+    assert due_at(rules, waiting, NOW) == (None if at is None else minutes(at))
+
+
+@pytest.mark.parametrize(
+    ("rules", "waiting", "becomes"),
+    [
+        (ALL, alert(opened=-30), ("tell", None)),
+        (DIGESTS, alert(opened=-300), ("tell", None)),
+        # What was chosen since it was planned.
+        (SILENT, alert(opened=-30), ("drop", None)),
+        (replace(ALL, kinds={"silence": "never"}), alert(opened=-30), ("drop", None)),
+        (replace(ALL, quiet=NIGHT), alert(opened=-30), ("wait", minutes(120))),
+        (replace(ALL, quiet=NIGHT), alert("critical", opened=-30), ("tell", None)),
+        (replace(DIGESTS, quiet=STRICT), alert(opened=-300), ("tell", None)),
+        # What became of the problem since.
+        (ALL, alert(opened=-31, closed_at=minutes(-2)), ("drop", None)),
+        (ALL, alert(opened=-40, closed_at=minutes(-2)), ("tell", None)),
+        (ALL, alert(opened=-40, closed_at=minutes(-2), told=True), ("tell", None)),
+        (ALL, alert(opened=-40, told=True), ("drop", None)),
+        (ALL, alert(opened=-40, snoozed_until=minutes(5)), ("wait", minutes(5))),
+        (ALL, alert(opened=-40, snoozed_until=minutes(-5)), ("tell", None)),
+        (ALL, alert(opened=-40, snoozed_until=minutes(5), closed_at=NOW, told=True), ("tell", None)),
+        # A worker that was away for a night still tells; what is older than a week does not.
+        (ALL, alert(opened=-900, due=-870), ("tell", None)),
+        (ALL, replace(alert(opened=-30), due_at=NOW - TOO_OLD), ("tell", None)),
+        (ALL, replace(alert(opened=-30), due_at=NOW - TOO_OLD - timedelta(seconds=1)), ("drop", None)),
+    ],
+)
+def test_what_becomes_of_what_is_due(
+    rules: AlertRules, waiting: AlertInTurn, becomes: tuple[str, datetime | None]
+) -> None:
+    assert fate(rules, waiting, NOW) == becomes
+
+
+@pytest.mark.parametrize(
+    ("number", "lately", "becomes"),
+    [
+        (1, Lately(), ("each", None)),
+        (STORM, Lately(), ("each", None)),
+        (STORM + 1, Lately(), ("one", None)),
+        (10_000, Lately(), ("one", None)),
+        (1, Lately(alerts=STORM - 1), ("each", None)),
+        (1, Lately(alerts=STORM), ("one", None)),
+        (1, Lately(storm_at=minutes(-4)), ("hold", minutes(6))),
+        (1, Lately(storm_at=NOW - STORM_WINDOW), ("each", None)),
+        (30, Lately(storm_at=NOW - STORM_WINDOW), ("one", None)),
+    ],
+)
+def test_a_storm_becomes_one_mail(number: int, lately: Lately, becomes: tuple[str, datetime | None]) -> None:
+    assert bundled(number, lately, NOW) == becomes

@@ -1,0 +1,68 @@
+"""*Account → Notifications*: what a person chooses is kept, and what holds before they choose is said."""
+
+from datetime import time
+
+import pytest
+
+from app.alerts import choosing
+from app.alerts.rules import FIRST_ADMINISTRATOR, SILENT, AlertRules, Digest, QuietHours, SeverityRule
+from app.parts import Parts
+from tests.conftest import Browser
+from tests.host.signing_in import change_user, user_id_of
+
+PAGE = "/account/notifications"
+CHOICE = {
+    "critical": "at_once", "critical_after": "0", "warning": "digest", "warning_after": "45", "info": "never",
+    "info_after": "30", "digest": "weekly", "digest_weekday": "4", "digest_hour": "7", "quiet_from": "22:00",
+    "quiet_to": "06:30", "quiet_but_critical": "1", "zone": "Europe/Zurich",
+}  # fmt: skip
+
+
+async def rules(parts: Parts, short: str) -> AlertRules | None:
+    async with parts.database.transaction() as db:
+        return await choosing.chosen_by(db, await user_id_of(parts.database, short))
+
+
+async def test_what_a_person_chooses_is_kept(parts: Parts, alice: Browser) -> None:
+    assert (await alice.submit(PAGE, CHOICE)).status_code == 303
+    assert await rules(parts, "alice") == AlertRules(
+        SeverityRule("at_once", 0), SeverityRule("digest", 45), SeverityRule("never", 30), digest=Digest("weekly", 4, 7),
+        quiet=QuietHours(time(22), time(6, 30)), zone="Europe/Zurich",
+    )  # fmt: skip
+    await alice.submit(PAGE, CHOICE | {"quiet_from": "", "quiet_to": "", "critical": "never"})
+    now = await rules(parts, "alice")
+    assert now
+    assert (now.quiet, now.critical.pace) == (None, "never")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"warning_after": "1441"}, "At most 1440."),
+        ({"quiet_to": ""}, "Choose both times, or leave both empty."),
+        ({"quiet_to": "22:00"}, "The quiet hours end when they begin."),
+        ({"zone": "Mars/Olympus"}, "There is no such time zone."),
+        ({"critical": "sometimes"}, "Choose one of the list."),
+    ],
+)
+async def test_a_choice_that_cannot_be_meant_is_refused_at_its_field(
+    parts: Parts, alice: Browser, wrong: dict[str, str], said: str
+) -> None:
+    answer = await alice.submit(PAGE, CHOICE | wrong)
+    assert (answer.status_code, said in answer.text) == (422, True)
+    assert await rules(parts, "alice") is None
+
+
+async def test_until_they_choose_the_first_administrator_alone_is_told(parts: Parts) -> None:
+    alice_id, bob_id = [await user_id_of(parts.database, one) for one in ("alice", "bob")]
+    async with parts.database.transaction() as db:
+        assert await choosing.default_for(db, "main", alice_id) == FIRST_ADMINISTRATOR
+        assert await choosing.default_for(db, "main", bob_id) == SILENT
+    await change_user(parts.database, "alice", active=False)
+    async with parts.database.transaction() as db:
+        assert await choosing.default_for(db, "main", alice_id) == SILENT
+
+
+async def test_without_mail_the_page_says_so(alice: Browser) -> None:
+    assert "This server sends no mail." in (await alice.get(PAGE)).text
+    assert f'href="{PAGE}"' in (await alice.get("/account")).text
