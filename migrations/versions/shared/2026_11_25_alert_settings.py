@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "2026_11_25_alert_settings"
-down_revision = "2026_11_25_outgoing_mails"
+down_revision = "2026_11_25_mail_refusals"
 SEVERITIES = ("critical", "warning", "info")
 
 
