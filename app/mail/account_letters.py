@@ -17,33 +17,47 @@ from app.mail.letters import Letter
 from app.mail.models import OutgoingMail
 from app.mail.outbox import NewMail
 from app.parts import Parts
+from app.wording.marked import marked, sentence, worded
+from app.wording.speech import Speech, speech_for
 
 LINK, RESET, NOTICE = "account.link", "account.reset", "account.notice"
 # In an hour, for one address and from one IP address. More are not sent, and the page does not tell.
 MOST_FOR_ADDRESS, MOST_FROM_IP = 3, 20
 _HOUR = timedelta(hours=1)
-_IGNORE = "If you did not ask for this, do nothing: your password stays as it is."
-_NOT_YOU = (
+_IGNORE = marked("If you did not ask for this, do nothing: your password stays as it is.")
+_NOT_YOU = marked(
     "If that was not you, ask for a new password on the sign-in page now, and tell an administrator of your portal."
 )
 # What a person is told of, by its word in the audit.
 NOTICES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "user.change_password": ("Your password was changed", "The password of your account was changed."),
-        "user.set_password": ("Your password was changed", "A new password was set with a one-time link."),
+        "user.change_password": (
+            marked("Your password was changed in Muster"),
+            marked("The password of your account was changed."),
+        ),
+        "user.set_password": (
+            marked("Your password was changed in Muster"),
+            marked("A new password was set with a one-time link."),
+        ),
         "user.enable_second_factor": (
-            "Your second factor is on",
-            "Signing in to your account now asks for the six digits of an authenticator app.",
+            marked("Your second factor is on in Muster"),
+            marked("Signing in to your account now asks for the six digits of an authenticator app."),
         ),
         "user.drop_second_factor": (
-            "Your second factor is off",
-            "Signing in to your account asks for the password alone. Passkeys of the account were removed.",
+            marked("Your second factor is off in Muster"),
+            marked("Signing in to your account asks for the password alone. Passkeys of the account were removed."),
         ),
-        "user.add_passkey": ("A passkey was added", "A new passkey can be used to sign in to your account."),
-        "user.remove_passkey": ("A passkey was removed", "A passkey of your account no longer works."),
+        "user.add_passkey": (
+            marked("A passkey was added in Muster"),
+            marked("A new passkey can be used to sign in to your account."),
+        ),
+        "user.remove_passkey": (
+            marked("A passkey was removed in Muster"),
+            marked("A passkey of your account no longer works."),
+        ),
         "user.make_recovery_codes": (
-            "New recovery codes were made",
-            "Your account has new recovery codes. The codes from before no longer work.",
+            marked("New recovery codes were made in Muster"),
+            marked("Your account has new recovery codes. The codes from before no longer work."),
         ),
     }
 )
@@ -78,16 +92,23 @@ async def write_link(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter
     owner = await _active(db, await identity.link_owner(db, secret))
     if owner is None:
         return None
+    say = speech_of(owner)
     return Letter(
         owner.email,
-        "Choose your password for Muster",
+        say(marked("Choose your password for Muster")),
         (
-            f"Hello {owner.name},",
-            f"An administrator made an account for you in Muster, or a new link for it. You sign in with {owner.email}.",
-            "Choose your password with this link. It works once.",
+            say(worded("Hello {name},", name=owner.name)),
+            say(
+                worded(
+                    "An administrator made an account for you in Muster, or a new link for it. You sign in with {email}.",
+                    email=owner.email,
+                )
+            ),
+            say(marked("Choose your password with this link. It works once.")),
         ),
-        ("Choose your password", f"{parts.settings.base_url}/welcome/{secret}"),
-        (f"The link works until {_told(mail.created_at + LINK_LIFE)}.",),
+        (say(marked("Choose your password")), f"{parts.settings.base_url}/welcome/{secret}"),
+        (_until(say, mail.created_at + LINK_LIFE),),
+        speech=say,
     )
 
 
@@ -101,15 +122,17 @@ async def write_reset(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lette
         mail.expires_at = datetime.now(UTC) + RESET_LIFE
     elif await identity.link_owner(db, mail.facts["secret"]) != owner.id:
         return None
+    say = speech_of(owner)
     return Letter(
         owner.email,
-        "A new password for Muster",
+        say(marked("A new password for Muster")),
         (
-            f"Hello {owner.name},",
-            "A new password was asked for on the sign-in page. Choose it with this link. It works once.",
+            say(worded("Hello {name},", name=owner.name)),
+            say(marked("A new password was asked for on the sign-in page. Choose it with this link. It works once.")),
         ),
-        ("Choose a new password", f"{parts.settings.base_url}/welcome/{mail.facts['secret']}"),
-        (f"The link works until {_told(mail.expires_at)}.", _IGNORE),
+        (say(marked("Choose a new password")), f"{parts.settings.base_url}/welcome/{mail.facts['secret']}"),
+        (_until(say, mail.expires_at), say(_IGNORE)),
+        speech=say,
     )
 
 
@@ -117,15 +140,25 @@ async def write_notice(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lett
     owner = await _active(db, mail.user_id)
     if owner is None:
         return None
-    subject, sentence = NOTICES[mail.facts["act"]]
-    link = ("Open your account", f"{parts.settings.base_url}/account")
+    say, (subject, happened) = speech_of(owner), NOTICES[mail.facts["act"]]
+    told = worded("{happened} It was {time}.", happened=sentence(happened), time=say.in_utc(mail.created_at))
     return Letter(
         owner.email,
-        f"{subject} in Muster",
-        (f"Hello {owner.name},", f"{sentence} It was {_told(mail.created_at)}."),
-        link,
-        (_NOT_YOU,),
+        say(subject),
+        (say(worded("Hello {name},", name=owner.name)), say(told)),
+        (say(marked("Open your account")), f"{parts.settings.base_url}/account"),
+        (say(_NOT_YOU),),
+        speech=say,
     )
+
+
+def speech_of(owner: User) -> Speech:
+    """How a letter speaks to the person: in the language of their choice, else English. No browser says here what they read."""
+    return speech_for([owner.language] if owner.language else [])
+
+
+def _until(say: Speech, at: datetime) -> str:
+    return say(worded("The link works until {time}.", time=say.in_utc(at)))
 
 
 async def _with_address(db: AsyncSession, email: str) -> int | None:
@@ -136,10 +169,6 @@ async def _active(db: AsyncSession, user_id: int | None) -> User | None:
     """The account, where its owner may sign in."""
     there = (User.workspace == PLATFORM) | select(Tenant.active).where(Tenant.key == User.workspace).scalar_subquery()
     return await db.scalar(select(User).where(User.id == user_id, User.active, there))
-
-
-def _told(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%-d %B %Y, %H:%M} UTC"
 
 
 LETTERS: Writers = MappingProxyType({LINK: write_link, RESET: write_reset, NOTICE: write_notice})

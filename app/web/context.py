@@ -26,7 +26,7 @@ from app.wording.speech import ENGLISH_SPEECH, Speech, speech_for
 
 LARGEST_ID = 2**63 - 1  # what a bigint holds
 # Pages for everybody speak the person's language; the others are for those who run things, and are English.
-FOR_ALL = ("/me", "/survey_prompt", "/sign-in", "/mail/unsubscribe", "/preferences/language")
+FOR_ALL = ("/me", "/survey_prompt", "/sign-in", "/welcome", "/mail/unsubscribe", "/preferences/language")
 T = TypeVar("T")
 
 

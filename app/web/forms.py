@@ -25,6 +25,10 @@ BOTH = "You and another person both changed this. Your text will be saved, unles
 class Wrong(Exception):
     """What a field has against its value, in a sentence that says what to do."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
 
 @dataclass(frozen=True)
 class Field:
@@ -66,7 +70,9 @@ class Text(Field):
 
     def parse(self, text: str) -> str:
         if len(text) > self.longest:
-            raise Wrong(f"At most {self.longest} characters; this has {len(text)}.")
+            raise Wrong(
+                worded("At most {most} characters; this has {count}.", most=str(self.longest), count=str(len(text)))
+            )
         return self.check(text) if self.check else text
 
 
@@ -93,7 +99,7 @@ class Password(Field):
         if not value and self.required:
             raise Wrong(marked("This is needed."))
         if value and len(value) < self.shortest:
-            raise Wrong(f"At least {self.shortest} characters.")
+            raise Wrong(worded("At least {count} characters.", count=str(self.shortest)))
         if len(value) > 1000:  # noqa: PLR2004 - hashing is work, and real passwords are shorter
             raise Wrong(marked("At most 1000 characters."))
         return value or None
@@ -229,7 +235,7 @@ class Form:
             try:
                 bound.values[name] = item.read(raw)
             except Wrong as wrong:
-                bound.errors[name] = str(wrong)
+                bound.errors[name] = wrong.message
         return bound
 
     def fill(self, values: Mapping[str, Any] | None = None) -> "Bound":

@@ -53,6 +53,14 @@ class Speech:
             return text
         return format_decimal(Decimal(text), locale=self.tag, group_separator=False, decimal_quantization=False)
 
+    def in_utc(self, instant: datetime) -> str:
+        """With the year, for a mail: `25 November 2026, 12:00 UTC`."""
+        there = instant.astimezone(UTC)
+        if self.is_english:
+            return f"{there:%-d} {there:%B} {there:%Y, %H:%M} UTC"
+        day = format_skeleton("yMMMMd", there.date(), locale=self.tag)
+        return f"{_glued(self.tag, day, there)} UTC"
+
     def zone(self, zone: PageZone) -> PageZone:
         return zone if self.is_english else SpokenZone(zone.info, zone.today, self.tag)
 
@@ -80,8 +88,11 @@ class SpokenZone(PageZone):
         return day_in(self.tag, there(day, self.info).date() if isinstance(day, datetime) else day, self.today)
 
     def _timed(self, local: datetime) -> str:
-        day = day_in(self.tag, local.date(), self.today)
-        return _glue(self.tag).replace("{1}", day).replace("{0}", f"{local:%H:%M}")
+        return _glued(self.tag, day_in(self.tag, local.date(), self.today), local)
+
+
+def _glued(tag: str, day: str, time: datetime) -> str:
+    return _glue(tag).replace("{1}", day).replace("{0}", f"{time:%H:%M}")
 
 
 @cache

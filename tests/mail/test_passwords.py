@@ -17,7 +17,7 @@ from app.mail.account_letters import MOST_FOR_ADDRESS, MOST_FROM_IP, NOTICES
 from app.mail.models import OutgoingMail
 from app.parts import Parts
 from tests.conftest import Browser
-from tests.fakes.mailbox import Mailbox, text_of
+from tests.fakes.mailbox import Mailbox, html_of, text_of
 from tests.host.signing_in import ANOTHER, PASSWORD, change_user, fill_in, give_password, give_second_factor, user_of
 from tests.mail.conftest import send
 
@@ -203,3 +203,23 @@ def test_each_notice_has_its_sentence_and_each_is_told_somewhere() -> None:
     sources = [path.read_text() for path in (ROOT / "app/host/pages/admin").glob("*.py")]
     for act in NOTICES:
         assert any(re.search(rf'tell_of\([^)]*"{act}"', source) for source in sources), act
+
+
+async def test_letters_and_the_page_behind_them_speak_the_language_of_the_person(
+    parts: Parts, visitor: Browser, mailbox: Mailbox
+) -> None:
+    await change_user(parts.database, "alice", language="de")
+    await forget(visitor, "alice@example.org")
+    await send(parts)
+    assert mailbox.subjects == ["Ein neues Passwort für Muster"]
+    assert '<html lang="de" dir="ltr">' in html_of(mailbox.messages[-1])
+    in_german = {"Accept-Language": "de"}
+    shown = await visitor.get(link_in(mailbox), headers=in_german)
+    assert "Mindestens 12 Zeichen; ein Satz lässt sich am leichtesten merken." in shown.text
+    token = re.search(r'name="csrf_token" value="([^"]+)"', shown.text)
+    assert token
+    short = {"password": "kurz", "csrf_token": token[1]}
+    assert "Mindestens 12 Zeichen." in (await visitor.post(link_in(mailbox), data=short, headers=in_german)).text
+    await visitor.post(link_in(mailbox), data={**short, "password": ANOTHER})
+    await send(parts)
+    assert mailbox.subjects[-1] == "Ihr Passwort in Muster wurde geändert"

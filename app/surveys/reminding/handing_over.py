@@ -19,7 +19,8 @@ from app.mail.outbox import NewMail
 from app.parts import Parts
 from app.surveys.asking.pacing import Caller, Offer
 from app.surveys.models import Invitation, Survey
-from app.surveys.reminding.turns import INVITED, LASTS, WaitingMail
+from app.surveys.reminding.letters import letter
+from app.surveys.reminding.turns import LASTS, WaitingMail
 from app.surveys.reminding.waiting import WAITS, answered, of, remind_all_due
 
 KIND: Final = "survey_invitation"
@@ -113,9 +114,12 @@ def _facts(workspace: str) -> Select[Any]:
             Invitation.due_at,
             Survey.version.label("current"),
             Survey.title,
+            Survey.language,
+            Survey.translations,
             *offer,
             User.name,
             User.email,
+            User.language.label("choice"),
             User.type.label("person_type"),
             User.workspace.label("person_workspace"),
             and_(User.active, there, not_(unsubscribing.refusing(User.id, unsubscribing.SURVEYS))).label("told"),
@@ -153,21 +157,7 @@ async def write_letter(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lett
     fate = _of(row, mail.workspace).fate(datetime.now(UTC)) if row else "dropped"
     if fate == "waits":
         await _write(db, [_key_of(row)], sent_at=None)
-    return _letter(parts, row) if fate == "sent" else None
-
-
-def _letter(parts: Parts, row: Any) -> Letter:
-    is_reminder = row.turn > INVITED
-    said = "has not got your answer yet" if is_reminder else "asks for your answer"
-    ends = (f"It can be answered until {row.ends_at:%-d %B %Y, %H:%M} UTC.",) if row.ends_at else ()
-    return Letter(
-        row.email,
-        f"{'Reminder: ' if is_reminder else ''}{row.title}",
-        (f"Hello {row.name},", f"the survey “{row.title}” {said}.", *ends),
-        ("Open Questions for you", f"{parts.settings.base_url}/me/questions"),
-        ("You get at most two reminders of it.",),
-        unsubscribing.link(parts, row.user_id, unsubscribing.SURVEYS),
-    )
+    return letter(parts, row) if fate == "sent" else None
 
 
 LETTERS: Writers = MappingProxyType({KIND: write_letter})

@@ -21,8 +21,9 @@ from app.surveys.authoring.stored import Stored
 from app.surveys.models import Invitation, Survey
 from app.surveys.reminding import waiting
 from app.surveys.reminding.turns import LASTS
+from app.surveys.translations import SurveyTexts
 from tests.conftest import Browser, SignIn
-from tests.fakes.mailbox import Mailbox, text_of
+from tests.fakes.mailbox import Mailbox, html_of, text_of
 from tests.mail.conftest import mailbox, send, settings
 from tests.markup import squeezed
 from tests.surveys import authored
@@ -115,6 +116,23 @@ async def test_who_ends_mails_about_surveys_gets_none(parts: Parts, mailbox: Mai
     await send(parts)
     assert await remind(parts, stored, "bob@example.org") == 0, "the button counts nothing that would not leave"
     assert [one["To"] for one in mailbox.messages[1:]] == ["vera@example.org"]
+
+
+async def test_each_person_gets_the_mail_in_their_language(parts: Parts, mailbox: Mailbox) -> None:
+    """The title too, where the survey has it. Without a choice it is the survey's own language."""
+    german = SurveyTexts(title="Mittagessen")
+    stored = await asked(parts, language="fr", translations={"de": german})
+    async with parts.database.shared_transaction() as db:
+        for email, tag in (("bob@example.org", "de"), ("vera@example.org", "ar")):
+            await db.execute(update(User).where(User.email == email).values(language=tag))
+        await db.execute(update(User).where(User.email == "nora@example.org").values(type="staff"))
+    await remind(parts, stored)
+    await work(parts)
+    told = {str(one["To"]): (str(one["Subject"]), html_of(one)) for one in mailbox.messages}
+    assert told["bob@example.org"][0] == "Erinnerung: Mittagessen"
+    assert told["vera@example.org"][0] == "تذكير: Lunch"
+    assert 'dir="rtl"' in told["vera@example.org"][1]
+    assert told["nora@example.org"][0] == "Rappel : Lunch"
 
 
 async def test_what_waited_for_too_long_is_dropped_and_may_be_asked_for_again(parts: Parts, mailbox: Mailbox) -> None:

@@ -24,7 +24,7 @@ from app.web.guards import public, signed_in
 from app.web.pages import frame, go, page
 from app.web.returning import is_ours
 from app.web.templating import render
-from app.wording.marked import marked
+from app.wording.marked import marked, worded
 from app.wording.speech import speaking
 
 EMAIL = Email("email", marked("E-mail"), required=True, autocomplete="username")
@@ -46,11 +46,13 @@ NOT_KEPT = marked(
 )
 NEW_PASSWORD = Password(
     "password",
-    "New password",
+    marked("New password"),
     required=True,
     shortest=identity.SHORTEST_PASSWORD,
     autocomplete="new-password",
-    help=f"At least {identity.SHORTEST_PASSWORD} characters; a sentence is easiest to remember.",
+    help=worded(
+        "At least {count} characters; a sentence is easiest to remember.", count=str(identity.SHORTEST_PASSWORD)
+    ),
 )
 
 
@@ -58,8 +60,12 @@ def new_password_form(*before: Field, tokens: int) -> Form:
     """For a new password, with a question about the person's API tokens where there are any."""
     if not tokens:
         return Form(*before, NEW_PASSWORD)
-    which = "API token" if tokens == 1 else f"{tokens} API tokens"
-    return Form(*before, NEW_PASSWORD, replace(REVOKE, label=f"Revoke my {which} too"))
+    label = (
+        marked("Revoke my API token too")
+        if tokens == 1
+        else worded("Revoke my {count} API tokens too", count=str(tokens))
+    )
+    return Form(*before, NEW_PASSWORD, replace(REVOKE, label=label))
 
 
 async def revoke_if_asked(ctx: Context, actor: audit.Actor, user_id: int, form: Bound) -> int:
@@ -70,7 +76,7 @@ async def revoke_if_asked(ctx: Context, actor: audit.Actor, user_id: int, form: 
 REVOKE = Flag(
     "revoke_tokens",
     "Revoke my API tokens too",
-    help="Do this if another person may know the old password. Apps that use a token then need a new one.",
+    help=marked("Do this if another person may know the old password. Apps that use a token then need a new one."),
 )
 
 
@@ -161,7 +167,7 @@ async def _owner(ctx: Context, secret: str) -> int:
 
 
 def _dead() -> NotFound:
-    return NotFound("This link was used already or is too old. Ask an administrator for a new one.")
+    return NotFound(marked("This link was used already or is too old. Ask an administrator for a new one."))
 
 
 def _fitting(posted: FormMultiDict) -> Form:
