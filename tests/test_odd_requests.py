@@ -18,10 +18,9 @@ from urllib.parse import quote_from_bytes
 import httpx
 from litestar.routes import HTTPRoute
 
-from app.api import parameters, sign_in
+from app.api import integration, parameters, sign_in
 from app.api.openapi import Endpoint
 from app.bodies import fields_of
-from app.clock.api import routes as clock_api
 from app.clock.settings import NAMES
 from app.parts import Parts
 from app.surveys.api import apps as api_apps
@@ -306,22 +305,26 @@ async def test_no_header_breaks_an_answer(alice: Browser, token: Any) -> None:
 
 def test_every_address_for_programs_is_asked(app: Any) -> None:
     there = {one.path_format for one in app.app.site.routes if isinstance(one, HTTPRoute)}
-    walked = {one.path for one in (*clock_api.ENDPOINTS, *END_USERS)}
+    walked = {one.path for one in (*integration.endpoints(), *END_USERS)}
     assert {path for path in there if path.startswith(PROGRAMS)} - walked == WITHOUT_PARAMETERS
 
 
 async def test_no_request_breaks_an_answer_to_a_program(visitor: Browser, parts: Parts, token: Any) -> None:
     async with one_of_each(parts) as found:
-        await _send_parameters(visitor, f"Bearer {await token('alice', 'clock:read', 'attendance:read', 'me')}")
+        bearer = f"Bearer {await token('alice', 'clock:read', 'attendance:read', 'surveys:read', 'me')}"
+        await _send_parameters(visitor, found, bearer)
         await _send_bodies(visitor, found, f"Bearer {await token('alice', 'me')}")
 
 
-async def _send_parameters(visitor: Browser, bearer: str) -> None:
-    for one in (*clock_api.ENDPOINTS, *END_USERS):
+async def _send_parameters(visitor: Browser, found: Site, bearer: str) -> None:
+    uid = await found.scalar("SELECT max(uid::text) FROM surveys WHERE status = 'published'")
+    for one in (*integration.endpoints(), *END_USERS):
         names = parameters.fields_of(one.parameters or parameters.Nothing)
         for kind in odd_values.OF_PARAMETERS if one.method == "GET" else ():
             for name in (*names, "nonsense"):
-                answer = await visitor.get(asking(one.path, [(name, VALUES[kind])]), headers={"Authorization": bearer})
+                answer = await visitor.get(
+                    asking(one.path.replace("{uid}", uid), [(name, VALUES[kind])]), headers={"Authorization": bearer}
+                )
                 check(answer, one, (kind, name))
 
 

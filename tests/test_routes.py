@@ -102,13 +102,13 @@ async def test_the_apis_refuse_a_wrong_method_last(app: Any, visitor: Browser, t
     tokens = {
         None: (401, "unauthorized"),
         await token("alice", "nothing"): (403, "insufficient_scope"),
-        await token("alice", "clock:read", "attendance:read", "me"): (405, "method_not_allowed"),
-        await token("eve", "clock:read", "attendance:read", "me"): (404, "module_unavailable"),
+        await token("alice", "clock:read", "attendance:read", "surveys:read", "me"): (405, "method_not_allowed"),
+        await token("eve", "clock:read", "attendance:read", "surveys:read", "me"): (404, "module_unavailable"),
     }
     async with database.shared_transaction() as db:
         await policies.write(db, "globex", {"module_clock": False, "module_surveys": False})
     addresses = offered(app)
-    assert len(addresses) == 17
+    assert len(addresses) == 19
     for named, methods in addresses.items():
         path = address(named)
         for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"} - methods:
@@ -127,7 +127,8 @@ async def test_the_apis_refuse_a_wrong_method_last(app: Any, visitor: Browser, t
 def test_the_walk_above_has_addresses_with_a_part_that_varies(app: Any) -> None:
     """`app.api.methods` finds their guard by a pattern; without it such an address would say 405 to a stranger."""
     assert {path for path in offered(app) if "{" in path} == {
-        f"/v1/api/me/responses/{{receipt}}/{act}" for act in ("withdraw", "agree")
+        "/api/v1/surveys/{uid}/results",
+        *(f"/v1/api/me/responses/{{receipt}}/{act}" for act in ("withdraw", "agree")),
     }
 
 

@@ -43,6 +43,12 @@ SCOPES: dict[str, TokenScope] = {
         "The attendance records of all people, over the integration API. It changes nothing.",
         ("host.attendance",),
     ),
+    "surveys:read": TokenScope(
+        "Read surveys",
+        "Surveys, their results, what people answered by name, and on the platform the ratings of apps, over the integration API. It "
+        "changes nothing.",
+        ("surveys.view",),
+    ),
     "me": TokenScope(
         "Act as its owner in a mobile app",
         "The owner’s apps and ratings, and the surveys that wait for them, over the end-user API.",

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from app.api.bodies import LARGEST_BODY
+from app.api.parameters import MOST_PER_PAGE
 
 REF = "#/components/schemas/{name}"
 EVERY_ENDPOINT = (401, 403, 404, 422, 429, 500, 503)
@@ -65,6 +66,11 @@ class Endpoint:
     errors: Sequence[int] = field(default=EVERY_ENDPOINT)
     scope: str | None = None
     in_path: Mapping[str, Any] = field(default_factory=dict)
+
+
+def paged(row: type[msgspec.Struct]) -> Any:
+    """The type of a page of such rows."""
+    return Annotated[list[row], msgspec.Meta(max_length=MOST_PER_PAGE)]  # type: ignore[valid-type]
 
 
 def document(title: str, version: str, server: str, endpoints: Sequence[Endpoint]) -> dict[str, Any]:

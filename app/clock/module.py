@@ -178,7 +178,7 @@ def _audited() -> Any:
 
 def _site() -> "Site":
     from app.clock import pages
-    from app.clock.api.routes import APIS, DOCUMENT
+    from app.clock.api.routes import APIS, DOCUMENT, ENDPOINTS
     from app.clock.pages import long_acts, palette
     from app.web.site import Site
 
@@ -186,6 +186,7 @@ def _site() -> "Site":
         pages=pages.ROUTES,
         apis=APIS,
         documents=(DOCUMENT,),
+        integration=ENDPOINTS,
         menu=pages.MENU,
         acts=palette.ACTS,
         long_acts=pages.LONG_ACTS,

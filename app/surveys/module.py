@@ -88,14 +88,16 @@ def _audited() -> Any:
 
 def _site() -> "Site":
     from app.surveys import pages
+    from app.surveys.api import integration
     from app.surveys.api.surveys import DOCUMENT, ROUTER
     from app.surveys.pages import palette
     from app.web.site import Site
 
     return Site(
         pages=pages.ROUTES,
-        apis=(ROUTER,),
+        apis=(ROUTER, *integration.ROUTES),
         documents=(DOCUMENT,),
+        integration=integration.ENDPOINTS,
         menu=pages.MENU,
         acts=palette.ACTS,
         long_acts=pages.LONG_ACTS,

@@ -95,11 +95,13 @@ class NamedActPage:
 class Site:
     """`pages` are served to browsers, with a check against forged requests; `apis` are not. `subjects` says what the audit's
     subjects are called and which are still there, by kind (app.host.subjects.KINDS). `long_acts`: its bulk acts that a job carries out
-    where they mean many rows. `named_acts`: the pages of its other long acts, by kind."""
+    where they mean many rows. `named_acts`: the pages of its other long acts, by kind. `integration`: what it offers in the integration API
+    (app.api.openapi.Endpoint), whose one document has the endpoints of all modules; the routes are among `apis`."""
 
     pages: Sequence[ControllerRouterHandler]
     apis: Sequence[ControllerRouterHandler] = ()
     documents: tuple[ApiDocument, ...] = ()
+    integration: Sequence[Any] = ()
     menu: tuple[MenuGroup, ...] = ()
     palette: tuple[PaletteSource, ...] = ()
     acts: tuple[PaletteAct, ...] = ()

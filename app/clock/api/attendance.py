@@ -17,8 +17,8 @@ from sqlalchemy.dialects.postgresql import Range
 
 from app.api import parameters
 from app.api.envelope import Count, Day, Id, Instant, Line, Local, Meta, answer
-from app.api.openapi import Endpoint
-from app.api.parameters import MOST_PER_PAGE, VERBATIM, DayText, InstantText, Paged
+from app.api.openapi import Endpoint, paged
+from app.api.parameters import VERBATIM, DayText, InstantText, Paged
 from app.api.tokens import TokenGuard
 from app.clock.api import paging
 from app.clock.punches import queries
@@ -154,7 +154,7 @@ ENDPOINT = Endpoint(
     "GET",
     PATH,
     "Attendance records",
-    Annotated[list[AttendanceRow], msgspec.Meta(max_length=MOST_PER_PAGE)],
+    paged(AttendanceRow),
     AttendanceQuery,
     Meta,
     scope=ATTENDANCE_READ.scope,

@@ -1,75 +1,24 @@
-"""Pages of the integration API's lists: by number, or behind a cursor; and where to follow from what changed meanwhile."""
+"""The lists of the clock's integration API as their cursors know them, and pages of those that are not in the order of ids."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
-from typing import Any
+from functools import partial
 
-from sqlalchemy import Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api.envelope import Id, Meta
-from app.api.parameters import Moment, Paged, decode_cursor, encode_cursor
+from app.api.paging import ApiList, Rows, page_of, page_of_many
+from app.api.parameters import Moment, Paged
 from app.clock.punches import queries
 from app.clock.punches.queries import PunchFilter
-from app.errors import Invalid
 from app.host.attendance.feed import AttendanceFilter, feed
 from app.host.models import AttendanceRecord
-from app.texts import instant
-
-Rows = Sequence[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ApiList:
-    """A list as its cursors know it: `keys` are the columns that it is sorted by, with their kinds."""
-
-    name: str
-    keys: Mapping[str, Any]
-    newest_first: bool = False
-    can_be_followed: bool = True
-
-    def cursor(self, row: Any, since: datetime | None) -> str:
-        """Leads behind `row`. It carries where to follow from at the end of the walk: what changes on pages that were read
-        already is found from where the walk began, not from where its last page was read."""
-        begun = (instant(since),) if self.can_be_followed else ()
-        return encode_cursor(self.name, *begun, *(getattr(row, key) for key in self.keys))
-
-    def read(self, cursor: str) -> tuple[datetime | None, tuple[Any, ...]]:
-        """Where to follow from, and the keys of the row to continue after. Raises Invalid."""
-        kinds = tuple(self.keys.values())
-        if not self.can_be_followed:
-            return None, decode_cursor(cursor, self.name, *kinds)
-        since, *keys = decode_cursor(cursor, self.name, Moment, *kinds)
-        return since, tuple(keys)
-
 
 EMPLOYEES = ApiList("employees", {"id": Id})
 BINDINGS = ApiList("bindings", {"id": Id})
 RUNS = ApiList("sync-runs", {"id": Id}, newest_first=True, can_be_followed=False)
 ATTENDANCE = ApiList("attendance", {"id": Id})
-# More records are not counted and not reached by a page's number: a cursor reaches them all.
-MOST_COUNTED = 50_000
 PUNCHES = ApiList("transactions", {"local_date": date, "punched_at_utc": Moment, "id": Id}, newest_first=True)
-
-
-async def page_by_id(
-    db: AsyncSession, asked: Paged, listing: ApiList, base: Select[Any], key: Any
-) -> tuple[Rows, Meta]:
-    """A page of `base`, which `key`, its id, puts in order."""
-    ordered = base.order_by(key.desc() if listing.newest_first else key.asc())
-
-    async def numbered(page: int) -> tuple[Rows, int]:
-        total = await db.scalar(select(func.count()).select_from(base.subquery())) or 0
-        rows: Rows = (await db.execute(ordered.offset((page - 1) * asked.per_page).limit(asked.per_page))).all()
-        return rows, total
-
-    async def behind(keys: tuple[Any, ...]) -> Rows:
-        beyond = key < keys[0] if listing.newest_first else key > keys[0]
-        rows: Rows = (await db.execute(ordered.where(beyond).limit(asked.per_page + 1))).all()
-        return rows
-
-    return await _page(db, asked, listing, numbered, behind)
 
 
 async def page_of_punches(db: AsyncSession, asked: Paged, wanted: PunchFilter) -> tuple[Rows, Meta]:
@@ -82,60 +31,15 @@ async def page_of_punches(db: AsyncSession, asked: Paged, wanted: PunchFilter) -
     async def behind(keys: tuple[date, datetime, int]) -> Rows:
         return await queries.punches_after(db, await _with_renamed(db, wanted), keys, per_page=asked.per_page)
 
-    return await _page(db, asked, PUNCHES, numbered, behind)
+    return await page_of(db, asked, PUNCHES, numbered, behind)
 
 
 async def page_of_attendance(db: AsyncSession, asked: Paged, wanted: AttendanceFilter) -> tuple[Rows, Meta]:
     """In the order of ids. Who was renamed, and which days were locked, is asked with the rows, as for punches."""
-    key = AttendanceRecord.id
-
-    async def numbered(page: int) -> tuple[Rows, int | None]:
-        meant = await feed(db, wanted)
-        offset = (page - 1) * asked.per_page
-        if offset > MOST_COUNTED:
-            raise Invalid.at("page", f"Pages lead through {MOST_COUNTED:,} records. Read on with `cursor`.")
-        some = meant.with_only_columns(key).limit(MOST_COUNTED + 1).subquery()
-        counted = await db.scalar(select(func.count()).select_from(some)) or 0
-        rows: Rows = (await db.execute(meant.order_by(key).offset(offset).limit(asked.per_page))).all()
-        return rows, counted if counted <= MOST_COUNTED else None
-
-    async def behind(keys: tuple[Any, ...]) -> Rows:
-        meant = await feed(db, wanted)
-        rows: Rows = (await db.execute(meant.where(key > keys[0]).order_by(key).limit(asked.per_page + 1))).all()
-        return rows
-
-    return await _page(db, asked, ATTENDANCE, numbered, behind)
+    return await page_of_many(db, asked, ATTENDANCE, partial(feed, db, wanted), AttendanceRecord.id)
 
 
 async def _with_renamed(db: AsyncSession, wanted: PunchFilter) -> PunchFilter:
     if wanted.updated_since is None:
         return wanted
     return replace(wanted, renamed=await queries.renamed_since(db, wanted.updated_since))
-
-
-async def _page(
-    db: AsyncSession,
-    asked: Paged,
-    listing: ApiList,
-    numbered: Callable[[int], Awaitable[tuple[Rows, int | None]]],
-    behind: Callable[[Any], Awaitable[Rows]],
-) -> tuple[Rows, Meta]:
-    """`numbered` gives the rows of a page and the total, None where that is not counted; `behind` what follows a cursor, one row more than a page where more
-    follow."""
-    meta = Meta(per_page=asked.per_page)
-    if asked.cursor:
-        since, keys = listing.read(asked.cursor)
-        rows = await behind(keys)
-        more = len(rows) > asked.per_page
-    else:
-        since = await queries.nothing_missed_since(db) if listing.can_be_followed else None
-        meta.page = asked.page or 1
-        rows, total = await numbered(meta.page)
-        if total is not None:
-            meta.total, meta.pages = total, -(-total // asked.per_page)
-        more = total is None or meta.page * asked.per_page < total
-    rows = rows[: asked.per_page]
-    meta.next_cursor = listing.cursor(rows[-1], since) if more and rows else None
-    if listing.can_be_followed:
-        meta.next_updated_since = instant(since) or ""
-    return rows, meta

@@ -1,4 +1,4 @@
-"""The integration API: GET endpoints of scope `clock:read`, attendance beside them, and their OpenAPI document.
+"""The clock's part of the integration API: GET endpoints of scope `clock:read`, attendance beside them, and the document of the whole API.
 
 What their rows have is in api/rows.py and api/people.py, how lists are paged in api/paging.py.
 """
@@ -12,14 +12,15 @@ from litestar import Response, Router, get
 from litestar.di import NamedDependency
 from sqlalchemy import Select, select
 
-from app.api import parameters
+from app.api import integration, parameters
 from app.api.envelope import Meta, answer
-from app.api.openapi import Endpoint, document
-from app.api.parameters import MOST_PER_PAGE, VERBATIM, DayText, InstantText, Nothing, Paged, Range
+from app.api.openapi import Endpoint, document, paged
+from app.api.paging import page_by_id
+from app.api.parameters import VERBATIM, DayText, InstantText, Nothing, Paged, Range
 from app.api.tokens import TokenGuard
 from app.clock import zones
 from app.clock.api import attendance, paging
-from app.clock.api.paging import page_by_id, page_of_punches
+from app.clock.api.paging import page_of_punches
 from app.clock.api.people import BindingRow, EmployeeRow, States, binding_row, employee_row
 from app.clock.api.rows import DeviceRow, PunchRow, RunRow, Status, Summary, device_row, punch_row, run_row
 from app.clock.figures import status as status_figures
@@ -147,10 +148,6 @@ def _changed(base: Select[Any], changed_at: Any, asked: ChangedQuery) -> Select[
     return base if since is None else base.where(changed_at >= since)
 
 
-def _paged(row: type[msgspec.Struct]) -> Any:
-    return Annotated[list[row], msgspec.Meta(max_length=MOST_PER_PAGE)]  # type: ignore[valid-type]
-
-
 def _offered(
     path: str, summary: str, data: Any, asked: type[msgspec.Struct] | None = None, meta: type[Meta] | None = None
 ) -> Endpoint:
@@ -159,24 +156,24 @@ def _offered(
 
 ENDPOINTS = (
     _offered("/status", "Connection health, counts and last sync", Status),
-    _offered("/employees", "Mirrored personnel", _paged(EmployeeRow), ChangedQuery, Meta),
-    _offered("/bindings", "Bindings", _paged(BindingRow), BindingQuery, Meta),
-    _offered("/transactions", "Mirrored punches", _paged(PunchRow), PunchQuery, Meta),
+    _offered("/employees", "Mirrored personnel", paged(EmployeeRow), ChangedQuery, Meta),
+    _offered("/bindings", "Bindings", paged(BindingRow), BindingQuery, Meta),
+    _offered("/transactions", "Mirrored punches", paged(PunchRow), PunchQuery, Meta),
     _offered("/devices", "Terminals", Annotated[list[DeviceRow], msgspec.Meta(max_length=MOST_DEVICES)]),
-    _offered("/sync-runs", "Run history", _paged(RunRow), Paged, Meta),
+    _offered("/sync-runs", "Run history", paged(RunRow), Paged, Meta),
     _offered("/analytics/summary", "Daily totals", Summary, Range),
     attendance.ENDPOINT,
 )
 
 
 def openapi_document(base_url: str) -> dict[str, Any]:
-    return document("Muster integration API", VERSION, base_url, ENDPOINTS)
+    return document("Muster integration API", VERSION, base_url, integration.endpoints())
 
 
 DOCUMENT = ApiDocument(
     "integration",
     "Integration API",
-    "For programs that read what the time clock knows (people, bindings, punches, terminals, runs, figures), and attendance.",
+    "For programs that read what the time clock knows (people, bindings, punches, terminals, runs, figures), attendance, and what surveys came to.",
     f"{PREFIX}/openapi.json",
     openapi_document,
 )

@@ -79,9 +79,6 @@ Order = Sequence[Any]
 T = TypeVar("T")
 _PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
 # Every row is stamped with the start of the transaction that writes it. One that has only read so far may write yet.
-_NOTHING_MISSED = text(
-    "SELECT least(now(), min(xact_start)) FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
-)
 FEW = 20_000
 _AROUND = text(
     """
@@ -193,13 +190,6 @@ class PunchFilter:
 class PunchPage:
     rows: Sequence[Any]
     total: int
-
-
-async def nothing_missed_since(db: AsyncSession) -> datetime:
-    """An instant that whatever is written later, or committed later, is stamped with or after. Ask before the rows are read:
-    what ends between the two is then both among the rows and after the instant, never neither."""
-    found: datetime = (await db.execute(_NOTHING_MISSED)).scalar_one()
-    return found
 
 
 async def punches_of_records(db: AsyncSession, record_ids: Sequence[int]) -> dict[int, list[int]]:

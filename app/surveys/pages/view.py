@@ -10,7 +10,6 @@ from uuid import UUID
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.charts import bars, columns
 from app.charts.bars import BarHeads, BarRow
@@ -21,19 +20,18 @@ from app.errors import Invalid
 from app.periods import PERIODS
 from app.surveys import showing
 from app.surveys.authoring import audience, content
-from app.surveys.models import WHOLE
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of, version_asked_for
 from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
 from app.surveys.pages.response_list import TABLES, drawn, reader
 from app.surveys.pages.results import anonymous, cards, rounds, split_tables
 from app.surveys.pages.results.anonymous import AnonymousView
-from app.surveys.results import queries, responses, splits, tallies
-from app.surveys.results.breakdowns import Results, results
-from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, Reading, outcomes_of
+from app.surveys.results import of_version, queries, responses, splits
+from app.surveys.results.breakdowns import Results
+from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, outcomes_of
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
-from app.surveys.results.tallies import ASKED, TallyScope
+from app.surveys.results.tallies import TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN_BY, SOURCES, STATUSES, TYPES
 from app.web import lists
 from app.web.context import Context
@@ -99,7 +97,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     version = asked.version or survey.version
     words, questions = responses.definition(survey, version)
     scope = TallyScope(survey.id, version, asked.outcomes, asked.days)
-    recent = await ctx.read_recent(partial(_results, scope=scope, questions=questions))
+    recent = await ctx.read_recent(partial(of_version.read, scope=scope, questions=questions))
     found = recent.found
     rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
     read = reader(ctx)
@@ -146,11 +144,6 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         **(_UNSPLIT if apart else await _split(ctx, scope, questions, found.counters.responses, names.types)),
         **_WORDS,
     )
-
-
-async def _results(db: AsyncSession, *, scope: TallyScope, questions: Sequence[AskedQuestion]) -> Results:
-    figures = [tuple(row) for row in await db.execute(tallies.figures(scope))]
-    return results(figures, questions, Reading(WHOLE, ASKED, scope.outcomes, scope.days))
 
 
 async def _split(

@@ -40,7 +40,7 @@ _COLUMNS = (
 @dataclass(frozen=True, slots=True)
 class AnonymousOutcome:
     """`closed_at` None: the version is still open. `ballots` is how many answered, `rows` have question_key, grouped, joined, choice and
-    people, without what people wrote; `texts` are MOST_TEXTS at most of that by question, with how many wrote just that, in no order.
+    people, without what people wrote; `texts` are some of that by question, with how many wrote just that, in no order.
     `answers` counts the rows of `listed`."""
 
     closed_at: datetime | None = None
@@ -75,8 +75,10 @@ class AnonymousOutcome:
         return {_key_of_group(row): group_name(row, names) for row in self.rows}
 
 
-async def read(db: AsyncSession, survey_id: int, version: int, questions: Sequence[AskedQuestion]) -> AnonymousOutcome:
-    """Three statements."""
+async def read(
+    db: AsyncSession, survey_id: int, version: int, questions: Sequence[AskedQuestion], *, texts: int = MOST_TEXTS
+) -> AnonymousOutcome:
+    """Three statements. At most so many `texts` of each question."""
     written = [one.key for one in questions if one.type == "free_text"]
     answers = select(func.count()).where(*_answers(survey_id, version, [one.key for one in questions]))
     change = select(LedgerChange.recorded_at, LedgerChange.ballots, answers.scalar_subquery().label("answers")).where(
@@ -89,18 +91,18 @@ async def read(db: AsyncSession, survey_id: int, version: int, questions: Sequen
         *_of(survey_id, version), or_(AnonymousResult.choice == "", AnonymousResult.question_key.not_in(written))
     )
     rows = (await db.execute(counted.order_by(AnonymousResult.id))).all()
-    texts: dict[UUID, list[tuple[str, int]]] = defaultdict(list)
-    for key, text, people in await db.execute(_some_texts(survey_id, version, written)):
-        texts[key].append((text, people))
-    return AnonymousOutcome(closed.recorded_at, closed.ballots, rows, texts, closed.answers)
+    said: dict[UUID, list[tuple[str, int]]] = defaultdict(list)
+    for key, text, people in await db.execute(_some_texts(survey_id, version, written, texts)):
+        said[key].append((text, people))
+    return AnonymousOutcome(closed.recorded_at, closed.ballots, rows, said, closed.answers)
 
 
-def _some_texts(survey_id: int, version: int, written: Sequence[UUID]) -> Select[Any]:
+def _some_texts(survey_id: int, version: int, written: Sequence[UUID], most: int) -> Select[Any]:
     asked = func.unnest(literal(written, ARRAY(Uuid))).column_valued("asked")
     some = select(AnonymousResult.id, AnonymousResult.choice, AnonymousResult.people).where(
         *_of(survey_id, version), AnonymousResult.choice != "", AnonymousResult.question_key == asked
     )
-    first = some.order_by(AnonymousResult.id).limit(MOST_TEXTS).lateral("first")
+    first = some.order_by(AnonymousResult.id).limit(most).lateral("first")
     return select(asked, first.c.choice, first.c.people).join(first, true()).order_by(first.c.id)
 
 

@@ -242,7 +242,7 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
     statement = (
         select(
             *Survey.__table__.c,
-            _questions().label("questions"),
+            questions_as_now().label("questions"),
             versions.label("versions"),
             last_wording.c.content.label("wording"),
             last_wording.c.question_keys.label("wording_keys"),
@@ -267,7 +267,7 @@ async def uid_of(db: AsyncSession, survey_id: int) -> UUID | None:
     return found
 
 
-def _questions() -> ScalarSelect[Any]:
+def questions_as_now() -> ScalarSelect[Any]:
     """Those of a survey as they are now: a list of objects, in order."""
     fields = (Question.key, Question.label, Question.type, Question.options, Question.required, Question.details)
     pairs = [part for one in fields for part in (literal(one.name, String), one)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.clock.punches import queries
+from app.db import following
 from app.db.session import Database
 from app.host.attendance import day_locks, records
 from app.host.attendance.feed import feed
@@ -94,7 +94,7 @@ class TestRecords:
     async def test_beyond_what_is_counted_a_cursor_is_asked_for(
         self, payroll: Caller, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("app.clock.api.paging.MOST_COUNTED", 3)
+        monkeypatch.setattr("app.api.paging.MOST_COUNTED", 3)
         meta = (await payroll.get(URL, per_page=2)).json()["meta"]
         assert "total" not in meta
         assert meta["next_cursor"]
@@ -229,7 +229,7 @@ async def test_the_instant_to_follow_from_is_older_than_the_names_that_were_read
 ) -> None:
     """Somebody is renamed right after the names were read: then the next round begins before that."""
     asked: list[str] = []
-    known = queries.nothing_missed_since
+    known = following.nothing_missed_since
 
     async def noted(db: Any) -> Any:
         asked.append("instant")
@@ -239,7 +239,7 @@ async def test_the_instant_to_follow_from_is_older_than_the_names_that_were_read
         asked.append("names")
         return await feed(*arguments)
 
-    monkeypatch.setattr("app.clock.punches.queries.nothing_missed_since", noted)
+    monkeypatch.setattr("app.db.following.nothing_missed_since", noted)
     monkeypatch.setattr("app.clock.api.paging.feed", noted_feed)
     await payroll.data(URL)
     assert asked == ["instant", "names"]

@@ -14,6 +14,7 @@ from app.clock.mirror.listing_rows import write_listing
 from app.clock.models import Binding, ClockEmployee, Punch
 from app.clock.parsing import Enrolment, ParsedEmployee, Unit
 from app.clock.punches import queries
+from app.db import following as watermarks
 from app.db.session import Database
 from app.host.people import people
 from app.host.people.people import EmployeeDetails
@@ -197,13 +198,13 @@ class TestARenaming:
         renaming = AsyncExitStack()
         db = await renaming.enter_async_context(database.transaction())
         await write_listing(db, "employees", 2, [named("100", "New")], {})
-        asked = queries.nothing_missed_since
+        asked = watermarks.nothing_missed_since
 
         async def ends_first(of: AsyncSession) -> datetime:
             await renaming.aclose()
             return await asked(of)
 
-        monkeypatch.setattr(queries, "nothing_missed_since", ends_first)
+        monkeypatch.setattr(watermarks, "nothing_missed_since", ends_first)
         (row,) = await caller.data(PUNCHES, updated_since=watermark)
         assert row["employee_name"] == "New"
 

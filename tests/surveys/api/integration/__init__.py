@@ -1,0 +1,1 @@
+"""The surveys in the integration API."""
