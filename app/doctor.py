@@ -57,7 +57,7 @@ CATALOGUE_MIB = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReportLine:
     """One line of the report. `level` is ok, warning or failed; only the last one makes the command fail."""
 
     name: str
@@ -65,11 +65,11 @@ class Finding:
     sentence: str
 
 
-async def examine(parts: Parts, owner_url: str | None) -> list[Finding]:
+async def examine(parts: Parts, owner_url: str | None) -> list[ReportLine]:
     """Every finding, in a fixed order. Raises what a database that cannot be reached raises."""
     findings = await _database(parts, owner_url)
     findings += [await _connections(parts), *await _pooler(parts.settings, parts.settings.database_url)]
-    findings += [Finding(*line) for line in await standbys.look(parts)]
+    findings += [ReportLine(*line) for line in await standbys.look(parts)]
     migrations = await _migrations(parts.database)
     findings.append(migrations)
     if migrations.level != "failed":
@@ -82,22 +82,22 @@ async def examine(parts: Parts, owner_url: str | None) -> list[Finding]:
     return [*findings, outbound(parts.settings)]
 
 
-async def _database(parts: Parts, owner_url: str | None) -> list[Finding]:
+async def _database(parts: Parts, owner_url: str | None) -> list[ReportLine]:
     async with parts.database.shared_transaction() as db:
         who = (await db.execute(_WHO)).one()
     app_role = hosts.read(parts.database.url).user
     level = "ok" if who.version >= OLDEST_POSTGRES else "failed"
-    found = [Finding("database", level, f"PostgreSQL {who.label}, as {app_role}")]
+    found = [ReportLine("database", level, f"PostgreSQL {who.label}, as {app_role}")]
     if who.may_rewrite or (owner_url and hosts.read(owner_url).user == app_role):
-        found.append(Finding("roles", "failed", "The app's role may change rows that it must only append."))
+        found.append(ReportLine("roles", "failed", "The app's role may change rows that it must only append."))
     else:
-        found.append(Finding("roles", "ok", "The app's role can't alter tables or rewrite the audit."))
+        found.append(ReportLine("roles", "ok", "The app's role can't alter tables or rewrite the audit."))
     if not who.may_queue:
-        found.append(Finding("queue", "failed", "The app's role may not create in schema saq: run migrate:modules."))
+        found.append(ReportLine("queue", "failed", "The app's role may not create in schema saq: run migrate:modules."))
     return found
 
 
-async def _connections(parts: Parts) -> Finding:
+async def _connections(parts: Parts) -> ReportLine:
     """What the processes that run now may open, against what the server takes. Those behind a pooler are not seen."""
     async with parts.database.shared_transaction() as db:
         names = list(await db.scalars(_PROCESSES))
@@ -111,21 +111,21 @@ async def _connections(parts: Parts) -> Finding:
     )
     if parts.settings.pooler != "none":
         sentence += " Web processes go through the pooler, whose own limits hold."
-    return Finding("connections", "warning" if most + room.others > room.takes else "ok", sentence)
+    return ReportLine("connections", "warning" if most + room.others > room.takes else "ok", sentence)
 
 
-async def _pooler(settings: Settings, url: str | None) -> list[Finding]:
+async def _pooler(settings: Settings, url: str | None) -> list[ReportLine]:
     if settings.pooler == "none" or url is None:
         return []
     told = await asyncio.to_thread(pooler.version, url)
     named = "of a version that it does not tell" if told is None else f"{told[0]}.{told[1]}"
     if settings.pooler == "session" or (told is not None and told >= pooler.OLDEST):
-        return [Finding("pooler", "ok", f"{settings.pooler}, PgBouncer {named}")]
+        return [ReportLine("pooler", "ok", f"{settings.pooler}, PgBouncer {named}")]
     level = "warning" if told is None else "failed"
-    return [Finding("pooler", level, f"transaction needs PgBouncer 1.21 or newer; this is one {named}.")]
+    return [ReportLine("pooler", level, f"transaction needs PgBouncer 1.21 or newer; this is one {named}.")]
 
 
-async def _migrations(database: Database) -> Finding:
+async def _migrations(database: Database) -> ReportLine:
     async with database.shared_transaction() as db:
         workspaces = [PLATFORM, *await db.scalars(select(Tenant.key).order_by(Tenant.key))]
         found = await out_of_step(db, *workspaces)
@@ -133,24 +133,26 @@ async def _migrations(database: Database) -> Finding:
     for standing, (level, sentence) in _STANDINGS.items():
         if places := [place for place, found_so in found.items() if found_so == standing]:
             named = ", ".join(f"{by_schema.get(schema, schema)}.{module}" for schema, module in places)
-            return Finding("migrations", level, sentence.format(named))
-    return Finding(
+            return ReportLine("migrations", level, sentence.format(named))
+    return ReportLine(
         "migrations", "ok", f"{count(len(workspaces), 'workspace is', 'workspaces are')} at the newest step."
     )
 
 
-async def _keys(parts: Parts) -> Finding:
+async def _keys(parts: Parts) -> ReportLine:
     found = await sealed.examine(parts.database, parts.keys)
     if found.broken:
         several = f" and {len(found.broken) - 1} more" if len(found.broken) > 1 else ""
-        return Finding("keys", "failed", f"No key opens {found.broken[0]}{several}.")
+        return ReportLine("keys", "failed", f"No key opens {found.broken[0]}{several}.")
     if found.rotated:
-        return Finding("keys", "warning", f"{count(found.rotated, 'secret waits', 'secrets wait')} for secrets:rotate.")
+        return ReportLine(
+            "keys", "warning", f"{count(found.rotated, 'secret waits', 'secrets wait')} for secrets:rotate."
+        )
     keys, secrets = count(len(parts.keys.ids), "key", "keys"), count(found.unchanged, "secret", "secrets")
-    return Finding("keys", "ok", f"{keys}; {secrets}, all sealed with the first.")
+    return ReportLine("keys", "ok", f"{keys}; {secrets}, all sealed with the first.")
 
 
-async def _jobs(database: Database) -> list[Finding]:
+async def _jobs(database: Database) -> list[ReportLine]:
     overdue = func.count().filter(Job.status == "queued", Job.due_at < func.now() - OVERDUE_AFTER)
     silent = func.count().filter(Job.status == "running", Job.heartbeat_at < func.now() - SILENT_AFTER)
     failed = func.count().filter(Job.status == "failed", Job.finished_at > func.now() - timedelta(days=1))
@@ -165,11 +167,11 @@ async def _jobs(database: Database) -> list[Finding]:
         )
     sentence = f"{jobs.overdue} overdue, {jobs.silent} without a heartbeat, {jobs.failed} failed in a day"
     level = "failed" if jobs.overdue or jobs.silent else "warning" if jobs.failed else "ok"
-    workers = Finding("workers", "ok", f"{alive} alive") if alive else _NO_WORKER
-    return [Finding("jobs", level, sentence), workers]
+    workers = ReportLine("workers", "ok", f"{alive} alive") if alive else _NO_WORKER
+    return [ReportLine("jobs", level, sentence), workers]
 
 
-async def _clocks(database: Database) -> Finding:
+async def _clocks(database: Database) -> ReportLine:
     """What the last call to each time clock brought; none is made. A pause is somebody's wish."""
     async with database.shared_transaction() as db:
         tenants = (await db.scalars(select(Tenant.key).where(Tenant.active).order_by(Tenant.key))).all()
@@ -181,14 +183,14 @@ async def _clocks(database: Database) -> Finding:
         if found is not None and found.status in ("unverified", "failing", "locked"):
             wrong.append(" ".join(filter(None, (workspace, found.status, found.last_error_code))))
     if wrong:
-        return Finding("clocks", "warning", f"{'; '.join(wrong)}. The dashboard of the workspace says more.")
-    return Finding("clocks", "ok", f"{count(connected, 'connection', 'connections')}, none of them failing.")
+        return ReportLine("clocks", "warning", f"{'; '.join(wrong)}. The dashboard of the workspace says more.")
+    return ReportLine("clocks", "ok", f"{count(connected, 'connection', 'connections')}, none of them failing.")
 
 
-async def _mail(parts: Parts) -> Finding:
+async def _mail(parts: Parts) -> ReportLine:
     """What became of the mails of a day; none is sent."""
     if not outbox.is_on(parts.settings):
-        return Finding("mail", "ok", "Off: MUSTER_SMTP_URL is not set.")
+        return ReportLine("mail", "ok", "Off: MUSTER_SMTP_URL is not set.")
     waits = func.count().filter(OutgoingMail.status == "waiting", OutgoingMail.attempts > 0)
     failed = func.count().filter(OutgoingMail.status == "failed")
     recent = OutgoingMail.created_at > func.now() - timedelta(days=1)
@@ -197,23 +199,25 @@ async def _mail(parts: Parts) -> Finding:
     sentence = (
         f"{row.waits} wait for another attempt, {row.failed} failed in a day; `muster mail:test` tries the server"
     )
-    return Finding("mail", "warning" if row.waits or row.failed else "ok", sentence)
+    return ReportLine("mail", "warning" if row.waits or row.failed else "ok", sentence)
 
 
-_NO_WORKER = Finding(
+_NO_WORKER = ReportLine(
     "workers", "failed", f"None was heard of for {WORKER_SILENT_AFTER.seconds} s; start `muster worker`."
 )
 
 
-def outbound(settings: Settings) -> Finding:
+def outbound(settings: Settings) -> ReportLine:
     """Raises AllowListError for a list that cannot be read."""
     allowed = parse_allow_list(settings.outbound_allow)
     if not allowed:
-        return Finding("outbound", "ok", "Public addresses only.")
+        return ReportLine("outbound", "ok", "Public addresses only.")
     wide = [str(one.network) for one in allowed if one.network.prefixlen < _narrowest(one.network.version)]
     if wide:
-        return Finding("outbound", "warning", f"MUSTER_OUTBOUND_ALLOW allows very large networks: {', '.join(wide)}.")
-    return Finding("outbound", "ok", f"Public addresses, and {settings.outbound_allow}.")
+        return ReportLine(
+            "outbound", "warning", f"MUSTER_OUTBOUND_ALLOW allows very large networks: {', '.join(wide)}."
+        )
+    return ReportLine("outbound", "ok", f"Public addresses, and {settings.outbound_allow}.")
 
 
 def _narrowest(version: int) -> int:

@@ -70,12 +70,14 @@ class AuditedField:
 @dataclass(frozen=True, slots=True)
 class JobKind:
     """What one kind of job may take; what it does is in `app/MODULE/jobs.py`. `timeout` is for
-    one attempt. `attempts` counts the first; `pause` is doubled with each further one."""
+    one attempt. `attempts` counts the first; `pause` is doubled with each further one. `problem` is the kind of problem that its
+    failure is, "" where something else tells of it."""
 
     label: str
     timeout: timedelta
     attempts: int = 3
     pause: timedelta = timedelta(seconds=30)
+    problem: str = "job_failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ class Module:
     `subject.field` where one word means several things. `site` gives an app.web.site.Site; `work` gives the module's
     jobs.py, which has FUNCTIONS, one for each of `jobs`, and `schedule`, which asks for the jobs that are due in a workspace and says
     when it wants to be asked again (None: some minutes later), and may have LETTERS, which write mails by kind; `connect` registers
-    listeners, and may be called twice.
+    listeners, and may be called twice; `problems` gives an app.problems.kinds.ProblemSource, None for a module that finds none.
     """
 
     permissions: tuple[PermissionGroup, ...]
@@ -122,6 +124,7 @@ class Module:
     site: Callable[[], Any]
     work: Callable[[], Any]
     connect: Callable[[], None] = lambda: None
+    problems: Callable[[], Any] | None = None
 
 
 @cache

@@ -16,7 +16,7 @@ from app.clock.models import Connection
 from app.config import Settings
 from app.db.session import Database
 from app.db.steps import FITS
-from app.doctor import Finding, outbound
+from app.doctor import ReportLine, outbound
 from app.outbound.policy import AllowListError
 from app.parts import Parts
 from tests.clock.sync_rows import connected
@@ -210,7 +210,7 @@ async def test_a_secret_that_no_key_opens_is_found(muster: CommandLine, database
 
 
 def test_an_allow_list_that_opens_very_much_is_a_warning(settings: Settings) -> None:
-    def judged(text: str) -> Finding:
+    def judged(text: str) -> ReportLine:
         return outbound(replace(settings, outbound_allow=text))
 
     assert judged("").level == "ok"

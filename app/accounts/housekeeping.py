@@ -36,7 +36,7 @@ BUDGETS_KEPT = timedelta(minutes=2)
 SLICE = 5_000
 _NOW = func.now()
 # Written out, not bound: else the index on jobs that are over does not serve.
-_JOB_IS_OVER = literal_column("jobs.status IN ('done', 'failed')", Boolean)
+JOB_IS_OVER = literal_column("jobs.status IN ('done', 'failed')", Boolean)
 # A table, and which of its rows are over.
 Over = tuple[type[Base], ColumnElement[bool]]
 _OVER: tuple[Over, ...] = (
@@ -44,7 +44,7 @@ _OVER: tuple[Over, ...] = (
     (OneTimeLink, OneTimeLink.expires_at < _NOW - LINKS_KEPT),
     (PasskeyChallenge, PasskeyChallenge.expires_at < _NOW),
     (ApiToken, or_(ApiToken.expires_at < _NOW - TOKENS_KEPT, ApiToken.revoked_at < _NOW - TOKENS_KEPT)),
-    (Job, and_(_JOB_IS_OVER, Job.finished_at < _NOW - JOBS_KEPT)),
+    (Job, and_(JOB_IS_OVER, Job.finished_at < _NOW - JOBS_KEPT)),
     (WorkerHeartbeat, WorkerHeartbeat.seen_at < _NOW - WORKERS_KEPT),
     (RequestBudget, RequestBudget.at < _NOW - BUDGETS_KEPT),
     (ClockSignIn, ClockSignIn.saved_at < _NOW - CLOCK_SIGN_INS_KEPT),

@@ -158,11 +158,12 @@ SUBJECTS = {
     "terminal": Subject("Terminal", "/clock_devices?serial="),
 }
 JOBS = {
-    "clock_import": JobKind("Import punches into attendance", timeout=timedelta(hours=1)),
+    "clock_import": JobKind("Import punches into attendance", timeout=timedelta(hours=1), problem="import_failed"),
     "clock_match": JobKind("Match clock codes with people", timeout=timedelta(minutes=15)),
     "clock_long_act": JobKind("Act on many records or punches", timeout=timedelta(hours=3)),
     "clock_unnamed_act": JobKind("Act on very many records", timeout=timedelta(hours=3)),
-    "clock_sync": JobKind("Sync with the time clock", timeout=timedelta(hours=3)),
+    # The run itself says why it failed.
+    "clock_sync": JobKind("Sync with the time clock", timeout=timedelta(hours=3), problem=""),
     "clock_purge": JobKind("Remove old punches, runs and API logs", timeout=timedelta(minutes=30)),
 }
 POLICIES = (

@@ -13,7 +13,7 @@ import click
 from app.commands import frame
 
 if TYPE_CHECKING:
-    from app.doctor import Finding
+    from app.doctor import ReportLine
     from app.parts import Parts
     from app.sealed import Rotation
 
@@ -35,7 +35,7 @@ def doctor(*, as_json: bool) -> None:
     settings = frame.settings_of_environment()
     with frame.database(settings) as urls:
 
-        async def examine(parts: "Parts") -> "list[Finding]":
+        async def examine(parts: "Parts") -> "list[ReportLine]":
             return await checks.examine(parts, urls.owner)
 
         findings = frame.run(frame.acting(settings, urls, examine))

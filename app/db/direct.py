@@ -56,10 +56,12 @@ class Direct:
 
 
 class Compiled:
-    """A statement of SQLAlchemy, compiled once. Values are as the driver takes them, those of rows as SQLAlchemy would give them."""
+    """A statement of SQLAlchemy, compiled once. Values are as the driver takes them, those of rows as SQLAlchemy would give them.
 
-    def __init__(self, statement: Select[Any] | Insert) -> None:
-        compiled = statement.compile(dialect=_DIALECT)
+    `with_lists`: it has `in_`, whose values are known now. Then each bindparam needs a value, which the call may replace."""
+
+    def __init__(self, statement: Select[Any] | Insert, *, with_lists: bool = False) -> None:
+        compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": with_lists})
         self.sql, self._names, self._constants = compiled.string, compiled.positiontup or (), compiled.params
         columns = list(statement.exported_columns)
         self._row = maker(tuple(one.key or "" for one in columns))

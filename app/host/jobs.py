@@ -5,14 +5,16 @@ Their labels and longest times are in `app/host/module.py`; a job is asked for w
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
+from sqlalchemy import and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.accounts import housekeeping
-from app.db.session import PLATFORM
+from app.accounts.models import Job
+from app.db.session import PLATFORM, workspace_of
 from app.jobs import Claim, Function
 from app.long_acts import over_lists
 from app.long_acts.models import LongAct
@@ -20,11 +22,19 @@ from app.long_acts.over_lists import ListAct, MeantRows
 from app.mail import account_letters, outbox, sending
 from app.mail.kinds import Writers
 from app.parts import Parts
+from app.problems import looking
 from app.registry import modules
+
+SWEEP_EVERY = timedelta(minutes=5)
+# They are many, and say little.
+_SWEEPS_OVER = (
+    Job,
+    and_(housekeeping.JOB_IS_OVER, Job.name == looking.JOB, Job.finished_at < func.now() - timedelta(days=1)),
+)
 
 
 async def tidy(parts: Parts, _: Claim) -> None:
-    await housekeeping.tidy(parts.database.shared_transaction, outbox.OVER)
+    await housekeeping.tidy(parts.database.shared_transaction, (*outbox.OVER, _SWEEPS_OVER))
 
 
 async def carry_on(parts: Parts, claim: Claim) -> None:
@@ -44,6 +54,11 @@ def _kinds() -> Mapping[str, ListAct]:
     return {one.kind: one for module in modules() for one in module.site().long_acts}
 
 
+async def look_for_problems(parts: Parts, claim: Claim) -> None:
+    async with parts.database.transaction(claim.workspace) as db:
+        await looking.look(db)
+
+
 async def send_mail(parts: Parts, claim: Claim) -> None:
     await sending.send_due(parts, claim.workspace, _writers())
 
@@ -54,14 +69,23 @@ def _writers() -> Writers:
 
 
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
-    """Asks for the daily housekeeping, which is of all workspaces, and for mails that are due."""
-    sends_mail = outbox.is_on(parts.settings)
-    if workspace != PLATFORM and not sends_mail:
-        return None
+    """Asks for the daily housekeeping, which is of all workspaces, for mails that are due, and for a look for problems."""
     async with parts.database.transaction(workspace) as db:
         if workspace == PLATFORM:
             await jobs.request_daily(db, "housekeeping")
-        return await _send_due_mail(db) if sends_mail else None
+        mail_due = await _send_due_mail(db) if outbox.is_on(parts.settings) else None
+        sweep_due = await _sweep(db)
+    return min(filter(None, (mail_due, sweep_due)))
+
+
+async def _sweep(db: AsyncSession) -> datetime:
+    """When the next sweep for problems is due."""
+    asked = select(Job.created_at, func.now()).where(Job.workspace == workspace_of(db), Job.name == looking.JOB)
+    last = (await db.execute(asked.order_by(Job.id.desc()).limit(1))).one_or_none()
+    if last is not None and last[1] - last[0] < SWEEP_EVERY:
+        return last[0] + SWEEP_EVERY
+    await jobs.request(db, looking.JOB)
+    return datetime.now(UTC) + SWEEP_EVERY
 
 
 async def _send_due_mail(db: AsyncSession) -> datetime | None:
@@ -73,5 +97,10 @@ async def _send_due_mail(db: AsyncSession) -> datetime | None:
     return due
 
 
-FUNCTIONS: Mapping[str, Function] = {"housekeeping": tidy, "long_act": carry_on, outbox.JOB: send_mail}
+FUNCTIONS: Mapping[str, Function] = {
+    "housekeeping": tidy,
+    "long_act": carry_on,
+    looking.JOB: look_for_problems,
+    outbox.JOB: send_mail,
+}
 LETTERS: Writers = account_letters.LETTERS

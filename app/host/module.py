@@ -10,6 +10,24 @@ if TYPE_CHECKING:
 
 PERMISSIONS = (
     PermissionGroup(
+        "Problems",
+        0,
+        (
+            Permission(
+                "host.problems",
+                "See problems",
+                "See what a person should do, of the kinds whose page they may open.",
+                (OPERATOR, VIEWER),
+            ),
+            Permission(
+                "host.problems.edit",
+                "Work on problems",
+                "Give problems to somebody, put them off, and dismiss them.",
+                (OPERATOR,),
+            ),
+        ),
+    ),
+    PermissionGroup(
         "People and attendance",
         2,
         (
@@ -94,6 +112,9 @@ ACTS = {
     "kiosk.enrol": "Kiosk code enrolled",
     "kiosk.remove": "Kiosk code removed",
     "policy.edit": "Policies changed",
+    "problem.assign": "Problem assigned",
+    "problem.dismiss": "Problem dismissed",
+    "problem.snooze": "Problem put off",
     "role.add": "Role made",
     "role.edit": "Role edited",
     "role.remove": "Role removed",
@@ -138,6 +159,7 @@ SUBJECTS = {
     "job": Subject("Job", "/admin/jobs/"),
     "long_act": Subject("Act", "/acts/"),
     "policy": Subject("Workspace", "/admin/policies", alone=True),
+    "problem": Subject("Problem"),
     "role": Subject("Role", "/admin/roles/"),
     "tenant": Subject("Tenant", "/admin/tenants/"),
     "token": Subject("API token"),
@@ -147,6 +169,7 @@ SUBJECTS = {
 }
 JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
+    "problems_sweep": JobKind("Look for problems", timeout=timedelta(minutes=5)),
     # Each attempt continues where the last one ended, so that many are worth it.
     "send_mail": JobKind("Send mail", timeout=timedelta(minutes=30)),
     "long_act": JobKind("Act on all rows of a list", timeout=timedelta(hours=6), attempts=10),
@@ -179,6 +202,12 @@ def _work() -> Any:
     return jobs
 
 
+def _problems() -> Any:
+    from app.host.problem_kinds import host_source
+
+    return host_source.PROBLEMS
+
+
 LISTS = (
     ListRights("people", "People", "/people", "host.people", "host.people"),
     ListRights("attendance", "Attendance", "/attendance", "host.attendance", "host.attendance.decide"),
@@ -197,4 +226,5 @@ MODULE = Module(
     lists=LISTS,
     site=_site,
     work=_work,
+    problems=_problems,
 )

@@ -10,6 +10,7 @@ from app.alerts import setting as alerts  # noqa: F401 - its table is named belo
 from app.db.base import Base
 from app.long_acts import models as long_acts  # noqa: F401 - its tables are named below, and nothing else here loads them
 from app.mail import models as mail  # noqa: F401 - likewise
+from app.problems import count_models, models  # noqa: F401 - likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ SHARED: tuple[MovingTable, ...] = (
         "workspace = $1 AND status IN ('queued', 'running') AND name <> 'clock_sync'",
         left=("status", "attempt", "started_at", "heartbeat_at", "finished_at", "error"),
     ),
+    MovingTable("problem_counts", "workspace = $1"),
 )
 HOST: tuple[MovingTable, ...] = (
     MovingTable("employees", refers=_ACCOUNT),
@@ -121,6 +123,9 @@ HOST: tuple[MovingTable, ...] = (
     MovingTable("api_app_ratings", refers=_ACCOUNT, gone="keep"),
     MovingTable("app_rating_counts"),
     MovingTable("saved_views", refers=_ACCOUNT, gone="drop"),
+    MovingTable("problems", refers={"assigned_to": "users"}),
+    MovingTable("problem_changes", refers=_ACCOUNT),
+    MovingTable("problem_sweeps"),
 )
 CLOCK: tuple[MovingTable, ...] = (
     # A session of the time-clock server is of the installation that signed in.

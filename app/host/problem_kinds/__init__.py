@@ -1,0 +1,1 @@
+"""The kinds of problems that the host knows: jobs, and the platform itself."""

@@ -1,0 +1,122 @@
+"""What people do with problems: give them to somebody, put them off, dismiss them. Each act is audited and stands in the history.
+
+Every act takes the kinds that the person sees: problems of other kinds are not found.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import audit
+from app.accounts.audit import Actor, AuditedChange
+from app.accounts.models import User
+from app.db.among import among
+from app.db.session import workspace_of
+from app.errors import Conflict, Invalid, NotFound
+from app.problems import counting, storing
+from app.problems.events import ProblemsMoved, tell
+from app.problems.kinds import kinds
+from app.problems.merging import UNTIL_IT_CHANGES
+from app.problems.models import Problem, ProblemChange
+from app.texts import is_keepable_line
+
+LONGEST_NOTE = 500
+LONGEST_SNOOZE = timedelta(days=366)
+GONE = "These problems are closed already. Reload the page."
+
+
+async def assign(
+    db: AsyncSession, actor: Actor, problem_ids: Iterable[int], visible: Collection[str], user_id: int | None
+) -> list[int]:
+    """To an active account of the workspace; None for no one in particular. Returns the ids of
+    those that are open. Raises NotFound, Conflict, Invalid."""
+    name = await _account(db, user_id)
+    before = await _open(db, problem_ids, visible)
+    meant = [row.id for row in before if row.assigned_to != user_id]
+    if meant:
+        await _write(db, meant, assigned_to=user_id)
+        await _note(db, meant, "assigned", actor, name)
+        changes = [
+            AuditedChange(row.id, {"assigned_to": row.assigned_to}, {"assigned_to": user_id})
+            for row in before
+            if row.id in set(meant)
+        ]
+        await audit.record_many(db, actor, "problem.assign", "problem", changes)
+    return [row.id for row in before]
+
+
+async def snooze(
+    db: AsyncSession, actor: Actor, problem_ids: Iterable[int], visible: Collection[str], until: datetime | None
+) -> list[int]:
+    """Until then they are put off: UNTIL_IT_CHANGES for until there is something new, None to end it. Raises NotFound, Conflict, Invalid."""
+    now = datetime.now(UTC)
+    if until is not None and until != UNTIL_IT_CHANGES and not now < until < now + LONGEST_SNOOZE:
+        raise Invalid.at("until", "Choose a time within the next year.")
+    before = await _open(db, problem_ids, visible)
+    meant = [row.id for row in before]
+    await _write(db, meant, snoozed_until=until)
+    told = "" if until is None else "until it changes" if until == UNTIL_IT_CHANGES else until.isoformat()
+    await _note(db, meant, "snoozed", actor, told)
+    after = {"snoozed_until": told or None}
+    await audit.record_many(db, actor, "problem.snooze", "problem", [AuditedChange(one, None, after) for one in meant])
+    return meant
+
+
+async def dismiss(
+    db: AsyncSession, actor: Actor, problem_ids: Iterable[int], visible: Collection[str], note: str
+) -> list[int]:
+    """Closes problems of kinds that can be dismissed. New evidence opens them again. Raises NotFound, Conflict, Invalid."""
+    note = note.strip()
+    if not note or len(note) > LONGEST_NOTE or not is_keepable_line(note):
+        raise Invalid.at("note", f"Say why in one line of at most {LONGEST_NOTE} characters.")
+    await storing.wait_for_turn(db)
+    meant = await _open(db, problem_ids, visible)
+    if stuck := sorted({row.kind for row in meant if row.kind in kinds() and not kinds()[row.kind].dismissible}):
+        labels = ", ".join(f"“{kinds()[one].label}”" for one in stuck)
+        raise Conflict(f"{labels} can’t be dismissed: it closes when it is mended.")
+    closed = await storing.close(db, [row.id for row in meant], by="person", user_id=actor.id, note=note)
+    await counting.count_again(db, {one.kind for one in closed})
+    changes = [AuditedChange(one.id, {"problem": one.title}, {"note": note}) for one in closed]
+    await audit.record_many(db, actor, "problem.dismiss", "problem", changes)
+    await tell(db, ProblemsMoved([], closed))
+    return [one.id for one in closed]
+
+
+async def note_remedy(db: AsyncSession, actor: Actor, problem_ids: Iterable[int], label: str) -> None:
+    """That a person ran the remedy. The act itself is audited by its own room; a look afterwards closes the problem."""
+    await _note(db, list(problem_ids), "remedy", actor, label)
+
+
+async def _account(db: AsyncSession, user_id: int | None) -> str:
+    if user_id is None:
+        return ""
+    here = User.id == user_id, User.workspace == workspace_of(db), User.active
+    name: str | None = await db.scalar(select(User.name).where(*here))
+    if name is None:
+        raise Invalid.at("user_id", "Choose an active account of this workspace.")
+    return name
+
+
+async def _open(db: AsyncSession, problem_ids: Iterable[int], visible: Collection[str]) -> Sequence[Problem]:
+    """Locked in the order of their ids, as every writer does. Raises NotFound where none is there, Conflict where all are closed."""
+    wanted: ColumnElement[bool] = and_(among(Problem.id, set(problem_ids)), among(Problem.kind, visible))
+    found = (await db.scalars(select(Problem).where(wanted).order_by(Problem.id).with_for_update())).all()
+    if not found:
+        raise NotFound("There is no such problem.")
+    there = [one for one in found if one.closed_at is None]
+    if not there:
+        raise Conflict(GONE)
+    return there
+
+
+async def _write(db: AsyncSession, problem_ids: Sequence[int], **values: object) -> None:
+    which = update(Problem).where(among(Problem.id, problem_ids)).execution_options(synchronize_session=False)
+    await db.execute(which.values(**values, updated_at=func.now()))
+
+
+async def _note(db: AsyncSession, problem_ids: Sequence[int], what: str, actor: Actor, note: str) -> None:
+    if problem_ids:
+        rows = [{"problem_id": one, "what": what, "user_id": actor.id, "note": note} for one in problem_ids]
+        await db.execute(insert(ProblemChange), rows)

@@ -1,0 +1,15 @@
+"""`shared.problem_counts`: how many problems of each kind are open in each workspace. For metrics and menus, which must not count."""
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base
+
+
+class ProblemCount(Base):
+    """Derived from `problems`; app.problems.counting keeps it. A kind without a row has none open."""
+
+    __tablename__ = "problem_counts"
+
+    workspace: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    open: Mapped[int]

@@ -1,0 +1,158 @@
+"""The kinds of problems: their words, who may see them, what they are found by and what helps. Modules list theirs (`Module.problems`)."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, DateTime, Select, Text, bindparam, cast, literal, select
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.audit import Actor
+from app.db.session import PLATFORM
+from app.parts import Parts
+from app.problems.findings import Fact, Finding, Severity
+from app.registry import modules
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyAsked:
+    """That a person wants the remedy for these subjects. `choice` is one of the remedy's, "" where it has none."""
+
+    parts: Parts
+    db: AsyncSession
+    actor: Actor
+    subject_ids: Sequence[str]
+    facts: Sequence[Mapping[str, Any]]
+    choice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """An act that there is already. `needs` is the permission of that act, and `do` carries it out: it raises what the act raises.
+
+    `choices` are (value, label) where the person must choose; `many`: it is safe for many problems at once. `asks` is the question
+    before it, "" for none.
+    """
+
+    label: str
+    needs: str
+    do: Callable[[RemedyAsked], Awaitable[None]]
+    choices: tuple[tuple[str, str], ...] = ()
+    many: bool = False
+    asks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemKind:
+    """`sees` is the permission of the page that `url` leads to, given the subject's id and the facts: without it a person does not see the
+    problem. `advice` says what to do, in a sentence. `detect` is pure: it is given a fact and the time.
+
+    A kind whose `detect` is None is told by the job that finds it (app.problems.looking.tell). `can_be_dismissed` None: where there is
+    no remedy.
+    """
+
+    name: str
+    label: str
+    severity: Severity
+    sees: str
+    advice: str
+    url: Callable[[str, Mapping[str, Any]], str]
+    detect: Callable[[Fact, datetime], Finding | None] | None = None
+    remedy: Remedy | None = None
+    platform_only: bool = False
+    can_be_dismissed: bool | None = None
+
+    @property
+    def dismissible(self) -> bool:
+        return self.remedy is None if self.can_be_dismissed is None else self.can_be_dismissed
+
+
+@dataclass(frozen=True, slots=True)
+class FactSelect:
+    """What is read for some kinds: a SELECT of `fact_columns`, over tables of the workspace and shared ones.
+
+    `few`: there are some dozens of rows at most, and each is judged at every look; so time alone may open and close these problems.
+    Of others, only rows that say something else than the stored problem are judged: what time changes must be in its WHERE, and its
+    rows must be those of problems alone.
+    """
+
+    kinds: frozenset[str]
+    select: Select[Any]
+    few: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemSource:
+    """What a module brings."""
+
+    kinds: tuple[ProblemKind, ...]
+    facts: tuple[FactSelect, ...] = ()
+
+
+def fact_columns(
+    kind: str | ColumnElement[str],
+    subject_type: str,
+    subject_id: Any,
+    *,
+    facts: Any = None,
+    held_punches: Any = None,
+    held_people: Any = None,
+    since: Any = None,
+    evidence: Any = None,
+) -> tuple[ColumnElement[Any], ...]:
+    """The columns of a FactSelect, in their order and with their types. `facts` is a jsonb object that does not change by itself."""
+    of_kind = literal(kind, Text) if isinstance(kind, str) else cast(kind, Text)
+    given: dict[str, tuple[Any, Any]] = {
+        "held_punches": (0 if held_punches is None else held_punches, BigInteger),
+        "held_people": (0 if held_people is None else held_people, BigInteger),
+        "since": (since, DateTime(timezone=True)),
+        "evidence": (0 if evidence is None else evidence, BigInteger),
+        "facts": ({} if facts is None else facts, JSONB),
+    }
+    return (
+        of_kind.label("kind"),
+        literal(subject_type, Text).label("subject_type"),
+        cast(subject_id, Text).label("subject_id"),
+        *(cast(value, type_).label(name) for name, (value, type_) in given.items()),
+    )
+
+
+# The key of the workspace that is looked into, for a SELECT over shared tables.
+WORKSPACE = bindparam("workspace", PLATFORM, type_=Text)
+COLUMNS = tuple(one.name for one in select(*fact_columns("", "", "")).selected_columns)
+
+
+@cache
+def _sources() -> tuple[ProblemSource, ...]:
+    return tuple(module.problems() for module in modules() if module.problems is not None)
+
+
+@cache
+def kinds() -> Mapping[str, ProblemKind]:
+    """Those of all modules, by name."""
+    return {one.name: one for source in _sources() for one in source.kinds}
+
+
+@cache
+def fact_selects(workspace_is_platform: bool) -> tuple[FactSelect, ...]:  # noqa: FBT001 - a key of the cache
+    """Those that may find something in such a workspace."""
+    here = {one.name for one in kinds().values() if workspace_is_platform or not one.platform_only}
+    return tuple(one for source in _sources() for one in source.facts if one.kinds & here)
+
+
+@cache
+def told() -> frozenset[str]:
+    """Kinds that no look finds: the jobs that find them tell."""
+    return frozenset(one.name for one in kinds().values() if one.detect is None)
+
+
+def visible(permissions: Collection[str], workspace: str) -> tuple[str, ...]:
+    """The kinds that a person with these permissions sees in a workspace."""
+    return tuple(
+        one.name
+        for one in kinds().values()
+        if one.sees in permissions and (workspace == PLATFORM or not one.platform_only)
+    )

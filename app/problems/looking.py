@@ -1,0 +1,154 @@
+"""Looks for problems: reads the facts of all kinds with one statement, has each judged, and writes what became of the problems.
+
+One statement compares the facts with the problems that stand, inside the database: a look after which nothing changed takes two
+statements, and fetches no row of ten thousand problems that stay as they are.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from sqlalchemy import and_, delete, func, literal, or_, select, text, union_all
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app import jobs
+from app.db.among import among
+from app.db.direct import Compiled, driver
+from app.db.rows import affected
+from app.db.session import PLATFORM, workspace_of
+from app.problems import storing
+from app.problems.findings import Fact, Finding
+from app.problems.kinds import FactSelect, fact_selects, kinds, told
+from app.problems.merging import KnownProblem, merge
+from app.problems.models import Problem, ProblemSweep
+
+JOB = "problems_sweep"
+# When the lock of the workspace's problems is taken, the look is done a little later.
+AGAIN_AFTER = timedelta(seconds=3)
+CLOSED_KEPT = timedelta(days=90)
+# Closed problems that one sweep removes; the history goes with them.
+SLICE = 2_000
+_BEGIN = text(f"""
+SELECT now() AS now, pg_try_advisory_xact_lock({storing.LOCK}) AS alone, s.kinds, s.tidied_at
+FROM (SELECT 1) AS one LEFT JOIN problem_sweeps s ON true
+""")
+_FOUND = ("kind", "subject_type", "subject_id", "held_punches", "held_people", "since", "evidence", "facts")
+_STORED = (
+    "id", "kind", "subject_type", "subject_id", "title", "detail", "held_punches", "held_people", "evidence", "facts",
+    "opened_at", "closed_at", "closed_by", "snoozed_until",
+)  # fmt: skip
+
+
+async def look(db: AsyncSession, wanted: Collection[str] | None = None, *, quiet: bool = False) -> bool:
+    """Looks for all kinds, or for those `wanted`, in the transaction's workspace, with what the transaction itself has written.
+
+    It never waits: where another transaction is writing problems, it asks for a sweep instead and returns False. `quiet`: what it
+    opens was read from older days, and is told as a sum.
+    """
+    begun = (await db.execute(_BEGIN, {"workspace": workspace_of(db)})).one()
+    if not begun.alone:
+        await jobs.request(db, JOB, key=f"{JOB}:again", due_at=begun.now + AGAIN_AFTER)
+        return False
+    selects = _chosen(db, wanted)
+    names = frozenset().union(*(one.kinds for one in selects))
+    everything = wanted is None
+    rows = await _different(db, selects, everything=everything) if selects else ()
+    findings, standing = _judged(rows, begun.now)
+    await _settle(db, findings, standing, begun.now, names if quiet else names - {*(begun.kinds or ())})
+    await _note_kinds(db, names, begun.kinds)
+    if everything and begun.tidied_at is not None and begun.tidied_at.date() < begun.now.date():
+        await _tidy(db)
+    return True
+
+
+async def tell(db: AsyncSession, of: Collection[str], findings: Iterable[Finding]) -> None:
+    """For kinds that a job finds by other means than a SELECT: these are all findings of these kinds in the workspace now."""
+    await storing.wait_for_turn(db)
+    begun = (await db.execute(_BEGIN, {"workspace": workspace_of(db)})).one()
+    columns = [getattr(Problem, name) for name in _STORED]
+    rows = await db.execute(select(*columns).where(Problem.stands, among(Problem.kind, of)))
+    standing = [KnownProblem(**row._mapping) for row in rows]  # noqa: SLF001 - its documented name
+    await _settle(db, list(findings), standing, begun.now, {*of} - {*(begun.kinds or ())})
+    await _note_kinds(db, frozenset(of), begun.kinds)
+
+
+def _chosen(db: AsyncSession, wanted: Collection[str] | None) -> tuple[FactSelect, ...]:
+    here = fact_selects(workspace_of(db) == PLATFORM)
+    return here if wanted is None else tuple(one for one in here if one.kinds & set(wanted))
+
+
+async def _different(db: AsyncSession, selects: tuple[FactSelect, ...], *, everything: bool) -> Sequence[Any]:
+    await db.flush()
+    return await _statement(selects, everything).rows(driver(db), {"workspace": workspace_of(db)})
+
+
+@cache
+def _statement(selects: tuple[FactSelect, ...], everything: bool) -> Compiled:  # noqa: FBT001 - a key of the cache
+    """Facts beside the problem that stands for them: those that differ from it, those that are few, and those without one; and problems
+    without a fact. A problem of a kind that no module has now has none, either, so a full look closes it."""
+    parts = [one.select.add_columns(literal(one.few).label("few")) for one in selects]
+    found = (union_all(*parts) if len(parts) > 1 else parts[0]).cte("found")
+    named = sorted(frozenset().union(*(one.kinds for one in selects)))
+    scope = Problem.kind.not_in(sorted(told())) if everything else Problem.kind.in_(named)
+    stored = select(*(getattr(Problem, name) for name in _STORED)).where(Problem.stands, scope).subquery("stored")
+    same = and_(*(found.c[name] == stored.c[name] for name in ("kind", "subject_type", "subject_id")))
+    differ = (
+        found.c[name].is_distinct_from(stored.c[name]) for name in ("facts", "evidence", "held_punches", "held_people")
+    )
+    return Compiled(
+        select(
+            *(found.c[name].label(f"found_{name}") for name in _FOUND),
+            *(stored.c[name].label(f"stored_{name}") for name in _STORED),
+        )
+        .select_from(found.join(stored, same, full=True))
+        .where(or_(found.c.kind.is_(None), stored.c.id.is_(None), found.c.few, *differ)),
+        with_lists=True,
+    )
+
+
+def _judged(rows: Iterable[Any], now: datetime) -> tuple[list[Finding], list[KnownProblem]]:
+    findings, standing = [], []
+    for row in rows:
+        if row.found_kind is not None and (found := _detected(row, now)):
+            findings.append(found)
+        if row.stored_id is not None:
+            standing.append(KnownProblem(**{name: getattr(row, f"stored_{name}") for name in _STORED}))
+    return findings, standing
+
+
+def _detected(row: Any, now: datetime) -> Finding | None:
+    kind = kinds()[row.found_kind]
+    fact = Fact(**{name: getattr(row, f"found_{name}") for name in _FOUND})
+    return kind.detect(fact, now) if kind.detect else None
+
+
+async def _settle(
+    db: AsyncSession,
+    findings: Sequence[Finding],
+    standing: Sequence[KnownProblem],
+    now: datetime,
+    quiet: Collection[str],
+) -> None:
+    new = {one.key for one in findings} - {one.key for one in standing}
+    left = await storing.left_lately(db, new)
+    await storing.carry_out(db, merge(findings, standing, left, now), quiet=quiet)
+
+
+async def _note_kinds(db: AsyncSession, names: frozenset[str], before: Sequence[str] | None) -> None:
+    """That these were looked for, where that is new."""
+    if before is not None and names <= {*before}:
+        return
+    noted = insert(ProblemSweep).values(id=1, kinds=sorted(names | {*(before or ())}))
+    await db.execute(
+        noted.on_conflict_do_update(index_elements=[ProblemSweep.id], set_={"kinds": noted.excluded.kinds})
+    )
+
+
+async def _tidy(db: AsyncSession) -> None:
+    """Removes problems that closed long ago. Where many are left, the next sweep continues."""
+    old = select(Problem.id).where(Problem.closed_at < func.now() - CLOSED_KEPT, ~Problem.stands).limit(SLICE)
+    removed = affected(await db.execute(delete(Problem).where(Problem.id.in_(old.scalar_subquery()))))
+    if removed < SLICE:
+        await db.execute(text("UPDATE problem_sweeps SET tidied_at = now()"))

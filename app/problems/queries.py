@@ -1,0 +1,115 @@
+"""Reads problems: the list, its groups, one with its history. Every question takes the kinds that the person sees."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, and_, case, func, literal, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.erased import ERASED_PERSON, was_erased
+from app.accounts.models import User
+from app.db.among import among
+from app.db.rows import plain
+from app.errors import NotFound
+from app.problems.models import Problem, ProblemChange
+
+# `open` are those to do now, `snoozed` open ones that are put off.
+State = Literal["open", "snoozed", "closed", "all"]
+IS_OPEN = Problem.closed_at.is_(None)
+IS_SNOOZED: ColumnElement[bool] = and_(IS_OPEN, func.coalesce(Problem.snoozed_until > func.now(), False))
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemFilter:
+    """`kinds` are those that the person sees, or chose of them. `department` is its code, `terminal` a serial number."""
+
+    kinds: Collection[str]
+    state: State = "open"
+    severities: Collection[str] = ()
+    assigned_to: int | None = None
+    department: str = ""
+    terminal: str = ""
+    updated_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemGroup:
+    """The problems of one kind that a filter means."""
+
+    kind: str
+    problems: int
+    held_punches: int
+    held_people: int
+    since: datetime
+
+
+def condition(wanted: ProblemFilter) -> ColumnElement[bool]:
+    parts: list[ColumnElement[bool]] = [among(Problem.kind, wanted.kinds)]
+    match wanted.state:
+        case "open":
+            parts += [IS_OPEN, or_(Problem.snoozed_until.is_(None), Problem.snoozed_until <= func.now())]
+        case "snoozed":
+            parts.append(IS_SNOOZED)
+        case "closed":
+            parts.append(Problem.closed_at.is_not(None))
+        case "all":
+            pass
+    if wanted.severities:
+        parts.append(among(Problem.severity, wanted.severities))
+    if wanted.assigned_to is not None:
+        parts.append(Problem.assigned_to == wanted.assigned_to)
+    if wanted.department:
+        parts.append(Problem.facts["department"].astext == wanted.department)
+    if wanted.terminal:
+        parts.append(Problem.facts["terminal"].astext == wanted.terminal)
+    if wanted.updated_since is not None:
+        parts.append(Problem.updated_at >= wanted.updated_since)
+    return and_(*parts)
+
+
+def problems(wanted: ProblemFilter) -> Select[Any]:
+    """All columns of those that the filter means, with `assignee`, in no order."""
+    return (
+        select(*Problem.__table__.c, shown_name(Problem.assigned_to).label("assignee"))
+        .outerjoin(User, User.id == Problem.assigned_to)
+        .where(condition(wanted))
+    )
+
+
+async def groups(db: AsyncSession, wanted: ProblemFilter) -> list[ProblemGroup]:
+    """By kind, in no order."""
+    counted = select(
+        Problem.kind,
+        func.count(),
+        func.coalesce(func.sum(Problem.held_punches), 0),
+        func.coalesce(func.sum(Problem.held_people), 0),
+        func.min(Problem.since),
+    )
+    rows = await db.execute(counted.where(condition(wanted)).group_by(Problem.kind))
+    return [
+        ProblemGroup(kind, number, int(punches), int(people), since) for kind, number, punches, people, since in rows
+    ]
+
+
+async def find(db: AsyncSession, problem_id: int, visible: Collection[str]) -> Any:
+    """The row of `problems`. Raises NotFound, also for a kind that the person does not see."""
+    asked = problems(ProblemFilter(visible, "all")).where(Problem.id == problem_id)
+    row = (await db.execute(asked)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such problem.")
+    return row
+
+
+async def history(db: AsyncSession, problem_id: int) -> Sequence[Any]:
+    """`at`, `what`, `note` and `who`, oldest first. `who` is None for what happened by itself."""
+    lines = select(
+        ProblemChange.at, ProblemChange.what, ProblemChange.note, shown_name(ProblemChange.user_id).label("who")
+    ).outerjoin(User, User.id == ProblemChange.user_id)
+    return await plain(db, lines.where(ProblemChange.problem_id == problem_id).order_by(ProblemChange.id))
+
+
+def shown_name(user_id: Any) -> ColumnElement[Any]:
+    """The name of an account that is joined, without it where the person was erased."""
+    return case((was_erased(user_id), literal(ERASED_PERSON)), else_=User.name)
