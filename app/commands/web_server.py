@@ -14,9 +14,10 @@ from typing import Any
 
 import structlog
 import uvicorn
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from uvicorn.supervisors import multiprocess
 
+from app.accounts.models import Tenant
 from app.commands import shared_figures
 from app.db.session import Database
 
@@ -87,11 +88,16 @@ async def stay_known(database: Database) -> None:
     """Keeps a connection open, by which `muster doctor` counts this process: one that answers no request would have none."""
     while True:
         try:
-            async with database.shared_transaction() as db:
-                await db.execute(select(1))
+            await share_with_tenants(database)
         except Exception as error:  # noqa: BLE001 - pages say that the database is away; the next look finds it again
             _log.debug("the database was not reached", reason=type(error).__name__)
         await asyncio.sleep(KNOWN_EVERY_S)
+
+
+async def share_with_tenants(database: Database) -> None:
+    """Where there is no tenant, the platform may have all connections of the process."""
+    async with database.shared_transaction() as db:
+        database.shares.alone = not await db.scalar(select(exists(select(Tenant.key))))
 
 
 def _accepted(listening: socket.socket) -> socket.socket | None:

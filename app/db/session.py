@@ -7,8 +7,9 @@ asked for meanwhile are sent after the commit and dropped with a rollback.
 import asyncio
 import copy
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any, Self
 
 import asyncpg
@@ -74,7 +75,7 @@ class Database:
         self.shares = Shares(share)
         self._limit_s = limit_s
         # What holds in a new connection. A transaction sets what it needs beyond that.
-        self._at_first = {} if pooled else AT_FIRST | _limited(limit_s)
+        self._at_first = {} if pooled else {**AT_FIRST, **_limited(limit_s)}
         connect = connecting(
             url,
             wanted=wanted,
@@ -181,7 +182,7 @@ class Database:
 
     def _needed(self, path: str | None) -> str:
         """What a transaction sets at its beginning."""
-        wanted = AT_FIRST | _limited(self._limit_s) | ({"search_path": path} if path else {})
+        wanted = {**AT_FIRST, **_limited(self._limit_s)} | ({"search_path": path} if path else {})
         return " ".join(
             f"SET LOCAL {name} TO {value};" for name, value in wanted.items() if self._at_first.get(name) != value
         )
@@ -204,7 +205,9 @@ class Database:
         await self.engine.dispose()
 
 
-def _limited(limit_s: float | None) -> dict[str, str]:
+@cache
+def _limited(limit_s: float | None) -> Mapping[str, str]:
+    """Asked for each transaction."""
     return {} if limit_s is None else {"statement_timeout": str(nearest(limit_s * 1000))}
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.commands.web_server import share_with_tenants
 from app.config import ConfigError, Settings
 from app.db import embedded, pool, session
 from app.db.migrate import migrate
@@ -192,6 +193,30 @@ async def test_a_workspace_gets_half_of_the_connections_for_pages_exports_and_jo
         worker_parts(few, urls.app, concurrency=4)
     await web.close()
     await worker.close()
+
+
+async def test_the_platform_may_have_all_connections_as_long_as_there_is_no_tenant(
+    parts: Parts, urls: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "PATIENCE_S", 0.1)
+    with psycopg.connect(urls.owner, autocommit=True) as owner:
+        kept = owner.execute("SELECT json_agg(t)::text FROM shared.tenants AS t").fetchone()
+        owner.execute("DELETE FROM shared.tenants")
+        try:
+            await share_with_tenants(parts.database)
+            async with AsyncExitStack() as held:
+                for _ in range(CONNECTIONS):
+                    await held.enter_async_context(parts.database.transaction())
+        finally:
+            owner.execute(
+                "INSERT INTO shared.tenants SELECT * FROM json_populate_recordset(NULL::shared.tenants, %s)", kept
+            )
+    await share_with_tenants(parts.database)
+    async with AsyncExitStack() as held:
+        for _ in range(SHARE):
+            await held.enter_async_context(parts.database.transaction())
+        with pytest.raises(ShareTaken):
+            await parts.database.transaction().__aenter__()
 
 
 async def test_a_pool_without_a_free_place_is_busy_everywhere(

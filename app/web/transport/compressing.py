@@ -33,6 +33,7 @@ TEXTS = frozenset(
 )
 WITHOUT_BODY = frozenset({204, 206, 304})
 Headers = Iterable[tuple[bytes, bytes]]
+_VARY = (b"vary", b"Accept-Encoding")
 
 
 class _Compressor(Protocol):
@@ -71,8 +72,7 @@ class Compressing:
     def __init__(self, send: Send, scope: Scope) -> None:
         self._send = send
         self._only_head = scope.get("method") == "HEAD"
-        accepted = [value.decode("latin-1") for key, value in scope["headers"] if key == b"accept-encoding"]
-        self._encoding = chosen(",".join(accepted))
+        self._accepted = [value.decode("latin-1") for key, value in scope["headers"] if key == b"accept-encoding"]
         self._start: HTTPResponseStartEvent | None = None
         self._compressor: _Compressor | None = None
 
@@ -93,17 +93,19 @@ class Compressing:
             await self._piece(body, goes_on=goes_on)
             return
         comes_in_pieces = goes_on or (self._only_head and not names_its_length(start["headers"]))
-        if self._encoding is None or (len(body) < SMALLEST and not comes_in_pieces):
+        long_enough = comes_in_pieces or len(body) >= SMALLEST
+        encoding = chosen(",".join(self._accepted)) if long_enough else None
+        if encoding is None:
             await self._begin(start, {})
             await self._put(body, goes_on=goes_on)
         elif comes_in_pieces:
-            self._compressor = _compressor(self._encoding)
-            await self._begin(start, {b"content-encoding": self._encoding.encode(), b"content-length": None})
+            self._compressor = _compressor(encoding)
+            await self._begin(start, {b"content-encoding": encoding.encode(), b"content-length": None})
             await self._piece(body, goes_on=goes_on)
         else:
-            packed = await _whole(self._encoding, body)
+            packed = await _whole(encoding, body)
             length = str(len(packed)).encode()
-            await self._begin(start, {b"content-encoding": self._encoding.encode(), b"content-length": length})
+            await self._begin(start, {b"content-encoding": encoding.encode(), b"content-length": length})
             await self._put(packed, goes_on=False)
 
     async def _begin(self, start: HTTPResponseStartEvent, changed: Mapping[bytes, bytes | None]) -> None:
@@ -129,24 +131,30 @@ def names_its_length(headers: Headers) -> bool:
 
 def is_text(status: int, headers: Headers) -> bool:
     """Whether an answer may be compressed, were it long enough."""
-    said = {name.lower(): value.decode("latin-1").lower() for name, value in headers}
-    kind = said.get(b"content-type", "").partition(";")[0].strip()
+    said = {name.lower(): value for name, value in headers}
     return (
         status not in WITHOUT_BODY
         and b"content-encoding" not in said
-        and "no-transform" not in said.get(b"cache-control", "")
-        and (kind in TEXTS or (kind.startswith("text/") and kind != "text/event-stream"))
+        and b"no-transform" not in said.get(b"cache-control", b"").lower()
+        and _is_kind_of_text(said.get(b"content-type", b""))
     )
+
+
+def _is_kind_of_text(said: bytes) -> bool:
+    kind = said.decode("latin-1").lower().partition(";")[0].strip()
+    return kind in TEXTS or (kind.startswith("text/") and kind != "text/event-stream")
 
 
 def _with(headers: Headers, changed: Mapping[bytes, bytes | None]) -> Headers:
     """With `changed` in place of what was said; caches are told that the encoding matters, also where nothing is encoded."""
+    if not changed:
+        return [*headers, _VARY]
     kept = [(name, value) for name, value in headers if name.lower() not in changed]
     added = [(name, value) for name, value in changed.items() if value is not None]
     if b"content-encoding" in changed:
         # The same bytes under another encoding are another representation: only weakly the same.
         kept = [(name, b"W/" + value if _is_strong(name, value) else value) for name, value in kept]
-    return [*kept, *added, (b"vary", b"Accept-Encoding")]
+    return [*kept, *added, _VARY]
 
 
 def _is_strong(name: bytes, value: bytes) -> bool:
