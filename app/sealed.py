@@ -15,6 +15,7 @@ from app.mail.models import OutgoingMail
 from app.secrets import KeyRing, Place, SecretError
 from app.surveys.anonymous.models import BallotKey
 from app.surveys.models import PersonKey
+from app.webhooks.models import WebhookEndpoint
 
 BATCH = 200
 
@@ -59,6 +60,8 @@ SEALED: tuple[Sealed, ...] = (
     Sealed(_table(PersonKey), "sealed_key", bound_to="user_id"),
     Sealed(_table(BallotKey), "sealed_key", bound_to="survey_id"),
     Sealed(_table(OutgoingMail), "facts", bound_to="message_key"),
+    Sealed(_table(WebhookEndpoint), "secret", bound_to="uid"),
+    Sealed(_table(WebhookEndpoint), "secret_before", bound_to="uid"),
 )
 OF_ALL: tuple[Sealed, ...] = (Sealed(_table(ClockSignIn), "tokens"),)
 

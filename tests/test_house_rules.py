@@ -103,7 +103,7 @@ LAYERS = {
         "ROOMS",
         "alerts",
         "problems",
-        "long_acts mail",
+        "long_acts mail webhooks",
         "jobs",
         "accounts simulator catcher standbys",
         "parts",

@@ -15,6 +15,7 @@ from app.jobs import Claim, Function
 from app.pace import Pace
 from app.parts import Parts
 from app.registry import JobKind
+from app.webhooks import noting
 from workers.ending import is_cancelled
 from workers.slots import Slots
 
@@ -65,7 +66,9 @@ async def _run_claimed(parts: Parts, function: Function, pace: Pace, claim: Clai
     try:
         async with asyncio.timeout(kind.timeout.total_seconds()), asyncio.TaskGroup() as tasks:
             beating = tasks.create_task(_keep_beating(parts, pace, claim, touch))
-            await function(own, claim)
+            # What the job changes by many transactions is told to webhooks at its end, together.
+            async with noting.one_run(own.database, f"job {claim.id}"):
+                await function(own, claim)
             beating.cancel()
     except asyncio.CancelledError:
         await asyncio.shield(_give_back(parts, claim))

@@ -9,6 +9,7 @@ from app.host.pages.attendance_list import STATUSES
 from app.host.people.people import LABELS
 from app.registry import AuditedField, PolicySwitch, modules
 from app.web.forms import options
+from app.webhooks.kinds import TYPES
 
 ON_OR_OFF = {True: "on", False: "off"}
 
@@ -62,5 +63,8 @@ FIELDS = {
     "snoozed_until": AuditedField("Put off until"),
     "type": AuditedField("Type"),
     "user_id": AuditedField("Account", id_of="user"),
+    "types": AuditedField("Events", {one.name: one.label for one in TYPES.values()}),
+    "reason": AuditedField("Reason"),
+    "url": AuditedField("Address"),
     "workday": AuditedField("Workday"),
 }

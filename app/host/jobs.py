@@ -24,6 +24,8 @@ from app.mail.kinds import Writers
 from app.parts import Parts
 from app.problems import looking
 from app.registry import modules
+from app.webhooks import noting, tidying
+from app.webhooks.sending import Sender, next_due
 
 SWEEP_EVERY = timedelta(minutes=5)
 # They are many, and say little.
@@ -68,14 +70,23 @@ def _writers() -> Writers:
     return {kind: writer for module in modules() for kind, writer in getattr(module.work(), "LETTERS", {}).items()}
 
 
+async def send_webhooks(parts: Parts, claim: Claim) -> None:
+    await Sender(parts, claim.workspace).send_due()
+
+
+async def tidy_webhooks(parts: Parts, claim: Claim) -> None:
+    await tidying.tidy(partial(parts.database.transaction, claim.workspace))
+
+
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
-    """Asks for the daily housekeeping, which is of all workspaces, for mails that are due, and for a look for problems."""
+    """Asks for the daily housekeeping, which is of all workspaces, for mails and webhooks that are due, and for a look for problems."""
     async with parts.database.transaction(workspace) as db:
         if workspace == PLATFORM:
             await jobs.request_daily(db, "housekeeping")
         mail_due = await _send_due_mail(db) if outbox.is_on(parts.settings) else None
+        webhooks_due = await _send_due_webhooks(db)
         sweep_due = await _sweep(db)
-    return min(filter(None, (mail_due, sweep_due)))
+    return min(filter(None, (mail_due, webhooks_due, sweep_due)))
 
 
 async def _sweep(db: AsyncSession) -> datetime:
@@ -86,6 +97,17 @@ async def _sweep(db: AsyncSession) -> datetime:
         return last[0] + SWEEP_EVERY
     await jobs.request(db, looking.JOB)
     return datetime.now(UTC) + SWEEP_EVERY
+
+
+async def _send_due_webhooks(db: AsyncSession) -> datetime | None:
+    """When the next one is due."""
+    if await tidying.is_due(db):
+        await jobs.request_daily(db, "webhooks_tidy")
+    due = await next_due(db)
+    if due is not None and due <= datetime.now(UTC):
+        await jobs.request(db, noting.JOB)
+        return None
+    return due
 
 
 async def _send_due_mail(db: AsyncSession) -> datetime | None:
@@ -102,5 +124,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "long_act": carry_on,
     looking.JOB: look_for_problems,
     outbox.JOB: send_mail,
+    noting.JOB: send_webhooks,
+    "webhooks_tidy": tidy_webhooks,
 }
 LETTERS: Writers = account_letters.LETTERS

@@ -84,6 +84,11 @@ PERMISSIONS = (
             Permission("admin.policies", "Set policies", "Switch modules, endpoints and prompts on and off."),
             Permission("admin.audit", "Read the audit", "See who did what, with the values before and after."),
             Permission("admin.jobs", "See jobs", "See background work and workers, and retry what failed."),
+            Permission(
+                "host.webhooks",
+                "Keep webhooks",
+                "Have other programs told of what changes, and see what was sent to them.",
+            ),
             Permission("admin.erase", "Erase a person", "Destroy the key of a person's evidence, for good."),
         ),
     ),
@@ -148,6 +153,13 @@ ACTS = {
     "user_type.add": "User type added",
     "user_type.remove": "User type removed",
     "user_type.rename": "User type renamed",
+    "webhook.activate": "Webhook switched on",
+    "webhook.add": "Webhook added",
+    "webhook.deactivate": "Webhook switched off",
+    "webhook.delete": "Webhook removed",
+    "webhook.edit": "Webhook edited",
+    "webhook.give_up": "Webhook switched off by Muster",
+    "webhook.rotate": "Secret of a webhook rotated",
     "view.remove": "View removed",
     "view.save": "View saved",
 }
@@ -166,12 +178,16 @@ SUBJECTS = {
     "user": Subject("User", "/admin/users/"),
     "user_type": Subject("User type", "/admin/users/types/"),
     "saved_view": Subject("View"),
+    "webhook": Subject("Webhook"),
 }
 JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
     "problems_sweep": JobKind("Look for problems", timeout=timedelta(minutes=5)),
     # Each attempt continues where the last one ended, so that many are worth it.
     "send_mail": JobKind("Send mail", timeout=timedelta(minutes=30)),
+    # As for mail.
+    "send_webhooks": JobKind("Send webhooks", timeout=timedelta(minutes=10)),
+    "webhooks_tidy": JobKind("Remove old events of webhooks", timeout=timedelta(minutes=30)),
     "long_act": JobKind("Act on all rows of a list", timeout=timedelta(hours=6), attempts=10),
 }
 

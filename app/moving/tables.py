@@ -11,6 +11,7 @@ from app.db.base import Base
 from app.long_acts import models as long_acts  # noqa: F401 - its tables are named below, and nothing else here loads them
 from app.mail import models as mail  # noqa: F401 - likewise
 from app.problems import count_models, models  # noqa: F401 - likewise
+from app.webhooks import models as webhooks  # noqa: F401 - likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,10 @@ HOST: tuple[MovingTable, ...] = (
     MovingTable("problems", refers={"assigned_to": "users"}),
     MovingTable("problem_changes", refers=_ACCOUNT),
     MovingTable("problem_sweeps"),
+    MovingTable("webhook_endpoints", sealed=("secret", "secret_before")),
+    MovingTable("webhook_facts"),
+    MovingTable("webhook_events"),
+    MovingTable("webhook_attempts"),
 )
 CLOCK: tuple[MovingTable, ...] = (
     # A session of the time-clock server is of the installation that signed in.

@@ -1,6 +1,7 @@
 """The one client for calls that leave this host: deadlines, caps, retries, one record per call. No database, no vendor."""
 
 import asyncio
+import copy
 import random
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -125,6 +126,12 @@ class OutboundClient:
         self._backend = PinnedBackend(policy, resolve)
         # The transport is used directly: httpx.AsyncClient would read a redirect's target and keep cookies.
         self._transport = PinnedTransport(self._backend, self._certificates)
+
+    def limited(self, limits: Limits) -> Self:
+        """The same connections, with other limits."""
+        other = copy.copy(self)
+        other.limits = limits
+        return other
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,0 +1,2 @@
+"""Webhooks: what changed in a workspace is noted in the transaction of the change; a worker makes events of it and sends those to the
+endpoints that want them, as Standard Webhooks describes. What a change is, the rooms above say."""

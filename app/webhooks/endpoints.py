@@ -1,0 +1,180 @@
+"""The endpoints of a workspace: add, edit, switch, rotate, remove, test; and sending an event again. What a person may: the rooms above."""
+
+import secrets as random_secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import audit
+from app.accounts.audit import Actor
+from app.db.session import PLATFORM, workspace_of
+from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.secrets import KeyRing, Place, SecretError
+from app.webhooks import addresses, gathering, signing
+from app.webhooks.kinds import TEST, offered
+from app.webhooks.models import WebhookEndpoint, WebhookEvent
+from app.webhooks.noting import ask
+from app.webhooks.payloads import Told
+
+MOST = 50
+# For so long a receiver may still check with the secret from before.
+BOTH_VALID = timedelta(hours=24)
+NOT_THERE = "There is no such webhook."
+
+
+@dataclass(frozen=True, slots=True)
+class MadeWebhook:
+    """`secret` is shown once."""
+
+    id: int
+    url: str
+    types: tuple[str, ...]
+    secret: str = field(repr=False)
+
+
+async def add(db: AsyncSession, keys: KeyRing, actor: Actor, url: str, types: Collection[str]) -> MadeWebhook:
+    """Raises Invalid, or Conflict where there are as many as there may be."""
+    url, chosen = addresses.checked(url), _checked_types(db, types)
+    if (await db.scalar(select(func.count()).select_from(WebhookEndpoint)) or 0) >= MOST:
+        raise Conflict(f"A workspace has at most {MOST} webhooks. Remove one first.")
+    uid, secret = uuid4(), _new_secret()
+    values = {"uid": uid, "url": url, "types": chosen, "made_by": actor.name}
+    values["secret"] = keys.seal(secret, place_of(workspace_of(db), "secret", uid))
+    endpoint_id = (await db.execute(insert(WebhookEndpoint).values(values).returning(WebhookEndpoint.id))).scalar_one()
+    await audit.record(db, actor, "webhook.add", "webhook", endpoint_id, after=_told(url, chosen))
+    return MadeWebhook(endpoint_id, url, tuple(chosen), secret)
+
+
+async def edit(db: AsyncSession, actor: Actor, endpoint_id: int, url: str, types: Collection[str]) -> None:
+    """Raises Invalid, NotFound."""
+    endpoint = await one(db, endpoint_id, hold=True)
+    url, chosen = addresses.checked(url), _checked_types(db, types)
+    before, after = audit.changed_fields(_told(endpoint.url, endpoint.types), _told(url, chosen))
+    if endpoint.url != url or endpoint.types != chosen:
+        endpoint.url, endpoint.types, endpoint.updated_at = url, chosen, datetime.now(UTC)
+        await audit.record(db, actor, "webhook.edit", "webhook", endpoint_id, before=before, after=after)
+
+
+async def switch_on(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
+    """What still waits is sent, with all its attempts before it. Raises NotFound."""
+    endpoint = await one(db, endpoint_id, hold=True)
+    if endpoint.active:
+        return
+    endpoint.active, endpoint.off_reason, endpoint.failures, endpoint.failing_since = True, None, 0, None
+    waiting = (WebhookEvent.endpoint_id == endpoint_id, WebhookEvent.status == "waiting")
+    await db.execute(update(WebhookEvent).where(*waiting).values(attempts=0, due_at=func.now()))
+    await audit.record(
+        db, actor, "webhook.activate", "webhook", endpoint_id, before={"active": False}, after={"active": True}
+    )
+    await ask(db)
+
+
+async def switch_off(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
+    """Raises NotFound."""
+    endpoint = await one(db, endpoint_id, hold=True)
+    if endpoint.active:
+        endpoint.active, endpoint.off_reason = False, None
+        was, is_now = {"active": True}, {"active": False}
+        await audit.record(db, actor, "webhook.deactivate", "webhook", endpoint_id, before=was, after=is_now)
+
+
+async def rotate(db: AsyncSession, keys: KeyRing, actor: Actor, endpoint_id: int) -> str:
+    """The new secret, shown once. Events are signed with both for BOTH_VALID. Raises NotFound."""
+    endpoint = await one(db, endpoint_id, hold=True)
+    workspace, secret = workspace_of(db), _new_secret()
+    before = _opened(keys, workspace, endpoint.uid, "secret", endpoint.secret)
+    endpoint.secret_before = before and keys.seal(before, place_of(workspace, "secret_before", endpoint.uid))
+    endpoint.before_until = datetime.now(UTC) + BOTH_VALID
+    endpoint.secret = keys.seal(secret, place_of(workspace, "secret", endpoint.uid))
+    endpoint.updated_at = datetime.now(UTC)
+    await audit.record(db, actor, "webhook.rotate", "webhook", endpoint_id)
+    return secret
+
+
+async def remove(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
+    """With its events and its log. Raises NotFound."""
+    endpoint = await one(db, endpoint_id, hold=True)
+    await db.execute(delete(WebhookEndpoint).where(WebhookEndpoint.id == endpoint_id))
+    told = _told(endpoint.url, endpoint.types)
+    await audit.record(db, actor, "webhook.delete", "webhook", endpoint_id, before=told)
+
+
+async def send_test(db: AsyncSession, endpoint_id: int) -> int:
+    """The id of an event that says nothing; also for an endpoint that is off. Raises NotFound."""
+    await one(db, endpoint_id)
+    row = {**gathering.row_of(endpoint_id, Told(TEST, (), 0, None, datetime.now(UTC))), "asked": True}
+    event_id: int = (await db.execute(insert(WebhookEvent).values(row).returning(WebhookEvent.id))).scalar_one()
+    await ask(db)
+    return event_id
+
+
+async def send_again(db: AsyncSession, endpoint_id: int, event_id: int) -> None:
+    """With its `webhook-id` and all its attempts before it. Raises NotFound, and Conflict for one that a newer event replaced."""
+    event = await db.get(WebhookEvent, event_id, with_for_update=True)
+    if event is None or event.endpoint_id != endpoint_id:
+        raise NotFound("There is no such event, or it was removed after 30 days.")
+    if event.status == "replaced":
+        raise Conflict("A newer event tells the same. It was sent, or waits.")
+    event.status, event.attempts, event.asked, event.ended_at = "waiting", 0, True, None
+    event.due_at = datetime.now(UTC)
+    await ask(db)
+
+
+async def one(db: AsyncSession, endpoint_id: int, *, hold: bool = False) -> WebhookEndpoint:
+    """`hold`: to be changed. Events come after it, as where they are sent. Raises NotFound."""
+    if hold:
+        await gathering.hold(db)
+    found = await db.get(WebhookEndpoint, endpoint_id, with_for_update=hold)
+    if found is None:
+        raise NotFound(NOT_THERE)
+    return found
+
+
+async def all_of(db: AsyncSession) -> Sequence[WebhookEndpoint]:
+    return (await db.scalars(select(WebhookEndpoint).order_by(WebhookEndpoint.id))).all()
+
+
+def secrets_of(keys: KeyRing, workspace: str, endpoint: WebhookEndpoint, now: datetime) -> tuple[str, ...]:
+    """What events are signed with, the newest first; none where no key opens it."""
+    newest = _opened(keys, workspace, endpoint.uid, "secret", endpoint.secret)
+    if newest is None:
+        return ()
+    is_valid = endpoint.before_until is not None and endpoint.before_until > now
+    before = _opened(keys, workspace, endpoint.uid, "secret_before", endpoint.secret_before) if is_valid else None
+    return (newest, before) if before else (newest,)
+
+
+def place_of(workspace: str, column: str, uid: UUID) -> Place:
+    return Place("webhook_endpoints", column, workspace, str(uid))
+
+
+def _opened(keys: KeyRing, workspace: str, uid: UUID, column: str, sealed: str | None) -> str | None:
+    if sealed is None:
+        return None
+    try:
+        return keys.open(sealed, place_of(workspace, column, uid)).reveal()
+    except SecretError:
+        return None
+
+
+def _new_secret() -> str:
+    return signing.secret_of(random_secrets.token_bytes(signing.SECRET_BYTES))
+
+
+def _checked_types(db: AsyncSession, types: Collection[str]) -> list[str]:
+    """In the order of the table. Raises Invalid."""
+    known = offered(on_platform=workspace_of(db) == PLATFORM)
+    if unknown := sorted(set(types) - set(known)):
+        sentence = f"There is no event {unknown[0]!r} here. There are: {', '.join(known)}."
+        raise Invalid(sentence, details=[FieldError("types", sentence)])
+    if not types:
+        raise Invalid("Choose at least one event.", details=[FieldError("types", "Choose at least one event.")])
+    return [name for name in known if name in types]
+
+
+def _told(url: str, types: Collection[str]) -> dict[str, object]:
+    return {"url": addresses.shown(url), "types": list(types)}

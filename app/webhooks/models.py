@@ -1,0 +1,100 @@
+"""The tables of webhooks in every workspace: endpoints, what changed, events on their way, and the attempts to send them."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Id, Words
+
+_WAITS = text("status = 'waiting'")
+
+
+class WebhookEndpoint(Base):
+    """An address that is told. `secret` is sealed and bound to `uid`; `secret_before` is the one that it replaced, valid until
+    `before_until`. `failures` counts those in a row, since `failing_since`. `off_reason` says why Muster switched it off; null where a
+    person did."""
+
+    __tablename__ = "webhook_endpoints"
+
+    id: Mapped[Id]
+    uid: Mapped[UUID] = mapped_column(unique=True, server_default=func.gen_random_uuid())
+    url: Mapped[str]
+    types: Mapped[Words]
+    active: Mapped[bool] = mapped_column(server_default=text("true"))
+    secret: Mapped[str]
+    secret_before: Mapped[str | None]
+    before_until: Mapped[datetime | None]
+    failures: Mapped[int] = mapped_column(server_default="0")
+    failing_since: Mapped[datetime | None]
+    off_reason: Mapped[str | None]
+    made_by: Mapped[str]
+    created_at: Mapped[Created]
+    updated_at: Mapped[Created]
+    delivered_at: Mapped[datetime | None]
+
+
+class WebhookFact(Base):
+    """What one transaction changed, of one type, until it becomes events. `ids` is empty where there are more than an event names;
+    `number` counts them. `cause` is the same for all that one run changed; until `due_at` there may come more of it."""
+
+    __tablename__ = "webhook_facts"
+    __table_args__ = (Index(None, "due_at", "id"),)
+
+    id: Mapped[Id]
+    type: Mapped[str]
+    ids: Mapped[Words]
+    number: Mapped[int]
+    cause: Mapped[str]
+    at: Mapped[Created]
+    due_at: Mapped[Created]
+
+
+class WebhookEvent(Base):
+    """One event for one endpoint. `message_id` is its `webhook-id`, kept over all attempts. `since` is set where it names no ids:
+    then `number` things changed since that moment. `asked`: a person asked for it, so it is sent now, whatever its endpoint did
+    before. A newer event of the same subjects takes them out of it: one without any is `replaced`. Only a test has `failed`."""
+
+    __tablename__ = "webhook_events"
+    __table_args__ = (
+        CheckConstraint("status IN ('waiting', 'delivered', 'replaced', 'failed')", name="status"),
+        Index("webhook_events_due", "endpoint_id", "due_at", "id", postgresql_where=_WAITS),
+        Index("webhook_events_tried", "endpoint_id", "attempts", "id", postgresql_where=_WAITS),
+        Index("webhook_events_asked", "endpoint_id", "due_at", postgresql_where=text("status = 'waiting' AND asked")),
+        Index("webhook_events_subjects", "ids", postgresql_using="gin", postgresql_where=_WAITS),
+        Index("webhook_events_ended", "ended_at", postgresql_where=text("ended_at IS NOT NULL")),
+        Index(None, "endpoint_id", "id"),
+    )
+
+    id: Mapped[Id]
+    endpoint_id: Mapped[int] = mapped_column(ForeignKey("webhook_endpoints.id", ondelete="CASCADE"))
+    message_id: Mapped[str] = mapped_column(unique=True)
+    type: Mapped[str]
+    ids: Mapped[Words]
+    number: Mapped[int]
+    since: Mapped[datetime | None]
+    at: Mapped[Created]
+    asked: Mapped[bool] = mapped_column(server_default=text("false"))
+    status: Mapped[str] = mapped_column(server_default="waiting")
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    due_at: Mapped[Created]
+    ended_at: Mapped[datetime | None]
+
+
+class WebhookAttempt(Base):
+    """One call: the HTTP status, or in a sentence why there was none. `sent` is the body that went out."""
+
+    __tablename__ = "webhook_attempts"
+    __table_args__ = (Index(None, "endpoint_id", "id"), Index(None, "event_id"))
+
+    id: Mapped[Id]
+    endpoint_id: Mapped[int] = mapped_column(ForeignKey("webhook_endpoints.id", ondelete="CASCADE"))
+    event_id: Mapped[int] = mapped_column(ForeignKey("webhook_events.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    started_at: Mapped[Created]
+    duration_ms: Mapped[int]
+    delivered: Mapped[bool]
+    http_status: Mapped[int | None]
+    error: Mapped[str | None]
+    sent: Mapped[str]

@@ -1,0 +1,107 @@
+"""Noting what changed, in the transaction of the change. It locks nothing, and where no endpoint wants that type it is one look at a
+table of a few rows."""
+
+import json
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app import jobs
+from app.db.direct import driver
+from app.db.session import Database, before_commit, workspace_of
+
+JOB = "send_webhooks"
+# An event names so many, or counts them.
+MOST_IDS = 100
+# A run that takes longer tells what it changed until then; so does one that died.
+RUN_HELD_S = 300
+_NOTE = """
+INSERT INTO webhook_facts (type, ids, number, cause, due_at)
+SELECT f.type, ARRAY(SELECT json_array_elements_text(f.ids)), f.number, coalesce($2, pg_current_xact_id()::text),
+    now() + $3 * interval '1 second'
+FROM json_to_recordset($1::json) AS f (type text, ids json, number bigint)
+WHERE EXISTS (SELECT FROM webhook_endpoints e WHERE e.active AND f.type = ANY(e.types))
+RETURNING id
+"""
+_RELEASE = "UPDATE webhook_facts SET due_at = now() WHERE cause = $1 AND due_at > now()"
+_ASKED = "webhooks_asked"
+
+
+@dataclass(slots=True)
+class RunNotes:
+    """`noted`: in which workspaces it changed something that is told."""
+
+    cause: str
+    noted: set[str] = field(default_factory=set)
+
+
+_RUN: ContextVar[RunNotes | None] = ContextVar("run", default=None)
+Ids = Collection[int] | Collection[str]
+
+
+async def note(db: AsyncSession, kind: str, ids: Ids) -> None:
+    """`kind` is one of app.webhooks.kinds; what changed is told once the transaction has committed."""
+    await note_all(db, {kind: ids})
+
+
+async def note_all(db: AsyncSession, changed: Mapping[str, Ids]) -> None:
+    """Of several types, by one statement."""
+    await _write(db, [_fact(kind, ids, len(ids)) for kind, ids in changed.items() if ids])
+
+
+async def note_number(db: AsyncSession, kind: str, ids: Ids, number: int) -> None:
+    """Where `ids` has but some of the `number` things that changed."""
+    if number:
+        await _write(db, [_fact(kind, ids, number)])
+
+
+def _fact(kind: str, ids: Ids, number: int) -> dict[str, Any]:
+    named = [] if number > MOST_IDS else [str(one) for one in ids]
+    return {"type": kind, "ids": named, "number": number}
+
+
+async def _write(db: AsyncSession, facts: list[dict[str, Any]]) -> None:
+    run = _RUN.get()
+    held = (run.cause, RUN_HELD_S) if run else (None, 0)
+    if not facts or not await driver(db).fetch(_NOTE, json.dumps(facts), *held):
+        return
+    if run:
+        run.noted.add(workspace_of(db))
+    elif not db.info.get(_ASKED):
+        db.info[_ASKED] = True
+        before_commit(db, ask)
+
+
+async def ask(db: AsyncSession) -> None:
+    """Asks for the job that sends."""
+    await jobs.request_after(db, JOB)
+
+
+@asynccontextmanager
+async def one_run(database: Database, cause: str) -> AsyncIterator[None]:
+    """What is noted in the block, by however many transactions, is told together at its end. A block that breaks off is told later."""
+    run = RunNotes(cause)
+    outside = _RUN.set(run)
+    try:
+        yield
+    finally:
+        _RUN.reset(outside)
+    for workspace in sorted(run.noted):
+        async with database.transaction(workspace) as db:
+            await driver(db).execute(_RELEASE, cause)
+            await ask(db)
+
+
+def telling(kind: str, added: str, named: str) -> str:
+    """The part of a WITH that notes the row of `added`, where a statement stands in no workspace: `workspace.` is its schema. `named` is
+    the SQL of its id."""
+    return f"""told AS (
+    INSERT INTO workspace.webhook_facts (type, ids, number, cause)
+    SELECT '{kind}', ARRAY[{named}], 1, pg_current_xact_id()::text FROM {added}
+    WHERE EXISTS (SELECT FROM workspace.webhook_endpoints WHERE active AND '{kind}' = ANY(types))
+    RETURNING id
+)"""

@@ -1,0 +1,155 @@
+"""Sending the events of a workspace that are due: all endpoints beside each other, some events of each at once. An event that a worker
+dies over is sent again, with the same `webhook-id`: at least once.
+
+An endpoint that fails several times in a row rests: one event at a time is tried there, and the others wait for it.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import ColumnElement, func, or_, select, text, true, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from app.accounts import looks
+from app.db.session import workspace_of
+from app.outbound import Limits
+from app.parts import Parts
+from app.webhooks import gathering, payloads, settling
+from app.webhooks.calling import LIMITS, TakenEvent, call
+from app.webhooks.endpoints import secrets_of
+from app.webhooks.models import WebhookEndpoint, WebhookEvent
+from app.webhooks.noting import ask
+from app.webhooks.pauses import PAUSES, RESTS_AFTER, Pauses
+from app.webhooks.payloads import Told
+
+AT_ONCE = 8
+# After so long the job asks for another one, so that others get their turn.
+TURN_S = 120
+# Of each endpoint what may go first: what a person asked for, else the first that is due; of one that rests, what was tried most.
+_FIRST = f"""
+    SELECT p.id, least(
+        (SELECT min(due_at) FROM webhook_events WHERE endpoint_id = p.id AND status = 'waiting' AND asked),
+        CASE WHEN NOT p.active THEN NULL
+            WHEN p.failures < {RESTS_AFTER}
+                THEN (SELECT min(due_at) FROM webhook_events WHERE endpoint_id = p.id AND status = 'waiting')
+            ELSE (SELECT due_at FROM webhook_events WHERE endpoint_id = p.id AND status = 'waiting'
+                ORDER BY attempts DESC, id DESC LIMIT 1) END) AS due_at
+    FROM webhook_endpoints p
+"""
+_DUE = text(f"SELECT id FROM ({_FIRST}) AS first WHERE due_at <= now() ORDER BY due_at")
+_NEXT = text(f"SELECT least((SELECT min(due_at) FROM ({_FIRST}) AS first), (SELECT min(due_at) FROM webhook_facts))")
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Sends what is due in a workspace. `books` bounds its transactions at once: a job has two connections."""
+
+    parts: Parts
+    workspace: str
+    pauses: Pauses = PAUSES
+    limits: Limits = LIMITS
+    books: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+
+    async def send_due(self) -> int:
+        """Until nothing is due, or its turn is over. Returns how many attempts there were."""
+        ends, made = time.monotonic() + TURN_S, 0
+        while time.monotonic() < ends:
+            await self._gather()
+            async with self._transaction() as db:
+                due = await endpoints_due(db)
+            if not due:
+                await self._look_again()
+                return made
+            async with asyncio.TaskGroup() as group:
+                served = [group.create_task(self._serve(one, ends)) for one in due]
+            made_now = sum(one.result() for one in served)
+            if not made_now:  # another worker is at all of it
+                return made
+            made += made_now
+        async with self._transaction() as db:
+            await ask(db)
+        return made
+
+    async def _gather(self) -> None:
+        more = True
+        while more:
+            async with self._transaction() as db:
+                more = await gathering.gather(db)
+
+    async def _look_again(self) -> None:
+        """The schedule learns when the next attempt is due."""
+        async with self._transaction() as db:
+            if await next_due(db) is not None:
+                looks.look_soon(db, self.workspace)
+
+    async def _serve(self, endpoint_id: int, ends: float) -> int:
+        """One endpoint, some events at once. Returns how many attempts there were."""
+        made, outbound = 0, self.parts.outbound.limited(self.limits)
+        while time.monotonic() < ends and (taken := await self._take(endpoint_id)):
+            attempts = await asyncio.gather(*(call(outbound, one) for one in taken))
+            async with self._transaction() as db:
+                await settling.settle(db, endpoint_id, attempts, self.pauses)
+            made += len(taken)
+        return made
+
+    async def _take(self, endpoint_id: int) -> list[TakenEvent]:
+        async with self._transaction() as db:
+            return await take(db, self.parts, endpoint_id, self.pauses)
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[AsyncSession]:
+        async with self.books, self.parts.database.transaction(self.workspace) as db:
+            yield db
+
+
+async def next_due(db: AsyncSession) -> datetime | None:
+    """When something is to be done here next: a moment that has passed where it is now."""
+    found: datetime | None = await db.scalar(_NEXT)
+    return found
+
+
+async def endpoints_due(db: AsyncSession) -> list[int]:
+    return list(await db.scalars(_DUE))
+
+
+async def take(db: AsyncSession, parts: Parts, endpoint_id: int, pauses: Pauses) -> list[TakenEvent]:
+    """Some events that are due. Their attempt is counted, and the next one set: a worker may die over them."""
+    endpoint = await db.get(WebhookEndpoint, endpoint_id)
+    if endpoint is None:
+        return []
+    event = WebhookEvent
+    some = (
+        select(event.id)
+        .where(event.endpoint_id == endpoint_id, event.status == "waiting", event.due_at <= func.now())
+        .where(_may_go(endpoint))
+        .order_by(event.due_at, event.id)
+        .limit(AT_ONCE)
+        .with_for_update(skip_locked=True)
+    )
+    counted = {"attempts": event.attempts + 1, "due_at": func.now() + timedelta(seconds=pauses.lease_s)}
+    rows = await db.scalars(update(event).where(event.id.in_(some)).values(counted).returning(event))
+    secrets = secrets_of(parts.keys, workspace_of(db), endpoint, datetime.now(UTC))
+    return [_taken(workspace_of(db), endpoint, secrets, row) for row in rows]
+
+
+def _may_go(endpoint: WebhookEndpoint) -> ColumnElement[bool]:
+    """What a person asked for always; all the others where the endpoint is on, but of one that rests only the event that was tried most."""
+    if not endpoint.active:
+        return WebhookEvent.asked.is_(True)
+    if endpoint.failures < RESTS_AFTER:
+        return true()
+    other = aliased(WebhookEvent)
+    waits = (other.endpoint_id == endpoint.id, other.status == "waiting")
+    most = select(other.id).where(*waits).order_by(other.attempts.desc(), other.id.desc()).limit(1)
+    return or_(WebhookEvent.asked, WebhookEvent.id == most.scalar_subquery())
+
+
+def _taken(workspace: str, endpoint: WebhookEndpoint, secrets: tuple[str, ...], row: WebhookEvent) -> TakenEvent:
+    told = Told(row.type, row.ids, row.number, row.since, row.at)
+    body = payloads.body_of(workspace, told)
+    return TakenEvent(row.id, endpoint.id, row.message_id, row.attempts, endpoint.url, body, secrets)
