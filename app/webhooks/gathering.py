@@ -42,7 +42,7 @@ RETURNING endpoint_id, type, ids, number, since, at
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class NotedChange:
     """A row of webhook_facts."""
 
     id: int
@@ -53,10 +53,10 @@ class Fact:
     at: datetime
 
 
-def events_of(facts: Iterable[Fact]) -> list[Told]:
+def events_of(facts: Iterable[NotedChange]) -> list[Told]:
     """What one cause changed, of one type, is one event. Each subject is in the newest event of its type alone, and of those that only
     count there is one for each type."""
-    caused: dict[tuple[str, str], list[Fact]] = {}
+    caused: dict[tuple[str, str], list[NotedChange]] = {}
     for fact in sorted(facts, key=lambda one: one.id):
         caused.setdefault((fact.type, fact.cause), []).append(fact)
     newest_first = sorted(caused.values(), key=lambda group: group[-1].id, reverse=True)
@@ -75,7 +75,7 @@ def events_of(facts: Iterable[Fact]) -> list[Told]:
     return [*reversed(named), *counted.values()]
 
 
-def _together(facts: Sequence[Fact]) -> Told:
+def _together(facts: Sequence[NotedChange]) -> Told:
     """Facts of one cause."""
     first, ids = facts[0], list(dict.fromkeys(one for fact in facts for one in fact.ids))
     at = max(fact.at for fact in facts)
@@ -101,7 +101,7 @@ async def hold(db: AsyncSession) -> None:
 async def gather(db: AsyncSession) -> bool:
     """A slice of what was noted becomes events. False where nothing is left."""
     await hold(db)
-    facts = [Fact(*row) for row in await driver(db).fetch(_TAKE, SLICE)]
+    facts = [NotedChange(*row) for row in await driver(db).fetch(_TAKE, SLICE)]
     wanting = await _wanting(db)
     told: dict[str, list[Told]] = {}
     for one in events_of(facts):

@@ -9,7 +9,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from app.errors import Invalid
 from app.webhooks import addresses, signing
 from app.webhooks.calling import refusal
-from app.webhooks.gathering import Fact, events_of
+from app.webhooks.gathering import NotedChange, events_of
 from app.webhooks.kinds import ATTENDANCE_CHANGED as CHANGED
 from app.webhooks.kinds import ATTENDANCE_DELETED as DELETED
 from app.webhooks.kinds import BINDING_CHANGED
@@ -19,9 +19,9 @@ from app.webhooks.payloads import Told, body_of
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 
 
-def fact(number: int, ids: str, cause: str = "", kind: str = CHANGED, *, of: int = 0) -> Fact:
+def fact(number: int, ids: str, cause: str = "", kind: str = CHANGED, *, of: int = 0) -> NotedChange:
     """Its ids are single letters; `of`: how many changed, where it names none."""
-    return Fact(
+    return NotedChange(
         number, kind, list(ids), of or len(ids), cause or f"transaction {number}", NOW + timedelta(seconds=number)
     )
 
@@ -41,7 +41,7 @@ def fact(number: int, ids: str, cause: str = "", kind: str = CHANGED, *, of: int
         ([fact(1, "a", "run"), fact(2, "", "run", of=500)], ["501 since 1"]),
     ],
 )
-def test_what_was_noted_becomes_events(facts: list[Fact], expected: list[str]) -> None:
+def test_what_was_noted_becomes_events(facts: list[NotedChange], expected: list[str]) -> None:
     def said(told: Told) -> str:
         since = told.since and f"{told.number} since {(told.since - NOW).seconds}"
         return since or "".join(told.ids)
@@ -52,7 +52,7 @@ def test_what_was_noted_becomes_events(facts: list[Fact], expected: list[str]) -
 def test_an_event_names_a_hundred_and_counts_more() -> None:
     ids = [str(number) for number in range(101)]
     for number, expected in ((100, None), (101, NOW)):
-        (told,) = events_of(Fact(place, CHANGED, [one], 1, "run", NOW) for place, one in enumerate(ids[:number]))
+        (told,) = events_of(NotedChange(place, CHANGED, [one], 1, "run", NOW) for place, one in enumerate(ids[:number]))
         assert (told.number, told.since) == (number, expected)
 
 
