@@ -4,7 +4,7 @@ import asyncio
 import copy
 import random
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
@@ -166,7 +166,7 @@ class OutboundClient:
         try:
             async with asyncio.timeout(limit_s):
                 addresses = await self._backend.addresses(host, port)
-            yield ProbeStep("resolve", _ms(started), f"{host} is {', '.join(addresses)}.")
+            yield ProbeStep("resolve", _ms(started), _where(host, addresses))
             started = perf_counter()
             stream = await self._backend.dial(host, port, addresses, limit_s)
             try:
@@ -288,6 +288,12 @@ def _host(call: Call) -> str:
 
 def _ms(started: float) -> float:
     return near((perf_counter() - started) * 1000, 2)
+
+
+def _where(host: str, addresses: Sequence[str]) -> str:
+    if list(addresses) == [host]:
+        return f"{host} is an address: there is no name to look up."
+    return f"{host} is {', '.join(addresses)}."
 
 
 def _tls_version(stream: httpcore.AsyncNetworkStream) -> str:

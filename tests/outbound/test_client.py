@@ -208,6 +208,7 @@ async def test_tls_verifies_the_name_though_the_address_is_dialled(secure: Liar,
     assert error.code == "TC-NET"
     assert "certificate" in error.message
     assert [step.name for step in steps] == ["resolve", "connect", "tls"]
+    assert steps[0].detail == "clock.test is 127.0.0.1."
     assert steps[2].detail.startswith("TLSv1.3")
 
 

@@ -42,8 +42,14 @@ async def test_the_four_steps_lead_from_nothing_to_employees(parts: Parts, datab
         tested = (await alice.submit(f"{URL}/test")).text
         assert heading(tested) == "Test"
         assert tested.count('class="step-done"') >= 5
-        assert 'href="/clock_settings/setup">Go on to the first sync' in tested
-        assert heading((await alice.get(URL)).text) == "First sync"
+        assert 'href="/clock_settings/setup">Continue to the first sync' in tested
+        assert "127.0.0.1 is an address: there is no name to look up." in tested
+        first_sync = (await alice.get(URL)).text
+        assert heading(first_sync) == "First sync"
+        # A day in words, as on every page.
+        assert re.search(
+            r"then history from [A-Z][a-z]{2} \d+ [A-Z][a-z]{2}( \d{4})? on\.", " ".join(first_sync.split())
+        )
         started = await alice.submit("/clock_sync/start", {"back": URL})
         assert started.headers["location"] == URL
         waiting = (await alice.get(URL)).text
@@ -135,7 +141,7 @@ async def test_a_failed_test_does_not_go_on(parts: Parts, alice: Browser) -> Non
     await connected(parts, status="unverified")
     text = (await alice.submit(f"{URL}/test")).text
     assert "TC-NET" in text
-    assert "Go on to the first sync" not in text
+    assert "Continue to the first sync" not in text
     assert heading((await alice.get(URL)).text) == "Test"
 
 
