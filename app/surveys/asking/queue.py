@@ -3,9 +3,10 @@
 Own workspace first, then the platform, one transaction after the other.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, DateTime, bindparam, case, func, null, or_, select
@@ -157,8 +158,8 @@ async def current(who: Respondent, within: Transactions, *, counting: bool = Tru
 
 def open_ones(who: Respondent, known: Standing, now: datetime) -> list[Situation]:
     """Every survey that they may answer now and their app can show, in the order of the queue, whatever pacing says."""
-    shown = (one for one in known.situations if who.can_show(one.offer.needs))
-    return _in_order(one for one in shown if pacing.is_answerable(one.offer, one.state, who.caller, now))
+    shown = _shown_by(who, known.situations)
+    return _in_order([one for one in shown if pacing.is_answerable(one.offer, one.state, who.caller, now)])
 
 
 async def count_impression(db: AsyncSession, user_id: int, shown: Situation, now: datetime) -> None:
@@ -233,16 +234,22 @@ async def _read(who: Respondent, db: AsyncSession, now: datetime) -> Published:
 
 
 def _known(who: Respondent, now: datetime, *read: Published) -> Standing:
-    every = tuple(one for part in read for one in part.situations)
+    every = tuple(chain.from_iterable(part.situations for part in read))
     gap = situations.gap(who.gap_hours, *read)
-    shown = (one for one in every if who.can_show(one.offer.needs))
-    asked = (one for one in shown if pacing.is_promptable(one.offer, one.state, who.caller, now, gap))
+    caller = who.caller
+    # Lists, not generators: with two hundred surveys, a tenth of the whole call.
+    asked = [one for one in _shown_by(who, every) if pacing.is_promptable(one.offer, one.state, caller, now, gap)]
     return Standing(every, tuple(_in_order(asked)))
 
 
-def _in_order(some: Iterable[Situation]) -> list[Situation]:
+def _shown_by(who: Respondent, some: Sequence[Situation]) -> Sequence[Situation]:
+    """Those that their app, or the portal, can show."""
+    return some if who.can is None else [one for one in some if not one.offer.needs or who.can_show(one.offer.needs)]
+
+
+def _in_order(some: Sequence[Situation]) -> list[Situation]:
     by_uid = {one.offer.uid: one for one in some}
-    return [by_uid[offer.uid] for offer in pacing.queue(one.offer for one in by_uid.values())]
+    return [by_uid[offer.uid] for offer in pacing.queue([one.offer for one in by_uid.values()])]
 
 
 def _in_view(who: Respondent, known: Standing, now: datetime) -> Sequence[Situation]:
