@@ -318,6 +318,18 @@ class Punch(Base):
             "import_outcome",
             postgresql_where=text("settled_at_utc IS NOT NULL"),
         ),
+        # What a person must decide, for problems: people and days from the index alone.
+        Index(
+            "clock_transactions_undecided",
+            "import_outcome",
+            "local_date",
+            "emp_code",
+            postgresql_include=["punched_at_utc", "terminal_sn", "id"],
+            postgresql_where=text(
+                "settled_at_utc IS NULL AND gone_at_utc IS NULL AND import_outcome IN ('only_one_punch', 'overlaps',"
+                " 'arrived_late', 'over_24h', 'future_timestamp', 'employee_inactive', 'attendance_deleted', 'no_direction')"
+            ),
+        ),
         Index("clock_transactions_edited", "edited_record_id", postgresql_where=text("edited_record_id IS NOT NULL")),
         # What a change of a rule or a terminal concerns. What is not judged yet is left out: it is due anyway, and a first sync is
         # spared the work.

@@ -16,6 +16,7 @@ from app.registry import (
 )
 
 if TYPE_CHECKING:
+    from app.problems.kinds import ProblemSource
     from app.web.site import Site
 
 PERMISSIONS = (
@@ -205,6 +206,12 @@ def _work() -> Any:
     return jobs
 
 
+def _problems() -> "ProblemSource":
+    from app.clock.problems.source import SOURCE
+
+    return SOURCE
+
+
 def _connect() -> None:
     from app.clock import zones
     from app.clock.bindings import actions
@@ -241,4 +248,5 @@ MODULE = Module(
     site=_site,
     work=_work,
     connect=_connect,
+    problems=_problems,
 )

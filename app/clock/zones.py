@@ -1,6 +1,5 @@
 """The zone of the connection, in which punches have their local days (UTC where none is configured), and how zones are written."""
 
-import re
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
@@ -8,8 +7,6 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Connection
-
-_HOURS = re.compile(r"[+-]?\d{1,2}")
 
 
 async def local_today(db: AsyncSession, now: datetime) -> date:
@@ -27,11 +24,3 @@ def day_in(zone: str, now: datetime) -> date:
 
 def zone_day(connection: Connection | None, now: datetime) -> date:
     return day_in(connection.timezone if connection else "UTC", now)
-
-
-def zone_words(terminal_tz: str | None) -> str | None:
-    """The time zone that the server keeps for a terminal, as people write it: "8" is UTC+8; a name stays as it is."""
-    if terminal_tz is None or not _HOURS.fullmatch(terminal_tz):
-        return terminal_tz
-    hours = int(terminal_tz)
-    return f"UTC{hours:+d}" if hours else "UTC"

@@ -1,10 +1,10 @@
-"""From where on a terminal, or the whole clock, is worth a warning. Pure: Dashboard, Devices and problems decide by these alone."""
+"""From where on a terminal, or the whole clock, is worth a warning: Dashboard, Devices and problems decide by these alone. Pure."""
 
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from app.clock.days import CHECK_DAYS, LIVE_DAYS
-from app.clock.zones import zone_words
+from app.clock.zone_words import zone_words
 
 # Fewer punches are a first day, or a mistake of one person.
 FEWEST = 10

@@ -9,12 +9,13 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Date, Integer, Select, and_, cast, func, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from app.clock.figures.backlog import MIRRORED, backlog
 from app.clock.mirror.devices import DIRECTIONS, KIND, KINDS, REMOTE_KIND
 from app.clock.models import Area, Connection, DailyTotal, Device, Setting
 from app.clock.punches import changes
 from app.clock.punches.changes import UnderWay
 from app.clock.settings import ClockSettings
-from app.clock.zones import zone_words
+from app.clock.zone_words import zone_words
 from app.db.searching import contains
 from app.web import lists
 from app.web.context import Context
@@ -26,13 +27,6 @@ from app.web.templating import with_query
 DAYS = 14
 STATES = {"online": "Online", "offline": "Offline", "unknown": "Unknown"}
 _NAMES = ("default_direction", "skew_warn_seconds")
-# Every punch of the terminal that was ever mirrored, purged ones too.
-MIRRORED = (
-    select(func.coalesce(func.sum(DailyTotal.total), 0))
-    .where(DailyTotal.dimension == "terminal", DailyTotal.key == Device.sn)
-    .correlate(Device)
-    .scalar_subquery()
-)
 SKEW = "How far the terminal's clock is off, from when its recent punches arrived"
 ZONE = "The time zone that the server keeps for the terminal. No punch depends on it"
 THERE = "Punches that the server counts for this terminal"
@@ -176,13 +170,6 @@ def columns() -> tuple[Column, ...]:
         Column("ip_address", "IP address", lambda row: row.ip_address, Device.ip_address, shown=False),
         Column("firmware", "Firmware", lambda row: row.firmware, Device.firmware, shown=False),
     )  # fmt: skip
-
-
-def backlog(row: Any) -> int | None:
-    """What the server counts for the terminal and is not here; None where it says no number."""
-    if row.transaction_count is None or row.absent_since is not None:
-        return None
-    return max(0, int(row.transaction_count) - int(row.mirrored))
 
 
 def days_url(framed: DeviceListFrame, serial: str) -> str:

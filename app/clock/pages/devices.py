@@ -15,12 +15,13 @@ from app.charts import columns, small
 from app.charts.columns import DayColumn, Series
 from app.charts.compared import Noun, PeriodPair, compare
 from app.clock.figures import earlier
+from app.clock.figures.backlog import backlog
 from app.clock.figures.earlier import DayFigures
 from app.clock.mirror import cursors, devices
 from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, DeviceChange
 from app.clock.models import Device
 from app.clock.pages import device_list
-from app.clock.zones import zone_words
+from app.clock.zone_words import zone_words
 from app.counting import count
 from app.dates import day_words
 from app.errors import Conflict, NotFound
@@ -233,7 +234,7 @@ def _drawn(ctx: Context, framed: device_list.DeviceListFrame) -> dict[str, Any]:
         "directions": DIRECTIONS,
         "kinds": KINDS,
         "means": MEANS,
-        "backlog": device_list.backlog,
+        "backlog": backlog,
         "days_url": device_list.days_url,
         "days_words": device_list.days_words,
         "spark": small.spark,

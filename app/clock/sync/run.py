@@ -194,6 +194,7 @@ def _stopped_by(
         case StoppedError():
             return RunOutcome("truncated", TcCode.TRUNCATED, "Stopped by a person; the next run continues from here.")
         case RestoredError():
+            running.findings["restored"] = running.generation
             return RunOutcome("failed", TcCode.SHAPE, error.sentence)
         case SecretError():
             return RunOutcome("failed", TcCode.AUTH, str(error))

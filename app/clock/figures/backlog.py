@@ -1,0 +1,26 @@
+"""How many punches the server counts for a terminal that are not here."""
+
+from typing import Any
+
+from sqlalchemy import func, select
+
+from app.clock.models import DailyTotal, Device
+
+# Every punch of the terminal that was ever mirrored, purged ones too.
+MIRRORED = (
+    select(func.coalesce(func.sum(DailyTotal.total), 0))
+    .where(DailyTotal.dimension == "terminal", DailyTotal.key == Device.sn)
+    .correlate(Device)
+    .scalar_subquery()
+)
+# The same where the statement calls the terminal `d`.
+MIRRORED_SQL = (
+    "SELECT coalesce(sum(total), 0)::bigint FROM clock_analytics_daily WHERE dimension = 'terminal' AND key = d.sn"
+)
+
+
+def backlog(row: Any) -> int | None:
+    """What the server counts for the terminal and is not here; None where it says no number."""
+    if row.transaction_count is None or row.absent_since is not None:
+        return None
+    return max(0, int(row.transaction_count) - int(row.mirrored))

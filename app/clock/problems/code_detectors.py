@@ -1,0 +1,69 @@
+"""What a code lacks whose punches wait; each fact is a problem. Pure."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from app.counting import some
+from app.problems.findings import Fact, Finding
+
+Detector = Callable[[Fact, datetime], Finding]
+NOT_IMPORTED = "Its punches do not become attendance."
+
+
+def conflict(fact: Fact, _: datetime) -> Finding:
+    return fact.found(
+        f"{_who(fact)} may be several employees, or an employee has several codes",
+        f"{_candidates(fact)}{NOT_IMPORTED} Bind the code to the right employee, or give each employee an ID number of their own.",
+    )
+
+
+def not_found(fact: Fact, _: datetime) -> Finding:
+    return fact.found(
+        f"No employee has the code {fact.subject_id}{_called(fact)}",
+        f"{NOT_IMPORTED} Add the person as an employee, or bind the code.",
+    )
+
+
+def unbound(fact: Fact, _: datetime) -> Finding:
+    return fact.found(f"{_who(fact)} is bound to no employee", f"{NOT_IMPORTED} Bind the code, or match it again.")
+
+
+def suggested(fact: Fact, _: datetime) -> Finding:
+    names = fact.facts["candidates"]
+    if len(names) == 1:
+        return fact.found(
+            f"{_who(fact)} may be {names[0]}", f"{NOT_IMPORTED} Accept the match, or bind another employee."
+        )
+    return fact.found(
+        f"{_who(fact)} may be one of several employees", f"{_candidates(fact)}{NOT_IMPORTED} Bind the right one."
+    )
+
+
+def code_disabled(fact: Fact, _: datetime) -> Finding:
+    return fact.found(
+        f"{_who(fact)} is disabled on the server, but punches",
+        f"{NOT_IMPORTED} Enable the person on the server, bind the code, or ignore it.",
+    )
+
+
+def department_unbound(fact: Fact, _: datetime) -> Finding:
+    """Without a name: of the whole clock."""
+    if not fact.subject_id:
+        return fact.found("No person of the clock is bound", "No punch becomes attendance. Add or bind the people.")
+    return fact.found(
+        f"Most people of {fact.facts['name']} are not bound",
+        "Their punches do not become attendance. Add or bind them.",
+    )
+
+
+def _who(fact: Fact) -> str:
+    return f"Code {fact.subject_id}{_called(fact)}"
+
+
+def _called(fact: Fact) -> str:
+    return f" ({fact.facts['name']})" if fact.facts["name"] else ""
+
+
+def _candidates(fact: Fact) -> str:
+    names = fact.facts["candidates"]
+    return f"They are {some(names)}. " if len(names) > 1 else ""

@@ -1,0 +1,65 @@
+"""Facts about codes that hold punches since no employee stands behind them, and departments of such codes. What they mean:
+code_detectors.py.
+
+Where most people of a department wait, one problem of the department stands for all of them: one act helps. Where that is so of
+several departments and no person of the clock is linked, one stands for all. A conflict, and a code that is disabled on the server,
+are matters of their own.
+"""
+
+from app.clock.codes import LINKED_STATES, BindingState
+from app.clock.figures.thresholds import FEWEST
+from app.clock.problems.fact_selects import sql_facts
+
+STATES = ("conflict", "not_found", "unbound", "suggested")
+KINDS = (*STATES, "code_disabled", "department_unbound")
+
+
+def _among(*states: str) -> str:
+    return f"IN ({', '.join(repr(str(one)) for one in sorted(states))})"
+
+
+_LOOSE = _among(BindingState.NOT_FOUND, BindingState.UNBOUND, BindingState.SUGGESTED)
+_HOLDING = _among(*STATES, BindingState.DISABLED)
+_LEFT_OUT = _among(BindingState.IGNORED, BindingState.DISABLED, BindingState.MISSING_REMOTE)
+_LINKED = _among(*LINKED_STATES)
+CODES = sql_facts(
+    KINDS,
+    f"""
+    WITH waiting AS MATERIALIZED (
+        SELECT emp_code, count(*) AS punches FROM clock_transactions
+        WHERE gone_at_utc IS NULL AND settled_at_utc IS NULL AND (import_outcome IS NULL OR import_outcome = 'not_bound')
+        GROUP BY emp_code
+    ), people AS MATERIALIZED (
+        SELECT e.id, e.emp_code, e.full_name, e.department_code, b.state, b.candidates, b.updated_at, w.punches,
+            e.absent_since IS NULL AND b.state NOT {_LEFT_OUT} AS counts,
+            e.absent_since IS NULL AND b.state {_LOOSE} AND w.punches > 0 AS loose
+        FROM clock_employees e JOIN clock_employee_bindings b ON b.clock_employee_id = e.id
+        LEFT JOIN waiting w ON w.emp_code = e.emp_code
+    ), parts AS MATERIALIZED (
+        SELECT department_code, count(*) FILTER (WHERE loose) AS people, sum(punches) FILTER (WHERE loose) AS punches,
+            min(updated_at) FILTER (WHERE loose) AS since
+        FROM people WHERE counts AND department_code IS NOT NULL GROUP BY department_code
+        HAVING count(*) FILTER (WHERE loose) > 1 AND 2 * count(*) FILTER (WHERE loose) > count(*)
+            AND sum(punches) FILTER (WHERE loose) >= {FEWEST}
+    ), whole AS MATERIALIZED (
+        SELECT count(*) FILTER (WHERE loose) AS people, sum(punches) FILTER (WHERE loose) AS punches,
+            min(updated_at) FILTER (WHERE loose) AS since
+        FROM people WHERE counts
+        HAVING count(*) FILTER (WHERE state {_LINKED}) = 0 AND (SELECT count(*) FROM parts) > 1
+    )
+    SELECT 'department_unbound', 'departments', p.department_code, p.punches, p.people, p.since, p.punches,
+        jsonb_build_object('name', coalesce(d.name, p.department_code), 'department', coalesce(d.name, p.department_code))
+    FROM parts p LEFT JOIN clock_departments d ON d.code = p.department_code WHERE NOT EXISTS (SELECT FROM whole)
+    UNION ALL
+    SELECT 'department_unbound', 'departments', '', punches, people, since, punches, '{{}}' FROM whole
+    UNION ALL
+    SELECT CASE p.state WHEN 'disabled' THEN 'code_disabled' ELSE p.state END, 'clock_binding', p.emp_code, p.punches, 1,
+        p.updated_at, p.punches, jsonb_build_object('name', nullif(p.full_name, ''), 'code', p.emp_code, 'person', p.id,
+            'department', coalesce(d.name, p.department_code),
+            'candidates', jsonb_path_query_array(p.candidates, '$[0 to 2].name'))
+    FROM people p LEFT JOIN clock_departments d ON d.code = p.department_code
+    WHERE p.punches > 0 AND p.state {_HOLDING} AND NOT (p.loose AND (EXISTS (SELECT FROM whole)
+        OR p.department_code IN (SELECT department_code FROM parts)))
+    """,
+    few=False,
+)

@@ -1,0 +1,35 @@
+"""Facts about a person's punches of one day that a person must decide. What they mean: day_detectors.py."""
+
+from app.clock.problems.fact_selects import SINCE, sql_facts
+from app.clock.problems.person_days import AWAITING, KINDS, OUTCOMES
+
+# A shift is decided after a day at most, and then it is judged again.
+LONGEST_WAIT = "interval '48 hours'"
+_WORDS = ", ".join(f"'{one.value}'" for one in OUTCOMES)
+# The day, and who it is, are in the id: an object that is built of texts alone costs a fifth, and there may be thousands of them.
+_COLUMNS = "emp_code, local_date, punched_at_utc, id, terminal_sn"
+DAYS = sql_facts(
+    KINDS,
+    f"""
+    WITH punches AS (
+        SELECT import_outcome AS kind, {_COLUMNS} FROM clock_transactions
+        WHERE import_outcome IN ({_WORDS}) AND settled_at_utc IS NULL AND gone_at_utc IS NULL AND local_date >= {SINCE}
+        UNION ALL
+        SELECT '{AWAITING}', {_COLUMNS} FROM clock_transactions
+        WHERE import_outcome = 'awaiting' AND gone_at_utc IS NULL AND updated_at < now() - {LONGEST_WAIT}
+            AND local_date BETWEEN {SINCE} AND (now() - {LONGEST_WAIT})::date + 1
+    ), days AS (
+        SELECT p.kind, coalesce('e' || b.host_employee_id, 'c' || p.emp_code) AS who, p.local_date, b.host_employee_id,
+            min(p.emp_code) AS code, count(*) AS punches, min(p.punched_at_utc) AS since, max(p.id) AS newest,
+            min(p.terminal_sn) AS terminal
+        FROM punches p LEFT JOIN clock_employee_bindings b ON b.emp_code = p.emp_code
+        GROUP BY p.kind, who, p.local_date, b.host_employee_id
+    )
+    SELECT kind, 'person_day', who || '/' || local_date, punches, 1, since, newest, jsonb_object(
+        ARRAY['name', 'code', 'department', 'terminal'],
+        ARRAY[coalesce(h.name, nullif(e.full_name, ''), 'Code ' || days.code), days.code, coalesce(d.name, e.department_code), terminal])
+    FROM days LEFT JOIN employees h ON h.id = host_employee_id LEFT JOIN clock_employees e ON e.emp_code = days.code
+    LEFT JOIN clock_departments d ON d.code = e.department_code
+    """,
+    few=False,
+)

@@ -1,0 +1,43 @@
+"""Facts that are written in SQL, as a look of app.problems reads them, and the settings among them."""
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import BigInteger, DateTime, Text, bindparam, cast, column, select, text
+from sqlalchemy.dialects.postgresql import JSONB
+
+from app.clock.settings import EARLIEST, ClockSettings
+from app.problems.kinds import COLUMNS, FactSelect
+
+_TYPES: dict[str, Any] = {
+    "held_punches": BigInteger,
+    "held_people": BigInteger,
+    "since": DateTime(timezone=True),
+    "evidence": BigInteger,
+    "facts": JSONB,
+}
+_DEFAULTS = ClockSettings(EARLIEST)
+# Punches of older days are history, of which no problem tells.
+DAYS = 62
+SINCE = f"(now() - interval '{DAYS - 1} days')::date"
+
+
+def sql_facts(kinds: Collection[str], sql: str, *, few: bool = True) -> FactSelect:
+    """`sql` selects the columns of a fact, in their order; it may use `:workspace`. `few` as in FactSelect."""
+    named = text(f"SELECT * FROM ({sql}) AS facts ({', '.join(COLUMNS)})")
+    if ":workspace" in sql:
+        named = named.bindparams(bindparam("workspace", "", Text))
+    found = named.columns(*(column(name) for name in COLUMNS)).subquery()
+    columns = (cast(found.c[name], _TYPES.get(name, Text)).label(name) for name in COLUMNS)
+    return FactSelect(frozenset(kinds), select(*columns), few)
+
+
+def setting(name: str) -> str:
+    """The number that holds for a setting, in SQL."""
+    default = int(getattr(_DEFAULTS, name))
+    return f"coalesce((SELECT (value #>> '{{}}')::int FROM clock_settings WHERE name = '{name}'), {default})"
+
+
+# The clock may be switched off in the workspace: then no run is due, and nothing is wrong with it.
+SWITCHED_ON = """coalesce((SELECT value::boolean FROM policies
+    WHERE workspace = CAST(:workspace AS text) AND name = 'module_clock'), true)"""

@@ -1,0 +1,28 @@
+"""A person's day as the subject of a problem, and the kinds that are about one. Pure."""
+
+from datetime import date
+
+from app.clock.codes import Outcome
+
+OUTCOMES = (
+    Outcome.ONLY_ONE_PUNCH,
+    Outcome.OVERLAPS,
+    Outcome.ARRIVED_LATE,
+    Outcome.OVER_24H,
+    Outcome.FUTURE_TIMESTAMP,
+    Outcome.EMPLOYEE_INACTIVE,
+    Outcome.ATTENDANCE_DELETED,
+)
+AWAITING = "awaiting_too_long"
+KINDS = (*(one.value for one in OUTCOMES), AWAITING)
+
+
+def day_of(subject_id: str) -> date:
+    """The local day of a person's day: `e7/2026-11-22`, or `c1007/2026-11-22` where no employee stands behind the code."""
+    return date.fromisoformat(subject_id.rpartition("/")[2])
+
+
+def who_of(subject_id: str) -> tuple[str, int | str]:
+    """`("employee", 7)` or `("code", "1007")`."""
+    who = subject_id.rpartition("/")[0]
+    return ("employee", int(who[1:])) if who.startswith("e") else ("code", who[1:])

@@ -1,0 +1,213 @@
+"""What helps against a problem of the clock: acts of other rooms, with the permission that each needs on its own page."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import select, text
+
+from app.clock.bindings import actions as bindings
+from app.clock.connection import saved as connection
+from app.clock.mirror import absences, devices, gone, shortfalls
+from app.clock.mirror.devices import DIRECTIONS
+from app.clock.models import ClockEmployee, Punch
+from app.clock.problems.person_days import day_of, who_of
+from app.clock.review import decisions, settling, using_many
+from app.clock.sync import run_rows
+from app.db.among import among
+from app.errors import Conflict, Invalid
+from app.problems.kinds import Remedy, RemedyAsked
+
+RUNS, BINDS, SETS, DECIDES = "clock.sync.run", "clock.employees.edit", "clock.devices.edit", "clock.transactions.edit"
+CHANGED = "This is over, or has changed meanwhile. Reload the page."
+_OF_DAYS = text(
+    """
+    SELECT p.id
+    FROM unnest(CAST(:employees AS bigint[]), CAST(:codes AS text[]), CAST(:days AS date[])) AS wanted (employee, code, day)
+    JOIN clock_transactions p ON p.local_date = wanted.day AND p.import_outcome = :outcome
+        AND p.settled_at_utc IS NULL AND p.gone_at_utc IS NULL
+    LEFT JOIN clock_employee_bindings b ON b.emp_code = p.emp_code
+    WHERE b.host_employee_id = wanted.employee OR (b.host_employee_id IS NULL AND p.emp_code = wanted.code)
+    ORDER BY p.id
+    """
+)
+
+
+async def _start(asked: RemedyAsked) -> None:
+    found = await connection.required(asked.db)
+    if found.status == "locked":
+        raise Conflict("The connection is locked after refused sign-ins. Save the right password in Settings first.")
+    await run_rows.queue_run(asked.db, "manual", {}, asked.actor)
+
+
+async def _unlock(asked: RemedyAsked) -> None:
+    await connection.unlock(asked.db, asked.actor, datetime.now(UTC))
+
+
+START = Remedy("Start a run", RUNS, _start)
+UNLOCK = Remedy("Unlock", "clock.settings", _unlock, asks="Allow one more try with the saved password?")
+
+
+async def _decide_people(asked: RemedyAsked) -> None:
+    """About the listing that was shown: another one meanwhile is asked about again."""
+    for resource, facts in zip(asked.subject_ids, asked.facts, strict=True):
+        waiting = next((one for one in await absences.pending(asked.db) if one.resource == resource), None)
+        if waiting is None or (waiting.pending or {}).get("run_id") != facts["run"]:
+            raise Conflict(CHANGED)
+        if asked.choice == "confirm":
+            await absences.confirm_disappearance(asked.db, asked.actor, resource, datetime.now(UTC))
+        else:
+            await absences.refuse_disappearance(asked.db, asked.actor, resource)
+
+
+async def _decide_punches(asked: RemedyAsked) -> None:
+    waiting = await gone.undecided(asked.db)
+    shown = asked.facts[0]
+    if (
+        waiting is None
+        or (waiting.pending or {}).get("missing") != shown["missing"]
+        or waiting.generation != shown["run"]
+    ):
+        raise Conflict(CHANGED)
+    if asked.choice == "confirm":
+        await gone.confirm(asked.db, asked.actor, waiting, datetime.now(UTC))
+    else:
+        await gone.refuse(asked.db, asked.actor, waiting)
+
+
+async def _accept_days(asked: RemedyAsked) -> None:
+    await shortfalls.accept(asked.db, asked.actor, asked.subject_ids, datetime.now(UTC))
+
+
+_VERDICTS = (("refuse", "Keep them"), ("confirm", "They are gone"))
+DECIDE_PEOPLE = Remedy(
+    "Decide", RUNS, _decide_people, choices=_VERDICTS, asks="Are they really gone, or is the list of the server wrong?"
+)
+DECIDE_PUNCHES = Remedy(
+    "Decide", RUNS, _decide_punches, choices=_VERDICTS, asks="Are these punches really gone from the server?"
+)
+ACCEPT_DAYS = Remedy(
+    "Accept as read",
+    RUNS,
+    _accept_days,
+    many=True,
+    asks="Accept these days as read, without the punches that are missing?",
+)
+
+
+async def _accept(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
+    return (await bindings.accept(asked.db, asked.actor, people)).codes
+
+
+async def _match_again(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
+    return await bindings.match_again(asked.db, asked.actor, people)
+
+
+async def _ignore(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
+    return await bindings.ignore(asked.db, asked.actor, people)
+
+
+_ON_CODES = {"accept": _accept, "match_again": _match_again, "ignore": _ignore}
+
+
+def _on_codes(*acts: str) -> Callable[[RemedyAsked], Awaitable[None]]:
+    async def do(asked: RemedyAsked) -> None:
+        act = _chosen(asked, acts)
+        which = select(ClockEmployee.id).where(among(ClockEmployee.emp_code, asked.subject_ids))
+        people = (await asked.db.scalars(which)).all()
+        if not await _ON_CODES[act](asked, people):
+            raise Conflict(CHANGED)
+
+    return do
+
+
+def _chosen(asked: RemedyAsked, acts: Sequence[str]) -> str:
+    act = asked.choice or acts[0]
+    if act not in acts:
+        raise Invalid("Choose one of the acts.")
+    return act
+
+
+_OTHERS = (("match_again", "Match again"), ("ignore", "Ignore the code"))
+ACCEPT = Remedy("Accept", BINDS, _on_codes("accept"), many=True)
+MATCH = Remedy("Match again", BINDS, _on_codes("match_again", "ignore"), choices=_OTHERS, many=True)
+IGNORE = Remedy("Ignore the code", BINDS, _on_codes("ignore"), many=True, asks="Leave this code out on purpose?")
+
+
+async def _set_direction(asked: RemedyAsked) -> None:
+    for serial in asked.subject_ids:
+        await devices.set_direction(asked.db, asked.actor, serial, asked.choice)
+
+
+async def _set_kind(asked: RemedyAsked) -> None:
+    for serial in asked.subject_ids:
+        await devices.set_kind(asked.db, asked.actor, serial, asked.choice)
+
+
+DIRECT = Remedy(
+    "Read as directed",
+    SETS,
+    _set_direction,
+    choices=tuple((value, label) for value, label in DIRECTIONS.items() if value != "by_code"),
+    many=True,
+    asks="How are the punches of this terminal to be read? Those without a record are judged again.",
+)
+SET_KIND = Remedy(
+    "Say what it is",
+    SETS,
+    _set_kind,
+    choices=(("access", "It is a door"), ("attendance", "It is a clock")),
+    many=True,
+    asks="Do punches of this terminal count for attendance?",
+)
+
+
+def _of_days(outcome: str, acts: Sequence[str]) -> Callable[[RemedyAsked], Awaitable[None]]:
+    async def do(asked: RemedyAsked) -> None:
+        act = _chosen(asked, acts)
+        ids = await _punches_of(asked, outcome)
+        if not ids:
+            raise Conflict(CHANGED)
+        await _ON_PUNCHES[act](asked, ids)
+
+    return do
+
+
+async def _punches_of(asked: RemedyAsked, outcome: str) -> list[int]:
+    who = [who_of(one) for one in asked.subject_ids]
+    given = {
+        "employees": [one if of == "employee" else None for of, one in who],
+        "codes": [one if of == "code" else None for of, one in who],
+        "days": [day_of(one) for one in asked.subject_ids],
+        "outcome": outcome,
+    }
+    return list(await asked.db.scalars(_OF_DAYS, given))
+
+
+async def _settle(asked: RemedyAsked, ids: Sequence[int]) -> None:
+    await settling.settle(asked.db, asked.actor, among(Punch.id, ids))
+
+
+async def _keep(asked: RemedyAsked, ids: Sequence[int]) -> None:
+    await settling.keep_record(asked.db, asked.actor, among(Punch.id, ids))
+
+
+async def _retry(asked: RemedyAsked, ids: Sequence[int]) -> None:
+    await decisions.retry(asked.db, asked.actor, among(Punch.id, ids))
+
+
+async def _use(asked: RemedyAsked, ids: Sequence[int]) -> None:
+    """Raises Conflict with the reason where a shift can't be used; of many those are left."""
+    if len(asked.subject_ids) == 1:
+        await decisions.use_punches(asked.db, asked.actor, ids[0])
+    else:
+        await using_many.use(asked.db, asked.actor, among(Punch.id, ids), most=100)
+
+
+_ON_PUNCHES = {"settle": _settle, "keep": _keep, "retry": _retry, "use": _use}
+_LABELS = {"settle": "Mark as settled", "keep": "Keep the record", "retry": "Retry", "use": "Use the punches"}
+
+
+def of_days(outcome: str, *acts: str) -> Remedy:
+    """The first act stands on the button; with several, the person chooses."""
+    choices = tuple((one, _LABELS[one]) for one in acts) if len(acts) > 1 else ()
+    return Remedy(_LABELS[acts[0]], DECIDES, _of_days(outcome, acts), choices=choices, many=True)

@@ -1,0 +1,84 @@
+"""What is wrong with a terminal; from where on is figures/thresholds.py's. Pure."""
+
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from app.clock.days import CHECK_DAYS
+from app.clock.figures.thresholds import FEWEST, is_offline, is_silent_terminal, is_skewed, skew_words, zone_hint
+from app.counting import count
+from app.dates import local_time
+from app.problems.findings import Fact, Finding
+
+# A terminal that worked soon after the history start may have older punches, which are not to be read.
+_YOUNGER = timedelta(days=CHECK_DAYS)
+
+
+def terminal_offline(fact: Fact, now: datetime) -> Finding | None:
+    if not is_offline("offline", fact.since, "attendance", now):
+        return None
+    return fact.found(
+        f"Terminal {_name(fact)} has been offline since {_since(fact, now)}",
+        "Its punches come once it is connected again. Look at its power and its network.",
+    )
+
+
+def silent_terminal(fact: Fact, now: datetime) -> Finding | None:
+    if not is_silent_terminal(fact.since, "", now, fact.facts["hours"]):
+        return None
+    return fact.found(
+        f"Terminal {_name(fact)} has sent no punch since {_since(fact, now)}",
+        "Make a punch there. If it does not come, look at the terminal and at the server.",
+    )
+
+
+def terminal_skew(fact: Fact, _: datetime) -> Finding | None:
+    seconds = fact.facts["seconds"]
+    if not is_skewed(seconds, fact.facts["warn_seconds"]):
+        return None
+    hint = zone_hint(fact.facts["terminal_tz"], fact.facts["zone"])
+    return fact.found(
+        f"The clock of terminal {_name(fact)} is wrong",
+        f"It is {skew_words(seconds)}. Set it, or have the server set it. {hint}".strip(),
+    )
+
+
+def terminal_backlog(fact: Fact, _: datetime) -> Finding | None:
+    """Where the terminal is older than the history, what is missing may be history."""
+    began, first = date.fromisoformat(fact.facts["history_start"]), fact.facts["first_day"]
+    is_younger = first is None or date.fromisoformat(first) > began + _YOUNGER
+    if fact.held_punches < FEWEST or not is_younger:
+        return None
+    return fact.found(
+        f"The server counts more punches of terminal {_name(fact)} than it gives",
+        f"{count(fact.held_punches, 'punch is', 'punches are')} not here. Read its days again in the Sync Center.",
+    )
+
+
+def no_direction(fact: Fact, _: datetime) -> Finding:
+    """Where its other punches count, one direction for all of them would be wrong."""
+    if not fact.facts["listed"]:
+        which = f"terminal {_name(fact)}, which the server does not list," if fact.facts["name"] else "no terminal"
+        return fact.found(
+            f"Punches of {which} say neither in nor out", "Mark them as settled, or set the default direction."
+        )
+    if fact.facts["counts"]:
+        advice = "Its other punches do. Mark these as settled, or set a direction for all punches of the terminal."
+        return fact.found(f"Some punches of terminal {_name(fact)} say neither in nor out", advice)
+    return fact.found(f"No punch of terminal {_name(fact)} counts: they say neither in nor out", "Set its direction.")
+
+
+def access_terminal_used(fact: Fact, _: datetime) -> Finding:
+    return fact.found(
+        f"The server says that terminal {_name(fact)} only opens a door",
+        "Its punches do not become attendance. Say whether that is right.",
+    )
+
+
+def _name(fact: Fact) -> str:
+    return str(fact.facts["name"])
+
+
+def _since(fact: Fact, now: datetime) -> str:
+    """`since` is there where a detector asks for it."""
+    zone = ZoneInfo(fact.facts["zone"])
+    return local_time(fact.since.astimezone(zone), now.astimezone(zone).date()) if fact.since else ""
