@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import prose_names
+from tests import prose_names, signatures
 from tests.order import LONG, THIS_SIDE
 
 ROOT = Path(__file__).parents[1]
@@ -521,6 +521,14 @@ def test_a_module_without_any_stays_without_it() -> None:
     assert listed <= {name_of(path) for path in SOURCES}
     without = {name_of(path) for path in SOURCES if not re.search(r"\bAny\b", path.read_text()) and is_code(path)}
     assert sorted(without - listed) == [], "add these names to the list"
+
+
+def test_any_in_a_signature_is_a_row_or_json() -> None:
+    """Give another one its type; or, where it is a row or JSON, a name of `tests.signatures` that says so."""
+    found = {name_of(path): list(signatures.loose(ast.parse(path.read_text()))) for path in SOURCES}
+    left = {name: those for name, those in found.items() if those}
+    assert {name: those for name, those in left.items() if name not in signatures.STILL_LOOSE} == {}
+    assert [name for name in signatures.STILL_LOOSE if name not in left] == [], "take these names off the list"
 
 
 def is_code(path: Path) -> bool:

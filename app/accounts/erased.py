@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, case, cast, exists, literal, literal_column
+from sqlalchemy import ColumnElement, SQLColumnExpression, Text, case, cast, exists, literal, literal_column
 from sqlalchemy.orm import aliased
 
 from app.accounts.models import AuditEntry
@@ -13,7 +13,7 @@ ERASE = "person.erase"
 _ACT, _KIND = literal_column(f"'{ERASE}'", Text), literal_column("'user'", Text)
 
 
-def was_erased(user_id: Any) -> ColumnElement[bool]:
+def was_erased(user_id: SQLColumnExpression[Any] | int | None) -> ColumnElement[bool]:
     """True where the account with this id, a column or a value, was erased in whatever workspace. False for null."""
     erasure = aliased(AuditEntry)
     return exists().where(erasure.act == _ACT, erasure.subject_type == _KIND, erasure.subject_id == cast(user_id, Text))

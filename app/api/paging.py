@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, SQLColumnExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api.envelope import Meta
@@ -44,7 +44,7 @@ class ApiList:
 
 
 async def page_by_id(
-    db: AsyncSession, asked: Paged, listing: ApiList, base: Select[Any], key: Any
+    db: AsyncSession, asked: Paged, listing: ApiList, base: Select[Any], key: SQLColumnExpression[int]
 ) -> tuple[Rows, Meta]:
     """A page of `base`, which `key`, its id, puts in order."""
     ordered = base.order_by(key.desc() if listing.newest_first else key.asc())
@@ -63,7 +63,7 @@ async def page_by_id(
 
 
 async def page_of_many(
-    db: AsyncSession, asked: Paged, listing: ApiList, meant: Callable[[], Awaitable[Select[Any]]], key: Any
+    db: AsyncSession, asked: Paged, listing: ApiList, meant: Callable[[], Awaitable[Select[Any]]], key: SQLColumnExpression[int]
 ) -> tuple[Rows, Meta]:
     """A page of a list that may be very long, in the order of `key`. `meant` is asked after the instant to follow from: what it reads
     besides, such as who was renamed, is then never newer than that."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, func, select
+from sqlalchemy import ColumnElement, Row, SQLColumnExpression, and_, func, select
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 
 from app.counting import percent
@@ -26,7 +26,7 @@ _COUNTED = tallies.whole(TallyScope()).subquery()
 _PEOPLE, _OUTCOME = _COUNTED.c.people, _COUNTED.c.outcome
 
 
-def _sum(column: Any, *which: Any) -> Any:
+def _sum(column: SQLColumnExpression[int], *which: ColumnElement[bool]) -> ColumnElement[int]:
     total = func.sum(column)
     return func.coalesce(total.filter(*which) if which else total, 0)
 
