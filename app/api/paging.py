@@ -63,7 +63,11 @@ async def page_by_id(
 
 
 async def page_of_many(
-    db: AsyncSession, asked: Paged, listing: ApiList, meant: Callable[[], Awaitable[Select[Any]]], key: SQLColumnExpression[int]
+    db: AsyncSession,
+    asked: Paged,
+    listing: ApiList,
+    meant: Callable[[], Awaitable[Select[Any]]],
+    key: SQLColumnExpression[int],
 ) -> tuple[Rows, Meta]:
     """A page of a list that may be very long, in the order of `key`. `meant` is asked after the instant to follow from: what it reads
     besides, such as who was renamed, is then never newer than that."""
