@@ -1,9 +1,9 @@
 """When a person is told that a problem opened or closed, what becomes of an alert once its time has come, and when many become
 one mail. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from app.alerts.hours import next_digest, quiet_until
 from app.alerts.rules import AlertRules, Pace
@@ -12,20 +12,54 @@ STORM, STORM_WINDOW = 20, timedelta(minutes=10)
 # What waited longer, since no worker ran or mail was off, is dropped: the page Problems shows it.
 TOO_OLD: Final = timedelta(days=8)
 Fate = Literal["tell", "wait", "drop"]
+# How far a person has been told: see app.alerts.models.ProblemAlert.
+State = Literal["waiting", "told", "closing", "over"]
+STATES: Final[tuple[State, ...]] = get_args(State)
 
 
 @dataclass(frozen=True, slots=True)
 class AlertInTurn:
-    """An alert about a problem for one person. `opened_at`: since when this time, where it opened again. `told`: the person knows that it
-    is open. `due_at` is when it was to be told. `closed_at` is None while it is open; `snoozed_until` None where it is not snoozed."""
+    """What one person has still to be told of a problem. `opened_at`: since when this time, where it opened again. `due_at` is when it is to be
+    told, None for nothing to tell. `closed_at` is None while it is open; `snoozed_until` None where it is not snoozed."""
 
     kind: str
     severity: str
     opened_at: datetime
-    due_at: datetime
-    told: bool = False
+    state: State = "waiting"
+    due_at: datetime | None = None
     closed_at: datetime | None = None
     snoozed_until: datetime | None = None
+
+
+def opened(rules: AlertRules, alert: AlertInTurn, at: datetime, now: datetime) -> AlertInTurn:
+    """After the news that the problem opened at `at`. Where its closing was not told yet, the person knows all there is to know."""
+    if alert.state == "closing":
+        return replace(alert, state="told", due_at=None)
+    return planned(rules, replace(alert, state="waiting", opened_at=at), now) if alert.state == "over" else alert
+
+
+def closed(rules: AlertRules, alert: AlertInTurn, now: datetime) -> AlertInTurn:
+    """After the news that the problem closed: `closed_at` says when."""
+    match alert.state:
+        case "told":
+            return planned(rules, replace(alert, state="closing"), now)
+        case "waiting":
+            return alert if due_at(rules, alert, now) else replace(alert, state="over", due_at=None)
+        case _:
+            return alert
+
+
+def planned(rules: AlertRules, alert: AlertInTurn, now: datetime) -> AlertInTurn:
+    """With the time at which it is told; over where there is nothing to tell."""
+    at = due_at(rules, alert, now)
+    over = at is None and alert.state != "told"
+    return replace(alert, state="over" if over else alert.state, due_at=at)
+
+
+def told(alert: AlertInTurn) -> AlertInTurn:
+    """After its mail was handed over."""
+    knows_it_open = alert.state == "waiting" and alert.closed_at is None
+    return replace(alert, state="told" if knows_it_open else "over", due_at=None)
 
 
 def pace_of(rules: AlertRules, alert: AlertInTurn) -> Pace:
@@ -37,7 +71,7 @@ def due_at(rules: AlertRules, alert: AlertInTurn, now: datetime) -> datetime | N
     """When to tell the next thing that there is to tell, not before `now`; None for nothing."""
     if _is_settled(rules, alert):
         return None
-    at = max(now, alert.opened_at + rules.after(alert.severity) if not alert.told else now)
+    at = max(now, alert.opened_at + rules.after(alert.severity)) if alert.state == "waiting" else now
     if pace_of(rules, alert) == "digest":
         return next_digest(rules, at)
     return _woken(rules, alert, at)
@@ -45,7 +79,7 @@ def due_at(rules: AlertRules, alert: AlertInTurn, now: datetime) -> datetime | N
 
 def fate(rules: AlertRules, alert: AlertInTurn, now: datetime) -> tuple[Fate, datetime | None]:
     """Of an alert that is due; with the time until which it waits."""
-    if now - alert.due_at > TOO_OLD or _is_settled(rules, alert):
+    if alert.due_at is None or now - alert.due_at > TOO_OLD or _is_settled(rules, alert):
         return "drop", None
     if alert.snoozed_until and alert.snoozed_until > now and not alert.closed_at:
         return "wait", alert.snoozed_until
@@ -55,11 +89,11 @@ def fate(rules: AlertRules, alert: AlertInTurn, now: datetime) -> tuple[Fate, da
 
 def _is_settled(rules: AlertRules, alert: AlertInTurn) -> bool:
     """True where there is nothing to tell: not wanted, told already, or closed before its minutes were over."""
-    if pace_of(rules, alert) == "never":
+    if pace_of(rules, alert) == "never" or alert.state in ("told", "over"):
         return True
-    if alert.told or alert.closed_at is None:
-        return alert.told and alert.closed_at is None
-    return alert.closed_at - alert.opened_at < rules.after(alert.severity)
+    if alert.state == "closing":
+        return alert.closed_at is None
+    return alert.closed_at is not None and alert.closed_at - alert.opened_at < rules.after(alert.severity)
 
 
 def _woken(rules: AlertRules, alert: AlertInTurn, at: datetime) -> datetime:

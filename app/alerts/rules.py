@@ -1,7 +1,7 @@
 """What one person wants to be told of, and when: the choices of *Account → Notifications*. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import time, timedelta
 from typing import Final, Literal, get_args
 
@@ -58,6 +58,15 @@ class AlertRules:
 
     def after(self, severity: str) -> timedelta:
         return timedelta(minutes=self._of(severity).after)
+
+    def without(self, pace: Pace) -> "AlertRules":
+        """With no mail where that pace was wanted: the person has ended such mails."""
+        critical, warning, info = (
+            SeverityRule("never", rule.after) if rule.pace == pace else rule
+            for rule in (self.critical, self.warning, self.info)
+        )
+        kinds: dict[str, Pace] = {kind: "never" if wanted == pace else wanted for kind, wanted in self.kinds.items()}
+        return replace(self, critical=critical, warning=warning, info=info, kinds=kinds)
 
     @property
     def tells_something(self) -> bool:

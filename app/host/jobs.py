@@ -14,12 +14,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import jobs
 from app.accounts import housekeeping
 from app.accounts.models import Job
+from app.alerts import news, telling, writing
 from app.db.session import PLATFORM, workspace_of
+from app.host.problem_kinds import mail_failing
 from app.jobs import Claim, Function
 from app.long_acts import over_lists
 from app.long_acts.models import LongAct
 from app.long_acts.over_lists import ListAct, MeantRows
-from app.mail import account_letters, outbox, sending
+from app.mail import account_letters, outbox, sending, streak
 from app.mail.kinds import Writers
 from app.parts import Parts
 from app.problems import looking
@@ -61,8 +63,15 @@ async def look_for_problems(parts: Parts, claim: Claim) -> None:
         await looking.look(db)
 
 
+async def tell_alerts(parts: Parts, claim: Claim) -> None:
+    await telling.tell(parts, claim.workspace)
+
+
 async def send_mail(parts: Parts, claim: Claim) -> None:
     await sending.send_due(parts, claim.workspace, _writers())
+    async with parts.database.transaction(PLATFORM) as db:
+        if await streak.turned(db):
+            await looking.look(db, {mail_failing.KIND})
 
 
 @cache
@@ -79,14 +88,17 @@ async def tidy_webhooks(parts: Parts, claim: Claim) -> None:
 
 
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
-    """Asks for the daily housekeeping, which is of all workspaces, for mails and webhooks that are due, and for a look for problems."""
+    """Asks for the daily housekeeping, which is of all workspaces, for mails, alerts and webhooks that are due, and for a look for
+    problems."""
     async with parts.database.transaction(workspace) as db:
         if workspace == PLATFORM:
             await jobs.request_daily(db, "housekeeping")
-        mail_due = await _send_due_mail(db) if outbox.is_on(parts.settings) else None
+        sends_mail = outbox.is_on(parts.settings)
+        mail_due = await _asked(db, outbox.JOB, await sending.next_due(db)) if sends_mail else None
+        alert_due = await _asked(db, news.JOB, await news.next_at(db)) if sends_mail else None
         webhooks_due = await _send_due_webhooks(db)
         sweep_due = await _sweep(db)
-    return min(filter(None, (mail_due, webhooks_due, sweep_due)))
+    return min(filter(None, (mail_due, alert_due, webhooks_due, sweep_due)))
 
 
 async def _sweep(db: AsyncSession) -> datetime:
@@ -103,18 +115,13 @@ async def _send_due_webhooks(db: AsyncSession) -> datetime | None:
     """When the next one is due."""
     if await tidying.is_due(db):
         await jobs.request_daily(db, "webhooks_tidy")
-    due = await next_due(db)
-    if due is not None and due <= datetime.now(UTC):
-        await jobs.request(db, noting.JOB)
-        return None
-    return due
+    return await _asked(db, noting.JOB, await next_due(db))
 
 
-async def _send_due_mail(db: AsyncSession) -> datetime | None:
-    """When the next one is due."""
-    due = await sending.next_due(db)
+async def _asked(db: AsyncSession, job: str, due: datetime | None) -> datetime | None:
+    """Asks for the job where it is due; else when it will be."""
     if due is not None and due <= datetime.now(UTC):
-        await jobs.request(db, outbox.JOB)
+        await jobs.request(db, job)
         return None
     return due
 
@@ -123,8 +130,9 @@ FUNCTIONS: Mapping[str, Function] = {
     "housekeeping": tidy,
     "long_act": carry_on,
     looking.JOB: look_for_problems,
+    news.JOB: tell_alerts,
     outbox.JOB: send_mail,
     noting.JOB: send_webhooks,
     "webhooks_tidy": tidy_webhooks,
 }
-LETTERS: Writers = account_letters.LETTERS
+LETTERS: Writers = {**account_letters.LETTERS, **writing.LETTERS}

@@ -184,6 +184,7 @@ JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
     "problems_sweep": JobKind("Look for problems", timeout=timedelta(minutes=5)),
     # Each attempt continues where the last one ended, so that many are worth it.
+    "alerts": JobKind("Tell people of problems", timeout=timedelta(minutes=10)),
     "send_mail": JobKind("Send mail", timeout=timedelta(minutes=30)),
     # As for mail.
     "send_webhooks": JobKind("Send webhooks", timeout=timedelta(minutes=10)),
@@ -218,6 +219,13 @@ def _work() -> Any:
     return jobs
 
 
+def _connect() -> None:
+    from app.alerts import news
+    from app.problems import events
+
+    events.listen(news.note)
+
+
 def _problems() -> Any:
     from app.host.problem_kinds import host_source
 
@@ -243,4 +251,5 @@ MODULE = Module(
     site=_site,
     work=_work,
     problems=_problems,
+    connect=_connect,
 )

@@ -56,3 +56,17 @@ class MailRefusal(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     topic: Mapped[str] = mapped_column(primary_key=True)
     at: Mapped[Created]
+
+
+class MailStreak(Base):
+    """One row, once a mail could not be sent: how many attempts failed in a row, over all workspaces, and what the last one met. `told` is
+    true while that is a problem (app.mail.streak)."""
+
+    __tablename__ = "mail_streak"
+    __table_args__ = (CheckConstraint("id = 1", name="one"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, server_default="1")
+    failures: Mapped[int]
+    since: Mapped[datetime]
+    error: Mapped[str]
+    told: Mapped[bool] = mapped_column(server_default=text("false"))

@@ -14,6 +14,7 @@ from app import jobs
 from app.accounts import looks
 from app.config.smtp import SmtpServer
 from app.db.session import workspace_of
+from app.mail import streak
 from app.mail.kinds import MailInTurn, Writers
 from app.mail.letters import MailHead, message_of
 from app.mail.models import OutgoingMail
@@ -102,7 +103,7 @@ async def _take(parts: Parts, workspace: str, writers: Writers, sender: str) -> 
             return await _written(parts, db, await db.get_one(OutgoingMail, mail_id), writers, sender)
     except Exception as error:  # noqa: BLE001 - whatever a letter meets, the others leave
         _log.error("a mail could not be written", mail=mail_id, exc_info=error)
-        await _note(parts, mail_id, "failed", f"It could not be written ({type(error).__name__}).")
+        await _give_up(parts, mail_id, f"It could not be written ({type(error).__name__}).")
         return _Taken(mail_id)
 
 
@@ -146,11 +147,19 @@ async def _hand_over(parts: Parts, server: MailServer, taken: _Taken) -> bool:
     return True
 
 
+async def _give_up(parts: Parts, mail_id: int, error: str) -> None:
+    async with parts.database.shared_transaction() as db:
+        if row := await db.get(OutgoingMail, mail_id):
+            _end(row, "failed", error)
+
+
 async def _note(parts: Parts, mail_id: int, status: str, error: str | None) -> None:
+    """What the mail server made of it."""
     async with parts.database.shared_transaction() as db:
         row = await db.get(OutgoingMail, mail_id)
         if row is None:
             return
+        await (streak.failed(db, error) if error else streak.worked(db))
         if status != "waiting":
             _end(row, status, error)
         else:

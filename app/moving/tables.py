@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from app.alerts import setting as alerts  # noqa: F401 - its table is named below, and nothing else here loads it
+from app.alerts import models as alerts  # noqa: F401 - its tables are named below, and nothing else here loads them
+from app.alerts import setting  # noqa: F401 - likewise
 from app.db.base import Base
 from app.long_acts import models as long_acts  # noqa: F401 - its tables are named below, and nothing else here loads them
 from app.mail import models as mail  # noqa: F401 - likewise
@@ -125,6 +126,8 @@ HOST: tuple[MovingTable, ...] = (
     MovingTable("app_rating_counts"),
     MovingTable("saved_views", refers=_ACCOUNT, gone="drop"),
     MovingTable("problems", refers={"assigned_to": "users"}),
+    MovingTable("alerts", refers=_ACCOUNT, gone="drop"),
+    MovingTable("alert_news"),
     MovingTable("problem_changes", refers=_ACCOUNT),
     MovingTable("problem_sweeps"),
     MovingTable("webhook_endpoints", sealed=("secret", "secret_before")),
@@ -198,6 +201,7 @@ STAYING: Mapping[str, str] = {
     "passkey_challenges": "They are valid for minutes.",
     "one_time_links": "They lead to the other installation. An administrator makes new ones.",
     "outgoing_mails": "The other installation sends what it had to say; links in them lead there.",
+    "mail_streak": "It is about the mail server of the installation.",
     "request_budgets": "What an API token has used of its limit counts for minutes.",
     "clock_sign_ins": "A session of the time-clock server is of the installation that signed in.",
     "survey_splits": "They are counted again when somebody asks for them.",

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.alerts.fates import STORM, STORM_WINDOW, TOO_OLD, AlertInTurn, Lately, bundled, due_at, fate
+from app.alerts import fates
+from app.alerts.fates import STORM, STORM_WINDOW, TOO_OLD, AlertInTurn, Lately, State, bundled, due_at, fate
 from app.alerts.rules import FIRST_ADMINISTRATOR, SILENT, AlertRules, Digest, QuietHours, SeverityRule
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -21,7 +22,7 @@ def minutes(number: float) -> datetime:
 
 
 def alert(severity: str = "warning", opened: float = 0, due: float = 0, **more: Any) -> AlertInTurn:
-    return AlertInTurn("silence", severity, minutes(opened), minutes(due), **more)
+    return AlertInTurn("silence", severity, minutes(opened), due_at=minutes(due), **more)
 
 
 @pytest.mark.parametrize(
@@ -52,10 +53,10 @@ def alert(severity: str = "warning", opened: float = 0, due: float = 0, **more: 
         # Closed before its minutes were over, after them, and after the person was told.
         (ALL, alert("warning", opened=-29, closed_at=NOW), None),
         (ALL, alert("warning", opened=-31, closed_at=NOW), 0),
-        (ALL, alert("warning", opened=-3, closed_at=NOW, told=True), 0),
-        (DIGESTS, alert("warning", opened=-3, closed_at=NOW, told=True), 20 * 60),
-        (replace(ALL, quiet=NIGHT), alert("warning", opened=-300, closed_at=NOW, told=True), 2 * 60),
-        (ALL, alert("warning", opened=-300, told=True), None),
+        (ALL, alert("warning", opened=-3, closed_at=NOW, state="closing"), 0),
+        (DIGESTS, alert("warning", opened=-3, closed_at=NOW, state="closing"), 20 * 60),
+        (replace(ALL, quiet=NIGHT), alert("warning", opened=-300, closed_at=NOW, state="closing"), 2 * 60),
+        (ALL, alert("warning", opened=-300, state="told"), None),
     ],
 )
 def test_when_a_person_is_told(rules: AlertRules, waiting: AlertInTurn, at: float | None) -> None:
@@ -76,11 +77,11 @@ def test_when_a_person_is_told(rules: AlertRules, waiting: AlertInTurn, at: floa
         # What became of the problem since.
         (ALL, alert(opened=-31, closed_at=minutes(-2)), ("drop", None)),
         (ALL, alert(opened=-40, closed_at=minutes(-2)), ("tell", None)),
-        (ALL, alert(opened=-40, closed_at=minutes(-2), told=True), ("tell", None)),
-        (ALL, alert(opened=-40, told=True), ("drop", None)),
+        (ALL, alert(opened=-40, closed_at=minutes(-2), state="closing"), ("tell", None)),
+        (ALL, alert(opened=-40, state="told"), ("drop", None)),
         (ALL, alert(opened=-40, snoozed_until=minutes(5)), ("wait", minutes(5))),
         (ALL, alert(opened=-40, snoozed_until=minutes(-5)), ("tell", None)),
-        (ALL, alert(opened=-40, snoozed_until=minutes(5), closed_at=NOW, told=True), ("tell", None)),
+        (ALL, alert(opened=-40, snoozed_until=minutes(5), closed_at=NOW, state="closing"), ("tell", None)),
         # A worker that was away for a night still tells; what is older than a week does not.
         (ALL, alert(opened=-900, due=-870), ("tell", None)),
         (ALL, replace(alert(opened=-30), due_at=NOW - TOO_OLD), ("tell", None)),
@@ -109,3 +110,56 @@ def test_what_becomes_of_what_is_due(
 )
 def test_a_storm_becomes_one_mail(number: int, lately: Lately, becomes: tuple[str, datetime | None]) -> None:
     assert bundled(number, lately, NOW) == becomes
+
+
+@pytest.mark.parametrize(
+    ("before", "news", "after", "due"),
+    [
+        ("over", "opened", "waiting", 30),
+        ("waiting", "opened", "waiting", 5),
+        ("told", "opened", "told", None),
+        # It closed and opened again before anybody was told that it closed.
+        ("closing", "opened", "told", None),
+        ("waiting", "closed early", "over", None),
+        # It lasted; the mail that says so says that it closed, too.
+        ("waiting", "closed late", "waiting", 5),
+        ("told", "closed early", "closing", 0),
+        ("closing", "closed late", "closing", 5),
+        ("over", "closed late", "over", None),
+    ],
+)
+def test_news_of_a_problem(before: State, news: str, after: State, due: float | None) -> None:
+    waits = before in ("waiting", "closing")
+    known = replace(alert(opened=-40, state=before), due_at=minutes(5) if waits else None)
+    match news:
+        case "opened":
+            became = fates.opened(ALL, known, NOW, NOW)
+        case "closed early":
+            became = fates.closed(ALL, replace(known, closed_at=minutes(-11)), NOW)
+        case _:
+            became = fates.closed(ALL, replace(known, closed_at=NOW), NOW)
+    assert (became.state, became.due_at) == (after, None if due is None else minutes(due))
+
+
+@pytest.mark.parametrize(
+    ("before", "closed_at", "after"),
+    [("waiting", None, "told"), ("waiting", NOW, "over"), ("closing", NOW, "over")],
+)
+def test_a_mail_about_a_problem_left(before: State, closed_at: datetime | None, after: State) -> None:
+    became = fates.told(alert(state=before, closed_at=closed_at))
+    assert (became.state, became.due_at) == (after, None)
+
+
+def test_another_choice_ends_what_waits_and_leaves_what_was_told() -> None:
+    """So that the closing of what a person knows of is not mailed after they chose no mail, and comes where they choose it again."""
+    assert fates.planned(SILENT, alert(), NOW).state == "over"
+    assert fates.planned(SILENT, alert(state="told"), NOW).state == "told"
+    assert fates.planned(SILENT, alert(state="closing", closed_at=NOW), NOW).state == "over"
+
+
+@pytest.mark.parametrize(("ended", "left"), [("at_once", "never"), ("digest", "at_once")])
+def test_what_a_person_ended_by_a_link_is_not_mailed(ended: Any, left: str) -> None:
+    rules = replace(ALL, kinds={"silence": "at_once", "overlaps": "digest"}).without(ended)
+    assert (rules.critical.pace, rules.kinds["silence"]) == (left, left)
+    assert (rules.kinds["overlaps"] == "never") == (ended == "digest")
+    assert rules.warning.after == 30

@@ -58,6 +58,7 @@ def test_a_token_works_while_its_key_is_in_the_ring() -> None:
         TOKEN.replace("7", "9" * 19, 1),
         TOKEN.upper(),
     ],
+    ids=len,  # the keys differ with each process, and so do the tokens
 )
 def test_what_was_changed_is_no_token(text: str) -> None:
     with pytest.raises(NotFound):

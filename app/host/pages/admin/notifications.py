@@ -1,5 +1,6 @@
 """`/account/notifications`: of which problems one is told by mail, and when. Everybody who is signed in has it."""
 
+from collections.abc import Sequence
 from datetime import time
 from typing import Any, cast
 
@@ -7,10 +8,11 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 
 from app.accounts.permissions import needed
-from app.alerts import choosing
-from app.alerts.rules import LONGEST_AFTER, SEVERITIES, AlertRules, Digest, QuietHours, SeverityRule
+from app.alerts import choosing, replanning
+from app.alerts.rules import LONGEST_AFTER, SEVERITIES, AlertRules, Digest, Pace, QuietHours, SeverityRule
 from app.errors import Invalid
 from app.mail import outbox
+from app.problems.kinds import kinds, visible
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Field, Flag, Form, Number, Text
 from app.web.guards import signed_in
@@ -44,7 +46,16 @@ QUIET = (
     Flag("quiet_but_critical", "Critical problems are mailed all the same"),
 )
 ZONE = Text("zone", "Time zone", required=True, longest=64)
-FORM = Form(*(field for name in SEVERITIES for field in _of_severity(name)), *DIGEST, *QUIET, ZONE)
+OF_KIND = "kind-"
+AS_SEVERITY = ""
+
+
+def _form(kinds_seen: Sequence[str]) -> Form:
+    """With a field for each kind of problem that the person may see."""
+    options = {AS_SEVERITY: "As its severity", **PACES}
+    of_kinds = (Choice(f"{OF_KIND}{name}", kinds()[name].label, options=options) for name in kinds_seen)
+    of_severities = (field for name in SEVERITIES for field in _of_severity(name))
+    return Form(*of_severities, *of_kinds, *DIGEST, *QUIET, ZONE)
 
 
 @get("/account/notifications", guards=[signed_in])
@@ -52,20 +63,30 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
     chosen = await choosing.chosen_by(ctx.db, ctx.user.id)
     rules = chosen or await choosing.default_for(ctx.db, ctx.workspace, ctx.user.id)
     shown = _shown(rules) if chosen else _shown(rules) | {"zone": (await ctx.zone()).name}
-    return await _page(ctx, FORM.fill(shown), chosen=chosen is not None, tells=rules.tells_something)
+    return await _page(ctx, _form(_seen(ctx)).fill(shown), chosen=chosen is not None, tells=rules.tells_something)
 
 
 @post("/account/notifications", guards=[signed_in], status_code=200)
 async def save(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = FORM.read(await ctx.form())
+    form = _form(_seen(ctx)).read(await ctx.form())
     if form.ok:
         try:
-            await choosing.choose(ctx.db, ctx.user.id, _rules(form))
+            before = await choosing.chosen_by(ctx.db, ctx.user.id)
+            await choosing.choose(ctx.db, ctx.user.id, _rules(form, before))
+            await replanning.plan_again(ctx.db, ctx.user.id)
         except Invalid as refused:
             form.absorb(refused)
     if not form.ok:
         return await _page(ctx, form, status=422, chosen=True, tells=True)
     return await done(ctx, "/account/notifications", "Your choice was saved. It holds from now on.")
+
+
+def _seen(ctx: Context) -> Sequence[str]:
+    """The kinds of problems that the person may be told of, the critical ones first."""
+    if not ctx.may(SEES):
+        return ()
+    seen = visible(ctx.user.permissions, ctx.workspace)
+    return sorted(seen, key=lambda name: (SEVERITIES.index(kinds()[name].severity), kinds()[name].label))
 
 
 def _shown(rules: AlertRules) -> dict[str, Any]:
@@ -75,6 +96,7 @@ def _shown(rules: AlertRules) -> dict[str, Any]:
     return {
         **{name: rule.pace for name, rule in severities.items()},
         **{f"{name}_after": rule.after for name, rule in severities.items()},
+        **{f"{OF_KIND}{name}": rules.kinds.get(name, AS_SEVERITY) for name in kinds()},
         "digest": digest.rhythm,
         "digest_weekday": digest.weekday,
         "digest_hour": digest.hour,
@@ -85,17 +107,25 @@ def _shown(rules: AlertRules) -> dict[str, Any]:
     }
 
 
-def _rules(form: Bound) -> AlertRules:
-    """Raises Invalid."""
+def _rules(form: Bound, before: AlertRules | None) -> AlertRules:
+    """What was chosen earlier for kinds that the person does not see now stays. Raises Invalid."""
     critical, warning, info = (SeverityRule(form[name], form[f"{name}_after"]) for name in SEVERITIES)
     return AlertRules(
         critical,
         warning,
         info,
+        kinds=_kinds_of(form, before),
         digest=Digest(form["digest"], int(form["digest_weekday"]), int(form["digest_hour"])),
         quiet=_quiet(form),
         zone=form["zone"],
     )
+
+
+def _kinds_of(form: Bound, before: AlertRules | None) -> dict[str, Pace]:
+    """Those that do not follow their severity."""
+    posted = {name.removeprefix(OF_KIND): form[name] for name in form.fields if name.startswith(OF_KIND)}
+    unseen = {name: pace for name, pace in (before.kinds if before else {}).items() if name not in posted}
+    return unseen | {name: pace for name, pace in posted.items() if pace in PACES}
 
 
 def _quiet(form: Bound) -> QuietHours | None:
@@ -114,6 +144,8 @@ async def _page(ctx: Context, form: Bound, *, status: int = 200, chosen: bool, t
         status=status,
         form=form,
         severities=SEVERITIES,
+        single_kinds=[name for name in form.fields if name.startswith(OF_KIND)],
+        differing=any(form.shown[name] not in (None, AS_SEVERITY) for name in form.fields if name.startswith(OF_KIND)),
         chosen=chosen,
         tells=tells,
         zones=zone_names.by_region(form.shown["zone"]),

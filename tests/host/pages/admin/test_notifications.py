@@ -29,10 +29,13 @@ async def test_what_a_person_chooses_is_kept(parts: Parts, alice: Browser) -> No
         SeverityRule("at_once", 0), SeverityRule("digest", 45), SeverityRule("never", 30), digest=Digest("weekly", 4, 7),
         quiet=QuietHours(time(22), time(6, 30)), zone="Europe/Zurich",
     )  # fmt: skip
-    await alice.submit(PAGE, CHOICE | {"quiet_from": "", "quiet_to": "", "critical": "never"})
+    await alice.submit(
+        PAGE, CHOICE | {"quiet_from": "", "quiet_to": "", "critical": "never", "kind-job_failed": "at_once"}
+    )
     now = await rules(parts, "alice")
     assert now
-    assert (now.quiet, now.critical.pace) == (None, "never")
+    assert (now.quiet, now.critical.pace, now.kinds) == (None, "never", {"job_failed": "at_once"})
+    assert 'name="kind-job_failed"' in (await alice.get(PAGE)).text
 
 
 @pytest.mark.parametrize(
@@ -53,7 +56,11 @@ async def test_a_choice_that_cannot_be_meant_is_refused_at_its_field(
     assert await rules(parts, "alice") is None
 
 
-async def test_until_they_choose_the_first_administrator_alone_is_told(parts: Parts) -> None:
+async def test_until_they_choose_the_first_administrator_alone_is_told(
+    parts: Parts, alice: Browser, bob: Browser
+) -> None:
+    assert "you are told of critical problems until you choose" in (await alice.get(PAGE)).text
+    assert "You get no mail about problems until you do." in (await bob.get(PAGE)).text
     alice_id, bob_id = [await user_id_of(parts.database, one) for one in ("alice", "bob")]
     async with parts.database.transaction() as db:
         assert await choosing.default_for(db, "main", alice_id) == FIRST_ADMINISTRATOR

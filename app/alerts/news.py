@@ -1,0 +1,113 @@
+"""News of problems: noted in the transaction of their cause, and spread later to the people who want to be told."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app import jobs
+from app.alerts import fates, waiting
+from app.alerts.fates import AlertInTurn
+from app.alerts.models import AlertNews
+from app.alerts.people import AlertReader
+from app.alerts.waiting import WaitingAlert
+from app.db.among import among
+from app.problems.events import ProblemsMoved
+from app.problems.models import Problem
+
+JOB: Final = "alerts"
+# What several first looks find is one sum.
+SUM_AFTER: Final = timedelta(minutes=10)
+# Where no worker has mail, older news are forgotten.
+KEPT: Final = timedelta(days=1)
+MOST_NEWS: Final = 100
+
+
+async def note(db: AsyncSession, moved: ProblemsMoved) -> None:
+    """Listens to problems. Two statements in the transaction of the cause; a worker does the rest."""
+    row = {"opened": [one.id for one in moved.opened], "closed": [one.id for one in moved.closed], "quiet": moved.quiet}
+    await db.execute(insert(AlertNews).values(row))
+    await jobs.request_after(db, JOB)
+
+
+async def spread(db: AsyncSession, people: Mapping[int, AlertReader], now: datetime) -> bool:
+    """Plans for each person what the oldest news mean, and takes these news away. True while there may be more."""
+    loud = select(AlertNews).where(~AlertNews.quiet).order_by(AlertNews.id).limit(MOST_NEWS)
+    found = (await db.scalars(loud)).all()
+    for news in found:
+        await _spread(db, news, people, now)
+    await db.execute(delete(AlertNews).where(among(AlertNews.id, [one.id for one in found])))
+    return len(found) == MOST_NEWS
+
+
+async def _spread(db: AsyncSession, news: AlertNews, people: Mapping[int, AlertReader], now: datetime) -> None:
+    if news.opened:
+        known = await waiting.of_problems(db, among(Problem.id, news.opened))
+        problems = await db.execute(
+            select(Problem.id, Problem.kind, Problem.severity, Problem.closed_at, Problem.snoozed_until).where(
+                among(Problem.id, news.opened)
+            )
+        )
+        new = [
+            (row.id, AlertInTurn(row.kind, row.severity, news.at, "over", None, row.closed_at, row.snoozed_until))
+            for row in problems
+        ]
+        await waiting.write(db, _opened(new, known, people, news.at, now))
+    if news.closed:
+        known = await waiting.of_problems(db, among(Problem.id, news.closed))
+        await waiting.write(db, _closed(known, people, now))
+
+
+def _opened(
+    problems: Sequence[tuple[int, AlertInTurn]],
+    known: Iterable[WaitingAlert],
+    people: Mapping[int, AlertReader],
+    at: datetime,
+    now: datetime,
+) -> list[WaitingAlert]:
+    """What changes, for those who may see the problem and want to be told of it."""
+    rows = {(one.user_id, one.problem_id): one for one in known}
+    changed = []
+    for person in people.values():
+        for problem_id, fresh in problems:
+            if fresh.kind in person.kinds:
+                before = rows.get((person.user_id, problem_id)) or WaitingAlert(person.user_id, problem_id, fresh)
+                after = fates.opened(person.rules, before.alert, at, now)
+                if after != before.alert and not (after.state == "over" and before.alert is fresh):
+                    changed.append(WaitingAlert(person.user_id, problem_id, after, before.thread))
+    return changed
+
+
+def _closed(known: Iterable[WaitingAlert], people: Mapping[int, AlertReader], now: datetime) -> list[WaitingAlert]:
+    return [
+        WaitingAlert(one.user_id, one.problem_id, after, one.thread)
+        for one in known
+        if (person := people.get(one.user_id)) and (after := fates.closed(person.rules, one.alert, now)) != one.alert
+    ]
+
+
+async def quiet_sums(db: AsyncSession, now: datetime) -> dict[str, int]:
+    """How many problems of each kind the quiet news found that are still open, once they have waited for SUM_AFTER; these news are taken
+    away. Empty where there is nothing to say yet."""
+    first = await db.scalar(select(func.min(AlertNews.at)).where(AlertNews.quiet))
+    if first is None or first + SUM_AFTER > now:
+        return {}
+    opened = (await db.scalars(select(func.unnest(AlertNews.opened)).where(AlertNews.quiet))).all()
+    kinds = await db.scalars(select(Problem.kind).where(among(Problem.id, opened), Problem.closed_at.is_(None)))
+    await db.execute(delete(AlertNews).where(AlertNews.quiet))
+    return dict(Counter(kinds).most_common())
+
+
+async def next_at(db: AsyncSession) -> datetime | None:
+    """When there is something to do: an alert, or a sum of what was found quietly."""
+    first_quiet = select(func.min(AlertNews.at) + SUM_AFTER).where(AlertNews.quiet).scalar_subquery()
+    found: datetime | None = await db.scalar(select(func.least(waiting.first_due(), first_quiet)))
+    return found
+
+
+async def forget_old(db: AsyncSession, now: datetime) -> None:
+    """For a worker without mail: news that another worker did not spread for so long."""
+    await db.execute(delete(AlertNews).where(AlertNews.at < now - KEPT))

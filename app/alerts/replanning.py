@@ -1,0 +1,22 @@
+"""Plans again what waits for a person who has chosen otherwise."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts import looks
+from app.alerts import fates, people, waiting
+from app.alerts.rules import SILENT
+from app.db.held import hold_name
+from app.db.session import workspace_of
+
+
+async def plan_again(db: AsyncSession, user_id: int) -> None:
+    """By what holds for the person now. What opened before they chose to be told of it is not told."""
+    await hold_name(db, "alerts")
+    person = await people.reader(db, user_id)
+    rules, now = person.rules if person else SILENT, datetime.now(UTC)
+    rows = await waiting.of_person(db, user_id)
+    await waiting.write(db, [replace(one, alert=fates.planned(rules, one.alert, now)) for one in rows])
+    looks.look_soon(db, workspace_of(db))

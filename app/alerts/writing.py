@@ -1,0 +1,108 @@
+"""Writes the letters when their turn comes, after asking once more who may be told, and whether it still holds."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.alerts import letters, people
+from app.alerts.letters import LetterWords, ManyNews, ToldProblem
+from app.alerts.people import AlertReader
+from app.alerts.telling import ALERT, DIGEST, STORM, SUM
+from app.dates import PageZone
+from app.db.among import among
+from app.mail import unsubscribing
+from app.mail.kinds import MailInTurn, Writers
+from app.mail.letters import Letter
+from app.parts import Parts
+from app.problems.kinds import kinds
+from app.problems.models import Problem
+
+PROBLEMS_PAGE = "/problems"
+
+
+async def write_alert(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
+    """None where the person may not be told, has chosen otherwise, or where the problem closed or opened again since: another mail says so."""
+    person = await people.reader(db, mail.user_id)
+    problem = await db.get(Problem, mail.facts["problem"])
+    if person is None or problem is None or not _wants(person, problem):
+        return None
+    if (problem.closed_at is not None) != (mail.facts["news"] == "closed"):
+        return None
+    say = letters.closed if problem.closed_at else letters.opened
+    url = kinds()[problem.kind].url(problem.subject_id, problem.facts)
+    return _letter(parts, person, say(_told(problem), _zone(person)), ("Open it in Muster", url), unsubscribing.ALERTS)
+
+
+async def write_storm(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
+    return await _many(parts, db, mail, "storm", unsubscribing.ALERTS)
+
+
+async def write_digest(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
+    return await _many(parts, db, mail, "digest", unsubscribing.DIGEST)
+
+
+async def write_sum(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
+    return await _many(parts, db, mail, "sum", unsubscribing.ALERTS)
+
+
+async def _many(parts: Parts, db: AsyncSession, mail: MailInTurn, news: ManyNews, topic: str) -> Letter | None:
+    """None where the person may see none of it, or has ended such mails."""
+    person = await people.reader(db, mail.user_id)
+    if person is None or await unsubscribing.refuses(db, person.user_id, topic):
+        return None
+    opened, closed = (_seen(person, mail.facts.get(what, {})) for what in ("opened", "closed"))
+    if not opened and not closed:
+        return None
+    named = await _named(db, person, mail.facts.get("named", []))
+    words = letters.many(news, opened, closed, named, _zone(person))
+    return _letter(parts, person, words, ("Open the problems", PROBLEMS_PAGE), topic)
+
+
+def _wants(person: AlertReader, problem: Problem) -> bool:
+    return problem.kind in person.kinds and person.rules.pace_of(problem.kind, problem.severity) != "never"
+
+
+def _seen(person: AlertReader, sums: Mapping[str, int]) -> dict[str, int]:
+    return {kinds()[kind].label: number for kind, number in sums.items() if kind in person.kinds}
+
+
+async def _named(db: AsyncSession, person: AlertReader, problem_ids: Sequence[int]) -> list[ToldProblem]:
+    found = {one.id: one for one in await db.scalars(select(Problem).where(among(Problem.id, problem_ids)))}
+    return [_told(found[one]) for one in problem_ids if one in found and found[one].kind in person.kinds]
+
+
+def _told(problem: Problem) -> ToldProblem:
+    return ToldProblem(
+        problem.title,
+        problem.detail,
+        kinds()[problem.kind].advice,
+        problem.severity,
+        problem.since,
+        problem.held_punches,
+        problem.held_people,
+        problem.closed_at,
+        problem.closed_by,
+    )
+
+
+def _zone(person: AlertReader) -> PageZone:
+    return PageZone.at(ZoneInfo(person.rules.zone), datetime.now(UTC))
+
+
+def _letter(parts: Parts, person: AlertReader, words: LetterWords, link: tuple[str, str], topic: str) -> Letter:
+    site = parts.settings.base_url
+    return Letter(
+        person.email,
+        words.subject,
+        (f"Hello {person.name},", *words.lines),
+        (link[0], f"{site}{link[1]}"),
+        (letters.why(site, chose=person.chose),),
+        unsubscribing.link(parts, person.user_id, topic),
+    )
+
+
+LETTERS: Writers = MappingProxyType({ALERT: write_alert, STORM: write_storm, DIGEST: write_digest, SUM: write_sum})

@@ -1,0 +1,177 @@
+"""From a problem to the mail about it, through the database and a real mail server."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import delete, func, select, update
+
+from app.accounts.models import Job, Role, UserRole
+from app.alerts.models import AlertNews, ProblemAlert
+from app.alerts.news import SUM_AFTER
+from app.alerts.rules import FIRST_ADMINISTRATOR, Digest, SeverityRule
+from app.db.session import PLATFORM
+from app.mail import unsubscribing
+from app.mail.models import OutgoingMail
+from app.mail.unsubscribing import ALERTS, Wish
+from app.parts import Parts
+from tests.alerts.conftest import AT_ONCE, choose, fail_jobs, look, mend_jobs, tell
+from tests.conftest import Browser
+from tests.fakes.mailbox import Mailbox, text_of
+from tests.host.pages.admin.test_notifications import CHOICE, PAGE
+from tests.host.signing_in import change_user, user_id_of
+
+
+def later(**more: int) -> datetime:
+    return datetime.now(UTC) + timedelta(**more)
+
+
+async def make_due(parts: Parts) -> None:
+    async with parts.database.shared_transaction() as db:
+        await db.execute(update(OutgoingMail).values(due_at=func.now()))
+
+
+async def test_one_mail_when_it_opens_and_one_when_it_closes(looked: Parts, mailbox: Mailbox) -> None:
+    await fail_jobs(looked)
+    async with looked.database.shared_transaction() as db:
+        assert await db.scalar(select(Job.status).where(Job.name == "alerts")) == "queued"
+    await tell(looked)
+    async with looked.database.transaction() as db:
+        await db.execute(update(Job).where(Job.status == "failed").values(error="It broke in another way."))
+    await look(looked)
+    await tell(looked)
+    (opened,) = mailbox.messages
+    assert opened["Subject"].startswith("Warning: The job ")
+    assert "It broke. Retry it" in text_of(opened)
+    assert "http://testserver/admin/jobs/" in text_of(opened)
+    assert opened["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    await mend_jobs(looked)
+    await tell(looked)
+    await tell(looked)
+    _, closed = mailbox.messages
+    assert closed["Subject"].startswith("Closed: The job ")
+    assert "It closed by itself: it was open from" in text_of(closed)
+    assert closed["In-Reply-To"] == opened["Message-ID"]
+
+
+async def test_what_closes_before_its_minutes_is_never_mailed(looked: Parts, mailbox: Mailbox) -> None:
+    await choose(looked, "alice", replace(AT_ONCE, warning=SeverityRule("at_once", 30)))
+    await fail_jobs(looked)
+    await tell(looked)
+    await mend_jobs(looked)
+    await tell(looked)
+    await tell(looked, later(minutes=31))
+    assert mailbox.messages == []
+    await fail_jobs(looked)
+    await tell(looked)
+    assert mailbox.messages == []
+    await tell(looked, later(minutes=31))
+    assert len(mailbox.messages) == 1
+
+
+async def test_what_the_first_look_finds_is_told_once_as_a_sum(parts: Parts, mailbox: Mailbox) -> None:
+    """After an upgrade over a year of history: one mail, to the first administrator, who has not chosen anything."""
+    await fail_jobs(parts, 300)
+    await tell(parts)
+    await tell(parts, later(minutes=9))
+    assert mailbox.messages == []
+    for _ in range(2):
+        await tell(parts, datetime.now(UTC) + SUM_AFTER)
+    (found,) = mailbox.messages
+    assert (found["To"], found["Subject"]) == ("alice@example.org", "300 problems found at the first look")
+    assert "Open: Job failed (300)." in text_of(found)
+    await mend_jobs(parts)
+    await tell(parts)
+    assert len(mailbox.messages) == 1
+    async with parts.database.transaction() as db:
+        assert await db.scalar(select(func.count()).select_from(AlertNews)) == 0
+
+
+async def test_a_storm_is_one_mail_and_so_is_its_end(looked: Parts, mailbox: Mailbox) -> None:
+    await fail_jobs(looked, 25)
+    await tell(looked)
+    (storm,) = mailbox.messages
+    assert storm["Subject"] == "Many problems: 25 opened"
+    assert "Open: Job failed (25)." in text_of(storm)
+    assert "And 5 more." in text_of(storm)
+    await mend_jobs(looked)
+    await tell(looked)
+    assert len(mailbox.messages) == 1, "the next mail waits until ten minutes are over"
+    await tell(looked, later(minutes=11))
+    assert mailbox.subjects[1:] == ["Many problems: 25 closed"]
+
+
+async def test_a_digest_tells_once_at_its_hour(looked: Parts, mailbox: Mailbox) -> None:
+    hour = (datetime.now(UTC) + timedelta(hours=3)).hour
+    daily = SeverityRule("digest", 30)
+    await choose(looked, "alice", replace(AT_ONCE, warning=daily, digest=Digest("daily", 0, hour)))
+    await fail_jobs(looked, 2)
+    await tell(looked)
+    await tell(looked, later(hours=1))
+    assert mailbox.messages == []
+    for _ in range(2):
+        await tell(looked, later(hours=3))
+    assert mailbox.subjects == ["Digest of problems: 2 opened"]
+    assert "/mail/unsubscribe/" in mailbox.messages[0]["List-Unsubscribe"]
+    assert ".digest." in mailbox.messages[0]["List-Unsubscribe"]
+
+
+async def test_a_mail_server_that_refuses_and_comes_back(looked: Parts, mailbox: Mailbox) -> None:
+    """What closed meanwhile is told by the mail that says so."""
+    mailbox.answers = ["451 Try again later"]
+    await fail_jobs(looked)
+    await tell(looked)
+    assert mailbox.messages == []
+    await mend_jobs(looked)
+    await make_due(looked)
+    await tell(looked)
+    await tell(looked)
+    assert [one.partition(":")[0] for one in mailbox.subjects] == ["Closed"]
+
+
+@pytest.mark.parametrize("lost", ["active", "role", "page", "link"])
+async def test_a_person_who_may_not_be_told_when_its_turn_comes_is_not(
+    looked: Parts, mailbox: Mailbox, visitor: Browser, lost: str
+) -> None:
+    await fail_jobs(looked)
+    mailbox.answers = ["451 Try again later"]
+    await tell(looked)
+    user_id = await user_id_of(looked.database, "alice")
+    async with looked.database.transaction(PLATFORM) as db:
+        match lost:
+            case "active":
+                await change_user(looked.database, "alice", active=False)
+            case "role":
+                await db.execute(delete(UserRole).where(UserRole.user_id == user_id))
+            case "page":
+                without = func.array_remove(Role.permissions, "admin.jobs")
+                await db.execute(update(Role).where(Role.name == "Administrator").values(permissions=without))
+    if lost == "link":
+        link = unsubscribing.token(looked.keys, Wish(user_id, ALERTS))
+        ended = await visitor.post(f"/mail/unsubscribe/{link}", data={"List-Unsubscribe": "One-Click"})
+        assert ended.status_code == 200
+    await make_due(looked)
+    await tell(looked)
+    await mend_jobs(looked)
+    await tell(looked)
+    assert mailbox.messages == []
+
+
+async def test_until_they_choose_people_are_told_of_nothing_but_critical_problems(
+    looked: Parts, mailbox: Mailbox
+) -> None:
+    await choose(looked, "alice", FIRST_ADMINISTRATOR)
+    await fail_jobs(looked)
+    await tell(looked)
+    assert mailbox.messages == []
+    async with looked.database.transaction() as db:
+        assert await db.scalar(select(func.count()).select_from(ProblemAlert)) == 0
+
+
+async def test_another_choice_holds_for_what_waits(looked: Parts, alice: Browser, mailbox: Mailbox) -> None:
+    await choose(looked, "alice", replace(AT_ONCE, warning=SeverityRule("at_once", 30)))
+    await fail_jobs(looked)
+    await tell(looked)
+    await alice.submit(PAGE, CHOICE | {"warning": "at_once", "warning_after": "0", "quiet_from": "", "quiet_to": ""})
+    await tell(looked)
+    assert len(mailbox.messages) == 1
