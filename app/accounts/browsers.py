@@ -1,5 +1,7 @@
 """What a User-Agent header says, in two words: enough for a person to know their own browser again, and no more."""
 
+from app.wording.marked import marked, worded
+
 # The first word that occurs decides: every browser also claims to be those below it.
 _BROWSERS = (
     ("Edg", "Edge"),
@@ -28,5 +30,5 @@ def described(user_agent: str) -> str:
     browser = next((name for word, name in _BROWSERS if word in user_agent), "")
     system = next((name for word, name in _SYSTEMS if word in user_agent), "")
     if not browser:
-        return user_agent[:60] or "Unknown browser"
-    return f"{browser} on {system}" if system else browser
+        return user_agent[:60] or marked("Unknown browser")
+    return worded("{browser} on {system}", browser=browser, system=system) if system else browser

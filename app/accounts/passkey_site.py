@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from app.wording.marked import worded
+
 
 @dataclass(frozen=True, slots=True)
 class PasskeySite:
@@ -26,9 +28,13 @@ def why_not(base_url: str) -> str:
         case "http" if host == "localhost":
             return ""
         case "http":
-            return f"Passkeys work only over https, and the address of this portal is {base_url}."
+            return worded(
+                "Passkeys work only over https, and the address of this portal is {address}.", address=base_url
+            )
         case _ if _is_ip_address(host):
-            return f"Passkeys need a name in the address of the portal, and this one is {base_url}."
+            return worded(
+                "Passkeys need a name in the address of the portal, and this one is {address}.", address=base_url
+            )
         case _:
             return ""
 

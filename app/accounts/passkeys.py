@@ -20,16 +20,16 @@ from app.accounts.passkey_answers import KnownKey, WrongAnswer
 from app.accounts.passkey_site import PasskeySite
 from app.db.session import Database, enter_workspace
 from app.errors import Conflict, Invalid, NotFound
-from app.wording.marked import marked
+from app.wording.marked import marked, worded
 
 ANSWER_WITHIN = timedelta(minutes=5)
 MOST = 20
 LONGEST_NAME = 60
 LONGEST_ANSWER = 20_000  # of a device with many certificates; the most have some hundred
 WRONG = marked("The passkey was not accepted. Try it again, or type the six digits of your authenticator app.")
-NOT_MADE = "The passkey was not added: the answer of the device was wrong, or it came too late. Start again."
-NO_APP = "Set up an authenticator app first. A passkey works beside it."
-TAKEN = "You have a passkey with this name. Choose another name."
+NOT_MADE = marked("The passkey was not added: the answer of the device was wrong, or it came too late. Start again.")
+NO_APP = marked("Set up an authenticator app first. A passkey works beside it.")
+TAKEN = marked("You have a passkey with this name. Choose another name.")
 Purpose = Literal["add", "sign_in"]
 
 
@@ -111,7 +111,7 @@ async def add(
     key = {"public_key": made.public_key, "sign_count": made.sign_count, "transports": made.transports}
     kept = insert(Passkey).values(**values, **key).on_conflict_do_nothing()
     if await db.scalar(kept.returning(Passkey.id)) is None:
-        raise Conflict("This passkey is in the list already.")
+        raise Conflict(marked("This passkey is in the list already."))
     await audit.record(db, actor, "user.add_passkey", "user", user_id, after={"passkey": name})
 
 
@@ -159,7 +159,7 @@ async def find(db: AsyncSession, user_id: int, passkey_id: int) -> Passkey:
     """Raises NotFound for another person's."""
     passkey = await db.scalar(select(Passkey).where(Passkey.id == passkey_id, Passkey.user_id == user_id))
     if passkey is None:
-        raise NotFound("You have no such passkey.")
+        raise NotFound(marked("You have no such passkey."))
     return passkey
 
 
@@ -182,7 +182,7 @@ async def remove(db: AsyncSession, actor: audit.Actor, user_id: int, passkey_id:
     gone = delete(Passkey).where(Passkey.id == passkey_id, Passkey.user_id == user_id)
     name: str | None = await db.scalar(gone.returning(Passkey.name))
     if name is None:
-        raise NotFound("You have no such passkey.")
+        raise NotFound(marked("You have no such passkey."))
     await audit.record(db, actor, "user.remove_passkey", "user", user_id, before={"passkey": name})
     return name
 
@@ -202,7 +202,9 @@ async def _owner_with_room(db: AsyncSession, user_id: int, name: str) -> User:
     if name in names:
         raise Invalid.at("name", TAKEN)
     if len(names) >= MOST:
-        raise Conflict(f"You have {MOST} passkeys, which is the most that Muster keeps. Remove one first.")
+        raise Conflict(
+            worded("You have {count} passkeys, which is the most that Muster keeps. Remove one first.", count=str(MOST))
+        )
     return user
 
 

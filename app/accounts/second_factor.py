@@ -62,7 +62,7 @@ def open_setup(keys: KeyRing, workspace: str, user_id: int, sealed: str) -> Secr
     try:
         return keys.open(sealed, _setup_place(workspace, user_id))
     except SecretError:
-        raise Conflict("This set-up is too old, or belongs to another person. Start again.") from None
+        raise Conflict(marked("This set-up is too old, or belongs to another person. Start again.")) from None
 
 
 def seal_passed(keys: KeyRing, user: User, now: datetime) -> str:
@@ -93,7 +93,7 @@ async def enable(
     kept = {"totp_secret": sealed, "totp_used_step": step, **_kept(user_id, codes)}
     switched = update(User).where(User.id == user_id, User.totp_secret.is_(None))
     if await db.scalar(switched.values(kept).returning(User.id)) is None:
-        raise Conflict("A second factor is already on. Switch it off first.")
+        raise Conflict(marked("A second factor is already on. Switch it off first."))
     await audit.record(db, actor, "user.enable_second_factor", "user", user_id)
     return codes
 
@@ -103,7 +103,7 @@ async def make_recovery_codes(db: AsyncSession, actor: audit.Actor, user_id: int
     codes = _recovery_codes()
     renewed = update(User).where(User.id == user_id, User.totp_secret.is_not(None))
     if await db.scalar(renewed.values(_kept(user_id, codes)).returning(User.id)) is None:
-        raise Conflict("There is no second factor that recovery codes could stand for. Set one up first.")
+        raise Conflict(marked("There is no second factor that recovery codes could stand for. Set one up first."))
     await audit.record(db, actor, "user.make_recovery_codes", "user", user_id)
     return codes
 

@@ -26,12 +26,26 @@ from app.wording.speech import ENGLISH_SPEECH, Speech, speech_for
 
 LARGEST_ID = 2**63 - 1  # what a bigint holds
 # Pages for everybody speak the person's language; the others are for those who run things, and are English.
-FOR_ALL = ("/me", "/survey_prompt", "/sign-in", "/welcome", "/mail/unsubscribe", "/preferences/language")
+FOR_ALL = (
+    "/me",
+    "/survey_prompt",
+    "/sign-in",
+    "/welcome",
+    "/mail/unsubscribe",
+    "/preferences/language",
+    "/preferences/keys",
+    "/account/password",
+    "/account/second-factor",
+    "/account/passkeys",
+    "/account/sessions",
+)
+# Without what stands below it: tokens are for those who program.
+FOR_ALL_ALONE = "/account"
 T = TypeVar("T")
 
 
 def speaks_to_all(path: str) -> bool:
-    return any(path == one or path.startswith(f"{one}/") for one in FOR_ALL)
+    return path == FOR_ALL_ALONE or any(path == one or path.startswith(f"{one}/") for one in FOR_ALL)
 
 
 @dataclass(frozen=True, slots=True)

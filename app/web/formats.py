@@ -4,6 +4,7 @@ from datetime import date, datetime, timedelta
 
 from app import dates
 from app.dates import PageZone
+from app.wording.speech import spoken
 
 # From how many seconds on a distance is told in which unit, and how many seconds that has.
 UNITS = (172_800, 86_400, "d"), (7_200, 3_600, "h"), (60, 60, "min")
@@ -43,6 +44,8 @@ def ago(value: datetime | None, now: datetime) -> str:
     """In one unit, the larger one from two of it on: `5 min ago`, `in 90 min`, `43 h ago`, `2 d ago`; an en dash for none."""
     if value is None:
         return "–"
+    if not spoken().is_english:
+        return spoken().ago(value, now)
     seconds = int(abs(now - value).total_seconds())
     size, unit = next(((size, unit) for least, size, unit in UNITS if seconds >= least), (1, "s"))
     gap = f"{seconds // size:,} {unit}"

@@ -49,7 +49,7 @@ async def choose_keys(ctx: NamedDependency[Context]) -> Redirect:
     is_on = bool((await ctx.form()).get("on"))
     preferences = {**ctx.user.preferences, NO_KEYS: not is_on}
     await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(preferences=preferences))
-    return await done(ctx, "/account", f"Single keys are {'on' if is_on else 'off'}.")
+    return await done(ctx, "/account", marked("Single keys are on.") if is_on else marked("Single keys are off."))
 
 
 @post("/preferences/language", guards=[signed_in], status_code=200)

@@ -41,5 +41,13 @@ def worded(template: str, **values: Shown) -> Sentence:
     return found
 
 
+def joined(*sentences: str) -> Sentence:
+    """Marked sentences, one behind the other."""
+    found = Sentence(" ".join(sentences))
+    found.values = {f"part{number}": sentence(one) for number, one in enumerate(sentences)}
+    found.template = " ".join(f"{{{name}}}" for name in found.values)
+    return found
+
+
 def _in_english(value: Shown) -> str:
     return OR.join(value) if isinstance(value, tuple) else str(value)

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache, lru_cache
 
-from babel.dates import format_skeleton, get_datetime_format
+from babel.dates import format_skeleton, format_timedelta, get_datetime_format
 from babel.lists import format_list
 from babel.numbers import format_decimal
 
@@ -60,6 +60,10 @@ class Speech:
             return f"{there:%-d} {there:%B} {there:%Y, %H:%M} UTC"
         day = format_skeleton("yMMMMd", there.date(), locale=self.tag)
         return f"{_glued(self.tag, day, there)} UTC"
+
+    def ago(self, instant: datetime, now: datetime) -> str:
+        """How long before `now`, or after, in words."""
+        return format_timedelta(instant - now, add_direction=True, locale=self.tag)
 
     def zone(self, zone: PageZone) -> PageZone:
         return zone if self.is_english else SpokenZone(zone.info, zone.today, self.tag)

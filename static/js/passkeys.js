@@ -22,13 +22,14 @@ function told({ id, rawId, type, response }) {
   return JSON.stringify({ id, rawId: plain(rawId), type, response: { ...Object.fromEntries(parts), transports } });
 }
 
-function reason(error, form) {
+// The words are the page's, in the language of the person.
+function reason(error, form, words) {
   switch (error.name) {
-    case "NotAllowedError": return "The browser gave no passkey: the question was closed, or it took too long. Try again.";
-    case "InvalidStateError": return "This device holds a passkey of yours already. Use another device, or a security key.";
-    case "SecurityError": return `Passkeys work only at ${form.dataset.origin}. Open the portal there.`;
-    case "NotSupportedError": return "This device can't make a passkey that asks for a fingerprint, a face or a PIN.";
-    default: return `The browser could not use a passkey (${error.name}). Try again.`;
+    case "NotAllowedError": return words.notAllowed;
+    case "InvalidStateError": return words.keptAlready;
+    case "SecurityError": return words.elsewhere.replace("{address}", form.dataset.origin);
+    case "NotSupportedError": return words.notSupported;
+    default: return `${words.failed} (${error.name})`;
   }
 }
 
@@ -36,7 +37,7 @@ function serve(form) {
   const button = form.querySelector("button[type=submit]");
   const said = form.querySelector("[data-said]");
   if (!window.PublicKeyCredential) {
-    said.textContent = "This browser can't use passkeys.";
+    said.textContent = said.dataset.unable;
     return;
   }
   button.hidden = false;
@@ -49,7 +50,7 @@ function serve(form) {
       form.querySelector("[data-answer]").value = told(answer);
       form.submit();
     } catch (error) {
-      said.textContent = reason(error, form);
+      said.textContent = reason(error, form, said.dataset);
       button.disabled = false;
       button.focus();  // which the disabled button lost
     }

@@ -15,7 +15,6 @@ from app.accounts.models import ApiToken, Passkey, Session, User
 from app.accounts.passkey_site import site_of, why_not
 from app.accounts.sessions import end_one as end_one_session
 from app.accounts.sessions import end_others as end_other_sessions
-from app.counting import count
 from app.errors import Invalid, NotFound
 from app.host.pages.admin import tokens as token_pages
 from app.host.pages.admin.sign_in import new_password_form, revoke_if_asked
@@ -26,13 +25,17 @@ from app.web.context import Context
 from app.web.forms import Bound, Form, Password, Text
 from app.web.guards import signed_in
 from app.web.pages import done, page, shown_once
+from app.wording.marked import joined, marked, worded
+from app.wording.speech import spoken
 
-CURRENT = Password("current", "Your password now", required=True)
+CURRENT = Password("current", marked("Your password now"), required=True)
 CODE_FORM = Form(
-    Text("code", "The six digits that the app shows", required=True, longest=12, autocomplete="one-time-code"), CURRENT
+    Text("code", marked("The six digits that the app shows"), required=True, longest=12, autocomplete="one-time-code"),
+    CURRENT,
 )
 OFF_FORM = Form(CURRENT)
-WRONG = "That is not your password, or the account is locked for some minutes after too many tries."
+QR_TITLE = marked("QR code with the key")
+WRONG = marked("That is not your password, or the account is locked for some minutes after too many tries.")
 
 
 @get("/account", guards=[signed_in])
@@ -81,9 +84,9 @@ async def change_password(ctx: NamedDependency[Context]) -> Response[Any]:
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.change_password")
     revoked = await revoke_if_asked(ctx, ctx.actor, ctx.user.id, form)
     ended = await begin_anew(ctx)
-    others = f" {count(ended, 'other browser was', 'other browsers were')} signed out." if ended else ""
-    gone = f" {count(revoked, 'API token was', 'API tokens were')} revoked." if revoked else ""
-    return await done(ctx, "/account", f"The password was changed.{others}{gone}")
+    others = [_ended(ended)] if ended else []
+    gone = [_revoked(revoked)] if revoked else []
+    return await done(ctx, "/account", joined(marked("The password was changed."), *others, *gone))
 
 
 @get("/account/second-factor", guards=[signed_in])
@@ -111,7 +114,9 @@ async def switch_on(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _setup_page(ctx, form, sealed, status=422)
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.enable_second_factor")
     await begin_anew(ctx)
-    return await _codes_page(ctx, codes, "The second factor is on. Signing in asks for the six digits from now on.")
+    return await _codes_page(
+        ctx, codes, marked("The second factor is on. Signing in asks for the six digits from now on.")
+    )
 
 
 @get("/account/second-factor/recovery", guards=[signed_in])
@@ -126,7 +131,7 @@ async def make_recovery_codes(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _recovery_page(ctx, form, status=422)
     codes = await second_factor.make_recovery_codes(ctx.db, ctx.actor, ctx.user.id)
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.make_recovery_codes")
-    return await _codes_page(ctx, codes, "The codes that you had before no longer work.")
+    return await _codes_page(ctx, codes, marked("The codes that you had before no longer work."))
 
 
 @post("/account/second-factor/off", guards=[signed_in], status_code=200)
@@ -137,22 +142,22 @@ async def switch_off(ctx: NamedDependency[Context]) -> Response[Any]:
     if await second_factor.forget(ctx.db, ctx.actor, ctx.user.id):
         await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.drop_second_factor")
     await begin_anew(ctx)
-    return await done(ctx, "/account", "The second factor is off: the password alone signs in.")
+    return await done(ctx, "/account", marked("The second factor is off: the password alone signs in."))
 
 
 @post("/account/sessions/end-others", guards=[signed_in], status_code=200)
 async def end_others(ctx: NamedDependency[Context]) -> Response[Any]:
     ended = await accounts.end_sessions(ctx.db, ctx.actor, ctx.user.id, keep=ctx.user.session_key)
-    message = f"{count(ended, 'other browser was', 'other browsers were')} signed out."
-    return await done(ctx, "/account", message if ended else "You are not signed in anywhere else.", level="info")
+    message = _ended(ended) if ended else marked("You are not signed in anywhere else.")
+    return await done(ctx, "/account", message, level="info")
 
 
 @post("/account/sessions/{session_id:int}/end", guards=[signed_in], status_code=200)
 async def end_one(ctx: NamedDependency[Context], session_id: FromPath[int]) -> Response[Any]:
     if not await end_one_session(ctx.db, ctx.user.id, session_id, keep=ctx.user.session_key):
-        raise NotFound("That browser is already signed out.")
+        raise NotFound(marked("That browser is already signed out."))
     await audit.record(ctx.db, ctx.actor, "user.sign_out", "user", ctx.user.id, after={"sessions_ended": 1})
-    return await done(ctx, "/account", "That browser was signed out.")
+    return await done(ctx, "/account", marked("That browser was signed out."))
 
 
 @get("/account/tokens/new", guards=[signed_in])
@@ -215,13 +220,28 @@ async def _own_tokens(ctx: Context) -> Any:
     return (await ctx.db.execute(own.order_by(ApiToken.id.desc()).limit(200))).all()
 
 
+def _ended(number: int) -> str:
+    """How many browsers were signed out."""
+    if number == 1:
+        return marked("1 other browser was signed out.")
+    return worded("{count} other browsers were signed out.", count=str(number))
+
+
+def _revoked(number: int) -> str:
+    return (
+        marked("1 API token was revoked.")
+        if number == 1
+        else worded("{count} API tokens were revoked.", count=str(number))
+    )
+
+
 def _maker(token: Any) -> str:
     """Who made it, for its owner; "" where that was not kept."""
     if token.made_by is None:
         return ""
     if token.made_by_id is None:
-        return "a command on the server"
-    return "you" if token.made_by_id == token.user_id else token.made_by
+        return marked("a command on the server")
+    return marked("you") if token.made_by_id == token.user_id else str(token.made_by)
 
 
 async def _password_form(ctx: Context) -> Form:
@@ -243,9 +263,9 @@ async def _recovery_page(ctx: Context, form: Bound, *, status: int = 200) -> Res
     return await page(ctx, "host/account_recovery.html", fragment="drawer", status=status, form=form)
 
 
-async def _codes_page(ctx: Context, codes: list[str], said: str) -> Response[str]:
+async def _codes_page(ctx: Context, codes: list[str], told: str) -> Response[str]:
     """The only time that they are shown: what is stored are their hashes."""
-    return shown_once(await page(ctx, "host/account_recovery_codes.html", codes=codes, said=said))
+    return shown_once(await page(ctx, "host/account_recovery_codes.html", codes=codes, told=told))
 
 
 async def _setup_page(ctx: Context, form: Bound, sealed: str, *, status: int = 200) -> Response[str]:
@@ -269,7 +289,7 @@ def _qr(address: str) -> Markup:
     """Dark on light in either theme: many apps read nothing else."""
     code = segno.make(address, micro=False)
     drawn = code.svg_inline(
-        title="QR code with the key", dark="#000", light="#fff", border=4, omitsize=True, svgclass=None, lineclass=None
+        title=spoken()(QR_TITLE), dark="#000", light="#fff", border=4, omitsize=True, svgclass=None, lineclass=None
     )
     return Markup(drawn)  # noqa: S704 - the library draws it; no text of ours but the title is in it
 

@@ -19,13 +19,14 @@ from app.web.context import Context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import signed_in
 from app.web.pages import done, page
+from app.wording.marked import marked, worded
 
 NAME = Text(
     "name",
-    "Name",
+    marked("Name"),
     required=True,
     longest=passkeys.LONGEST_NAME,
-    help="So that you know it again: “Work laptop”, “Blue security key”.",
+    help=marked("So that you know it again: “Work laptop”, “Blue security key”."),
 )
 NAME_FORM = Form(NAME, CURRENT)
 REMOVE_FORM = Form(CURRENT)
@@ -66,7 +67,9 @@ async def add(ctx: NamedDependency[Context]) -> Response[Any]:
         ctx.db, ctx.actor, ctx.user.id, site=site, challenge=challenge, name=form["name"], answer=form["answer"]
     )
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.add_passkey")
-    return await done(ctx, "/account", f"The passkey {form['name']} was added. The next sign-in offers it.")
+    return await done(
+        ctx, "/account", worded("The passkey {name} was added. The next sign-in offers it.", name=form["name"])
+    )
 
 
 @get("/account/passkeys/{passkey_id:int}/rename", guards=[signed_in])
@@ -86,7 +89,7 @@ async def rename(ctx: NamedDependency[Context], passkey_id: FromPath[int]) -> Re
             form.absorb(refused)
     if not form.ok:
         return await _rename_page(ctx, form, passkey, status=422)
-    return await done(ctx, "/account", f"The passkey is called {form['name']} now.")
+    return await done(ctx, "/account", worded("The passkey is called {name} now.", name=form["name"]))
 
 
 @get("/account/passkeys/{passkey_id:int}/remove", guards=[signed_in])
@@ -104,7 +107,9 @@ async def remove(ctx: NamedDependency[Context], passkey_id: FromPath[int]) -> Re
     name = await passkeys.remove(ctx.db, ctx.actor, ctx.user.id, passkey_id)
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.remove_passkey")
     await begin_anew(ctx)
-    return await done(ctx, "/account", f"The passkey {name} was removed. Other browsers were signed out.")
+    return await done(
+        ctx, "/account", worded("The passkey {name} was removed. Other browsers were signed out.", name=name)
+    )
 
 
 def _site(ctx: Context) -> PasskeySite:

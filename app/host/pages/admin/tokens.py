@@ -24,9 +24,15 @@ from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length, each
 from app.web.pages import done, page, shown_once
+from app.wording.marked import marked
 
 MAY = Requires("admin.tokens")
-STATES = {"active": "Active", "expired": "Expired", "revoked": "Revoked", "idle": "Owner deactivated"}
+STATES = {
+    "active": marked("Active"),
+    "expired": marked("Expired"),
+    "revoked": marked("Revoked"),
+    "idle": marked("Owner deactivated"),
+}
 STATE: Any = case(
     (ApiToken.revoked_at.is_not(None), "revoked"),
     (ApiToken.expires_at <= func.now(), "expired"),

@@ -505,3 +505,19 @@ async def test_a_person_chooses_the_language_in_which_they_are_asked(bob: Browse
     assert (await user_of(database, "bob")).language == "ar"
     await bob.submit("/preferences/language", {"language": ""})
     assert (await user_of(database, "bob")).language is None
+
+
+async def test_the_account_speaks_the_language_of_the_person_and_the_rest_of_the_portal_english(
+    sign_in: SignIn,
+) -> None:
+    nora = await sign_in("nora")
+    in_german = {"Accept-Language": "de"}
+    shown = (await nora.get("/account", headers=in_german)).text
+    assert "Wo Sie angemeldet sind" in shown
+    assert "Where you are signed in" not in shown
+    refused = await nora.submit("/account/password", {"current": "wrong", "password": "kurz"}, headers=in_german)
+    assert "Mindestens 12 Zeichen." in refused.text
+    ended = await nora.submit("/account/sessions/end-others", headers=in_german)
+    assert ended.headers["location"] == "/account"
+    assert "Sie sind sonst nirgends angemeldet." in (await nora.get("/account", headers=in_german)).text
+    assert "Make a token" in (await nora.get("/account/tokens/new", headers=in_german)).text
