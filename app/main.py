@@ -21,6 +21,7 @@ from app.web import help as manual
 from app.web.context import provide_context
 from app.web.errors import handle
 from app.web.gate import Gate
+from app.web.menu import in_order
 from app.web.notices.worker_watch import WorkerWatch
 from app.web.transport.assets import static_file
 from app.web.transport.body import LARGEST
@@ -47,7 +48,7 @@ def build_site() -> Litestar:
         lifespan=[_closing],
         state=State(
             {
-                "menu": tuple(group for site in sites for group in site.menu),
+                "menu": in_order(group for site in sites for group in site.menu),
                 "zone_of": zone.name,
                 "sign_in_page": sign_in.with_what_was_written,
             }

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import insert, update
+from sqlalchemy import func, insert, select, update
 
 from app import demo
 from app.accounts.models import ApiToken, Job, OneTimeLink, Passkey, Role, Session, UserType
@@ -23,6 +23,7 @@ from app.long_acts.models import LongAct, LongActItem
 from app.mail import unsubscribing
 from app.mail.unsubscribing import Wish
 from app.parts import Parts
+from app.problems.models import Problem
 from app.secrets import KeyRing
 from app.surveys.demo import seed as surveys
 from tests.clock.syncing import Site, site
@@ -81,6 +82,7 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/clock_transactions", {"punch_id": "SELECT max(id) FROM clock_transactions"}),
     ("/people", {"employee_id": "SELECT max(id) FROM employees WHERE deleted_at IS NULL"}),
     ("/preferences", {"name": "people"}),
+    ("/problems", {"problem_id": "SELECT min(id) FROM problems WHERE closed_at IS NULL"}),
     ("/views", {"name": "people", "view_id": "SELECT max(id) FROM saved_views"}),
     (
         "/surveys/response_modal",
@@ -166,10 +168,25 @@ async def _fill_the_host(parts: Parts, now: datetime) -> None:
         await db.execute(insert(ApiToken), [{**token, "token_hash": key} for key in keys])
         await db.execute(insert(Passkey).values(**passkey, credential_id=keys[0]))
         await db.execute(insert(Job), [{**job, "key": str(number)} for number in range(MANY)])
+        job_id = await db.scalar(select(func.max(Job.id)))
         await db.execute(insert(Role), [{**role, "name": f"Role {number}"} for number in range(MANY)])
         types = [{"workspace": "main", "key": f"guest{number}", "label": f"Guest {number}"} for number in range(MANY)]
         await db.execute(insert(UserType), types)
         await db.execute(insert(OneTimeLink).values(link))
+    facts = {"job": job_id, "department": "D1", "terminal": "T1"}
+    problem = {
+        "kind": "job_failed",
+        "subject_type": "job",
+        "severity": "warning",
+        "facts": facts,
+        "since": now,
+        "detail": "Broken.",
+    }
+    states: tuple[dict[str, Any], ...] = ({}, {"snoozed_until": soon}, {"closed_at": now, "closed_by": "person"})
+    async with parts.database.transaction() as db:
+        for state in states:
+            rows = [{"title": f"Job {number} failed", "subject_id": f"{state}{number}"} for number in range(MANY)]
+            await db.execute(insert(Problem), [{**problem, **state, **row} for row in rows])
 
 
 async def addresses(found: Site, route: str) -> list[str]:

@@ -30,6 +30,7 @@ LISTS = (
     "/clock_transactions",
     "/kiosk",
     "/people",
+    "/problems",
     "/surveys/list",
     "/surveys/ratings",
     "/surveys/responses",

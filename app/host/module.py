@@ -240,6 +240,7 @@ LISTS = (
     ListRights("tokens", "Tokens", "/admin/tokens", "admin.tokens", "admin.tokens"),
     ListRights("audit", "Audit", "/admin/audit", "admin.audit"),
     ListRights("jobs", "Jobs", "/admin/jobs", "admin.jobs", "admin.jobs"),
+    ListRights("problems", "Problems", "/problems", "host.problems", "host.problems.edit"),
 )
 MODULE = Module(
     permissions=PERMISSIONS,

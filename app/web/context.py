@@ -1,6 +1,6 @@
 """What a handler knows about its request: the person, the workspace, the transaction. Made by the gate, one per request."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -51,7 +51,8 @@ def speaks_to_all(path: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Person:
     """Who is asking. `session_id` is the public number of their browser session, None for a token. `language` is a tag: in which they
-    want to be asked, None for what their browser says."""
+    want to be asked, None for what their browser says. `problem_counts`: how many problems of each kind are open in the workspace, those
+    of kinds that they don't see, too."""
 
     id: int
     workspace: str
@@ -64,6 +65,7 @@ class Person:
     session_id: int | None
     session_key: bytes = field(repr=False)
     language: str | None = None
+    problem_counts: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
 class Transaction(Protocol):

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 FOLDER = Path(__file__).parents[2] / "docs"
 # In the order of the list, with what each answers. Who changes Muster itself reads the others in the repository.
 SHOWN = {
+    "problems": "What needs a person: how to work through the list of problems.",
     "rules": "What becomes of a punch, and why: every outcome, with worked cases.",
     "clock-servers": "What Muster reads from a time-clock server, what each failure code means, and what to do.",
     "surveys": "How a survey works: whom it asks and when, and what is kept of an answer.",

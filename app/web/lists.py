@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import Select, UnaryExpression, and_, false, func, select, true
 
@@ -82,7 +82,7 @@ class ListPage:
     total_note: str = ""
     acting: int | None = None
     more: bool = False
-    per_pages = PER_PAGE
+    per_pages: ClassVar[tuple[int, ...]] = PER_PAGE
 
     def __post_init__(self) -> None:
         self.id, self.label, self.url = self.spec.name, self.spec.label, self.spec.url

@@ -1,18 +1,19 @@
 """The menu: modules say what they offer, a person sees what they may open."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.accounts.policies import enabled
 from app.web import prompting
 from app.web.context import Context
+from app.web.formats import number
 
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
     """`permission` None is for everybody who is signed in; `module` names the switch that hides it. Pages under the addresses
-    in `also` belong to the entry too."""
+    in `also` belong to the entry too. `counts` gives the number beside it, 0 for none."""
 
     label: str
     url: str
@@ -21,29 +22,44 @@ class MenuItem:
     module: str | None = None
     platform_only: bool = False
     also: tuple[str, ...] = ()
+    counts: Callable[[Context], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MenuGroup:
+    """`leads`: it stands above the groups of all modules. Signing in leads to the first entry of the others."""
+
     label: str
     items: tuple[MenuItem, ...]
+    leads: bool = False
+
+
+def in_order(groups: Iterable[MenuGroup]) -> tuple[MenuGroup, ...]:
+    return tuple(sorted(groups, key=lambda group: not group.leads))
 
 
 def visible(groups: Sequence[MenuGroup], context: Context) -> list[MenuGroup]:
     """The groups with what the person may open; empty groups go."""
-    kept = [MenuGroup(group.label, tuple(i for i in group.items if may_open(i, context))) for group in groups]
+    kept = [replace(group, items=tuple(i for i in group.items if may_open(i, context))) for group in groups]
     return [group for group in kept if group.items]
 
 
-def rendered(groups: Sequence[MenuGroup], path: str) -> list[dict[str, Any]]:
+def rendered(groups: Sequence[MenuGroup], context: Context) -> list[dict[str, Any]]:
     """The groups as the layout draws them; the active entry is the longest address that the path lies under."""
+    path = context.request.url.path
     owners = {url: item.url for group in groups for item in group.items for url in (item.url, *item.also)}
     active = owners.get(max((url for url in owners if path == url or path.startswith(url + "/")), key=len, default=""))
     return [
         {
             "label": group.label,
             "items": [
-                {"label": item.label, "url": item.url, "icon": item.icon, "active": item.url == active, "badge": None}
+                {
+                    "label": item.label,
+                    "url": item.url,
+                    "icon": item.icon,
+                    "active": item.url == active,
+                    "badge": number(item.counts(context)) if item.counts and item.counts(context) else None,
+                }
                 for item in group.items
             ],
         }
@@ -54,7 +70,7 @@ def rendered(groups: Sequence[MenuGroup], path: str) -> list[dict[str, Any]]:
 def first_url(groups: Sequence[MenuGroup], context: Context) -> str:
     """Where a person lands after signing in. A person without any page of their own lands on what they are asked."""
     if groups:
-        return groups[0].items[0].url
+        return next((group for group in groups if not group.leads), groups[0]).items[0].url
     if prompting.offered(context):
         return "/survey_prompt"
     return prompting.LIST if prompting.listed(context) else "/account"

@@ -74,7 +74,7 @@ def frame(context: Context) -> dict[str, Any]:
         "ctx": context,
         **_speeches(context, groups),
         "csrf_token": csrf.token_of(context),
-        "menu": menu.rendered(groups, context.request.url.path),
+        "menu": menu.rendered(groups, context),
         "notice": context.request.app.state.workers.notice(context),
         "workspace": context.person.workspace_name if context.person else "",
         "user": context.person,

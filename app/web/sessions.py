@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.models import Policy, Role, Session, Tenant, User, UserRole
 from app.config import Settings
 from app.db.session import PLATFORM
+from app.problems.count_models import ProblemCount
 from app.web.context import Context, Person
 from app.wording.marked import marked
 from app.wording.speech import Speech
@@ -35,6 +36,7 @@ ENDED = marked(
 # The tables themselves: every request asks this, and selecting a model's attributes costs half as much again.
 _user, _user_role, _role = User.__table__, UserRole.__table__, Role.__table__
 _policy, _session, _tenant = Policy.__table__, Session.__table__, Tenant.__table__
+_problem_count = ProblemCount.__table__
 _permissions = (
     select(func.string_agg(func.array_to_string(_role.c.permissions, " "), " "))
     .join(_user_role, _user_role.c.role_id == _role.c.id)
@@ -44,6 +46,12 @@ _permissions = (
 _policies = (
     select(func.coalesce(func.jsonb_object_agg(_policy.c.name, _policy.c.value), text("'{}'::jsonb"), type_=JSONB))
     .where(_policy.c.workspace == _user.c.workspace)
+    .scalar_subquery()
+)
+# For the menu of every page: kept counts, a row for each kind that ever had a problem here.
+_problem_counts = (
+    select(func.jsonb_object_agg(_problem_count.c.kind, _problem_count.c.open, type_=JSONB))
+    .where(_problem_count.c.workspace == _user.c.workspace, _problem_count.c.open > 0)
     .scalar_subquery()
 )
 PERSON_COLUMNS = (
@@ -67,7 +75,13 @@ _HOLDS = (
     _user.c.active,
     func.coalesce(_tenant.c.active, _user.c.workspace == PLATFORM),
 )
-_OWN_COLUMNS = (_session.c.public_id, _session.c.flash, _session.c.last_seen_at, _session.c.expires_at)
+_OWN_COLUMNS = (
+    _problem_counts.label("problem_counts"),
+    _session.c.public_id,
+    _session.c.flash,
+    _session.c.last_seen_at,
+    _session.c.expires_at,
+)
 _FIND = (
     select(*PERSON_COLUMNS, *_OWN_COLUMNS, and_(*_HOLDS).label("holds"))
     .select_from(_WITH_THEIR_PEOPLE)
@@ -107,7 +121,9 @@ async def resume(context: Context, session_id: str) -> None:
     if row is None or not row.holds:
         context.signed_out = _why_over(row, now)
         return
-    context.person = person_of(row, session_id=row.public_id, session_key=key)
+    context.person = replace(
+        person_of(row, session_id=row.public_id, session_key=key), problem_counts=row.problem_counts or {}
+    )
     context.policies, context.flashes = row.policies, row.flash
     if now - row.last_seen_at > SEEN_EVERY:
         await context.db.execute(update(Session).where(Session.id_hash == key).values(last_seen_at=now))

@@ -6,14 +6,17 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.models import Job
 from app.clock.mirror import gone
 from app.clock.models import Cursor, Punch
 from app.db.session import Database
 from app.host.models import AttendanceRecord
 from app.long_acts.models import LongAct, LongActItem
+from app.problems import looking
+from app.problems.models import Problem
 from app.surveys.models import Survey
 from tests.browser.in_database import in_database
 
@@ -31,11 +34,15 @@ def seldom(database_url: str) -> Iterator[list[str]]:
         async with database.transaction() as db:
             # Only a person with a second factor is led to the last two.
             theirs = ("/account/second-factor/recovery", "/account/passkeys/new")
-            addresses.extend([*await _acts(db), *await _questions(db), *await _surveys(db), *theirs])
+            addresses.extend(
+                [*await _acts(db), *await _questions(db), *await _surveys(db), *theirs, *await _problems(db)]
+            )
 
     async def empty(database: Database) -> None:
         async with database.transaction() as db:
             await db.execute(delete(LongAct).where(LongAct.actor_name == "Bob Brandt"))
+            await db.execute(delete(Job).where(Job.error == LONG_WHY))
+            await looking.look(db)
             await db.execute(delete(Cursor).where(Cursor.kind == gone.KIND))
             await db.execute(
                 update(Cursor).where(Cursor.resource == "employees").values(state="complete", pending=None)
@@ -58,6 +65,21 @@ async def _acts(db: AsyncSession) -> list[str]:
         f"/acts/{await _act_over_list(db, {})}",
         f"/acts/{await _act_over_list(db, {'done': 123_456, 'locked': 2}, left_records[:2])}",
     ]
+
+
+async def _problems(db: AsyncSession) -> list[str]:
+    """Of jobs that failed, as a look finds them. The question before a remedy stands behind no link where the remedy asks nothing."""
+    failed = {
+        "workspace": "main",
+        "name": "housekeeping",
+        "status": "failed",
+        "error": LONG_WHY,
+        "finished_at": datetime.now(UTC),
+    }
+    await db.execute(insert(Job), [{**failed, "key": f"housekeeping:{number}"} for number in range(9)])
+    await looking.look(db)
+    newest = await db.scalar(select(func.max(Problem.id)).where(Problem.kind == "job_failed"))
+    return [f"/problems/{newest}", f"/problems/{newest}/remedy", "/problems?kind=job_failed", "/problems?state=closed"]
 
 
 async def _act_over_list(

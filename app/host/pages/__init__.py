@@ -17,9 +17,11 @@ from app.host.pages import (
     locks,
     people,
     people_forms,
+    problems,
     views,
 )
 from app.host.pages.admin import administration, forgotten, sign_in, unsubscribing
+from app.host.pages.problems import problem_list, seen
 from app.web.menu import MenuGroup, MenuItem
 from app.web.site import PaletteAct
 
@@ -39,6 +41,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *kiosk.ROUTES,
     *apps.ROUTES,
     *apps_forms.ROUTES,
+    *problems.ROUTES,
     *views.ROUTES,
     *acts.ROUTES,
     *administration.ROUTES,
@@ -48,8 +51,14 @@ FROM_OUTSIDE = tuple(unsubscribing.FROM_MAIL)
 LONG_ACTS = (
     *(one for page in (people, attendance_views, kiosk, apps) for one in page.LONG.values()),
     *administration.LONG_ACTS,
+    *problems.LONG_ACTS,
 )
 MENU: tuple[MenuGroup, ...] = (
+    MenuGroup(
+        "To do",
+        (MenuItem("Problems", problem_list.URL, "alert-triangle", seen.SEE, counts=seen.open_problems),),
+        leads=True,
+    ),
     MenuGroup(
         "Host",
         (

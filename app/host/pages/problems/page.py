@@ -1,0 +1,122 @@
+"""`/problems`: the list by kind, and one problem with its facts and its history. What people do with them: problem_acts.py."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+from sqlalchemy import func, select
+
+from app.dates import PageZone
+from app.db.among import among
+from app.host.pages.problems import groups, remedies
+from app.host.pages.problems.problem_list import (
+    CLOSED_BY,
+    SEVERITIES,
+    TONES,
+    URL,
+    base,
+    label_of,
+    spec_of,
+)
+from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
+from app.host.pages.problems.snoozes import SNOOZES
+from app.problems import queries
+from app.problems.kinds import kinds
+from app.problems.merging import UNTIL_IT_CHANGES
+from app.problems.models import Problem
+from app.web import exports, lists
+from app.web.context import Context
+from app.web.guards import Requires
+from app.web.pages import page
+
+SEES = Requires(SEE)
+WHAT = {
+    "opened": "Opened",
+    "changed": "Changed",
+    "closed": "Closed by itself",
+    "opened_again": "Opened again",
+    "assigned": "Assigned",
+    "snoozed": "Snoozed",
+    "dismissed": "Dismissed",
+    "remedy": "Remedy",
+}
+
+
+@get(URL, guards=[SEES])
+async def index(ctx: NamedDependency[Context]) -> Response[Any]:
+    query = ctx.request.query_params
+    spec, rows = await spec_of(ctx, query), base(ctx, query)
+    if kind := exports.asked_for(ctx):
+        return await exports.export(ctx, spec, rows, kind)
+    load = groups.load if groups.is_wanted(query) else lists.load
+    return await page(
+        ctx,
+        "host/problems/list.html",
+        fragment="list",
+        view=await load(ctx, spec, rows),
+        snoozed=await _snoozed(ctx),
+        tools=tools(ctx),
+    )
+
+
+@get(f"{URL}/{{problem_id:int}}", guards=[SEES])
+async def show(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
+    row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
+    zone = await ctx.zone()
+    return await page(
+        ctx,
+        "host/problems/show.html",
+        fragment="drawer",
+        row=row,
+        kind=kinds()[row.kind],
+        history=[(WHAT[one.what], one, note_of(one, zone)) for one in await queries.history(ctx.db, problem_id)],
+        people=await people_offered(ctx) if ctx.may(ACT) and row.closed_at is None else [],
+        may_act=ctx.may(ACT),
+        is_snoozed=row.snoozed_until is not None and row.snoozed_until > datetime.now(UTC),
+        snoozes=SNOOZES,
+        tools=tools(ctx),
+    )
+
+
+def tools(ctx: Context) -> dict[str, Any]:
+    """What templates draw a problem with."""
+    return {
+        "severities": SEVERITIES,
+        "tones": TONES,
+        "closed_by": CLOSED_BY,
+        "label_of": label_of,
+        "place_of": place_of,
+        "remedy_of": partial(remedies.offered, ctx),
+        "snoozed": snoozed_words,
+    }
+
+
+def snoozed_words(until: datetime, zone: PageZone) -> str:
+    return "until it changes" if until == UNTIL_IT_CHANGES else f"until {zone.time(until)}"
+
+
+def place_of(row: Any) -> str:
+    """The address of the page that a problem is about."""
+    facts: Mapping[str, Any] = row.facts
+    return kinds()[row.kind].url(row.subject_id, facts)
+
+
+def note_of(row: Any, zone: PageZone) -> str:
+    """What a line of the history says besides: until when it is snoozed in the words of the page."""
+    if row.what != "snoozed":
+        return str(row.note)
+    if not row.note:
+        return "no longer"
+    return str(row.note) if row.note.startswith("until") else snoozed_words(datetime.fromisoformat(row.note), zone)
+
+
+async def _snoozed(ctx: Context) -> int:
+    here = among(Problem.kind, kinds_seen(ctx)), queries.IS_SNOOZED
+    return await ctx.db.scalar(select(func.count()).select_from(Problem).where(*here)) or 0
+
+
+ROUTES = [index, show]

@@ -1,0 +1,270 @@
+"""What people do with problems from /problems: one by one in the drawer, and in bulk over a selection or a whole filter."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.counting import count
+from app.errors import Conflict, Invalid
+from app.host.pages.problems import remedies
+from app.host.pages.problems.problem_list import URL, able, base, spec_of
+from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
+from app.host.pages.problems.snoozes import SNOOZES, until
+from app.long_acts.over_lists import SliceOutcome
+from app.problems import acts, queries
+from app.problems.kinds import kinds
+from app.texts import whole
+from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
+from app.web.context import LARGEST_ID, Context
+from app.web.guards import Requires
+from app.web.list_spec import Query
+from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
+from app.web.pages import done, page
+
+MAY, SEES = Requires(ACT), Requires(SEE)
+WHAT = ("problem", "problems")
+# What an act was told besides: whom, until when, why.
+Given = Mapping[str, Any]
+Verb = Callable[[Context, Sequence[int], Given], Awaitable[int]]
+REOPENS = "What is new about it opens it again."
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemAct:
+    """`verb` returns how many problems it changed. `doing` and `past` say what is done; `needs` names what the question asks for."""
+
+    label: str
+    doing: str
+    past: str
+    consequence: str
+    verb: Verb
+    needs: str = ""
+
+
+async def _assign(ctx: Context, ids: Sequence[int], given: Given) -> int:
+    return len(await acts.assign(ctx.db, ctx.actor, ids, kinds_seen(ctx), given["user_id"]))
+
+
+async def _snooze(ctx: Context, ids: Sequence[int], given: Given) -> int:
+    ends = datetime.fromisoformat(given["until"]) if given["until"] else None
+    return len(await acts.snooze(ctx.db, ctx.actor, ids, kinds_seen(ctx), ends))
+
+
+async def _dismiss(ctx: Context, ids: Sequence[int], given: Given) -> int:
+    return len(await acts.dismiss(ctx.db, ctx.actor, ids, kinds_seen(ctx), given["note"]))
+
+
+async def _remedy(ctx: Context, ids: Sequence[int], _: Given) -> int:
+    return await remedies.run(ctx, ids)
+
+
+def _snoozed(label: str, said: str) -> ProblemAct:
+    consequence = f"They leave this list {said}, and come back by themselves. Those that are mended meanwhile close."
+    return ProblemAct(f"Snooze {label[0].lower()}{label[1:]}", "Snoozing problems", "snoozed", consequence, _snooze)
+
+
+ACTS = {
+    "remedy": ProblemAct(
+        "Apply the remedy",
+        "Applying remedies",
+        "given their remedy",
+        "Each gets the remedy that its row offers, and closes by itself once it is mended.",
+        _remedy,
+    ),
+    "assign_me": ProblemAct("Assign to me", "Assigning problems", "assigned", "The filter “Mine” lists them.", _assign),
+    "assign": ProblemAct(
+        "Assign", "Assigning problems", "assigned", "The person finds them with the filter “Mine”.", _assign, "user"
+    ),
+    "unassign": ProblemAct(
+        "Unassign", "Unassigning problems", "unassigned", "They are assigned to no person then.", _assign
+    ),
+    "snooze_hour": _snoozed(SNOOZES["hour"], "for an hour"),
+    "snooze_tomorrow": _snoozed(SNOOZES["tomorrow"], "until midnight"),
+    "snooze_monday": _snoozed(SNOOZES["monday"], "until Monday begins"),
+    "snooze_change": _snoozed(SNOOZES["change"], "until something new is found about them"),
+    "wake": ProblemAct("End the snooze of", "Ending snoozes", "shown again", "They stand in the list again.", _snooze),
+    "dismiss": ProblemAct(
+        "Dismiss",
+        "Dismissing problems",
+        "dismissed",
+        "They close, with your note in their history. What is new about them opens them again.",
+        _dismiss,
+        "note",
+    ),
+}
+
+
+def _long(action: str) -> LongBulk:
+    chosen = ACTS[action]
+
+    async def rows(ctx: Context, query: Query, _: str) -> BulkRows:
+        return BulkRows(await spec_of(ctx, query), base(ctx, query).where(able(action, ctx.user.permissions)))
+
+    async def changes(ctx: Context, ids: Sequence[int], given: Given) -> SliceOutcome:
+        return SliceOutcome(await chosen.verb(ctx, ids, given))
+
+    return LongBulk(f"problems.{action}", chosen.doing, chosen.past, WHAT, ACT, rows, changes, sees=SEE, page=URL)
+
+
+LONG = {action: _long(action) for action in ACTS}
+
+
+@post(f"{URL}/bulk", guards=[MAY], status_code=200)
+async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
+    action = await action_of(ctx, ACTS)
+    chosen, given = ACTS[action], await _given(ctx, action)
+
+    async def ask_of_many(which: str) -> dict[str, Any]:
+        return await _question(ctx, action, which)
+
+    if answer := await at_length(ctx, LONG[action], URL, ask_of_many, what=given):
+        return answer
+    query = ctx.request.query_params
+    rows = base(ctx, query).where(able(action, ctx.user.permissions))
+    ids = await chosen_ids(ctx, await spec_of(ctx, query), rows)
+
+    async def ask() -> dict[str, Any]:
+        return await _question(ctx, action, count(len(ids), *WHAT))
+
+    async def act() -> str:
+        number = await chosen.verb(ctx, ids, given)
+        return f"{count(number, 'problem was', 'problems were')} {chosen.past}."
+
+    none = Conflict(_none_of_them(action))
+    return await act_on_many(ctx, len(ids), url=URL, none=none, ask=ask, do=act)
+
+
+@post(f"{URL}/{{problem_id:int}}/assign", guards=[MAY], status_code=200)
+async def assign(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
+    to_me = (await ctx.form()).get("me") == "1"
+    given = await _given(ctx, "assign_me" if to_me else "assign", confirmed=True)
+    await _assign(ctx, [problem_id], given)
+    return await _back(
+        ctx,
+        problem_id,
+        "The problem was assigned." if given["user_id"] else "The problem is assigned to no person now.",
+    )
+
+
+@post(f"{URL}/{{problem_id:int}}/snooze", guards=[MAY], status_code=200)
+async def snooze(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
+    word = str((await ctx.form()).get("until", ""))
+    if word not in ("", *SNOOZES):
+        raise Invalid("Choose one of the snoozes that the page offers.")
+    await _snooze(ctx, [problem_id], await _until(ctx, word))
+    said = f"The problem is snoozed {SNOOZES[word].lower()}." if word else "The problem stands in the list again."
+    return await _back(ctx, problem_id, said)
+
+
+@get(f"{URL}/{{problem_id:int}}/dismiss", guards=[MAY])
+async def ask_to_dismiss(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
+    row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
+    return await ask_first(
+        ctx,
+        question="Dismiss this problem?",
+        consequence=f"{row.title} It closes, with your note in its history. {REOPENS}",
+        submit="Dismiss",
+        danger=False,
+        url=f"{URL}/{problem_id}/dismiss",
+        cancel_url=f"{URL}/{problem_id}",
+        note="",
+        why=True,
+    )
+
+
+@post(f"{URL}/{{problem_id:int}}/dismiss", guards=[MAY], status_code=200)
+async def dismiss(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
+    await _dismiss(ctx, [problem_id], await _given(ctx, "dismiss", confirmed=True))
+    return await _back(ctx, problem_id, "The problem was dismissed.")
+
+
+@get(f"{URL}/{{problem_id:int}}/remedy", guards=[SEES])
+async def ask_for_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
+    row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
+    remedy = remedies.remedy_of(ctx, kinds()[row.kind])
+    choices = [{"value": value, "label": label} for value, label in remedy.choices]
+    here = f"{URL}/{problem_id}"
+    values = {"row": row, "remedy": remedy, "choices": choices, "url": f"{here}/remedy", "cancel_url": here}
+    return await page(ctx, "host/problems/remedy.html", fragment="dialog", **values)
+
+
+@post(f"{URL}/{{problem_id:int}}/remedy", guards=[SEES], status_code=200)
+async def apply_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
+    """Takes the right of the act itself, beside the one to see the problem."""
+    row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
+    wanted = remedies.remedy_of(ctx, kinds()[row.kind])
+    choice = str((await ctx.form()).get("choice", ""))
+    if wanted.choices and choice not in dict(wanted.choices):
+        raise Invalid.at("choice", "Choose one of the ways that the page offers.")
+    await remedies.run(ctx, [problem_id], choice)
+    return await _back(ctx, problem_id, f"{wanted.label}: done. The problem closes by itself once it is mended.")
+
+
+async def _back(ctx: Context, problem_id: int, said: str) -> Response[Any]:
+    return await done(ctx, f"{URL}/{problem_id}", said)
+
+
+async def _given(ctx: Context, action: str, *, confirmed: bool | None = None) -> dict[str, Any]:
+    """What the form says besides. While the question is still to be asked, what it will ask for is left empty. Raises Invalid."""
+    form = await ctx.form()
+    agreed = form.get("confirmed") == "1" if confirmed is None else confirmed
+    match action.partition("_")[0]:
+        case "snooze":
+            return await _until(ctx, action.removeprefix("snooze_"))
+        case "wake":
+            return {"until": None}
+        case "dismiss":
+            return {"note": _why(str(form.get("note", ""))) if agreed else ""}
+    if action in ("assign_me", "unassign"):
+        return {"user_id": ctx.user.id if action == "assign_me" else None}
+    return {"user_id": _user(str(form.get("user_id", "")))} if action == "assign" and agreed else {}
+
+
+async def _until(ctx: Context, word: str) -> dict[str, Any]:
+    zone = await ctx.zone()
+    return {"until": until(word, datetime.now(UTC), zone.info).isoformat() if word else None}
+
+
+def _why(note: str) -> str:
+    if not note.strip():
+        raise Invalid.at("note", "Say why in a line: others read it in the history.")
+    return note
+
+
+def _user(text: str) -> int | None:
+    """None for no person. Raises Invalid."""
+    if not text:
+        return None
+    user_id = whole(text, len(str(LARGEST_ID)))
+    if user_id is None or user_id > LARGEST_ID:
+        raise Invalid.at("user_id", "Choose a person of the list.")
+    return user_id
+
+
+async def _question(ctx: Context, action: str, which: str) -> dict[str, Any]:
+    chosen = ACTS[action]
+    asked: dict[str, Any] = {"verb": chosen.label, "what": which, "consequence": chosen.consequence, "danger": False}
+    if chosen.needs == "note":
+        asked |= {"note": "", "why": True}
+    if chosen.needs == "user":
+        asked["people"] = await people_offered(ctx)
+    return asked
+
+
+def _none_of_them(action: str) -> str:
+    match action:
+        case "dismiss":
+            return "None of these problems can be dismissed: each closes when it is mended. Their remedies say how."
+        case "remedy":
+            return "None of these problems has a remedy that is safe for many at once, or you may not apply it. Open them one by one."
+        case "wake":
+            return "None of these problems is snoozed."
+    return "These problems are closed already. Reload the page."
+
+
+ROUTES = [bulk, assign, snooze, ask_to_dismiss, dismiss, ask_for_remedy, apply_remedy]

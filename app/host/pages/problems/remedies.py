@@ -1,0 +1,72 @@
+"""Remedies as the page offers them: one, or those of many problems that are safe for many."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from app.accounts.permissions import needed
+from app.db.among import among
+from app.errors import Conflict, Forbidden
+from app.host.pages.problems.seen import kinds_seen
+from app.problems import acts, looking
+from app.problems.kinds import ProblemKind, Remedy, RemedyAsked, kinds
+from app.problems.models import Problem
+from app.problems.queries import IS_OPEN
+from app.web.context import Context
+
+GONE = "These problems are closed already. Reload the page."
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedRemedy:
+    """What a button says, and where it leads. `asks`: a question comes first, so it opens in a dialog."""
+
+    label: str
+    url: str
+    asks: bool
+
+
+def offered(ctx: Context, row: Any) -> OfferedRemedy | None:
+    """None where the kind has none, where the person may not do it, or where the problem is closed."""
+    kind = kinds().get(row.kind)
+    if kind is None or row.closed_at is not None or (remedy := kind.remedy) is None or not ctx.may(remedy.needs):
+        return None
+    return OfferedRemedy(remedy.label, f"/problems/{row.id}/remedy", bool(remedy.asks or remedy.choices))
+
+
+def remedy_of(ctx: Context, kind: ProblemKind) -> Remedy:
+    """Raises Conflict where there is none, and Forbidden without its right."""
+    if kind.remedy is None:
+        raise Conflict(f"“{kind.label}” has no remedy here. Its page says what to do.")
+    if not ctx.may(kind.remedy.needs):
+        raise Forbidden(needed(kind.remedy.needs))
+    return kind.remedy
+
+
+async def run(ctx: Context, problem_ids: Collection[int], choice: str = "") -> int:
+    """Runs the remedies of those that are open, then looks whether they are mended. Returns how many problems those were. Raises what the
+    acts raise."""
+    by_kind = await _open(ctx, problem_ids)
+    for name, rows in by_kind.items():
+        remedy = remedy_of(ctx, kinds()[name])
+        subjects, facts = [row.subject_id for row in rows], [row.facts for row in rows]
+        await remedy.do(RemedyAsked(ctx.parts, ctx.db, ctx.actor, subjects, facts, choice))
+        await acts.note_remedy(ctx.db, ctx.actor, [row.id for row in rows], remedy.label)
+    await looking.look(ctx.db, list(by_kind))
+    return sum(map(len, by_kind.values()))
+
+
+async def _open(ctx: Context, problem_ids: Collection[int]) -> dict[str, list[Any]]:
+    """By kind. Raises Conflict where all are closed."""
+    wanted = among(Problem.id, problem_ids), among(Problem.kind, kinds_seen(ctx)), IS_OPEN
+    columns = Problem.id, Problem.kind, Problem.subject_id, Problem.facts
+    rows: Sequence[Any] = (await ctx.db.execute(select(*columns).where(*wanted).order_by(Problem.id))).all()
+    if not rows:
+        raise Conflict(GONE)
+    found: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        found[row.kind].append(row)
+    return dict(found)

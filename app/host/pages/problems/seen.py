@@ -1,0 +1,32 @@
+"""Which kinds of problems a person sees: those whose page they may open, in a module that is on."""
+
+from typing import Any
+
+from app.accounts.holders import who_have
+from app.accounts.policies import DEFAULTS, enabled
+from app.problems.kinds import ProblemKind, kinds, visible
+from app.web.context import Context
+
+SEE, ACT = "host.problems", "host.problems.edit"
+
+
+def kinds_seen(ctx: Context) -> tuple[str, ...]:
+    """Names of kinds. Who may not open /problems meets some of them on other pages all the same."""
+    names = visible(ctx.user.permissions, ctx.workspace)
+    return tuple(name for name in names if _is_on(ctx, kinds()[name]))
+
+
+def open_problems(ctx: Context) -> int:
+    """How many are open of the kinds that the person sees, as it was when the request began: for the menu."""
+    counts = ctx.user.problem_counts
+    return sum(counts.get(name, 0) for name in kinds_seen(ctx)) if counts else 0
+
+
+async def people_offered(ctx: Context) -> list[dict[str, Any]]:
+    """Options of a field: to whom a problem can be assigned."""
+    return [{"value": one.id, "label": one.name} for one in await who_have(ctx.db, SEE)]
+
+
+def _is_on(ctx: Context, kind: ProblemKind) -> bool:
+    switch = f"module_{kind.sees.partition('.')[0]}"
+    return switch not in DEFAULTS or enabled(ctx.policies, switch)

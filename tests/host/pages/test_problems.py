@@ -1,0 +1,283 @@
+"""The page `/problems`: kinds as groups, one kind as a list, one problem, what people do with them, and who sees which."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from sqlalchemy import func, insert, select
+
+from app.accounts import accounts, roles
+from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import Job
+from app.db.session import Database
+from app.host.pages.problems import snoozes
+from app.problems import counting, looking
+from app.problems.merging import UNTIL_IT_CHANGES
+from app.problems.models import Problem
+from tests.conftest import Browser
+from tests.host.signing_in import user_id_of
+from tests.markup import squeezed
+
+JOBS = ("job_failed", "import_failed")
+ZAGREB = ZoneInfo("Europe/Zagreb")
+
+
+async def have(database: Database, kind: str, number: int, workspace: str = "main", **given: Any) -> list[int]:
+    values = {"kind": kind, "subject_type": "job", "severity": "warning", "since": datetime.now(UTC), **given}
+    values["facts"] = {"job": 1, **given.get("facts", {})}
+    rows = [{**values, "subject_id": f"{kind}-{n}", "title": f"{kind} {n} broke"} for n in range(number)]
+    async with database.transaction(workspace) as db:
+        ids = await db.scalars(insert(Problem).returning(Problem.id), rows)
+        await counting.count_again(db, [kind])
+        return list(ids)
+
+
+async def fail_a_job(database: Database) -> None:
+    """And have it found."""
+    async with database.transaction() as db:
+        row = {
+            "workspace": "main",
+            "name": "housekeeping",
+            "key": "housekeeping",
+            "status": "failed",
+            "error": "It broke.",
+        }
+        await db.execute(insert(Job).values(**row, finished_at=func.now()))
+        await looking.look(db)
+
+
+async def all_of(database: Database) -> Sequence[Problem]:
+    async with database.transaction() as db:
+        return (await db.scalars(select(Problem).order_by(Problem.id))).all()
+
+
+def boxed(page: str) -> int:
+    return page.count("data-bulk-item")
+
+
+class TestList:
+    async def test_many_of_a_kind_are_one_group_which_opens(self, database: Database, alice: Browser) -> None:
+        await have(database, "job_failed", 60, held_punches=1)
+        await have(database, "import_failed", 2, held_punches=900)
+        page = (await alice.get("/problems")).text
+        assert boxed(page) == 5 + 2
+        assert page.index("Import failed") < page.index("Job failed")
+        assert "2 problems · holds 1,800 punches" in squeezed(page)
+        assert "<strong>62</strong>" in page
+        opened = (await alice.get("/problems?kind=job_failed")).text
+        assert boxed(opened) == 50
+        assert "<strong>60</strong>" in opened
+        assert 'class="list-group-head"' not in opened
+        assert boxed((await alice.get("/problems?kind=job_failed&page=2")).text) == 10
+
+    async def test_what_is_critical_comes_first(self, database: Database, alice: Browser) -> None:
+        await have(database, "job_failed", 2, severity="critical")
+        await have(database, "import_failed", 9, held_punches=900)
+        page = (await alice.get("/problems")).text
+        assert page.index("job_failed 0 broke") < page.index("import_failed 0 broke")
+
+    async def test_filters_and_the_export_mean_the_same_rows(self, database: Database, alice: Browser) -> None:
+        soon, now = datetime.now(UTC) + timedelta(hours=1), datetime.now(UTC)
+        me = await user_id_of(database, "alice")
+        await have(
+            database, "job_failed", 3, facts={"department": "D1", "department_name": "Canteen", "terminal": "T/1"}
+        )
+        await have(database, "import_failed", 2, assigned_to=me, snoozed_until=soon)
+        await have(database, "import_failed", 4, closed_at=now, closed_by="itself", stands=False)
+        found = {
+            "": 3,
+            "state=snoozed": 2,
+            "state=closed": 4,
+            "state=snoozed&mine=1": 2,
+            "mine=1": 0,
+            "department=D1": 3,
+            "terminal=T%2F1": 3,
+            "severity=critical": 0,
+            "kind=job_failed&kind=import_failed": 3,
+            "q=failed+1+broke": 1,
+            "q=none": 0,
+        }
+        for query, number in found.items():
+            page, lines = await alice.get(f"/problems?{query}"), await alice.get(f"/problems?{query}&export=jsonl")
+            shown = len(re.findall(r'<a href="/problems/\d+[^"]*" data-drawer', page.text))
+            assert (shown, lines.text.count("\n")) == (number, number), query
+        page = (await alice.get("/problems")).text
+        assert '<option value="D1">Canteen</option>' in page
+        assert "2 snoozed" in page
+
+    async def test_none_says_that_muster_looks_by_itself(self, alice: Browser) -> None:
+        page = (await alice.get("/problems")).text
+        assert "No problems" in page
+        assert "Muster looks by itself" in page
+
+    async def test_the_menu_counts_what_the_person_sees(
+        self, database: Database, alice: Browser, bob: Browser, selects: list[str]
+    ) -> None:
+        await have(database, "job_failed", 1200)
+        selects.clear()
+        assert '<span>Problems</span><span class="shell-count">1,200</span>' in squeezed(
+            (await alice.get("/account")).text
+        )
+        assert not any("problem" in one for one in selects)
+        assert "<span>Problems</span></a>" in squeezed((await bob.get("/account")).text)
+
+    async def test_it_reads_little_however_many_there_are(
+        self, database: Database, alice: Browser, selects: list[str]
+    ) -> None:
+        await have(database, "job_failed", 400)
+        selects.clear()
+        await alice.get("/problems")
+        assert len(selects) <= 5, selects
+
+
+class TestRights:
+    async def test_strangers_sign_in_and_people_without_the_right_are_refused(
+        self, visitor: Browser, sign_in: Any
+    ) -> None:
+        assert (await visitor.get("/problems")).headers["location"].startswith("/sign-in")
+        assert (await (await sign_in("nora")).get("/problems")).status_code == 403
+
+    async def test_a_kind_is_for_those_who_may_open_its_page(self, database: Database, bob: Browser) -> None:
+        (one,) = await have(database, "job_failed", 1)
+        assert "job_failed 0" not in (await bob.get("/problems")).text
+        assert (await bob.get(f"/problems/{one}")).status_code == 404
+        assert (await bob.get("/problems?export=jsonl")).text == ""
+        acted = await bob.submit(
+            "/problems/bulk?", {"action": "assign_me", "all": "1", "confirmed": "1", "number": "1"}
+        )
+        assert acted.status_code == 409
+        assert (await bob.submit(f"/problems/{one}/snooze", {"until": "hour"})).status_code == 404
+
+    async def test_who_may_see_only_may_not_act(self, database: Database, vera: Browser, sign_in: Any) -> None:
+        (one,) = await have(database, "job_failed", 1)
+        async with database.transaction() as db:
+            await roles.add(db, COMMAND_LINE, "Onlooker", ["host.problems", "admin.jobs"])
+            bob = await accounts.find_by_email(db, "bob@example.org")
+            await accounts.edit(db, COMMAND_LINE, bob.id, name=bob.name, kind=bob.type, roles=["Onlooker"])
+        onlooker = await sign_in("bob")
+        assert boxed((await onlooker.get("/problems")).text) == 0
+        assert (await onlooker.submit(f"/problems/{one}/snooze", {"until": "hour"})).status_code == 403
+
+    async def test_another_workspace_has_its_own(self, database: Database, alice: Browser, eve: Browser) -> None:
+        (one,) = await have(database, "job_failed", 1)
+        assert (await eve.get(f"/problems/{one}")).status_code == 404
+        assert "No problems" in (await eve.get("/problems")).text
+
+    async def test_htmx_gets_the_block(self, database: Database, alice: Browser) -> None:
+        (one,) = await have(database, "job_failed", 1)
+        for url in ("/problems", f"/problems/{one}", f"/problems/{one}/dismiss"):
+            answer = await alice.fragment(url)
+            assert answer.status_code == 200
+            assert "<html" not in answer.text
+
+
+class TestOne:
+    async def test_it_says_what_is_known_and_what_was_done(self, database: Database, alice: Browser) -> None:
+        await fail_a_job(database)
+        (one,) = await all_of(database)
+        await alice.submit(f"/problems/{one.id}/assign", {"me": "1"})
+        await alice.submit(f"/problems/{one.id}/snooze", {"until": "change"})
+        page = squeezed((await alice.get(f"/problems/{one.id}")).text)
+        assert "It broke." in page
+        assert "Assigned" in page
+        assert page.count("until it changes") == len(["what was done", "the facts", "the history"])
+        (now,) = await all_of(database)
+        assert (now.assigned_to, now.snoozed_until) == (await user_id_of(database, "alice"), UNTIL_IT_CHANGES)
+        await alice.submit(f"/problems/{one.id}/snooze", {"until": ""})
+        await alice.submit(f"/problems/{one.id}/assign", {"user_id": ""})
+        (now,) = await all_of(database)
+        assert (now.assigned_to, now.snoozed_until) == (None, None)
+
+    async def test_its_remedy_is_the_act_that_there_is(self, database: Database, alice: Browser) -> None:
+        await fail_a_job(database)
+        (one,) = await all_of(database)
+        assert f'action="/problems/{one.id}/remedy"' in (await alice.get("/problems")).text
+        said = await alice.submit(f"/problems/{one.id}/remedy", {}, follow_redirects=True)
+        assert "Retry: done." in said.text
+        async with database.transaction() as db:
+            assert await db.scalar(select(Job.status)) == "queued"
+
+    async def test_it_is_dismissed_with_a_note(self, database: Database, alice: Browser) -> None:
+        await fail_a_job(database)
+        (one,) = await all_of(database)
+        refused = await alice.submit(f"/problems/{one.id}/dismiss", {"confirmed": "1", "note": " "})
+        assert (refused.status_code, "Say why" in refused.text) == (422, True)
+        await alice.submit(f"/problems/{one.id}/dismiss", {"confirmed": "1", "note": "The disk was full."})
+        (now,) = await all_of(database)
+        assert (now.closed_by, now.stands) == ("person", True)
+        assert "The disk was full." in (await alice.get(f"/problems/{one.id}")).text
+        assert "Dismissed" in (await alice.get("/problems?state=closed")).text
+
+
+class TestBulk:
+    async def agreed(self, browser: Browser, query: str, **form: str) -> Any:
+        """Asks, then agrees to the number that was asked about."""
+        asked = await browser.submit(f"/problems/bulk{query}", form)
+        fields = dict(re.findall(r'<input type="hidden" name="(number|last)" value="([^"]*)"', asked.text))
+        return await browser.submit(
+            f"/problems/bulk{query}", {**form, **fields, "confirmed": "1"}, follow_redirects=True
+        )
+
+    @pytest.mark.parametrize(
+        ("action", "given", "said"),
+        [
+            ("assign_me", {}, "3 problems were assigned."),
+            ("unassign", {}, "3 problems were unassigned."),
+            ("snooze_hour", {}, "3 problems were snoozed."),
+            ("snooze_change", {}, "3 problems were snoozed."),
+            ("dismiss", {"note": "Known."}, "3 problems were dismissed."),
+        ],
+    )
+    async def test_acts_reach_the_whole_filter_and_no_further(
+        self, database: Database, alice: Browser, action: str, given: dict[str, str], said: str
+    ) -> None:
+        await have(database, "job_failed", 3, assigned_to=await user_id_of(database, "alice"))
+        await have(database, "import_failed", 1)
+        answer = await self.agreed(alice, "?kind=job_failed", action=action, all="1", **given)
+        assert said in answer.text
+        (other,) = [one for one in await all_of(database) if one.kind == "import_failed"]
+        assert (other.assigned_to, other.snoozed_until, other.closed_at) == (None, None, None)
+
+    async def test_they_are_given_to_a_person_who_sees_problems(self, database: Database, alice: Browser) -> None:
+        (one,) = await have(database, "job_failed", 1)
+        bob = await user_id_of(database, "bob")
+        asked = await alice.submit("/problems/bulk", {"action": "assign", "id": str(one)})
+        assert f'<option value="{bob}">Bob Brandt</option>' in squeezed(asked.text)
+        assert "Nora" not in asked.text
+        await self.agreed(alice, "", action="assign", id=str(one), user_id=str(bob))
+        assert [one.assigned_to for one in await all_of(database)] == [bob]
+        refused = await self.agreed(alice, "", action="assign", id=str(one), user_id="x")
+        assert refused.status_code == 422
+
+    async def test_the_remedy_of_many_runs_where_it_is_safe(self, database: Database, alice: Browser) -> None:
+        await fail_a_job(database)
+        answer = await self.agreed(alice, "", action="remedy", all="1")
+        assert "1 problem was given their remedy." in answer.text
+        async with database.transaction() as db:
+            assert await db.scalar(select(Job.status)) == "queued"
+
+    async def test_more_than_a_thousand_are_a_job(self, database: Database, alice: Browser) -> None:
+        await have(database, "job_failed", 1001)
+        answer = await self.agreed(alice, "?kind=job_failed", action="dismiss", all="1", note="Known.")
+        assert "1,001 problems: a job does it" in answer.text
+
+
+MONDAY = datetime(2026, 10, 19, 12, 0, tzinfo=ZAGREB)
+
+
+@pytest.mark.parametrize(
+    ("word", "now", "ends"),
+    [
+        ("hour", MONDAY, datetime(2026, 10, 19, 13, 0, tzinfo=ZAGREB)),
+        ("tomorrow", MONDAY, datetime(2026, 10, 20, 0, 0, tzinfo=ZAGREB)),
+        ("tomorrow", datetime(2026, 10, 19, 22, 30, tzinfo=UTC), datetime(2026, 10, 21, 0, 0, tzinfo=ZAGREB)),
+        ("monday", MONDAY, datetime(2026, 10, 26, 0, 0, tzinfo=ZAGREB)),
+        ("monday", datetime(2026, 10, 25, 23, 0, tzinfo=ZAGREB), datetime(2026, 10, 26, 0, 0, tzinfo=ZAGREB)),
+        ("change", MONDAY, UNTIL_IT_CHANGES),
+    ],
+)
+def test_a_snooze_ends_at_the_beginning_of_a_day_there(word: str, now: datetime, ends: datetime) -> None:
+    assert snoozes.until(word, now, ZAGREB) == ends
