@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import asyncpg
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -24,6 +25,7 @@ from sqlalchemy.orm import aliased
 from app.accounts import audit
 from app.accounts.models import Job
 from app.db.among import among
+from app.db.direct import Direct
 from app.db.session import workspace_of
 from app.errors import Conflict, NotFound
 from app.pace import PACE
@@ -39,6 +41,19 @@ DIED = "Its worker stopped during attempt {}, the last one. Retry it, or read th
 WOKEN_AT_ONCE = 50
 _OPEN = text("status IN ('queued', 'running')")
 _NOTIFY = text("SELECT pg_notify(:channel, '')")
+_REQUEST_AFTER = Direct("""
+WITH first AS (
+    INSERT INTO shared.jobs (workspace, name, key) VALUES (CAST(:workspace AS text), CAST(:name AS text), CAST(:name AS text))
+    ON CONFLICT (workspace, key) WHERE status IN ('queued', 'running') DO NOTHING RETURNING id
+), second AS (
+    INSERT INTO shared.jobs (workspace, name, key)
+    SELECT CAST(:workspace AS text), CAST(:name AS text), CAST(:behind AS text)
+    WHERE NOT EXISTS (SELECT FROM first)
+    ON CONFLICT (workspace, key) WHERE status IN ('queued', 'running') DO NOTHING RETURNING id
+)
+SELECT pg_notify(:channel, ''), set_config('synchronous_commit', 'off', true)
+FROM (SELECT id FROM first UNION SELECT id FROM second) AS asked
+""")
 
 
 KINDS: dict[str, JobKind] = {name: kind for module in modules() for name, kind in module.jobs.items()}
@@ -93,6 +108,12 @@ async def request_after(db: AsyncSession, name: str) -> None:
     waits behind it."""
     if await request(db, name) is None:
         await request(db, name, key=f"{name}:next")
+
+
+async def request_past_session(connection: asyncpg.Connection, workspace: str, name: str) -> None:
+    """The same by one statement, where that is a transaction of its own. It does not wait until it has reached the disk."""
+    values = {"workspace": workspace, "name": name, "behind": f"{name}:next", "channel": CHANNEL}
+    await _REQUEST_AFTER.row(connection, values, "")
 
 
 async def request_daily(db: AsyncSession, name: str) -> int | None:

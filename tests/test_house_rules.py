@@ -161,7 +161,7 @@ LAYERS = {
         "module",
         "audited",
         "pages jobs",
-        "problem_kinds subjects erased_names",
+        "problem_kinds subjects erased_names telling",
         "attendance people applications saved_views",
         "events models zone",
     ),

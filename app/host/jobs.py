@@ -16,7 +16,7 @@ from app.accounts import housekeeping
 from app.accounts.models import Job
 from app.alerts import news, telling, writing
 from app.db.session import PLATFORM, workspace_of
-from app.host.problem_kinds import mail_failing
+from app.host.problem_kinds import failing_webhooks, mail_failing
 from app.jobs import Claim, Function
 from app.long_acts import over_lists
 from app.long_acts.models import LongAct
@@ -80,7 +80,9 @@ def _writers() -> Writers:
 
 
 async def send_webhooks(parts: Parts, claim: Claim) -> None:
-    await Sender(parts, claim.workspace).send_due()
+    if await Sender(parts, claim.workspace).send_due():
+        async with parts.database.transaction(claim.workspace) as db:
+            await looking.look(db, {failing_webhooks.KIND})
 
 
 async def tidy_webhooks(parts: Parts, claim: Claim) -> None:

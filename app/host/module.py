@@ -221,9 +221,12 @@ def _work() -> Any:
 
 def _connect() -> None:
     from app.alerts import news
-    from app.problems import events
+    from app.host import events, telling
+    from app.problems import events as problem_events
 
-    events.listen(news.note)
+    events.listen(telling.on_host_event)
+    problem_events.listen(telling.on_problems)
+    problem_events.listen(news.note)
 
 
 def _problems() -> Any:

@@ -82,6 +82,17 @@ async def switch_off(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
         await audit.record(db, actor, "webhook.deactivate", "webhook", endpoint_id, before=was, after=is_now)
 
 
+async def try_again(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
+    """What waits is sent now, and no longer rests; one that Muster switched off is on again. Raises NotFound."""
+    endpoint = await one(db, endpoint_id, hold=True)
+    if not endpoint.active:
+        await switch_on(db, actor, endpoint_id)
+        return
+    waiting = (WebhookEvent.endpoint_id == endpoint_id, WebhookEvent.status == "waiting")
+    await db.execute(update(WebhookEvent).where(*waiting).values(due_at=func.now()))
+    await ask(db)
+
+
 async def rotate(db: AsyncSession, keys: KeyRing, actor: Actor, endpoint_id: int) -> str:
     """The new secret, shown once. Events are signed with both for BOTH_VALID. Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+import asyncpg
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -71,7 +72,13 @@ async def _write(db: AsyncSession, facts: list[dict[str, Any]]) -> None:
         return
     if run:
         run.noted.add(workspace_of(db))
-    elif not db.info.get(_ASKED):
+    else:
+        ask_at_end(db)
+
+
+def ask_at_end(db: AsyncSession) -> None:
+    """Once, as the last thing of the transaction."""
+    if not db.info.get(_ASKED):
         db.info[_ASKED] = True
         before_commit(db, ask)
 
@@ -96,12 +103,17 @@ async def one_run(database: Database, cause: str) -> AsyncIterator[None]:
             await ask(db)
 
 
-def telling(kind: str, added: str, named: str) -> str:
-    """The part of a WITH that notes the row of `added`, where a statement stands in no workspace: `workspace.` is its schema. `named` is
-    the SQL of its id."""
+def telling(kind: str, named: str, rows: str) -> str:
+    """The part `told` of a WITH, for a statement that stands in no workspace: it notes each of `rows`, which is the SQL behind FROM.
+    `kind` and `named` are the SQL of its type and of its id. Who sends the statement then calls `ask_past_session`."""
     return f"""told AS (
     INSERT INTO workspace.webhook_facts (type, ids, number, cause)
-    SELECT '{kind}', ARRAY[{named}], 1, pg_current_xact_id()::text FROM {added}
-    WHERE EXISTS (SELECT FROM workspace.webhook_endpoints WHERE active AND '{kind}' = ANY(types))
+    SELECT {kind}, ARRAY[{named}], 1, CAST(pg_current_xact_id() AS text) FROM {rows}
+        AND EXISTS (SELECT FROM workspace.webhook_endpoints WHERE active AND {kind} = ANY(types))
     RETURNING id
 )"""
+
+
+async def ask_past_session(connection: asyncpg.Connection, workspace: str) -> None:
+    """As `ask`, by a statement of its own."""
+    await jobs.request_past_session(connection, workspace, JOB)

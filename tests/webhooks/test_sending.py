@@ -13,8 +13,12 @@ from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import AuditEntry, Job
 from app.config import Settings
 from app.db.session import PLATFORM
+from app.host import jobs as host_jobs
+from app.jobs import Claim
 from app.outbound import AddressPolicy, OutboundClient, parse_allow_list
 from app.parts import Parts
+from app.problems.kinds import RemedyAsked, kinds
+from app.problems.models import Problem
 from app.webhooks import endpoints, noting
 from app.webhooks.kinds import ATTENDANCE_CHANGED, ATTENDANCE_DELETED, OUTCOME_CHANGED
 from app.webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookFact
@@ -306,3 +310,33 @@ async def test_what_a_worker_died_over_is_sent_again(parts: Parts, inbox: Inbox)
     await send(parts)
     assert await events(parts) == [(["1"], "delivered")]
     assert len({one.headers["webhook-id"] for one in inbox.liar.asked(HOOK)}) == 1
+
+
+async def test_one_that_fails_is_a_problem_until_it_works_and_tries_again_when_asked(
+    parts: Parts, inbox: Inbox
+) -> None:
+    async def problems() -> dict[str, bool]:
+        async with parts.database.transaction() as db:
+            rows = await db.execute(select(Problem.title, Problem.closed_at))
+            return {row.title: row.closed_at is None for row in rows}
+
+    async def run_job() -> None:
+        await host_jobs.send_webhooks(parts, Claim(1, 1, PLATFORM, noting.JOB, {}))
+
+    inbox.liar.says(HOOK, BROKEN)
+    url = inbox.liar.url + HOOK
+    for number in range(RESTS_AFTER):
+        await change(parts, number)
+    await run_job()
+    assert await problems() == {f"The webhook to {url} fails": True}
+    inbox.liar.says(HOOK, TAKEN)
+    async with parts.database.transaction() as db:
+        (remedy,) = (one.remedy for one in (kinds()["webhook_failing"],))
+        assert remedy is not None
+        await remedy.do(RemedyAsked(parts, db, COMMAND_LINE, [str(inbox.made.id)], [{}]))
+    await run_job()
+    assert await problems() == {f"The webhook to {url} fails": False}
+    inbox.liar.says(HOOK, answer(status=410))
+    await change(parts, 7)
+    await run_job()
+    assert (f"The webhook to {url} was switched off", True) in (await problems()).items()

@@ -21,6 +21,8 @@ from app.clock.settings import read_settings
 from app.db.among import among
 from app.db.session import workspace_of
 from app.host.models import Employee, KioskEnrolment
+from app.webhooks import noting
+from app.webhooks.kinds import BINDING_CHANGED
 
 FIRST_MIRRORED = "First mirrored."
 _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended('clock bindings ' || :workspace, 0))")
@@ -176,6 +178,7 @@ async def write(db: AsyncSession, by: str, changes: Sequence[BindingTransition])
     given = {"rows": msgspec.json.encode([_row(change) for change in changes]).decode(), "by": by}
     await db.execute(_WRITE, given)
     await db.execute(_REMEMBER, given)
+    await noting.note(db, BINDING_CHANGED, sorted({change.code.emp_code for change in changes if change.is_news}))
     moved = [change for change in changes if change.moves]
     if moved:
         await rebinding.mark_moved(db, [_move(change) for change in moved])

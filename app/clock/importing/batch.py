@@ -28,6 +28,8 @@ from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
 from app.clock.punches import changes
 from app.host.attendance.hours import Hours
 from app.host.attendance.imported import NewRecord
+from app.webhooks import noting
+from app.webhooks.kinds import ATTENDANCE_CHANGED
 
 log = structlog.get_logger()
 
@@ -74,6 +76,8 @@ async def import_batch(
         result.add(_counted(judgement, newest_found))
     ids = await import_rows.create_records(db, [_new(one) for one in creates])
     await _store(db, judgements, ids)
+    changed = [*ids, *(update.record_id for _, judgement, _ in judgements for update in judgement.updates)]
+    await noting.note(db, ATTENDANCE_CHANGED, changed)
     return result
 
 

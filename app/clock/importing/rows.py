@@ -28,6 +28,8 @@ from app.host.attendance import imported
 from app.host.attendance.hours import LONGEST, Hours
 from app.host.attendance.imported import NewRecord
 from app.host.models import DayLock
+from app.webhooks import noting
+from app.webhooks.kinds import OUTCOME_CHANGED
 
 _DUE = "SELECT emp_code, count(*) FROM clock_transactions WHERE judge_at <= $1 GROUP BY emp_code ORDER BY emp_code"
 _DUE_INSTANTS = """
@@ -312,6 +314,7 @@ async def store_verdicts(db: AsyncSession, rows: Sequence[JudgedPunch]) -> None:
     await connection.copy_records_to_table("import_verdicts", records=rows, columns=JudgedPunch._fields)
     await connection.execute(_STORE)
     await connection.execute("DROP TABLE import_verdicts")
+    await noting.note(db, OUTCOME_CHANGED, [row.id for row in rows if row.news])
 
 
 def _ranges(hours: Hours) -> list[Any]:

@@ -17,6 +17,8 @@ from app.clock.pairing.shifts import AHEAD, REACH
 from app.clock.punches.daily_totals import noting_days
 from app.clock.punches.settled import ended_where
 from app.db.direct import driver
+from app.webhooks import noting
+from app.webhooks.kinds import OUTCOME_CHANGED
 
 SLICE = 10_000
 NOT_BOUND = Outcome.NOT_BOUND.value
@@ -40,11 +42,11 @@ WITH stored AS (
     UPDATE clock_transactions t SET import_outcome = '{NOT_BOUND}', judge_at = NULL, {_OTHER_MARK},
         updated_at = CASE WHEN t.import_outcome IS DISTINCT FROM '{NOT_BOUND}' THEN now() ELSE t.updated_at END
     WHERE t.id = ANY($6::bigint[]) AND coalesce(t.judge_at, 'infinity') <= $1 AND {_ALONE}
-    RETURNING t.local_date, t.updated_at = now() AS news
+    RETURNING t.id, t.local_date, t.updated_at = now() AS news
 ), noted AS (
     {noting_days("SELECT local_date FROM stored WHERE news")}
 )
-SELECT count(*), count(*) FILTER (WHERE news) FROM stored
+SELECT count(*), count(*) FILTER (WHERE news), ARRAY(SELECT id FROM stored WHERE news LIMIT {noting.MOST_IDS}) FROM stored
 """
 
 
@@ -63,8 +65,9 @@ async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[i
     or waits and marks what we have written.
     """
     await import_rows.hold_punches(db, ids)
-    (row,) = await driver(db).fetch(_SETTLE, *await _facts(db, now), ids)
-    return row[0], row[1]
+    ((judged, news, some),) = await driver(db).fetch(_SETTLE, *await _facts(db, now), ids)
+    await noting.note_number(db, OUTCOME_CHANGED, some, news)
+    return judged, news
 
 
 async def _facts(db: AsyncSession, now: datetime) -> tuple[Any, ...]:

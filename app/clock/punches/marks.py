@@ -21,6 +21,8 @@ from app.db.among import among
 from app.db.rows import affected
 from app.host.events import DaysChanged, Event, RecordsChanged
 from app.host.models import AttendanceRecord
+from app.webhooks import noting
+from app.webhooks.kinds import OUTCOME_CHANGED
 
 # A punch decides about others no further away than pairing reaches.
 NEAR = REACH
@@ -124,9 +126,11 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
             updated_at=func.now(),
             **settled.ENDED,
         )
-        .returning(Punch.local_date)
+        .returning(Punch.id, Punch.local_date)
     )
-    days = set(await db.scalars(turned))
+    rows = (await db.execute(turned)).all()
+    days = {row.local_date for row in rows}
+    await noting.note(db, OUTCOME_CHANGED, [row.id for row in rows])
     left = among(Punch.edited_record_id, record_ids)
     await db.execute(update(Punch).where(left, Punch.retry | Punch.lifted).values(retry=False, lifted=False))
     await mark_stale(db, days)

@@ -38,6 +38,8 @@ from app.counting import count
 from app.outbound import OutboundError
 from app.parts import Parts
 from app.secrets import SecretError
+from app.webhooks import noting
+from app.webhooks.kinds import SYNC_FINISHED
 
 _SHORTEST_BEAT_S = 1.0
 _REST = timedelta(minutes=1)
@@ -238,6 +240,7 @@ async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:
             )
         ).scalar_one()
         await lease.give_back(db, running.fence)
+        await noting.note(db, SYNC_FINISHED, [running.run_id])
         if ending.goes_on:
             request = {name: value for name, value in row.request.items() if name != "budget_seconds"}
             await run_rows.queue_run(db, "resume", request, SYSTEM, due_at=_goes_on_at(running, ending))

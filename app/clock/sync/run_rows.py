@@ -20,6 +20,8 @@ from app.clock.models import Connection, SetAside, SyncRun
 from app.clock.profiles import RESOURCES
 from app.clock.settings import ClockSettings, read_settings
 from app.errors import Conflict, Invalid, NotFound
+from app.webhooks import noting
+from app.webhooks.kinds import SYNC_FINISHED
 
 OPEN = ("queued", "running")
 DIED = "Its worker died. Rows that it had read are kept, and the next run continues from there."
@@ -216,11 +218,12 @@ async def close_lost(db: AsyncSession, run_id: int) -> None:
 
 
 async def _close(db: AsyncSession, run_id: int, message: str) -> None:
-    await db.execute(
+    closed = (
         update(SyncRun)
         .where(SyncRun.id == run_id, SyncRun.status == "running")
         .values(status="truncated", finished_at=func.now(), error_code=TcCode.TRUNCATED.value, error_message=message)
     )
+    await noting.note(db, SYNC_FINISHED, (await db.scalars(closed.returning(SyncRun.id))).all())
 
 
 async def _widen(db: AsyncSession, waiting: SyncRun, trigger: str, request: Mapping[str, Any]) -> None:

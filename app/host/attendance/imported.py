@@ -1,10 +1,11 @@
-"""Attendance records as an import writes them: many at once, source `clock`, without audit or events.
+"""Attendance records as an import writes them: many at once, source `clock`, without audit or events. What it makes and updates, it
+notes for webhooks itself, once for many.
 
 The caller holds the employees (`records.hold`), has read day locks and records after that, and has judged overlaps: these
 functions only write. What a person changes: records.py.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -17,6 +18,8 @@ from app.db.direct import driver
 from app.host.attendance.hours import Hours
 from app.host.attendance.records import columns
 from app.host.models import AttendanceRecord
+from app.webhooks import noting
+from app.webhooks.kinds import ATTENDANCE_CHANGED, ATTENDANCE_DELETED
 
 _NEXT_IDS = text("SELECT nextval(pg_get_serial_sequence('attendance_records', 'id')) FROM generate_series(1, :count)")
 # The instants are left to the columns' defaults: who follows what changed goes by the database's clock, not by this worker's.
@@ -46,16 +49,18 @@ async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday:
     await db.execute(update(AttendanceRecord).where(AttendanceRecord.id == record_id).values(values))
 
 
-async def set_owner(db: AsyncSession, record_ids: Iterable[int], employee_id: int) -> None:
+async def set_owner(db: AsyncSession, record_ids: Collection[int], employee_id: int) -> None:
     """Gives records to another employee, after a re-binding that a person resolved. All of these employees are held."""
     values = {"employee_id": employee_id, "updated_at": func.now()}
     await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, record_ids)).values(values))
+    await noting.note(db, ATTENDANCE_CHANGED, record_ids)
 
 
-async def delete_records(db: AsyncSession, record_ids: Iterable[int], by: str) -> None:
+async def delete_records(db: AsyncSession, record_ids: Collection[int], by: str) -> None:
     """Soft delete. `by` is the name of the person who asked for it."""
     values = {"deleted_by": by, "deleted_at": func.now(), "updated_at": func.now()}
     await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, record_ids)).values(values))
+    await noting.note(db, ATTENDANCE_DELETED, record_ids)
 
 
 def _row(record_id: int, record: NewRecord) -> tuple[object, ...]:

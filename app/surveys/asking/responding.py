@@ -27,6 +27,7 @@ from app.surveys.ledger.append import RecordedEntry
 from app.surveys.ledger.errors import ActionNotAllowed, SurveyNotFound, VersionSuperseded
 from app.surveys.models import Response, Wording
 from app.surveys.words import OUTCOME_OF
+from app.webhooks import noting
 
 _WORDS_MET = (
     select(Wording.content_hash)
@@ -230,6 +231,8 @@ async def _record(sent: _Sent, within: Transactions, due: _Due) -> RespondResult
     worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.person, due.met.key)
     async with within.alone() as connection:
         recorded = await _write(sent, connection, due, worded)
+        if recorded and recorded.told:
+            await noting.ask_past_session(connection, due.workspace)
     if recorded is None:
         async with within.parts.database.transaction(due.workspace) as db:
             recorded = await _first(sent, db, due)

@@ -13,6 +13,11 @@ from app.db.session import workspace_of
 from app.surveys.authoring import history
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.models import Invitation, Survey
+from app.webhooks import noting
+from app.webhooks.kinds import SURVEY_PUBLISHED
+
+# By which people are asked something new.
+PUBLISHING = frozenset({"publish", "new_version", "round"})
 
 
 async def change(db: AsyncSession, actor: Actor, act: str, stored: Stored, values: dict[str, Any]) -> Stored:
@@ -24,6 +29,8 @@ async def change(db: AsyncSession, actor: Actor, act: str, stored: Stored, value
     after = await load(db, stored.uid)
     if after.starts_at != stored.starts_at:
         await _move_mails(db, after, datetime.now(UTC))
+    if act in PUBLISHING:
+        await noting.note(db, SURVEY_PUBLISHED, [str(stored.uid)])
     await history.note(db, actor, act, stored, after)
     return after
 

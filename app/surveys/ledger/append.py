@@ -23,6 +23,8 @@ from app.surveys.ledger.answers import Answered, Value
 from app.surveys.ledger.errors import VersionSuperseded
 from app.surveys.ledger.evidence import Evidence, Key
 from app.surveys.words import Shown
+from app.webhooks import noting
+from app.webhooks.kinds import RESPONSE_RECORDED
 
 # Characters that are kept: senders make up what their browser is called, and what a proxy says of their address.
 LONGEST_IP, LONGEST_BROWSER = 100, 500
@@ -62,10 +64,12 @@ WITH {opened}head AS (
     FROM added, unnest(CAST(:questions AS uuid[]), CAST(:choices AS text[])) AS one (question, choice)
 ), moved AS (
     UPDATE workspace.survey_ledger_head SET number = added.number, row_hash = added.row_hash FROM added
-){cast}
-SELECT number, row_hash, set_config('synchronous_commit', 'off', true) FROM (VALUES (1)) AS always LEFT JOIN added ON true
+){beside}
+SELECT number, row_hash, {told} AS told, set_config('synchronous_commit', 'off', true) FROM (VALUES (1)) AS always LEFT JOIN added ON true
 """
-_APPEND = Direct(_ROW.format(opened="", only="", cast=""))
+_NAMED = "workspace.surveys s WHERE s.id = :survey_id AND s.anonymity = 'named'"
+_TELL = noting.telling(f"'{RESPONSE_RECORDED}'", "encode(added.row_hash, 'hex')", f"added, {_NAMED}")
+_APPEND = Direct(_ROW.format(opened="", only="", beside=f", {_TELL}", told="EXISTS (SELECT FROM told)"))
 # Who took part, and beside it a ballot. The key of the version comes before the head, as for the job that closes it: that one waits for
 # answers under way, and an answer that comes later finds the key destroyed.
 _APPEND_APART = Direct(
@@ -75,7 +79,9 @@ _APPEND_APART = Direct(
     WHERE id = CAST(:ballot_key AS bigint) AND sealed_key IS NOT NULL FOR KEY SHARE
 ), """,
         only=" WHERE EXISTS (SELECT FROM opened)",
-        cast=""", kept AS (
+        # Nothing outside may tell when somebody answered.
+        told="false",
+        beside=""", kept AS (
     INSERT INTO workspace.survey_ballots (id, survey_id, version, sealed)
     SELECT CAST(:ballot AS uuid), CAST(:survey_id AS bigint), CAST(:version AS int), CAST(:sealed_ballot AS text) FROM added
 )""",
@@ -136,7 +142,7 @@ class BallotToCast:
 class RecordedEntry:
     """A row of the ledger. `receipt` is its hash in hex; `fresh` whether this call wrote it. The free texts of somebody who was
     erased are missing from `answers`: '' stands there, as if nothing had been written. `words` are the canonical content and the ids of its
-    questions, where that has several languages; of a fresh one they are not read."""
+    questions, where that has several languages; of a fresh one they are not read. `told`: a webhook waits for it."""
 
     number: int
     version: int
@@ -146,6 +152,7 @@ class RecordedEntry:
     answers: tuple[Answered, ...]
     fresh: bool
     words: tuple[str, list[str]] | None = None
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +176,8 @@ async def append(db: AsyncSession, keys: KeyRing, entry: Entry, ballot: BallotTo
     worded = await _worded(db, entry)
     written = await write(driver(db), workspace_of(db), keys, entry, worded, ballot=ballot)
     await db.execute(_WAIT_FOR_THE_DISK)
+    if written and written.told:
+        noting.ask_at_end(db)
     return written or await winner(db, keys, entry)
 
 
@@ -202,7 +211,8 @@ async def write(
     if row["number"] is None:
         return None
     at, receipt = entry.recorded_at, row["row_hash"].hex()
-    return RecordedEntry(row["number"], entry.version, entry.outcome, at, receipt, entry.answers, fresh=True)
+    told = row["told"]
+    return RecordedEntry(row["number"], entry.version, entry.outcome, at, receipt, entry.answers, fresh=True, told=told)
 
 
 async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int, user_id: int) -> RecordedEntry | None:

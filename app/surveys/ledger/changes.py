@@ -17,6 +17,8 @@ from app.secrets import KeyRing
 from app.surveys.ledger import chain, evidence
 from app.surveys.ledger.evidence import Evidence, Key
 from app.surveys.words import KIND_AFTER
+from app.webhooks import noting
+from app.webhooks.kinds import RESPONSE_RECORDED, RESPONSE_WITHDRAWN
 
 _HEAD = """
 head AS (
@@ -28,6 +30,8 @@ _MOVED = """
 moved AS (
     UPDATE workspace.survey_ledger_head SET number = added.number, row_hash = added.row_hash FROM added
 )"""
+_KIND = f"CASE WHEN CAST(:kind AS text) = 'withdrawn' THEN '{RESPONSE_WITHDRAWN}' ELSE '{RESPONSE_RECORDED}' END"
+_TELL = noting.telling(_KIND, "CAST(:receipt AS text)", "added WHERE true")
 # Of two that change one response at once, the second finds its turn taken, and writes nothing. An author who archives the survey or
 # publishes a new version meanwhile is waited for: only a withdrawal follows that.
 _CHANGE = Direct(f"""
@@ -43,8 +47,8 @@ WITH {_HEAD}, met AS (
         sha256(head.before || convert_to(head.entry, 'UTF8'))
     FROM head, met
     ON CONFLICT (response_number, turn) DO NOTHING RETURNING number, row_hash
-), {_MOVED}
-SELECT number, row_hash, set_config('synchronous_commit', 'off', true) FROM (VALUES (1)) AS always LEFT JOIN added ON true
+), {_MOVED}, {_TELL}
+SELECT number, row_hash, EXISTS (SELECT FROM told) AS told, set_config('synchronous_commit', 'off', true) FROM (VALUES (1)) AS always LEFT JOIN added ON true
 """)
 _CLOSE = Direct(f"""
 WITH {_HEAD}, added AS (
@@ -103,12 +107,13 @@ class Closing:
 
 @dataclass(frozen=True, slots=True)
 class RecordedChange:
-    """A row of survey_changes; `receipt` is its hash in hex."""
+    """A row of survey_changes; `receipt` is its hash in hex. `told`: a webhook waits for it."""
 
     number: int
     kind: str
     recorded_at: datetime
     receipt: str
+    told: bool = False
 
 
 async def write(connection: asyncpg.Connection, workspace: str, keys: KeyRing, change: Change) -> RecordedChange | None:
@@ -125,6 +130,7 @@ async def write(connection: asyncpg.Connection, workspace: str, keys: KeyRing, c
         "after_number": after,
         "survey_id": agreement.survey_id,
         "kind": change.kind,
+        "receipt": agreement.receipt,
         "version": agreement.version,
         "response_number": agreement.number,
         "turn": change.turn,
@@ -137,7 +143,7 @@ async def write(connection: asyncpg.Connection, workspace: str, keys: KeyRing, c
     row = await _CHANGE.row(connection, values, schema_of(workspace))
     if row["number"] is None:
         return None
-    return RecordedChange(row["number"], change.kind, change.recorded_at, row["row_hash"].hex())
+    return RecordedChange(row["number"], change.kind, change.recorded_at, row["row_hash"].hex(), row["told"])
 
 
 def _line_of(change: Change, sealed: str | None) -> chain.StandingEntry:

@@ -23,6 +23,7 @@ from app.surveys.ledger.evidence import Evidence
 from app.surveys.mine import reading
 from app.surveys.mine.reading import MyAnswer
 from app.surveys.mine.words import NO_SUCH_ANSWER, NOT_AN_AGREEMENT, WHY_NOT
+from app.webhooks import noting
 
 _RECEIPT = re.compile(r"[0-9a-f]{64}")
 Wanted = Literal["withdrawn", "agreed"]
@@ -71,6 +72,8 @@ async def _change(who: Respondent, within: Transactions, receipt: str, source: s
         change = _next(who, found, source, datetime.now(UTC))
         async with alone_in() as connection:
             made = await changes.write(connection, found.workspace, within.parts.keys, change)
+            if made and made.told:
+                await noting.ask_past_session(connection, found.workspace)
         if made is not None:
             return ChangeResult("recorded", receipt, wanted, made.recorded_at, made.receipt)
         # Somebody was faster: another tab, or an author. What they did decides now.

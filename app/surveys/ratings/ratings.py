@@ -20,6 +20,8 @@ from app.host.applications.applications import KEPT as KEPT_APP
 from app.host.applications.applications import RATEABLE
 from app.host.models import Application, AppRating, AppRatingCount
 from app.surveys.ratings.figures import RatingFigures, figures_of
+from app.webhooks import noting
+from app.webhooks.kinds import RATING_RECORDED
 
 MOST_APPS = 1000
 KEPT = AppRating.deleted_at.is_(None)
@@ -154,6 +156,7 @@ async def submit(db: AsyncSession, user_id: int, rating: Rating, now: datetime) 
     if rating_id is None:
         raise AlreadyRated(f"You rated {app.name} today. The first rating of a day (UTC) stands; come back tomorrow.")
     await _count(db, values)
+    await noting.note(db, RATING_RECORDED, [rating_id])
     return RecordedRating(rating_id, values["rated_on"])
 
 

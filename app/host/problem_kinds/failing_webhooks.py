@@ -1,0 +1,61 @@
+"""Webhooks that fail several times in a row, or that Muster has switched off. One that arrives closes it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, or_, select
+
+from app.problems.findings import Fact, Finding, Severity
+from app.problems.kinds import FactSelect, ProblemKind, Remedy, RemedyAsked, fact_columns
+from app.webhooks import endpoints
+from app.webhooks.models import WebhookEndpoint
+from app.webhooks.pauses import RESTS_AFTER
+
+KIND, SUBJECT = "webhook_failing", "webhook"
+_FAILS = "Nothing arrived there, several times in a row. Sending goes on, and pauses get longer. The webhook's log says what came back."
+
+
+def detect(fact: Fact, _: datetime) -> Finding | None:
+    url, reason = fact.facts["url"], fact.facts["off"]
+    if reason:
+        return fact.found(f"The webhook to {url} was switched off", reason)
+    return fact.found(f"The webhook to {url} fails", _FAILS)
+
+
+def _url(subject_id: str, _: Mapping[str, Any]) -> str:
+    return f"/webhooks/{subject_id}"
+
+
+async def _try_again(asked: RemedyAsked) -> None:
+    for subject_id in asked.subject_ids:
+        await endpoints.try_again(asked.db, asked.actor, int(subject_id))
+
+
+FAILING = ProblemKind(
+    KIND,
+    "Webhook failing",
+    Severity.WARNING,
+    "host.webhooks",
+    "Open the webhook to read what the receiver answered, mend that, then try again.",
+    _url,
+    detect,
+    Remedy("Try again", "host.webhooks", _try_again, many=True),
+)
+FAILING_WEBHOOKS = FactSelect(
+    frozenset({KIND}),
+    select(
+        *fact_columns(
+            KIND,
+            SUBJECT,
+            WebhookEndpoint.id,
+            since=WebhookEndpoint.failing_since,
+            # What stands behind ? may be a key of the receiver.
+            facts=func.jsonb_build_object(
+                "url", func.split_part(WebhookEndpoint.url, "?", 1), "off", WebhookEndpoint.off_reason
+            ),
+        )
+    ).where(
+        or_(WebhookEndpoint.active & (WebhookEndpoint.failures >= RESTS_AFTER), WebhookEndpoint.off_reason.is_not(None))
+    ),
+)
