@@ -13,7 +13,7 @@ from app.webhooks.models import WebhookEndpoint
 from app.webhooks.pauses import RESTS_AFTER
 
 KIND, SUBJECT = "webhook_failing", "webhook"
-_FAILS = "Nothing arrived there, several times in a row. Sending goes on, and pauses get longer. The webhook's log says what came back."
+_FAILS = "Nothing arrived there, several times in a row. Muster keeps trying, after longer and longer pauses. The webhook's log says what came back."
 
 
 def detect(fact: Fact, _: datetime) -> Finding | None:
