@@ -108,7 +108,7 @@ async def test_the_apis_refuse_a_wrong_method_last(app: Any, visitor: Browser, t
     async with database.shared_transaction() as db:
         await policies.write(db, "globex", {"module_clock": False, "module_surveys": False})
     addresses = offered(app)
-    assert len(addresses) == 19
+    assert len(addresses) == 21
     for named, methods in addresses.items():
         path = address(named)
         for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"} - methods:

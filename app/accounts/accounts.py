@@ -130,7 +130,8 @@ async def edit(
     await administrators.check_reach(db, reach, user_id)
     if "type" in after:
         await _check_type(db, kind)
-    await db.execute(update(User).where(User.id == user_id).values(name=name, type=kind))
+    renamed_at = func.now() if "name" in after else User.renamed_at
+    await db.execute(update(User).where(User.id == user_id).values(name=name, type=kind, renamed_at=renamed_at))
     if "roles" in after:
         async with administrators.kept(db):
             role_ids = await _role_ids(db, roles, reach)

@@ -28,12 +28,15 @@ class User(Base):
 
     `totp_used_step` is the latest time step whose code was used: none works twice. `recovery_codes` are hashes; a used one goes.
     `recovery_id` is the id that they were hashed with, null for the own: the account came from another installation since.
-    `language` is the tag of that in which they want to be asked, null for what their browser says.
+    `language` is the tag of that in which they want to be asked, null for what their browser says. `renamed_at` is when the name last changed.
     """
 
     __tablename__ = "users"
     # With what searches look at, so that they read no other workspace's accounts.
-    __table_args__ = (Index("users_found_by", "workspace", "name", "id", postgresql_include=["email", "active"]),)
+    __table_args__ = (
+        Index("users_found_by", "workspace", "name", "id", postgresql_include=["email", "active"]),
+        Index("users_renamed", "renamed_at", postgresql_where=text("renamed_at IS NOT NULL")),
+    )
 
     id: Mapped[Id]
     workspace: Mapped[str]
@@ -53,6 +56,7 @@ class User(Base):
     preferences: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
     language: Mapped[str | None]
     created_at: Mapped[Created]
+    renamed_at: Mapped[datetime | None]
 
 
 class Passkey(Base):

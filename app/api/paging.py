@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, SQLColumnExpression, func, select
+from sqlalchemy import Select, SQLColumnExpression, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.api.envelope import Meta
@@ -67,24 +67,24 @@ async def page_of_many(
     asked: Paged,
     listing: ApiList,
     meant: Callable[[], Awaitable[Select[Any]]],
-    key: SQLColumnExpression[int],
+    *keys: SQLColumnExpression[Any],
 ) -> tuple[Rows, Meta]:
-    """A page of a list that may be very long, in the order of `key`. `meant` is asked after the instant to follow from: what it reads
-    besides, such as who was renamed, is then never newer than that."""
+    """A page of a list that may be very long, in the order of `keys`, the last of which is its id. `meant` is asked after the instant to
+    follow from: what it reads besides, such as who was renamed, is then never newer than that."""
 
     async def numbered(page: int) -> tuple[Rows, int | None]:
         wanted = await meant()
         offset = (page - 1) * asked.per_page
         if offset > MOST_COUNTED:
             raise Invalid.at("page", f"Pages lead through {MOST_COUNTED:,} records. Read on with `cursor`.")
-        some = wanted.with_only_columns(key).limit(MOST_COUNTED + 1).subquery()
+        some = wanted.with_only_columns(keys[-1]).limit(MOST_COUNTED + 1).subquery()
         counted = await db.scalar(select(func.count()).select_from(some)) or 0
-        rows: Rows = (await db.execute(wanted.order_by(key).offset(offset).limit(asked.per_page))).all()
+        rows: Rows = (await db.execute(wanted.order_by(*keys).offset(offset).limit(asked.per_page))).all()
         return rows, counted if counted <= MOST_COUNTED else None
 
-    async def behind(keys: tuple[Any, ...]) -> Rows:
-        wanted = await meant()
-        rows: Rows = (await db.execute(wanted.where(key > keys[0]).order_by(key).limit(asked.per_page + 1))).all()
+    async def behind(last: tuple[Any, ...]) -> Rows:
+        beyond = (await meant()).where(tuple_(*keys) > last)
+        rows: Rows = (await db.execute(beyond.order_by(*keys).limit(asked.per_page + 1))).all()
         return rows
 
     return await page_of(db, asked, listing, numbered, behind)

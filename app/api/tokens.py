@@ -15,7 +15,7 @@ from app.api import request_limits
 from app.db.direct import Compiled, driver
 from app.db.pool import ShareTaken
 from app.db.session import PLATFORM, entered, entering
-from app.errors import InsufficientScope, ModuleUnavailable, NotSignedIn
+from app.errors import Forbidden, InsufficientScope, ModuleUnavailable, NotSignedIn
 from app.web.context import Context, context_of
 from app.web.guards import Connection
 from app.web.sessions import PERSON_COLUMNS, person_of
@@ -54,12 +54,19 @@ _USED = (
 
 
 class TokenGuard:
-    """Guard of an API route: the token's scope, the permissions its owner must still have, the switches that must be on."""
+    """Guard of an API route: the token's scope, the permissions its owner must still have, the switches that must be on. `platform_only` ones
+    refuse tenants with 403, as pages do."""
 
     def __init__(
-        self, scope: str, *, permissions: tuple[str, ...] = (), module: str | None = None, policy: str | None = None
+        self,
+        scope: str,
+        *,
+        permissions: tuple[str, ...] = (),
+        module: str | None = None,
+        policy: str | None = None,
+        platform_only: bool = False,
     ) -> None:
-        self.scope, self.permissions = scope, permissions
+        self.scope, self.permissions, self.platform_only = scope, permissions, platform_only
         self.switches = [name for name in (f"module_{module}" if module else None, policy) if name]
 
     async def __call__(self, connection: Connection, _: BaseRouteHandler) -> None:
@@ -72,6 +79,10 @@ class TokenGuard:
             raise InsufficientScope(f"The scope {self.scope} needs the permission {' and '.join(missing)}.")
         if not all(enabled(context.policies, name) for name in self.switches):
             raise ModuleUnavailable("This is switched off in this workspace.")
+        if self.platform_only and not context.on_platform:
+            raise Forbidden(
+                "This is only for the platform's own workspace, and the owner of the token belongs to a tenant."
+            )
         await request_limits.take(context.parts.limits, token_id, context.parts.settings.api_rate)
 
 

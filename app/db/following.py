@@ -5,8 +5,9 @@ from datetime import datetime
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+# A transaction that has just begun has no `xact_start` there yet for some microseconds, but its `query_start`, which becomes it.
 _NOTHING_MISSED = text(
-    "SELECT least(now(), min(xact_start)) FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
+    "SELECT least(now(), min(coalesce(xact_start, query_start))) FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
 )
 
 

@@ -143,7 +143,8 @@ class Application(Base):
 
 
 class AppRating(Base):
-    """One to five stars of one person for one app on one UTC day. Removed demo rows are soft-deleted."""
+    """One to five stars of one person for one app on one UTC day. Removed demo rows are soft-deleted. `updated_at` is when the row was last
+    written, by the clock of the database; `erased_at` when its comment went with what was erased of the person."""
 
     __tablename__ = "api_app_ratings"
     __table_args__ = (
@@ -154,6 +155,7 @@ class AppRating(Base):
         Index(None, "application_id", "rated_at", "id", postgresql_where=KEPT),
         Index(None, "rating", "rated_at", "id", postgresql_where=KEPT),
         Index(None, "rating", "id", postgresql_where=KEPT),
+        Index(None, "updated_at"),
         Index(None, "user_id"),
     )
 
@@ -168,6 +170,8 @@ class AppRating(Base):
     rated_on: Mapped[date]
     demo: Mapped[bool] = mapped_column(server_default=text("false"))
     deleted_at: Mapped[datetime | None]
+    updated_at: Mapped[Created]
+    erased_at: Mapped[datetime | None]
 
 
 class AppRatingCount(Base):

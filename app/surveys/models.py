@@ -185,7 +185,8 @@ class Response(Base):
 
     `person` is a person number (`survey_people`), in a column that is called `user_id`. `sealed` is the personal evidence (IP,
     browser, free texts) as JSON under the person's key, null where there is none. `prompted` says whether the person had an impression of this version,
-    `language` in which language they read it, null where the survey had no translations.
+    `language` in which language they read it, null where the survey had no translations. `stored_at` is no part of the entry: it is when the
+    row was written, by the clock of the database.
     """
 
     __tablename__ = "survey_responses"
@@ -207,6 +208,7 @@ class Response(Base):
             postgresql_where=text("language IS NOT NULL"),
         ),
         Index("survey_responses_texts", "survey_id", "version", "number", postgresql_where=text("has_text")),
+        Index(None, "stored_at"),
         APPEND_ONLY,
     )
 
@@ -225,6 +227,7 @@ class Response(Base):
     sealed: Mapped[str | None]
     entry: Mapped[str]
     row_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    stored_at: Mapped[Created]
 
 
 class Answer(Base):
@@ -270,6 +273,7 @@ class LedgerChange(Base):
         UniqueConstraint("response_number", "turn"),
         Index("survey_changes_closed", "survey_id", "version", unique=True, postgresql_where=text("kind = 'closed'")),
         Index(None, "user_id", "number"),
+        Index(None, "stored_at"),
         APPEND_ONLY,
     )
 
@@ -288,6 +292,7 @@ class LedgerChange(Base):
     results: Mapped[str | None]
     entry: Mapped[str]
     row_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    stored_at: Mapped[Created]
 
 
 class LedgerHead(Base):
@@ -319,6 +324,7 @@ class PersonKey(Base):
     __tablename__ = "survey_person_keys"
     __table_args__ = (
         Index("survey_person_keys_live", "user_id", unique=True, postgresql_where=text("erased_at IS NULL")),
+        Index("survey_person_keys_erased", "erased_at", postgresql_where=text("erased_at IS NOT NULL")),
         CheckConstraint("(sealed_key IS NULL) = (erased_at IS NOT NULL)", name="erased"),
     )
 
@@ -333,7 +339,7 @@ class Tombstone(Base):
     """A demo response that was removed: the ledger keeps it, no figure and no list counts it."""
 
     __tablename__ = "survey_tombstones"
-    __table_args__ = (APPEND_ONLY,)
+    __table_args__ = (Index(None, "removed_at"), APPEND_ONLY)
 
     number: Mapped[int] = mapped_column(ForeignKey("survey_responses.number"), primary_key=True, autoincrement=False)
     removed_at: Mapped[Created]

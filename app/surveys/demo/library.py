@@ -63,7 +63,7 @@ async def leaving(db: AsyncSession) -> tuple[list[str], list[str], int]:
 
 async def remove(db: AsyncSession) -> tuple[int, int]:
     """Soft-deletes them and returns how many apps and ratings; an app that real people rated is retired instead."""
-    ours = update(AppRating).where(_RATED).values(deleted_at=func.now())
+    ours = update(AppRating).where(_RATED).values(deleted_at=func.now(), updated_at=func.now())
     rated = len((await db.execute(ours.returning(AppRating.id))).all())
     await db.execute(update(Application).where(_RETIRES).values(status="retired"))
     removed = update(Application).where(_GOES).values(deleted_at=func.now()).returning(Application.id)

@@ -179,7 +179,7 @@ async def held(db: AsyncSession, user_id: int) -> Any:
 async def forget_comments(db: AsyncSession, user_id: int) -> None:
     """Stars and counts stay."""
     theirs = AppRating.user_id == user_id, AppRating.comment.is_not(None)
-    await db.execute(update(AppRating).where(*theirs).values(comment=None))
+    await db.execute(update(AppRating).where(*theirs).values(comment=None, erased_at=func.now(), updated_at=func.now()))
 
 
 async def recount(db: AsyncSession) -> None:

@@ -1,0 +1,137 @@
+"""`GET /api/v1/surveys/responses`: what people answered to named surveys, one row a response. Scope `surveys:read`.
+
+Evidence is in no answer. With `updated_since` come withdrawn agreements, removed demo responses as `deleted: true`, and after an erasure the
+same row without its person and its texts, as `erased: true`. An anonymous survey has no responses here: it has results.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+from litestar import Response, get
+from litestar.di import NamedDependency
+
+from app.api import parameters
+from app.api.envelope import Id, Instant, Line, Meta, Uid, answer
+from app.api.openapi import Endpoint, paged
+from app.api.paging import ApiList, page_of_many
+from app.api.parameters import Moment
+from app.db.session import PLATFORM
+from app.surveys import models
+from app.surveys.api.integration.shapes import PREFIX, SURVEYS_READ, Label, Standing
+from app.surveys.api.integration.surveys import FollowedQuery
+from app.surveys.api.queue_rows import Language, QuestionKind, Version
+from app.surveys.api.surveys import Value
+from app.surveys.results import feeds, responses
+from app.surveys.results.feeds import AskedIn
+from app.surveys.results.responses import Opened
+from app.surveys.words import MOST_QUESTIONS
+from app.texts import instant
+from app.web.context import Context
+
+PATH = f"{PREFIX}/responses"
+RESPONSES = ApiList("responses", {"recorded_at": Moment, "number": Id})
+Receipt = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
+
+
+class ResponsesQuery(FollowedQuery, kw_only=True, frozen=True):
+    survey: Annotated[Uid, msgspec.Meta(description="`uid` of a survey; without it: of all.")] | None = None
+
+
+class AnsweringPerson(msgspec.Struct, kw_only=True):
+    """`id` is of the account. `workspace` is `main` or the key of a tenant."""
+
+    id: Id
+    name: Line
+    email: Line
+    workspace: Line
+
+
+class GivenAnswer(msgspec.Struct, kw_only=True):
+    """`label` is what the person was asked. `value` is as `respond` takes it, in the survey's own language; null for a text that was erased."""
+
+    question: UUID
+    label: Label
+    type: QuestionKind
+    value: Value
+
+
+class SurveyResponse(msgspec.Struct, kw_only=True):
+    """`number` is its place in the ledger, `receipt` its hash. `outcome` is what holds now: an agreement may be withdrawn. `person` is null
+    after an erasure, and where the account is gone; `answers` are empty for an agreement, an opt-out and a removed one."""
+
+    number: Id
+    receipt: Receipt
+    survey: UUID
+    version: Version
+    outcome: Standing
+    recorded_at: Instant
+    source: Literal["web", "api", "demo"]
+    language: Language | None
+    person: AnsweringPerson | None
+    answers: Annotated[list[GivenAnswer], msgspec.Meta(max_length=MOST_QUESTIONS)]
+    erased: bool
+    deleted: bool
+    updated_at: Instant
+
+
+@get(PATH, guards=[SURVEYS_READ])
+async def survey_responses(ctx: NamedDependency[Context]) -> Response[bytes]:
+    asked = parameters.read(ResponsesQuery, ctx.request.query_params)
+    survey = UUID(asked.survey) if asked.survey else None
+    meant = partial(feeds.response_numbers, parameters.instant_of(asked.updated_since), survey)
+    page, meta = await page_of_many(
+        ctx.db, asked, RESPONSES, meant, models.Response.recorded_at, models.Response.number
+    )
+    found = await feeds.responses(ctx.db, [one.number for one in page])
+    words = await feeds.asked_in(ctx.db, sorted({row.wording_id for row in found.values()}))
+    rows = [response_row(ctx, found[one.number], words) for one in page]
+    return answer(rows, meta=meta)
+
+
+def response_row(ctx: Context, row: Any, words: Mapping[int, AskedIn]) -> SurveyResponse:
+    """`row` is one of `feeds.responses`, `words` are of the wordings by id."""
+    removed = row.removed_at is not None
+    found = responses.opened(ctx.parts.keys, ctx.workspace, row)
+    return SurveyResponse(
+        number=row.number,
+        receipt=row.row_hash.hex(),
+        survey=row.survey,
+        version=row.version,
+        outcome=row.outcome,
+        recorded_at=instant(row.recorded_at) or "",
+        source=row.source,
+        language=row.language,
+        person=_person(row),
+        answers=[] if removed else list(_answers(row, found, words.get(row.wording_id, {}))),
+        erased=row.erased_at is not None,
+        deleted=removed,
+        updated_at=instant(row.updated_at) or "",
+    )
+
+
+def _person(row: Any) -> AnsweringPerson | None:
+    if row.erased_at is not None or row.user_id is None or row.name is None:
+        return None
+    return AnsweringPerson(id=row.user_id, name=row.name, email=row.email, workspace=row.workspace or PLATFORM)
+
+
+def _answers(row: Any, found: Opened, asked: AskedIn) -> Iterator[GivenAnswer]:
+    """Of questions that the wording has, as all have."""
+    for one in responses.answers(row, found):
+        if question := asked.get(one.question):
+            kind: Any = question["type"]
+            yield GivenAnswer(question=UUID(one.question), label=question["label"], type=kind, value=one.value)
+
+
+ENDPOINT = Endpoint(
+    "GET",
+    PATH,
+    "What people answered to named surveys",
+    paged(SurveyResponse),
+    ResponsesQuery,
+    Meta,
+    scope=SURVEYS_READ.scope,
+)
