@@ -136,7 +136,8 @@ async def test_every_column_of_the_ledger_is_tried(database: Database) -> None:
                 )
             )
         ).all()
-    assert set(columns) - set(CHANGES) == {"number"}  # changed below: a row that moves leaves a gap
+        # A row that moves leaves a gap, see below. When a row was stored is for those who follow the ledger: it proves nothing.
+        assert set(columns) - set(CHANGES) == {"number", "stored_at"}
 
 
 _ADDED = (
