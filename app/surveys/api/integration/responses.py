@@ -49,7 +49,7 @@ class AnsweringPerson(msgspec.Struct, kw_only=True):
     workspace: Line
 
 
-class GivenAnswer(msgspec.Struct, kw_only=True):
+class ToldAnswer(msgspec.Struct, kw_only=True):
     """`label` is what the person was asked. `value` is as `respond` takes it, in the survey's own language; null for a text that was erased."""
 
     question: UUID
@@ -71,7 +71,7 @@ class SurveyResponse(msgspec.Struct, kw_only=True):
     source: Literal["web", "api", "demo"]
     language: Language | None
     person: AnsweringPerson | None
-    answers: Annotated[list[GivenAnswer], msgspec.Meta(max_length=MOST_QUESTIONS)]
+    answers: Annotated[list[ToldAnswer], msgspec.Meta(max_length=MOST_QUESTIONS)]
     erased: bool
     deleted: bool
     updated_at: Instant
@@ -118,12 +118,12 @@ def _person(row: Any) -> AnsweringPerson | None:
     return AnsweringPerson(id=row.user_id, name=row.name, email=row.email, workspace=row.workspace or PLATFORM)
 
 
-def _answers(row: Any, found: Opened, asked: AskedIn) -> Iterator[GivenAnswer]:
+def _answers(row: Any, found: Opened, asked: AskedIn) -> Iterator[ToldAnswer]:
     """Of questions that the wording has, as all have."""
     for one in responses.answers(row, found):
         if question := asked.get(one.question):
             kind: Any = question["type"]
-            yield GivenAnswer(question=UUID(one.question), label=question["label"], type=kind, value=one.value)
+            yield ToldAnswer(question=UUID(one.question), label=question["label"], type=kind, value=one.value)
 
 
 ENDPOINT = Endpoint(
