@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_25_rating_changes"
-down_revision = "2026_11_25_webhooks"
+down_revision = "2026_11_25_alerts"
 
 
 def upgrade() -> None:

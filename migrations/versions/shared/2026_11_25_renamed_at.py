@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_25_renamed_at"
-down_revision = "2026_11_25_problem_counts"
+down_revision = "2026_11_25_mail_streak"
 
 
 def upgrade() -> None:
