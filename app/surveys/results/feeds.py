@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import JSON, ColumnElement, Select, cast, exists, func, or_, select, union
+from sqlalchemy import JSON, ColumnElement, CompoundSelect, ScalarSelect, Select, cast, exists, func, or_, select, union
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import User
@@ -65,11 +65,11 @@ async def response_numbers(since: datetime | None, survey: UUID | None) -> Selec
     return select(*columns).where(wanted, changed)
 
 
-def _id_of(survey: UUID) -> Any:
+def _id_of(survey: UUID) -> ScalarSelect[int]:
     return select(Survey.id).where(Survey.uid == survey).scalar_subquery()
 
 
-def _changed(since: datetime) -> Any:
+def _changed(since: datetime) -> CompoundSelect[Any]:
     """An index serves each part, so that the cost is that of what changed."""
     erased = select(PersonKey.person).where(PersonKey.erased_at >= since)
     renamed = select(LedgerPerson.number).join(User, User.id == LedgerPerson.user_id).where(User.renamed_at >= since)
